@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A topology file, typed. load() fills in what the file leaves out, so every consumer sees a
+// complete network; nothing here is optional that a run needs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/protocols/param.h"
+#include "common/units/units.h"
+
+namespace turnpike::config {
+
+using Ipv4 = uint32_t;                 // host byte order
+using Ipv6 = std::array<uint8_t, 16>;  // network order
+using Mac = std::array<uint8_t, 6>;
+
+struct Ipv4Prefix {
+  Ipv4 address = 0;
+  uint8_t length = 32;
+};
+struct Ipv6Prefix {
+  Ipv6 address{};
+  uint8_t length = 128;
+};
+
+// --- where a link's end meets the machine -------------------------------------------------------
+
+struct AttachPci { std::string address; };
+struct AttachMemif { std::string socket; uint32_t id = 0; bool server = false; };
+struct AttachAfPacket { std::string interface; };
+struct AttachAfXdp { std::string interface; };
+struct AttachTap { std::string interface; };
+struct AttachRing {};  // both ends in one process (the lab)
+struct AttachPcap { std::string rx_file, tx_file; bool repeat = false; };
+/// A DPDK virtual device by its own name and arguments, for what the others do not cover.
+struct AttachVdev { std::string arguments; };
+
+using Attachment = std::variant<std::monostate, AttachPci, AttachMemif, AttachAfPacket, AttachAfXdp,
+                                AttachTap, AttachRing, AttachPcap, AttachVdev>;
+
+// --- nodes --------------------------------------------------------------------------------------
+
+/// One end of a link: a node's interface there.
+struct Interface {
+  std::string node;
+  Ipv4Prefix ipv4;  // the interface's own address and its subnet's length
+  Ipv6Prefix ipv6;
+  Mac mac{};
+  Attachment attachment;
+};
+
+struct Host {
+  std::string name;
+  Budget budget{0};                 // $/s; 0: a pure receiver
+  std::string strategy = "equal-budget";
+  bool external = false;            // a real machine or kernel: the sender does not play it
+  size_t link = 0;                  // the one link it hangs on, index into Topology::links
+  size_t end = 0;                   // which end of it
+};
+
+/// Where packets to a prefix go: out of `link`, to the interface at its other end.
+template <class Prefix>
+struct Route {
+  Prefix prefix;
+  size_t link = 0;
+};
+
+struct Router {
+  std::string name;
+  std::vector<unsigned> lcores;     // CPUs; the first one also owns shaped links by default
+  std::vector<Route<Ipv4Prefix>> ipv4_routes;  // given and computed, longest match wins
+  std::vector<Route<Ipv6Prefix>> ipv6_routes;
+  std::vector<size_t> links;        // links that end here
+};
+
+// --- links --------------------------------------------------------------------------------------
+
+/// A protocol's law with its parameters, or none: plain first in, first out.
+struct LawChoice {
+  std::string protocol = "none";
+  ParamValues params;
+};
+
+enum class Drain : uint8_t {
+  kShaped,    // the router paces a software queue at `rate`
+  kLineRate,  // the port is as fast as the link: every lcore sends straight to it
+};
+
+/// One direction of a link, as its sending end treats it.
+struct Direction {
+  BitRate rate{0};
+  Nanos delay{0};      // propagation, one way
+  Bytes buffer{0};     // resolved: "1 BDP" has become bytes
+  Bytes overhead{0};   // B per packet that the link carries beyond the IP datagram
+  Drain drain = Drain::kShaped;
+  LawChoice law;
+};
+
+struct Link {
+  std::string name;
+  std::array<Interface, 2> ends;
+  std::array<Direction, 2> directions;  // [0]: ends[0] to ends[1]
+  bool emulate_delay = true;            // the wire does not take `delay` by itself
+  uint16_t mtu = 1500;                  // largest IP datagram
+};
+
+// --- traffic ------------------------------------------------------------------------------------
+
+inline constexpr uint64_t kEndless = UINT64_MAX;
+
+struct Flow {
+  std::string name;
+  size_t from = 0, to = 0;   // hosts
+  std::string protocol = "fcp";
+  ParamValues params;
+  unsigned ip_version = 4;
+  Nanos start{0};
+  Nanos stop = kNever;
+  uint64_t size = kEndless;  // payload bytes to deliver
+  double share = 1;          // weight within its host's budget
+  Bytes packet{1500};        // IP datagram of a full packet
+  unsigned count = 1;        // this many alike
+};
+
+struct FixedSize { Bytes size; };
+struct ParetoSize { Bytes mean; double shape = 1.2; };
+struct ExponentialSize { Bytes mean; };
+/// Times in s and sizes in B from a CSV file: arrivals and sizes both.
+struct TraceSize { std::string file; };
+using SizeDistribution = std::variant<FixedSize, ParetoSize, ExponentialSize, TraceSize>;
+
+struct PoissonArrivals { double per_second = 0; };
+struct PeriodicArrivals { double per_second = 0; };
+struct TraceArrivals {};
+using Arrivals = std::variant<PoissonArrivals, PeriodicArrivals, TraceArrivals>;
+
+/// A stream of finite flows.
+struct Workload {
+  std::string name;
+  std::vector<size_t> from, to;  // each arrival picks one of each, uniformly
+  std::string protocol = "fcp";
+  ParamValues params;
+  unsigned ip_version = 4;
+  Nanos start{0};
+  Nanos stop = kNever;
+  Arrivals arrivals;
+  SizeDistribution size;
+  Nanos on{0}, off{0};           // arrivals only in the on part of an on/off cycle; 0: always on
+  Bytes packet{1500};
+};
+
+// --- the run ------------------------------------------------------------------------------------
+
+struct Run {
+  std::string name;                // scenario; the file's stem where it says nothing
+  Nanos duration = from_seconds(10);
+  uint64_t seed = 1;
+  std::string output = "out";      // folder
+  Nanos sample = from_seconds(0.1);    // interval of the series
+  Nanos settle = from_seconds(0.5);    // after each change of flows, before shares are judged
+  double tolerance = 0.05;         // on each host's share
+  uint16_t udp_port = 4747;
+};
+
+struct Topology {
+  Run run;
+  std::vector<Host> hosts;
+  std::vector<Router> routers;
+  std::vector<Link> links;
+  std::vector<Flow> flows;
+  std::vector<Workload> workloads;
+
+  [[nodiscard]] const Interface& interface_of(const Host& h) const {
+    return links[h.link].ends[h.end];
+  }
+};
+
+}  // namespace turnpike::config

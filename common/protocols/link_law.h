@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every congestion control scheme runs at a router's egress link.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "common/units/units.h"
+
+namespace turnpike {
+
+/// What a law may know of its link at this instant. All lcores' shares are summed already.
+struct LinkState {
+  double capacity = 0;  // B/s, counted as PricedPacket::size counts
+  double queue = 0;     // B waiting now, real or virtual
+  double buffer = 0;    // B that may wait
+};
+
+/// One packet as a law sees it.
+struct PricedPacket {
+  uint8_t* header = nullptr;  // congestion header inside the packet; null: traffic the law only counts
+  uint32_t size = 0;          // B on this link: the IP datagram plus the link's overhead per packet
+  bool opens = false;         // SYN: carries a request, no round trip time yet
+  bool admitted = true;       // false: the buffer is full, it will be dropped
+};
+
+/// A named figure that a law can tell about itself: price, average RTT, number of flows.
+struct Gauge {
+  std::string_view name;
+  double value = 0;
+};
+
+/// A law at one egress link, shared by the lcores that send to it. Each lcore names its shard and
+/// is the only writer of that shard; it reads the other shards' published totals. No call
+/// allocates, locks or reads a clock. Time never goes backwards within a shard.
+class LinkLaw {
+ public:
+  static constexpr size_t kMaxGauges = 8;
+
+  virtual ~LinkLaw() = default;
+
+  /// Takes account of at most 64 packets that arrived together and stamps their headers in place.
+  /// Returns a bit per packet (bit i: packet i) whose header cannot be believed (NaN, negative
+  /// price...): it was not counted and not stamped, and the caller drops it.
+  virtual uint64_t arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,
+                          Nanos now) = 0;
+
+  /// The packets leave the queue now. Most laws have nothing to do.
+  virtual void depart(unsigned /*shard*/, std::span<PricedPacket> /*burst*/,
+                      const LinkState& /*link*/, Nanos /*now*/) {}
+
+  /// Control interval, called by the link's owner alone when its last answer has come due.
+  /// Returns the next deadline.
+  virtual Nanos update(const LinkState& /*link*/, Nanos /*now*/) { return kNever; }
+
+  /// Fills in what the law knows, for the series and the plots; safe from any thread, approximate
+  /// while lcores run. Returns how many gauges it wrote (at most kMaxGauges).
+  virtual size_t gauges(std::span<Gauge> out) const = 0;
+
+  /// The range of header bytes that stamping may rewrite: the caller mends the UDP checksum over
+  /// it incrementally (RFC 1624). Both ends even.
+  struct Rewritten {
+    uint8_t begin = 0, end = 0;
+  };
+  [[nodiscard]] virtual Rewritten rewritten() const = 0;
+};
+
+}  // namespace turnpike

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A protocol's parameters as data, so that files, sweeps and the editor schema know them all
+// without knowing the protocol.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace turnpike {
+
+/// What a parameter measures, and so which unit the topology file must write after it.
+enum class ParamUnit { kNumber, kTime, kRate, kBytes, kPrice };
+
+/// One parameter. Values are doubles in base units: 1, s, bit/s, B, $/B.
+struct ParamSpec {
+  std::string_view name;
+  ParamUnit unit;
+  double fallback;  // the value where the file says nothing: the paper's
+  double min, max;  // inclusive
+  std::string_view doc;
+};
+
+/// Values of a protocol's parameters, in the order of its specs.
+class ParamValues {
+ public:
+  ParamValues() = default;
+  explicit ParamValues(std::span<const ParamSpec> specs) {
+    for (const ParamSpec& s : specs) values_.push_back(s.fallback);
+  }
+  [[nodiscard]] double operator[](size_t i) const { return values_[i]; }
+  [[nodiscard]] double& operator[](size_t i) { return values_[i]; }
+  [[nodiscard]] size_t size() const { return values_.size(); }
+
+ private:
+  std::vector<double> values_;
+};
+
+}  // namespace turnpike

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one list of congestion control schemes. Adding a protocol is a folder and a line here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "common/protocols/flow_law.h"
+#include "common/protocols/link_law.h"
+#include "common/protocols/param.h"
+
+namespace turnpike {
+
+/// Everything that router, sender and configuration need to know of a scheme.
+struct Protocol {
+  std::string_view name;  // as topology files write it
+  uint8_t id;             // as the wire carries it; 0 is never used
+  uint8_t header_size;    // B of its congestion header, a multiple of 4
+  std::span<const ParamSpec> link_params;
+  std::span<const ParamSpec> flow_params;
+  std::unique_ptr<LinkLaw> (*make_link_law)(const ParamValues&, unsigned shards);
+  /// Constructs the law in `storage`, FlowLaw::kMaxBytes bytes aligned to 64.
+  FlowLaw* (*make_flow_law)(const ParamValues&, void* storage);
+};
+
+std::span<const Protocol> protocols();
+/// Null when there is none.
+const Protocol* find_protocol(std::string_view name);
+const Protocol* find_protocol(uint8_t id);
+
+}  // namespace turnpike

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Strong types for every quantity: adding seconds to bytes does not compile.
+#pragma once
+
+#include <cmath>
+#include <compare>
+#include <cstdint>
+#include <limits>
+
+namespace turnpike {
+
+/// A number with a unit. Quantities of one unit add, subtract and compare; scaling takes a plain
+/// number; the ratio of two is a plain number. Anything else is a named function below.
+template <class Tag, class Rep>
+class Quantity {
+ public:
+  constexpr Quantity() = default;
+  constexpr explicit Quantity(Rep value) : value_(value) {}
+
+  /// The bare number, in the unit the alias below states.
+  [[nodiscard]] constexpr Rep count() const { return value_; }
+
+  constexpr auto operator<=>(const Quantity&) const = default;
+  constexpr Quantity operator-() const { return Quantity(-value_); }
+  constexpr Quantity operator+(Quantity o) const { return Quantity(value_ + o.value_); }
+  constexpr Quantity operator-(Quantity o) const { return Quantity(value_ - o.value_); }
+  constexpr Quantity operator*(Rep k) const { return Quantity(value_ * k); }
+  constexpr Quantity operator/(Rep k) const { return Quantity(value_ / k); }
+  constexpr double operator/(Quantity o) const {
+    return static_cast<double>(value_) / static_cast<double>(o.value_);
+  }
+  constexpr Quantity& operator+=(Quantity o) { return *this = *this + o; }
+  constexpr Quantity& operator-=(Quantity o) { return *this = *this - o; }
+
+ private:
+  Rep value_ = 0;
+};
+
+using Nanos = Quantity<struct NanosTag, int64_t>;     // time and durations, nanoseconds
+using Bytes = Quantity<struct BytesTag, int64_t>;     // sizes, bytes
+using BitRate = Quantity<struct BitRateTag, double>;  // bit/s
+using Price = Quantity<struct PriceTag, double>;      // $/B
+using Budget = Quantity<struct BudgetTag, double>;    // $/s
+
+/// The deadline of something that needs no further poll.
+inline constexpr Nanos kNever{std::numeric_limits<int64_t>::max()};
+
+/// MIN of the paper: the price of an idle link; counts as zero when link prices are added.
+inline constexpr Price kMinPrice{1e-18};
+
+constexpr double to_seconds(Nanos t) { return static_cast<double>(t.count()) * 1e-9; }
+/// Rounds to the nearest nanosecond; beyond the range of int64 it saturates at kNever.
+constexpr Nanos from_seconds(double s) {
+  const double ns = s * 1e9;
+  if (ns >= 9.2e18) return kNever;
+  return Nanos(static_cast<int64_t>(ns < 0 ? ns - 0.5 : ns + 0.5));
+}
+
+constexpr double bytes_per_second(BitRate r) { return r.count() / 8; }
+constexpr BitRate from_bytes_per_second(double r) { return BitRate(r * 8); }
+
+/// Time that `size` occupies a link of rate `rate`; kNever at rate zero.
+constexpr Nanos transmission_time(Bytes size, BitRate rate) {
+  if (rate.count() <= 0) return kNever;
+  return from_seconds(static_cast<double>(size.count()) * 8 / rate.count());
+}
+
+/// Bytes that a link of rate `rate` carries in `span` (the bandwidth-delay product).
+constexpr Bytes carried(BitRate rate, Nanos span) {
+  return Bytes(static_cast<int64_t>(bytes_per_second(rate) * to_seconds(span)));
+}
+
+/// What a budget buys at a price: r = w / P.
+constexpr BitRate operator/(Budget w, Price p) {
+  return from_bytes_per_second(w.count() / p.count());
+}
+
+inline namespace literals {
+constexpr Nanos operator""_ns(unsigned long long v) { return Nanos(static_cast<int64_t>(v)); }
+constexpr Nanos operator""_us(unsigned long long v) { return Nanos(static_cast<int64_t>(v) * 1000); }
+constexpr Nanos operator""_ms(unsigned long long v) {
+  return Nanos(static_cast<int64_t>(v) * 1000000);
+}
+constexpr Nanos operator""_s(unsigned long long v) {
+  return Nanos(static_cast<int64_t>(v) * 1000000000);
+}
+constexpr Bytes operator""_B(unsigned long long v) { return Bytes(static_cast<int64_t>(v)); }
+constexpr BitRate operator""_Mbps(unsigned long long v) {
+  return BitRate(static_cast<double>(v) * 1e6);
+}
+constexpr BitRate operator""_Gbps(unsigned long long v) {
+  return BitRate(static_cast<double>(v) * 1e9);
+}
+constexpr Budget operator""_usd_per_s(long double v) { return Budget(static_cast<double>(v)); }
+}  // namespace literals
+
+}  // namespace turnpike

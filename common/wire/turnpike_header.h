@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Turnpike header: what every packet of ours carries right after UDP (docs/wire-format.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "common/units/units.h"
+
+namespace turnpike::wire {
+
+inline constexpr uint16_t kDefaultUdpPort = 4747;
+inline constexpr uint8_t kVersion = 1;
+inline constexpr size_t kHeaderSize = 24;  // the common part; the congestion header follows it
+inline constexpr size_t kMaxRanges = 8;
+inline constexpr size_t kRangeSize = 8;
+
+enum class Kind : uint8_t { kSyn = 1, kSynAck, kData, kAck, kFin, kFinAck, kReset };
+
+/// The common header, decoded. Sequence numbers count packets; an ACK carries the sequence of the
+/// packet that caused it, the next one expected in order, and ranges received beyond that.
+struct Header {
+  Kind kind = Kind::kData;
+  uint8_t protocol = 0;
+  uint8_t ranges = 0;           // how many SeqRange follow the congestion header
+  uint16_t length = 0;          // B from the first byte of this header to the payload
+  uint32_t flow = 0;
+  uint32_t sequence = 0;
+  uint32_t acknowledgement = 0;
+  uint32_t timestamp = 0;       // when it was sent, ticks of 64 ns of the sender's clock
+  uint32_t echo = 0;            // the timestamp that this answers
+};
+
+/// Packets received beyond the cumulative acknowledgement: [begin, end).
+struct SeqRange {
+  uint32_t begin = 0, end = 0;
+};
+
+enum class HeaderError : uint8_t { kNone, kTruncated, kVersion, kKind, kLength };
+
+/// Decodes and checks the common header: version, kind, that `length` covers the header and the
+/// ranges and lies within `data`. Never reads beyond `data`; on error `out` is unspecified.
+HeaderError decode(std::span<const uint8_t> data, Header& out);
+
+/// Writes the common header (kHeaderSize bytes).
+void encode(const Header& header, uint8_t* out);
+
+/// The i-th acknowledged range of a header that decode() accepted; i < header.ranges.
+SeqRange load_range(const Header& header, const uint8_t* data, size_t i);
+void store_range(const Header& header, uint8_t* data, size_t i, SeqRange range);
+
+/// Length of a header with a congestion part of `congestion` bytes and `ranges` ranges.
+constexpr uint16_t header_length(size_t congestion, size_t ranges) {
+  return static_cast<uint16_t>(kHeaderSize + congestion + ranges * kRangeSize);
+}
+
+/// Ticks of 64 ns that wrap every 275 s: fine enough for a 10 us round trip, longer than any.
+constexpr uint32_t to_ticks(Nanos t) { return static_cast<uint32_t>(t.count() >> 6); }
+/// The time from `earlier` to `later`, both in ticks, less than 137 s apart.
+constexpr Nanos ticks_between(uint32_t earlier, uint32_t later) {
+  return Nanos(static_cast<int64_t>(static_cast<int32_t>(later - earlier)) * 64);
+}
+
+std::string_view kind_name(Kind kind);
+
+}  // namespace turnpike::wire
