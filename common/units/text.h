@@ -18,12 +18,34 @@ namespace turnpike {
 template <class Q>
 tl::expected<Q, std::string> parse_quantity(std::string_view text);
 
-/// A frequency such as "438 /s" or "2.5 /ms": events per second.
+/// A frequency such as "438 /s" or "2.5 /ms" (per s, ms, us, min): events per second.
 tl::expected<double, std::string> parse_frequency(std::string_view text);
 
 /// The units that parse_quantity<Q> accepts, for messages and for the schema: "ns, us, ms, s, ...".
 template <class Q>
 std::string_view accepted_units();
+
+// All of them live in text.cpp, for the five quantities that there are.
+template <>
+tl::expected<Nanos, std::string> parse_quantity(std::string_view text);
+template <>
+tl::expected<Bytes, std::string> parse_quantity(std::string_view text);
+template <>
+tl::expected<BitRate, std::string> parse_quantity(std::string_view text);
+template <>
+tl::expected<Price, std::string> parse_quantity(std::string_view text);
+template <>
+tl::expected<Budget, std::string> parse_quantity(std::string_view text);
+template <>
+std::string_view accepted_units<Nanos>();
+template <>
+std::string_view accepted_units<Bytes>();
+template <>
+std::string_view accepted_units<BitRate>();
+template <>
+std::string_view accepted_units<Price>();
+template <>
+std::string_view accepted_units<Budget>();
 
 /// Shortest text that parses back to the same value, in the largest unit that keeps it >= 1.
 std::string to_text(Nanos v);
