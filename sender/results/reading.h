@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plain copies of running totals at one instant: what a sample is made of.
+#pragma once
+
+#include <cstdint>
+
+#include "common/units/units.h"
+#include "sender/observed.h"
+
+namespace turnpike::sender {
+
+/// What one host had done by the time of a sample. Counts run from the start; bytes are IP
+/// datagrams.
+struct HostReading {
+  uint64_t sent_packets = 0, sent_bytes = 0;
+  uint64_t acked_packets = 0, acked_bytes = 0;
+  uint64_t received_packets = 0, received_bytes = 0;
+  uint64_t lost_packets = 0, retransmitted_packets = 0, timeouts = 0;
+  uint64_t offered_bytes = 0;
+  uint32_t active_flows = 0;
+  double spend = 0;      // $ so far
+  double committed = 0;  // $/s
+  double price = 0;      // $/B
+  Nanos rtt{0};          // a recent smoothed sample of one of its flows; 0: none
+  Nanos queueing{0};     // that sample less the least RTT seen; 0 likewise
+};
+
+/// What one flow group had done by then: an entry of Topology::flows, or a workload.
+struct GroupReading {
+  uint64_t sent_bytes = 0;   // retransmissions included
+  uint64_t acked_bytes = 0;  // for the first time
+  uint32_t active_flows = 0;
+};
+
+/// Percentiles of a delay, from whatever histogram counted it.
+struct Spread {
+  uint64_t count = 0;
+  Nanos mean{0}, p50{0}, p90{0}, p99{0}, p999{0}, max{0};
+};
+
+/// Reads the totals once; RTT and queueing are the caller's to fill in.
+inline HostReading read(const HostTotals& t) {
+  return {
+      .sent_packets = t.sent_packets.read(),
+      .sent_bytes = t.sent_bytes.read(),
+      .acked_packets = t.acked_packets.read(),
+      .acked_bytes = t.acked_bytes.read(),
+      .received_packets = t.received_packets.read(),
+      .received_bytes = t.received_bytes.read(),
+      .lost_packets = t.lost_packets.read(),
+      .retransmitted_packets = t.retransmitted_packets.read(),
+      .timeouts = t.timeouts.read(),
+      .offered_bytes = t.offered_bytes.read(),
+      .active_flows = t.active_flows.load(std::memory_order_relaxed),
+      .spend = t.spend.load(std::memory_order_relaxed),
+      .committed = t.committed.load(std::memory_order_relaxed),
+      .price = t.price.load(std::memory_order_relaxed),
+  };
+}
+
+}  // namespace turnpike::sender
