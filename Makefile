@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The front door; meson does the work. `make help` lists the targets.
+.DEFAULT_GOAL := help
+.PHONY: help demo test setup build bench lint fuzz format docker clean
+MAKEFLAGS += --no-print-directory
+
+FUZZ_SECONDS ?= 600
+
+# quiet(what,command): says what, keeps the command's output in a log, names the log if it fails.
+quiet = @mkdir -p build/log; echo "$@: $(1)"; \
+  ( $(2) ) >build/log/$@.log 2>&1 || { rc=$$?; tail -n 25 build/log/$@.log; \
+    echo "$@ failed; all of its output: build/log/$@.log"; exit $$rc; }
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
+
+demo: build  ## build, then run the main job: three hosts pay for a shared bottleneck
+	@build/lab/turnpike demo
+
+test: setup build  ## install what is missing, build, run every test
+	@tests/run
+
+setup:  ## install the packages of packages.txt that are missing
+	$(call quiet,installing missing packages,docker/install-packages build test)
+
+build:  ## install what the build needs, configure, compile into build/
+	$(call quiet,compiling into build/,\
+	  docker/install-packages build && \
+	  { [ -f build/build.ninja ] || meson setup build; } && ninja -C build)
+
+bench: build  ## run the micro-benchmarks
+	@meson test -C build --benchmark --no-rebuild --verbose
+
+lint: setup build  ## check layout (clang-format) and run static analysis (clang-tidy)
+	@tests/lint
+
+fuzz: setup  ## run every fuzz target for FUZZ_SECONDS (600) each
+	@tests/run --fuzz-only $(FUZZ_SECONDS)
+
+format: setup  ## lay out the code with clang-format
+	@tests/lint --format
+
+docker:  ## build the runtime image
+	$(call quiet,building the image turnpike,docker build -t turnpike -f docker/Dockerfile .)
+
+clean:  ## remove everything that was built
+	@rm -rf build build-sanitize build-fuzz && echo "clean: done"

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Reads every source file and checks the house's rules: include arrows, headers, sizes, clocks.
+import pathlib
+import re
+import statistics
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from architecture import house  # noqa: E402
+from tap import Tap  # noqa: E402
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+SYSTEM_INCLUDE = re.compile(r"^\s*#\s*include\s+<(rte_[^>]+)>", re.M)
+CLOCK_OR_CHANCE = re.compile(
+    r"\b((clock_gettime|gettimeofday|nanosleep|(steady|system|high_resolution)_clock|random_device"
+    r"|sleep_(for|until)|rte_rand\w*|rte_delay\w+|__?rdtscp?|rte_rdtsc\w*"
+    r"|rte_get_(tsc|timer|hpet)_cycles)\b|s?rand\s*\(|u?sleep\s*\(|time\s*\(\s*(NULL|nullptr|0|&))")
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+
+
+def sources():
+    """Path from the root -> text, of every C++ file that is ours."""
+    found = {}
+    for room in house.MAY_INCLUDE:
+        for path in sorted((ROOT / room).rglob("*")):
+            if path.suffix in (".h", ".cpp"):
+                found[str(path.relative_to(ROOT))] = path.read_text()
+    return found
+
+
+def room_of(path):
+    """The longest room that the path lies in."""
+    rooms = [r for r in house.MAY_INCLUDE if path.startswith(r + "/")]
+    return max(rooms, key=len, default=None)
+
+
+def line_of(text, position):
+    return text.count("\n", 0, position) + 1
+
+
+def arrow_errors(files):
+    """Includes that go against the arrows, or that name no file of ours from the root."""
+    errors = []
+    for path, text in files.items():
+        room = room_of(path)
+        for match in INCLUDE.finditer(text):
+            target = match.group(1)
+            where = f"{path}:{line_of(text, match.start(1))}: includes {target}"
+            other = room_of(target)
+            if target not in files:
+                errors.append(f"{where}, which is no file from the root")
+            elif other != room and other not in house.MAY_INCLUDE[room]:
+                errors.append(f"{where}, but {room} may not use {other}")
+    return errors
+
+
+def cycle(files):
+    """One cycle of includes as a list of files, or an empty list."""
+    graph = {p: [t for t in INCLUDE.findall(text) if t in files] for p, text in files.items()}
+    done, stack = set(), []
+
+    def visit(node):
+        if node in stack:
+            return stack[stack.index(node):] + [node]
+        if node in done:
+            return []
+        stack.append(node)
+        for target in graph[node]:
+            if found := visit(target):
+                return found
+        stack.pop()
+        done.add(node)
+        return []
+
+    for node in graph:
+        if found := visit(node):
+            return found
+    return []
+
+
+def dpdk_errors(files):
+    return [f"{path}:{line_of(text, m.start(1))}: {m.group(1)}"
+            for path, text in files.items() if room_of(path) in house.WITHOUT_DPDK
+            for m in SYSTEM_INCLUDE.finditer(text)]
+
+
+def header_errors(files):
+    """Every file starts with its licence and then says its one idea; x.cpp may leave that to x.h."""
+    errors = []
+    for path, text in files.items():
+        lines = text.splitlines() + ["", ""]
+        if lines[0] != "// SPDX-License-Identifier: BSD-3-Clause":
+            errors.append(f"{path}:1: no SPDX line")
+        has_header = path.endswith(".cpp") and path[:-4] + ".h" in files
+        if not has_header and not re.match(r"// \S.{15,}", lines[1]):
+            errors.append(f"{path}:2: no comment that says the file's one idea")
+        if path.endswith(".h") and "#pragma once" not in lines:
+            errors.append(f"{path}: no #pragma once")
+    return errors
+
+
+def clock_errors(files):
+    errors = []
+    for path, text in files.items():
+        code = COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+        if path in house.MAY_READ_CLOCK or re.search(r"^int main\(", code, re.M):
+            continue
+        errors += [f"{path}:{line_of(code, m.start())}: {m.group()}"
+                   for m in CLOCK_OR_CHANCE.finditer(code)]
+    return errors
+
+
+def unnoticed():
+    """Names of the checks that pass a tree in which everything is wrong: they would check nothing."""
+    wrong = {
+        "common/units/a.h": '#include "router/b.h"\n#include <rte_mbuf.h>\nint x = rand();\n',
+        "router/b.h": '#include "sender/c.h"\n#include "common/units/a.h"\n',
+        "sender/c.h": '// SPDX-License-Identifier: BSD-3-Clause\n// Says what it is for.\n#pragma once\n',
+    }
+    expected = [(arrow_errors, 2), (cycle, 3), (dpdk_errors, 1), (header_errors, 6), (clock_errors, 1)]
+    return [f"{check.__name__}: {check(wrong)}" for check, n in expected if len(check(wrong)) != n]
+
+
+def main():
+    tap = Tap()
+    tap.check("each check notices what it is for", not unnoticed(), *unnoticed())
+    files = sources()
+    tap.check("there are sources to check", len(files) > 20, f"only {len(files)} files found")
+    for name, errors in [
+        ("include arrows go down the house's table", arrow_errors(files)),
+        ("no file includes itself through others", cycle(files)),
+        ("folders that need no DPDK include none of it", dpdk_errors(files)),
+        ("every file starts with its licence and its idea", header_errors(files)),
+        ("no clock and no global chance below a main", clock_errors(files)),
+    ]:
+        tap.check(name, not errors, *errors)
+
+    lines = {path: text.count("\n") for path, text in files.items()}
+    median = statistics.median(lines.values())
+    tap.check(f"median source file: {median:g} lines, at most {house.MEDIAN_LINES}",
+              median <= house.MEDIAN_LINES)
+    long_files = {p: n for p, n in lines.items() if n > house.LONG_FILE}
+    tap.check(f"{len(long_files)} of {len(lines)} files above {house.LONG_FILE} lines",
+              len(long_files) <= house.FEW * len(lines), *long_files.items())
+    for path, n in sorted(long_files.items()):
+        print(f"# {n} lines: {path}")
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The plan of the house as data: the rooms, what each may include, and who may read a clock.
+COMMON = [
+    "common/units", "common/time", "common/wire", "common/protocols",
+    "common/config", "common/dpdk", "common/metrics", "common/report",
+]
+
+# Room -> rooms whose headers it may include, besides its own.
+MAY_INCLUDE = {
+    "common/units": [],
+    "common/time": ["common/units"],
+    "common/wire": ["common/units"],
+    "common/protocols": ["common/units", "common/time", "common/wire"],
+    "common/config": ["common/units", "common/protocols"],
+    "common/dpdk": ["common/units"],
+    "common/metrics": ["common/units"],
+    "common/report": ["common/units", "common/metrics"],
+    "router": COMMON,
+    "sender": COMMON,
+    "lab": COMMON + ["router", "sender"],
+    "bench": COMMON + ["router", "sender", "lab"],
+    "tests": COMMON + ["router", "sender", "lab", "bench"],
+}
+
+# Rooms that must build without DPDK: the laws, and what the sanitizers and fuzzers can build alone.
+WITHOUT_DPDK = ["common/units", "common/time", "common/wire", "common/protocols",
+                "common/config", "common/metrics", "common/report"]
+
+# Time and chance come in as arguments; these few files are where they come from.
+MAY_READ_CLOCK = {
+    "common/time/clock.h": "the real clock itself",
+}
+
+MEDIAN_LINES = 150  # of all source files, at most
+LONG_FILE = 350     # lines; few files may be longer
+FEW = 0.03          # of all source files
