@@ -16,6 +16,8 @@ inline constexpr uint8_t kVersion = 1;
 inline constexpr size_t kHeaderSize = 24;  // the common part; the congestion header follows it
 inline constexpr size_t kMaxRanges = 8;
 inline constexpr size_t kRangeSize = 8;
+inline constexpr size_t kLengthUnit = 4;  // B; lengths travel in words of this size, in one byte
+inline constexpr size_t kMaxHeaderLength = 255 * kLengthUnit;
 
 enum class Kind : uint8_t { kSyn = 1, kSynAck, kData, kAck, kFin, kFinAck, kReset };
 
@@ -24,13 +26,13 @@ enum class Kind : uint8_t { kSyn = 1, kSynAck, kData, kAck, kFin, kFinAck, kRese
 struct Header {
   Kind kind = Kind::kData;
   uint8_t protocol = 0;
-  uint8_t ranges = 0;           // how many SeqRange follow the congestion header
-  uint16_t length = 0;          // B from the first byte of this header to the payload
+  uint8_t ranges = 0;   // how many SeqRange follow the congestion header
+  uint16_t length = 0;  // B from the first byte of this header to the payload, 4 divides it
   uint32_t flow = 0;
   uint32_t sequence = 0;
   uint32_t acknowledgement = 0;
-  uint32_t timestamp = 0;       // when it was sent, ticks of 64 ns of the sender's clock
-  uint32_t echo = 0;            // the timestamp that this answers
+  uint32_t timestamp = 0;  // when it was sent, ticks of 64 ns of the sender's clock
+  uint32_t echo = 0;       // the timestamp that this answers
 };
 
 /// Packets received beyond the cumulative acknowledgement: [begin, end).
@@ -41,17 +43,19 @@ struct SeqRange {
 enum class HeaderError : uint8_t { kNone, kTruncated, kVersion, kKind, kLength };
 
 /// Decodes and checks the common header: version, kind, that `length` covers the header and the
-/// ranges and lies within `data`. Never reads beyond `data`; on error `out` is unspecified.
+/// ranges and lies within `data` (the UDP payload). Never reads beyond `data`; on error `out` is
+/// unspecified.
 HeaderError decode(std::span<const uint8_t> data, Header& out);
 
-/// Writes the common header (kHeaderSize bytes).
+/// Writes the common header (kHeaderSize bytes). `length` must be what header_length() gave.
 void encode(const Header& header, uint8_t* out);
 
 /// The i-th acknowledged range of a header that decode() accepted; i < header.ranges.
 SeqRange load_range(const Header& header, const uint8_t* data, size_t i);
 void store_range(const Header& header, uint8_t* data, size_t i, SeqRange range);
 
-/// Length of a header with a congestion part of `congestion` bytes and `ranges` ranges.
+/// Length of a header with a congestion part of `congestion` bytes (a multiple of 4) and `ranges`
+/// ranges; at most kMaxHeaderLength.
 constexpr uint16_t header_length(size_t congestion, size_t ranges) {
   return static_cast<uint16_t>(kHeaderSize + congestion + ranges * kRangeSize);
 }
@@ -64,5 +68,6 @@ constexpr Nanos ticks_between(uint32_t earlier, uint32_t later) {
 }
 
 std::string_view kind_name(Kind kind);
+std::string_view error_name(HeaderError error);
 
 }  // namespace turnpike::wire

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Internet checksum: computed (RFC 1071) and mended after an edit (RFC 1624).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace turnpike::wire {
+
+/// Folds carries back in: the 16-bit one's complement sum that `sum` stands for. Zero stays zero
+/// and nothing else becomes zero.
+constexpr uint16_t fold(uint64_t sum) {
+  sum = (sum & 0xffffffff) + (sum >> 32);
+  sum = (sum & 0xffff) + (sum >> 16);
+  sum = (sum & 0xffff) + (sum >> 16);
+  return static_cast<uint16_t>((sum & 0xffff) + (sum >> 16));
+}
+
+/// One's complement sum of big-endian 16-bit words, folded. An odd last byte counts as the high
+/// half of a word (RFC 1071 section 4.1). Partial sums may simply be added up before fold().
+inline uint16_t sum_words(std::span<const uint8_t> data) {
+  // Summing 32-bit words in host order and swapping once gives the same (RFC 1071 section 2(B)).
+  uint64_t sum = 0;
+  const uint8_t* p = data.data();
+  size_t left = data.size();
+  for (; left >= 4; p += 4, left -= 4) {
+    uint32_t word;
+    std::memcpy(&word, p, sizeof word);
+    sum += word;
+  }
+  uint32_t tail = 0;
+  if (left > 0) std::memcpy(&tail, p, left);
+  return __builtin_bswap16(fold(sum + tail));
+}
+
+/// A sum over data that lies in pieces, each of any length (the segments of a packet).
+class PiecewiseSum {
+ public:
+  void add(std::span<const uint8_t> piece) {
+    const uint16_t s = sum_words(piece);
+    // A piece that starts at an odd offset has its bytes in the other halves of the words.
+    sum_ += odd_ ? __builtin_bswap16(s) : s;
+    odd_ ^= (piece.size() & 1) != 0;
+  }
+  [[nodiscard]] uint16_t folded() const { return fold(sum_); }
+
+ private:
+  uint64_t sum_ = 0;
+  bool odd_ = false;
+};
+
+/// What UDP and TCP add from IPv4 (RFC 768); `length` is that of the transport header and data.
+inline uint32_t pseudo_header_sum(uint32_t source, uint32_t destination, uint8_t protocol,
+                                  uint16_t length) {
+  return (source >> 16) + (source & 0xffff) + (destination >> 16) + (destination & 0xffff) +
+         protocol + length;
+}
+/// The same from IPv6 (RFC 8200 section 8.1); both addresses are 16 bytes as on the wire.
+inline uint32_t pseudo_header_sum(const uint8_t* source, const uint8_t* destination,
+                                  uint8_t protocol, uint32_t length) {
+  return uint32_t{sum_words({source, 16})} + sum_words({destination, 16}) + protocol +
+         (length >> 16) + (length & 0xffff);
+}
+
+/// The checksum that makes everything sum to 0xffff.
+constexpr uint16_t checksum_of(uint64_t sum) { return static_cast<uint16_t>(~fold(sum)); }
+/// UDP's: a computed zero is sent as 0xffff, for zero says "none" (RFC 768, RFC 8200 8.1).
+constexpr uint16_t udp_checksum_of(uint64_t sum) {
+  const uint16_t c = checksum_of(sum);
+  return c == 0 ? 0xffff : c;
+}
+
+/// RFC 1624 equation 3: HC' = ~(~HC + ~m + m'), where m and m' are the sums of the same bytes
+/// (an even range) before and after the edit. Equals recomputation, never the "negative zero".
+constexpr uint16_t update_checksum(uint16_t checksum, uint64_t before, uint64_t after) {
+  return checksum_of(uint64_t{static_cast<uint16_t>(~checksum)} +
+                     static_cast<uint16_t>(~fold(before)) + fold(after));
+}
+/// The same for UDP: an absent checksum (zero) stays absent, a computed zero becomes 0xffff.
+constexpr uint16_t update_udp_checksum(uint16_t checksum, uint64_t before, uint64_t after) {
+  if (checksum == 0) return 0;
+  const uint16_t c = update_checksum(checksum, before, after);
+  return c == 0 ? 0xffff : c;
+}
+
+}  // namespace turnpike::wire

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ethernet, IP and UDP headers made once per flow and written before every payload of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "common/wire/layers.h"
+
+namespace turnpike::wire {
+
+struct Ipv4Pair {
+  Ipv4Address source = 0, destination = 0;
+};
+struct Ipv6Pair {
+  Ipv6Address source{}, destination{};
+};
+
+/// What all frames of a flow share.
+struct FrameSpec {
+  Mac source_mac{}, destination_mac{};
+  std::optional<uint16_t> vlan;  // 802.1Q tag control: priority, DEI, id
+  std::variant<Ipv4Pair, Ipv6Pair> addresses;
+  uint16_t source_port = 0, destination_port = 0;
+  uint8_t ttl = 64;           // or hop limit
+  uint8_t traffic_class = 0;  // DSCP and ECN
+  bool dont_fragment = true;  // IPv4; without it all datagrams still share identification 0
+  bool udp_checksum = true;   // false: sent as zero
+};
+
+/// The headers of a flow's frames, ready but for lengths and checksums.
+class FrameTemplate {
+ public:
+  static constexpr size_t kMaxHeaders = kEthernetSize + kVlanSize + kIpv6Size + kUdpSize;
+
+  explicit FrameTemplate(const FrameSpec& spec);
+
+  /// B from the frame's first byte to the UDP payload, and within that, of IP and UDP.
+  [[nodiscard]] size_t headers_size() const { return size_; }
+  [[nodiscard]] size_t ip_headers_size() const { return size_ - ip_; }
+  /// The frame of an IP datagram of `datagram` B; Ethernet's padding and FCS are not counted.
+  [[nodiscard]] size_t frame_size(size_t datagram) const { return ip_ + datagram; }
+
+  /// Writes the headers before a payload that lies at frame + headers_size() already, with the
+  /// right lengths and checksums for an IP datagram of `datagram` B (at least ip_headers_size()).
+  /// Only the payload's first `touched` B are read; the rest of it must be zero.
+  void write(uint8_t* frame, uint16_t datagram, size_t touched) const;
+
+ private:
+  std::array<uint8_t, kMaxHeaders> bytes_{};
+  uint8_t ip_ = 0;    // offset of the IP header
+  uint8_t udp_ = 0;   // of the UDP header
+  uint8_t size_ = 0;  // of the payload
+  bool ipv6_ = false;
+  bool udp_checksum_ = true;
+  uint16_t ip_sum_ = 0;   // IPv4 header without total length
+  uint16_t udp_sum_ = 0;  // pseudo-header and ports without lengths
+};
+
+/// One whole frame with this payload, zeros behind it up to an IP datagram of `datagram` B
+/// (0: just the payload); at most 65535 B. For tests and tools: allocates.
+std::vector<uint8_t> build_frame(const FrameSpec& spec, std::span<const uint8_t> payload,
+                                 uint16_t datagram = 0);
+
+}  // namespace turnpike::wire

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The layers below Turnpike: sizes, offsets, and where a frame's UDP payload lies.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace turnpike::wire {
+
+using Mac = std::array<uint8_t, 6>;
+using Ipv4Address = uint32_t;                 // host byte order
+using Ipv6Address = std::array<uint8_t, 16>;  // network order
+
+inline constexpr size_t kEthernetSize = 14;
+inline constexpr size_t kVlanSize = 4;
+inline constexpr size_t kIpv4Size = 20;  // without options
+inline constexpr size_t kIpv6Size = 40;  // without extension headers
+inline constexpr size_t kUdpSize = 8;
+
+inline constexpr uint16_t kEtherTypeIpv4 = 0x0800;
+inline constexpr uint16_t kEtherTypeVlan = 0x8100;
+inline constexpr uint16_t kEtherTypeIpv6 = 0x86dd;
+inline constexpr uint8_t kProtocolUdp = 17;
+
+// Offsets within each header (RFC 791, RFC 8200, RFC 768).
+inline constexpr size_t kEtherTypeAt = 12;
+inline constexpr size_t kIpv4TotalLengthAt = 2;
+inline constexpr size_t kIpv4FragmentAt = 6;
+inline constexpr size_t kIpv4TtlAt = 8;
+inline constexpr size_t kIpv4ProtocolAt = 9;
+inline constexpr size_t kIpv4ChecksumAt = 10;
+inline constexpr size_t kIpv4SourceAt = 12;
+inline constexpr size_t kIpv4DestinationAt = 16;
+inline constexpr size_t kIpv6PayloadLengthAt = 4;
+inline constexpr size_t kIpv6NextHeaderAt = 6;
+inline constexpr size_t kIpv6HopLimitAt = 7;
+inline constexpr size_t kIpv6SourceAt = 8;
+inline constexpr size_t kIpv6DestinationAt = 24;
+inline constexpr size_t kUdpSourceAt = 0;
+inline constexpr size_t kUdpDestinationAt = 2;
+inline constexpr size_t kUdpLengthAt = 4;
+inline constexpr size_t kUdpChecksumAt = 6;
+
+inline constexpr uint16_t kIpv4DontFragment = 0x4000;
+inline constexpr uint16_t kIpv4FragmentMask = 0x3fff;  // more fragments, and the offset
+
+/// A whole UDP datagram within a frame: offsets from the frame's first byte.
+struct UdpFrame {
+  bool ipv6 = false;
+  uint8_t ttl = 0;            // or hop limit
+  uint16_t ip = 0;            // the IP header
+  uint16_t udp = 0;           // the UDP header
+  uint16_t payload = 0;       // behind the UDP header
+  uint16_t payload_size = 0;  // B
+  uint16_t datagram = 0;      // B of the IP datagram
+};
+
+/// How far a frame is what a Turnpike endpoint can read.
+enum class FrameError : uint8_t {
+  kNone,
+  kTruncated,  // the frame ends before a length in it says
+  kNotIp,      // or more than one VLAN tag
+  kNotUdp,     // or an IPv6 extension header before it
+  kFragment,   // an endpoint reassembles nothing: its packets are sent whole
+  kLength,     // lengths that contradict each other
+  kChecksum,   // IPv4 header or UDP
+};
+
+/// Finds the UDP payload of an Ethernet frame: at most one 802.1Q tag, IPv4 with or without
+/// options or IPv6. Trailing padding is left out. Never reads beyond `frame`. Lengths are
+/// checked, checksums are not; on error `out` is unspecified.
+FrameError locate_udp(std::span<const uint8_t> frame, UdpFrame& out);
+
+/// kChecksum unless the IPv4 header's and the UDP checksum are right; no UDP checksum (zero) is
+/// right on IPv4, and on IPv6 as RFC 6936 allows it for tunnels and the like.
+FrameError verify_checksums(std::span<const uint8_t> frame, const UdpFrame& at);
+
+}  // namespace turnpike::wire

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Codec of the Turnpike header; the byte diagram is in docs/wire-format.md.
+#include "common/wire/turnpike_header.h"
+
+#include "common/wire/bytes.h"
+
+namespace turnpike::wire {
+
+namespace {
+
+// Offsets into the common header.
+constexpr size_t kVersionKindAt = 0;  // version in the high half, kind in the low half
+constexpr size_t kProtocolAt = 1;
+constexpr size_t kRangesAt = 2;
+constexpr size_t kLengthAt = 3;  // in words of 4 B
+constexpr size_t kFlowAt = 4;
+constexpr size_t kSequenceAt = 8;
+constexpr size_t kAcknowledgementAt = 12;
+constexpr size_t kTimestampAt = 16;
+constexpr size_t kEchoAt = 20;
+static_assert(kEchoAt + 4 == kHeaderSize);
+
+// Ranges are the last thing before the payload, so finding them takes no knowledge of the protocol.
+size_t range_at(const Header& header, size_t i) {
+  return header.length - (header.ranges - i) * kRangeSize;
+}
+
+}  // namespace
+
+HeaderError decode(std::span<const uint8_t> data, Header& out) {
+  if (data.empty()) return HeaderError::kTruncated;
+  const uint8_t* p = data.data();
+  // The version first: what another version puts behind its first byte is not ours to judge.
+  if (p[kVersionKindAt] >> 4 != kVersion) return HeaderError::kVersion;
+  if (data.size() < kHeaderSize) return HeaderError::kTruncated;
+
+  const uint8_t kind = p[kVersionKindAt] & 0x0f;
+  if (kind < static_cast<uint8_t>(Kind::kSyn) || kind > static_cast<uint8_t>(Kind::kReset)) {
+    return HeaderError::kKind;
+  }
+  out.kind = static_cast<Kind>(kind);
+  out.protocol = p[kProtocolAt];
+  out.ranges = p[kRangesAt];
+  out.length = static_cast<uint16_t>(p[kLengthAt] * kLengthUnit);
+  if (out.ranges > kMaxRanges || out.length < header_length(0, out.ranges)) {
+    return HeaderError::kLength;
+  }
+  if (out.length > data.size()) return HeaderError::kTruncated;
+
+  out.flow = load_be32(p + kFlowAt);
+  out.sequence = load_be32(p + kSequenceAt);
+  out.acknowledgement = load_be32(p + kAcknowledgementAt);
+  out.timestamp = load_be32(p + kTimestampAt);
+  out.echo = load_be32(p + kEchoAt);
+  return HeaderError::kNone;
+}
+
+void encode(const Header& header, uint8_t* out) {
+  out[kVersionKindAt] = static_cast<uint8_t>(kVersion << 4 | static_cast<uint8_t>(header.kind));
+  out[kProtocolAt] = header.protocol;
+  out[kRangesAt] = header.ranges;
+  out[kLengthAt] = static_cast<uint8_t>(header.length / kLengthUnit);
+  store_be32(out + kFlowAt, header.flow);
+  store_be32(out + kSequenceAt, header.sequence);
+  store_be32(out + kAcknowledgementAt, header.acknowledgement);
+  store_be32(out + kTimestampAt, header.timestamp);
+  store_be32(out + kEchoAt, header.echo);
+}
+
+SeqRange load_range(const Header& header, const uint8_t* data, size_t i) {
+  const uint8_t* p = data + range_at(header, i);
+  return {.begin = load_be32(p), .end = load_be32(p + 4)};
+}
+
+void store_range(const Header& header, uint8_t* data, size_t i, SeqRange range) {
+  uint8_t* p = data + range_at(header, i);
+  store_be32(p, range.begin);
+  store_be32(p + 4, range.end);
+}
+
+std::string_view kind_name(Kind kind) {
+  switch (kind) {
+    case Kind::kSyn:
+      return "SYN";
+    case Kind::kSynAck:
+      return "SYN-ACK";
+    case Kind::kData:
+      return "DATA";
+    case Kind::kAck:
+      return "ACK";
+    case Kind::kFin:
+      return "FIN";
+    case Kind::kFinAck:
+      return "FIN-ACK";
+    case Kind::kReset:
+      return "RESET";
+  }
+  return "unknown";
+}
+
+std::string_view error_name(HeaderError error) {
+  switch (error) {
+    case HeaderError::kNone:
+      return "none";
+    case HeaderError::kTruncated:
+      return "truncated";
+    case HeaderError::kVersion:
+      return "version";
+    case HeaderError::kKind:
+      return "kind";
+    case HeaderError::kLength:
+      return "length";
+  }
+  return "unknown";
+}
+
+}  // namespace turnpike::wire
