@@ -14,10 +14,11 @@ namespace turnpike {
 /// What the transport knows when it asks its law.
 struct FlowState {
   Nanos now{0};
-  Nanos rtt{0};           // latest sample; 0 until the handshake measured one
-  Nanos smoothed_rtt{0};  // RFC 6298 average; 0 likewise
-  uint32_t packet_size = 0;                                   // B of a full packet (IP datagram)
-  double unsent = std::numeric_limits<double>::infinity();    // B still to be sent, infinity if endless
+  Nanos rtt{0};              // latest sample; 0 until the handshake measured one
+  Nanos smoothed_rtt{0};     // RFC 6298 average; 0 likewise
+  uint32_t packet_size = 0;  // B of a full packet (IP datagram)
+  double unsent =
+      std::numeric_limits<double>::infinity();  // B still to be sent, infinity if endless
   double headroom = std::numeric_limits<double>::infinity();  // $/s the host may still promise
 };
 

@@ -19,10 +19,11 @@ struct LinkState {
 
 /// One packet as a law sees it.
 struct PricedPacket {
-  uint8_t* header = nullptr;  // congestion header inside the packet; null: traffic the law only counts
-  uint32_t size = 0;          // B on this link: the IP datagram plus the link's overhead per packet
-  bool opens = false;         // SYN: carries a request, no round trip time yet
-  bool admitted = true;       // false: the buffer is full, it will be dropped
+  uint8_t* header =
+      nullptr;           // congestion header inside the packet; null: traffic the law only counts
+  uint32_t size = 0;     // B on this link: the IP datagram plus the link's overhead per packet
+  bool opens = false;    // SYN: carries a request, no round trip time yet
+  bool admitted = true;  // false: the buffer is full, it will be dropped
 };
 
 /// A named figure that a law can tell about itself: price, average RTT, number of flows.
@@ -41,6 +42,8 @@ class LinkLaw {
   virtual ~LinkLaw() = default;
 
   /// Takes account of at most 64 packets that arrived together and stamps their headers in place.
+  /// An lcore that has none for this link calls with an empty burst at housekeeping, so that what
+  /// its shard published does not grow old.
   /// Returns a bit per packet (bit i: packet i) whose header cannot be believed (NaN, negative
   /// price...): it was not counted and not stamped, and the caller drops it.
   virtual uint64_t arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,

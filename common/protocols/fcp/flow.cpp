@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/protocols/fcp/flow.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace turnpike::fcp {
+namespace {
+
+// The header counts in ns and must fit 32 bits; a longer round trip is as good as 4 s.
+uint32_t rtt_field(Nanos rtt) {
+  return static_cast<uint32_t>(std::clamp<int64_t>(rtt.count(), kLeastRttNs, UINT32_MAX));
+}
+
+}  // namespace
+
+// Section 4.4: the SYN pays for the packets of the first round trip. There is no price yet to
+// weigh it with; routers take today's.
+void Flow::write_syn(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
+  const double first_round = std::min(syn_packets_ * s.packet_size, s.unsent);
+  const auto preload = static_cast<float>(first_round / size);
+  store({.rtt_ns = 0, .preload = preload}, header);
+  note.put(Promise{0, preload, 0, size});
+}
+
+bool Flow::on_syn_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
+  if (!take_price(header, price_)) {
+    price_ = kMinPrice.count();
+    return false;
+  }
+  const auto promise = note.get<Promise>();
+  const double rtt = rtt_field(s.rtt) * 1e-9;
+  // The host may have less left than ten packets cost here; then the promise is kept in part.
+  granted_ = std::min(price_ * promise.size * promise.preload / rtt, std::max(s.headroom, 0.0));
+  round_base_ = granted_;
+  round_end_ = s.now + s.rtt;
+  return true;
+}
+
+void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
+  const uint32_t rtt_ns = rtt_field(s.rtt);
+  const auto paid = static_cast<float>(price_);
+  Promise promise{paid, 0, rtt_ns, size};
+  promise.preload = static_cast<float>(preload_for(s, size, rtt_ns * 1e-9));
+  if (std::fabs(promise.preload) < kLeastNormal) promise.preload = 0;
+  store({.rtt_ns = rtt_ns, .preload = promise.preload, .balance = paid}, header);
+  note.put(promise);
+  if (promise.preload != 0) {
+    pending_ += promise.amount();
+    ++promises_;
+  }
+}
+
+// Section 4.2, the canonical per-packet form: over one round trip of packets the preloads add up
+// to exactly the gap, however often the target moves.
+double Flow::preload_for(const FlowState& s, uint32_t size, double rtt) {
+  const double rate = granted_ / price_;
+  if (s.unsent <= rate * rtt) return -1;  // section 4.6: this packet's slot will not be used again
+
+  if (s.now >= round_end_) {
+    round_base_ = granted_;
+    round_end_ = s.now + s.rtt;
+  }
+  const double wanted = std::min(target_, price_ * s.unsent / rtt);  // section 4.5
+  const double need = std::min(wanted - granted_ - pending_, s.headroom);
+  if (std::fabs(need) <= dead_band_ * wanted) return 0;
+
+  const double whole = std::fabs(need) * rtt / (price_ * size);  // all of it on this packet
+  if (size >= round_base_ / price_ * rtt) return std::copysign(whole, need);
+  const double even = std::fabs(wanted - round_base_) / round_base_;  // spread over the round
+  return std::copysign(std::min(even, whole), need);
+}
+
+// All budget was handed back by the last round trip's -1; the FIN only closes.
+void Flow::write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
+  const uint32_t rtt_ns = rtt_field(s.rtt);
+  store({.rtt_ns = rtt_ns, .balance = static_cast<float>(price_)}, header);
+  note.put(Promise{static_cast<float>(price_), 0, rtt_ns, size});
+}
+
+bool Flow::on_ack(const FlowState&, const PacketNote& note, const uint8_t* header) {
+  settle(note, true);
+  return take_price(header, price_);
+}
+
+void Flow::on_ack_without_feedback(const FlowState&, const PacketNote& note) { settle(note, true); }
+
+void Flow::on_loss(const FlowState&, const PacketNote& note) { settle(note, false); }
+
+// Section 4.3: w moves by what the packet promised, valued at the price it paid.
+void Flow::settle(const PacketNote& note, bool delivered) {
+  const auto promise = note.get<Promise>();
+  if (promise.preload == 0 || promise.rtt_ns == 0) return;
+  const double amount = promise.amount();
+  if (delivered) granted_ = std::max(granted_ + amount, 0.0);
+  pending_ = --promises_ == 0 ? 0 : pending_ - amount;  // nothing in flight: no rounding left over
+}
+
+bool Flow::take_price(const uint8_t* header, double& price) {
+  const Header echoed = load(header);
+  if (!credible(echoed)) return false;
+  price = std::max<double>(echoed.price, kMinPrice.count());
+  return true;
+}
+
+// A floor of one packet per round trip: a flow must hear prices to follow them.
+BitRate Flow::rate(const FlowState& s) const {
+  const double floor = s.packet_size / (rtt_field(s.rtt) * 1e-9);
+  return from_bytes_per_second(price_ > 0 ? std::max(granted_ / price_, floor) : floor);
+}
+
+}  // namespace turnpike::fcp

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// FCP at the sender: a flow spends its budget at the path's price, and announces every change of
+// that budget before the network feels it.
+#pragma once
+
+#include "common/protocols/fcp/header.h"
+#include "common/protocols/fcp/params.h"
+#include "common/protocols/flow_law.h"
+
+namespace turnpike::fcp {
+
+/// Budgets in $/s, prices in $/B. `granted` (the paper's w) is what the network counts on, `target`
+/// (x) what the host wants the flow to spend, `pending` what packets in flight have promised and no
+/// ACK confirmed. The rate is w / P with the newest price; w grows by what was promised at the
+/// price that was then paid, and never before the ACK, so that sum(price x size) stays within the
+/// budget.
+class Flow final : public FlowLaw {
+ public:
+  explicit Flow(const ParamValues& params)
+      : syn_packets_(params[kSynPackets]), dead_band_(params[kDeadBand]) {}
+
+  void set_target(Budget target) override { target_ = target.count(); }
+
+  void write_syn(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
+  void write_data(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
+  void write_fin(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
+
+  bool on_syn_ack(const FlowState&, const PacketNote&, const uint8_t* header) override;
+  bool on_ack(const FlowState&, const PacketNote&, const uint8_t* header) override;
+  void on_ack_without_feedback(const FlowState&, const PacketNote&) override;
+  void on_loss(const FlowState&, const PacketNote&) override;
+
+  [[nodiscard]] BitRate rate(const FlowState&) const override;
+  [[nodiscard]] double committed() const override { return granted_ + pending_; }
+  [[nodiscard]] Price price() const override { return Price(price_); }
+
+  [[nodiscard]] Budget granted() const { return Budget(granted_); }
+  [[nodiscard]] Budget pending() const { return Budget(pending_); }
+
+ private:
+  // What a packet promised, so that its ACK or its loss settles exactly that.
+  struct Promise {
+    float paid, preload;
+    uint32_t rtt_ns, size;
+    [[nodiscard]] double amount() const {
+      return rtt_ns == 0 ? 0 : double{paid} * size * preload / (rtt_ns * 1e-9);
+    }
+  };
+
+  [[nodiscard]] double preload_for(const FlowState&, uint32_t size, double rtt);
+  void settle(const PacketNote&, bool delivered);
+  [[nodiscard]] static bool take_price(const uint8_t* header, double& price);
+
+  double target_ = 0;
+  double granted_ = 0;
+  double pending_ = 0;
+  uint32_t promises_ = 0;  // packets in flight that promised anything
+  double round_base_ = 0;  // `granted` when this round began
+  Nanos round_end_{0};
+  double price_ = 0;  // last feedback, 0 before the handshake
+  double syn_packets_;
+  double dead_band_;
+};
+
+}  // namespace turnpike::fcp

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sender's law alone: what it promises, what it settles, what it refuses to believe.
+#include "common/protocols/fcp/flow.h"
+
+#include <array>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace turnpike::fcp {
+namespace {
+
+using Bytes20 = std::array<uint8_t, kHeaderSize>;
+constexpr uint32_t kPacket = 1000, kSyn = 40;
+
+Bytes20 echo_of_price(double price) {
+  Bytes20 h;
+  store({.rtt_ns = 20'000'000, .price = static_cast<float>(price)}, h.data());
+  return h;
+}
+
+struct Sender {
+  Flow law{ParamValues(kFlowParams)};
+  FlowState state{.rtt = 20_ms, .smoothed_rtt = 20_ms, .packet_size = kPacket, .headroom = 1};
+
+  void open(double price) {
+    Bytes20 header;
+    PacketNote note;
+    law.write_syn(state, kSyn, header.data(), note);
+    ASSERT_TRUE(law.on_syn_ack(state, note, echo_of_price(price).data()));
+  }
+  PacketNote send() {
+    Bytes20 header;
+    PacketNote note;
+    law.write_data(state, kPacket, header.data(), note);
+    last = load(header.data());
+    return note;
+  }
+  Header last;
+};
+
+TEST(FcpFlow, SynPaysForTenPackets) {
+  Flow law{ParamValues(kFlowParams)};
+  Bytes20 header;
+  PacketNote note;
+  FlowState s{.packet_size = kPacket};
+  law.write_syn(s, kSyn, header.data(), note);
+  EXPECT_FLOAT_EQ(load(header.data()).preload, 250);  // 10 x 1000 / 40
+  EXPECT_EQ(load(header.data()).rtt_ns, 0U);
+  s.unsent = 2000;  // a short flow asks for what it has
+  law.write_syn(s, kSyn, header.data(), note);
+  EXPECT_FLOAT_EQ(load(header.data()).preload, 50);
+}
+
+TEST(FcpFlow, FirstRoundIsTenPacketsPerRoundTrip) {
+  Sender s;
+  s.law.set_target(Budget(1));
+  s.open(8e-8);
+  EXPECT_NEAR(s.law.rate(s.state).count(), 10.0 * kPacket * 8 / 0.020, 1);
+  EXPECT_NEAR(s.law.granted().count(), 8e-8 * 10 * kPacket / 0.020, 1e-9);
+}
+
+// One round trip of packets promises exactly the gap, and the ACKs turn it into budget: w -> x.
+TEST(FcpFlow, OneRoundTripOfPacketsPromisesTheWholeGap) {
+  for (const double target : {0.5, 0.001}) {
+    Sender s;
+    s.open(8e-8);
+    s.law.set_target(Budget(target));
+    const double w = s.law.granted().count();
+    std::deque<PacketNote> flying;
+    for (int i = 0; i < 10; ++i) {
+      s.state.now = Nanos(2'000'000 * i);
+      flying.push_back(s.send());
+      EXPECT_NEAR(s.last.preload, (target - w) / w, 1e-4 * std::fabs((target - w) / w));
+    }
+    EXPECT_NEAR(s.law.committed(), target, 1e-3 * target);
+    s.state.now = 20_ms;
+    s.send();
+    EXPECT_NEAR(s.last.preload, 0, 0.02) << "the gap was promised already";
+    for (const PacketNote& n : flying)
+      EXPECT_TRUE(s.law.on_ack(s.state, n, echo_of_price(8e-8).data()));
+    EXPECT_NEAR(s.law.granted().count(), target, 2e-3 * target);
+  }
+}
+
+TEST(FcpFlow, FromNothingPromisesAllOnOnePacket) {
+  Sender s;
+  s.open(kMinPrice.count());  // an idle path: the SYN's commitment is worth 1e-13 or so
+  s.law.set_target(Budget(1));
+  double sum = 0;
+  for (int i = 0; i < 10; ++i) {
+    const PacketNote n = s.send();
+    sum += s.last.preload;
+    EXPECT_TRUE(s.law.on_ack(s.state, n, echo_of_price(kMinPrice.count()).data()));
+  }
+  EXPECT_GT(sum, 1e12);
+  EXPECT_NEAR(s.law.granted().count(), 1, 2e-3);
+}
+
+TEST(FcpFlow, NeverPromisesMoreThanTheHostHasLeft) {
+  Sender s;
+  s.law.set_target(Budget(1));
+  s.open(8e-8);
+  for (int i = 0; i < 50; ++i) {
+    s.state.headroom = 0.3 - s.law.committed();
+    s.send();
+    EXPECT_LE(s.law.committed(), 0.3 + 1e-9);
+  }
+}
+
+TEST(FcpFlow, LastRoundTripTakesTheBudgetBack) {
+  Sender s;
+  s.law.set_target(Budget(0.04));
+  s.open(8e-8);
+  s.state.unsent = 10 * kPacket;  // exactly r x RTT
+  std::deque<PacketNote> flying;
+  for (int i = 0; i < 10; ++i) {
+    flying.push_back(s.send());
+    EXPECT_EQ(s.last.preload, -1);
+    s.state.unsent -= kPacket;
+  }
+  for (const PacketNote& n : flying) s.law.on_ack(s.state, n, echo_of_price(8e-8).data());
+  EXPECT_NEAR(s.law.committed(), 0, 1e-6);
+}
+
+TEST(FcpFlow, ShortFlowAsksForNoMoreThanItCanSend) {
+  Sender s;
+  s.law.set_target(Budget(1));
+  s.open(8e-8);
+  s.state.unsent = 50e3;  // 50 kB in a round trip of 20 ms cost 0.2 $/s
+  for (int i = 0; i < 10; ++i) s.send();
+  EXPECT_LE(s.law.committed(), 8e-8 * 50e3 / 0.020 * 1.001);
+}
+
+TEST(FcpFlow, LossTakesThePromiseBackUnpaid) {
+  Sender s;
+  s.open(8e-8);
+  s.law.set_target(Budget(0.5));
+  const double before = s.law.committed();
+  const PacketNote n = s.send();
+  EXPECT_GT(s.law.committed(), before);
+  s.law.on_loss(s.state, n);
+  EXPECT_DOUBLE_EQ(s.law.committed(), before);
+}
+
+TEST(FcpFlow, UnbelievableFeedbackChangesNoPrice) {
+  Sender s;
+  s.law.set_target(Budget(1));
+  s.open(8e-8);
+  for (const double bad : {std::nan(""), -1.0, 1e30, std::numeric_limits<double>::infinity()}) {
+    const PacketNote n = s.send();
+    EXPECT_FALSE(s.law.on_ack(s.state, n, echo_of_price(bad).data()));
+    EXPECT_DOUBLE_EQ(s.law.price().count(), static_cast<float>(8e-8));
+    EXPECT_TRUE(std::isfinite(s.law.committed()));
+  }
+}
+
+TEST(FcpFlow, KeepsOnePacketPerRoundTrip) {
+  Sender s;
+  s.open(8e-8);
+  const PacketNote n = s.send();
+  s.law.on_ack(s.state, n, echo_of_price(1e3).data());
+  EXPECT_NEAR(s.law.rate(s.state).count(), kPacket * 8 / 0.020, 1);
+}
+
+// Whatever happens to packets, the books stay balanced: nothing in flight, nothing pending.
+TEST(FcpFlow, BooksBalanceUnderAnyFate) {
+  std::mt19937_64 draw(7);
+  for (int round = 0; round < 200; ++round) {
+    Sender s;
+    s.open(std::pow(10.0, -6.0 - static_cast<double>(draw() % 12)));
+    std::deque<PacketNote> flying;
+    for (int i = 0; i < 400; ++i) {
+      s.state.now += Nanos(static_cast<int64_t>(draw() % 3'000'000));
+      s.state.headroom = 1 - s.law.committed();
+      if (draw() % 20 == 0) s.law.set_target(Budget(1e-3 * static_cast<double>(draw() % 1000)));
+      if (draw() % 2 == 0 || flying.empty()) {
+        const double before = s.law.committed();
+        flying.push_back(s.send());
+        // A lost -preload leaves more committed than the host has; no packet may add to that.
+        ASSERT_LE(s.law.committed(), std::max(1.0, before) + 1e-9);
+      } else {
+        const size_t pick = draw() % flying.size();
+        const PacketNote n = flying[pick];
+        flying.erase(flying.begin() + static_cast<std::ptrdiff_t>(pick));
+        const double price = std::pow(10.0, -6.0 - static_cast<double>(draw() % 12));
+        switch (draw() % 3) {
+          case 0:
+            s.law.on_ack(s.state, n, echo_of_price(price).data());
+            break;
+          case 1:
+            s.law.on_ack_without_feedback(s.state, n);
+            break;
+          default:
+            s.law.on_loss(s.state, n);
+        }
+      }
+      ASSERT_GE(s.law.granted().count(), 0);
+    }
+    for (const PacketNote& n : flying) s.law.on_loss(s.state, n);
+    ASSERT_EQ(s.law.pending().count(), 0);
+  }
+}
+
+}  // namespace
+}  // namespace turnpike::fcp

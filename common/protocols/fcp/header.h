@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// FCP's congestion header: 20 bytes after the common header (docs/wire-format.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/units/units.h"
+#include "common/wire/bytes.h"
+
+namespace turnpike::fcp {
+
+inline constexpr uint8_t kProtocolId = 1;
+inline constexpr size_t kHeaderSize = 20;
+inline constexpr size_t kRttOffset = 0, kPriceOffset = 4, kPreloadOffset = 8, kBalanceOffset = 12,
+                        kExchangeOffset = 16;
+
+/// What a data packet declares, and what its ACK brings back unchanged but for the price.
+struct Header {
+  uint32_t rtt_ns = 0;  // the flow's round trip, 0: not known yet (SYN)
+  float price = 0;      // $/B, 0 when sent; every link adds its own
+  float preload = 0;    // promised change of the flow's budget, relative to what this packet pays
+  float balance = 0;    // $/B that the sender pays for this packet: the last price fed back
+  float exchange = 1;   // value of the sender's unit of money in this domain
+};
+
+inline Header load(const uint8_t* p) {
+  return {wire::load_be32(p + kRttOffset), wire::load_f32(p + kPriceOffset),
+          wire::load_f32(p + kPreloadOffset), wire::load_f32(p + kBalanceOffset),
+          wire::load_f32(p + kExchangeOffset)};
+}
+
+inline void store(const Header& h, uint8_t* p) {
+  wire::store_be32(p + kRttOffset, h.rtt_ns);
+  wire::store_f32(p + kPriceOffset, h.price);
+  wire::store_f32(p + kPreloadOffset, h.preload);
+  wire::store_f32(p + kBalanceOffset, h.balance);
+  wire::store_f32(p + kExchangeOffset, h.exchange);
+}
+
+// Bounds of what can be meant. Comparisons with NaN are false, so NaN never passes.
+inline constexpr float kMaxPrice = 1e12F;        // $/B; the paper's prices lie between 1e-18 and 1
+inline constexpr float kMaxPreload = 1e20F;      // MIN to 1 $/s in ten packets takes 1e13
+inline constexpr float kLeastNormal = 1.2e-38F;  // denormals are slow and nobody's intention
+inline constexpr uint32_t kLeastRttNs = 1000;    // a commitment is divided by the round trip
+
+inline bool credible_amount(float v) { return v == 0 || (v >= kLeastNormal && v <= kMaxPrice); }
+
+/// Whether every field is a number that an honest sender and honest links could have written.
+inline bool credible(const Header& h) {
+  const float size = h.preload < 0 ? -h.preload : h.preload;
+  return (h.rtt_ns == 0 || h.rtt_ns >= kLeastRttNs) && credible_amount(h.price) &&
+         credible_amount(h.balance) &&
+         (size == 0 || (size >= kLeastNormal && size <= kMaxPreload)) &&
+         h.exchange >= kLeastNormal && h.exchange <= kMaxPrice;
+}
+
+/// MIN after its trip through binary32, which rounds it up.
+inline constexpr double kFree = kMinPrice.count() * (1 + 1e-6);
+
+/// Sum of prices along a path. A link at MIN counts as free, P (+) MIN = P, so that idle links do
+/// not add up to something; a path of idle links costs MIN.
+inline double add_prices(double path, double link) {
+  if (path <= kFree) return link > kFree ? link : kMinPrice.count();
+  return link <= kFree ? path : path + link;
+}
+
+}  // namespace turnpike::fcp

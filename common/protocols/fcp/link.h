@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// FCP at a router's egress link: the budget that is coming in, divided by what the link can carry.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <span>
+
+#include "common/protocols/fcp/header.h"
+#include "common/protocols/fcp/params.h"
+#include "common/protocols/link_law.h"
+#include "common/time/expiring_sum.h"
+#include "common/time/time_series.h"
+
+namespace turnpike::fcp {
+
+/// The price of equation 2 over the incoming budget of equation 4, one evaluation per burst, so
+/// that a price always includes the packets it is stamped on:
+///
+///     p = I / max(C' - alpha q/d, floor C')     I = S1/d + S2
+///     S1 = sum pi size    S2 = sum pi size preload / rtt    over the last d seconds
+///     pi = min(p(t - rtt), balance)
+///
+/// with d twice the average round trip. C' is the capacity less what traffic without a price took
+/// in the same window: those packets load the link but bring no budget.
+class Link final : public LinkLaw {
+ public:
+  Link(const ParamValues& params, unsigned shards);
+
+  uint64_t arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,
+                  Nanos now) override;
+  size_t gauges(std::span<Gauge> out) const override;
+  [[nodiscard]] Rewritten rewritten() const override {
+    return {kPriceOffset, kPriceOffset + sizeof(float)};
+  }
+
+ private:
+  // What is summed over the window, the fields of every slot.
+  enum Field : size_t { kBase, kPromised, kRtt, kRttCount, kUnpriced, kFields };
+  using Sums = std::array<double, kFields>;
+
+  // What one lcore accumulates, and on a line of its own what the others read.
+  struct alignas(64) Shard {
+    ExpiringSum<kFields> window;
+    TimeSeries history;
+    double price = kMinPrice.count();
+    Nanos d{0};
+
+    struct alignas(64) Published {
+      std::array<std::atomic<double>, kFields> sums{};
+      std::atomic<double> price{kMinPrice.count()};
+      std::atomic<double> incoming{0};
+    } published;
+  };
+
+  struct Outlook {  // what all shards say together
+    Sums sums;
+    double average_rtt;  // s
+    Nanos d;
+  };
+
+  [[nodiscard]] double value_of(const Shard& shard, const Header& h, bool opens, Nanos now) const;
+  [[nodiscard]] Outlook outlook(unsigned shard) const;
+  [[nodiscard]] double price_of(const Outlook& all, const LinkState& link) const;
+
+  ParamValues params_;
+  std::span<Shard> shards_;
+  std::unique_ptr<Shard[]> storage_;
+};
+
+}  // namespace turnpike::fcp

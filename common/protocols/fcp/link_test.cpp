@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The link's law against closed forms, alone and with flows over it (spec of the paper's figures).
+#include "common/protocols/fcp/link.h"
+
+#include <array>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "common/protocols/fcp/toy_network.h"
+
+namespace turnpike::fcp {
+namespace {
+
+using testing::ToyNetwork;
+
+constexpr double kMbit = 1e6;
+constexpr LinkState kIdle{.capacity = 12.5e6, .queue = 0, .buffer = 1e6};  // 100 Mbit/s
+
+struct Packet {
+  std::array<uint8_t, kHeaderSize> bytes{};
+  explicit Packet(const Header& h) { store(h, bytes.data()); }
+  [[nodiscard]] double price() const { return load(bytes.data()).price; }
+};
+
+double price_of(const Link& link) {
+  std::array<Gauge, 3> g;
+  link.gauges(g);
+  return g[0].value;
+}
+
+TEST(FcpLink, PriceIncludesThePacketItIsStampedOn) {
+  Link link(ParamValues(kLinkParams), 1);
+  Packet p({.rtt_ns = 100'000'000, .preload = 0, .balance = 1e-6F});
+  std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
+  EXPECT_EQ(link.arrive(0, burst, kIdle, 1_s), 0U);
+  // d = 2 x 100 ms; I = 1e-6 x 1000 / 0.2 s.
+  EXPECT_NEAR(p.price(), 1e-6 * 1000 / 0.2 / 12.5e6, 1e-6 * 4e-10);
+}
+
+TEST(FcpLink, PreloadCountsForTheWholeWindowAndQueueRaisesThePrice) {
+  Link link(ParamValues(kLinkParams), 1);
+  Packet p({.rtt_ns = 100'000'000, .preload = 3, .balance = 1e-6F});
+  std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
+  LinkState busy = kIdle;
+  busy.queue = 0.3e6;  // alpha q/d = 2 x 0.3e6 / 0.2 = 3e6 of 12.5e6
+  link.arrive(0, burst, busy, 1_s);
+  const double incoming = 1e-6 * 1000 * (1 + 3 * 2) / 0.2;  // eq 4
+  EXPECT_NEAR(p.price() / (incoming / 9.5e6), 1, 1e-6);
+  busy.queue = 10e6;  // the floor C/2
+  Packet q({.rtt_ns = 100'000'000, .preload = -1, .balance = 1e-6F});
+  burst[0].header = q.bytes.data();
+  link.arrive(0, burst, busy, 1_s);
+  EXPECT_NEAR(q.price() / (incoming / 6.25e6), 1, 1e-6) << "-1 brings nothing, takes nothing";
+}
+
+TEST(FcpLink, BudgetLeavesAfterTheWindow) {
+  Link link(ParamValues(kLinkParams), 1);
+  Packet p({.rtt_ns = 100'000'000, .balance = 1e-6F});
+  std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
+  link.arrive(0, burst, kIdle, 1_s);
+  link.arrive(0, {}, kIdle, 1_s + 190_ms);
+  EXPECT_GT(price_of(link), 1e-11);
+  link.arrive(0, {}, kIdle, 1_s + 205_ms);
+  EXPECT_EQ(price_of(link), kMinPrice.count());
+}
+
+TEST(FcpLink, UnpricedTrafficTakesCapacity) {
+  Link link(ParamValues(kLinkParams), 1);
+  std::array<PricedPacket, 1> plain{{{nullptr, 1'250'000, false, true}}};  // half of 0.2 s
+  link.arrive(0, plain, kIdle, 1_s);
+  Packet p({.rtt_ns = 100'000'000, .balance = 1e-6F});
+  std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
+  link.arrive(0, burst, kIdle, 1_s);
+  EXPECT_NEAR(p.price() / (1e-6 * 1000 / 0.2 / 6.25e6), 1, 1e-6);
+}
+
+TEST(FcpLink, RejectedPacketsLeaveNoTrace) {
+  Link link(ParamValues(kLinkParams), 1);
+  Packet dropped({.rtt_ns = 100'000'000, .preload = 5, .balance = 1e-3F});
+  std::array<PricedPacket, 1> burst{{{dropped.bytes.data(), 1000, false, false}}};
+  EXPECT_EQ(link.arrive(0, burst, kIdle, 1_s), 0U);
+  EXPECT_EQ(dropped.price(), 0) << "not stamped";
+  EXPECT_EQ(price_of(link), kMinPrice.count());
+}
+
+// One poisoned packet among good ones: it is named, and the price is the good ones' price.
+TEST(FcpLink, OneNanDoesNotPoisonTheSums) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float inf = std::numeric_limits<float>::infinity();
+  const Header good{.rtt_ns = 100'000'000, .preload = 1, .balance = 1e-6F};
+  std::vector<Header> hostile(12, good);
+  hostile[0].price = nan;
+  hostile[1].preload = nan;
+  hostile[2].balance = nan;
+  hostile[3].preload = inf;
+  hostile[4].balance = -1e-6F;
+  hostile[5].balance = inf;
+  hostile[6].preload = -inf;
+  hostile[7].rtt_ns = 1;
+  hostile[8].preload = 1e-40F;
+  hostile[9].exchange = 0;
+  hostile[10].preload = 1e19F;  // 1e-6 x 1000 x 1e19 / 0.1 s: more money than there is
+  hostile[11].price = 1e20F;
+  for (const Header& h : hostile) {
+    Link link(ParamValues(kLinkParams), 1), clean(ParamValues(kLinkParams), 1);
+    Packet a(good), bad(h), b(good), c(good), d(good);
+    std::array<PricedPacket, 3> burst{{{a.bytes.data(), 1000, false, true},
+                                       {bad.bytes.data(), 1000, false, true},
+                                       {b.bytes.data(), 1000, false, true}}};
+    std::array<PricedPacket, 2> same{
+        {{c.bytes.data(), 1000, false, true}, {d.bytes.data(), 1000, false, true}}};
+    EXPECT_EQ(link.arrive(0, burst, kIdle, 1_s), 0b010U);
+    EXPECT_EQ(clean.arrive(0, same, kIdle, 1_s), 0U);
+    EXPECT_EQ(a.price(), c.price());
+    EXPECT_EQ(price_of(link), price_of(clean));
+  }
+}
+
+TEST(FcpLink, RandomBytesNeverMakeANonsensePrice) {
+  std::mt19937_64 draw(3);
+  Link link(ParamValues(kLinkParams), 2);
+  Nanos now = 1_s;
+  for (int i = 0; i < 20000; ++i) {
+    std::array<std::array<uint8_t, kHeaderSize>, 8> headers;
+    std::array<PricedPacket, 8> burst;
+    for (size_t k = 0; k < 8; ++k) {
+      for (uint8_t& b : headers[k]) b = static_cast<uint8_t>(draw());
+      burst[k] = {headers[k].data(), static_cast<uint32_t>(draw() % 65536), draw() % 9 == 0,
+                  draw() % 7 != 0};
+    }
+    now += Nanos(static_cast<int64_t>(draw() % 50'000'000));
+    link.arrive(static_cast<unsigned>(draw() % 2), burst, kIdle, now);
+    ASSERT_TRUE(std::isfinite(price_of(link)));
+    ASSERT_GE(price_of(link), kMinPrice.count());
+    ASSERT_LE(price_of(link), kMaxPrice);
+  }
+  for (unsigned shard : {0U, 1U, 0U}) link.arrive(shard, {}, kIdle, now + 20_s);
+  EXPECT_EQ(price_of(link), kMinPrice.count()) << "and it forgets";
+}
+
+// Several lcores feeding one link arrive at the price that one would, each calling with an empty
+// burst now and then as housekeeping does, so that what it published does not grow old.
+TEST(FcpLink, ShardsAddUpToOneLink) {
+  std::mt19937_64 draw(5);
+  Link one(ParamValues(kLinkParams), 1), many(ParamValues(kLinkParams), 3);
+  Nanos now = 1_s;
+  double worst = 0;
+  for (int i = 0; i < 30000; ++i) {
+    now += Nanos(static_cast<int64_t>(draw() % 200'000));
+    const Header h{.rtt_ns = static_cast<uint32_t>(20'000'000 + draw() % 60'000'000),
+                   .preload = draw() % 4 == 0 ? 0.5F : 0.0F,
+                   .balance = 1e-7F * static_cast<float>(1 + draw() % 5)};
+    Packet a(h), b(h);
+    std::array<PricedPacket, 1> pa{{{a.bytes.data(), 1000, false, true}}};
+    std::array<PricedPacket, 1> pb{{{b.bytes.data(), 1000, false, true}}};
+    const auto shard = static_cast<unsigned>(draw() % 3);
+    one.arrive(0, pa, kIdle, now);
+    if (i % 8 == 0)
+      for (unsigned idle : {0U, 1U, 2U}) many.arrive(idle, {}, kIdle, now);
+    many.arrive(shard, pb, kIdle, now);
+    if (i > 2000) worst = std::max(worst, std::fabs(b.price() / a.price() - 1));
+  }
+  EXPECT_LT(worst, 0.02) << "eight packets of old news in a window of 1000, twice over";
+}
+
+// --- whole loops: flows over links, closed forms ------------------------------------------------
+
+TEST(FcpLoop, OneFlowFillsTheLinkAndPays1OverC) {
+  ToyNetwork net;
+  const size_t link = net.add_link(100_Mbps, 25_ms);
+  const size_t flow = net.add_flow({link}, 25_ms, Budget(1), 0_s);
+  net.run_until(2_s);
+  net.delivered_rate(flow);
+  net.run_until(5_s);
+  EXPECT_NEAR(net.delivered_rate(flow).count() / kMbit, 100, 1);
+  EXPECT_NEAR(net.price(link), 8e-8, 0.01 * 8e-8);
+  EXPECT_LT(net.queue(link), 5e3);
+}
+
+TEST(FcpLoop, BudgetsAreShares) {
+  ToyNetwork net;
+  const size_t link = net.add_link(100_Mbps, 5_ms);
+  std::vector<size_t> flows;
+  for (const double w : {1.0, 1.0, 2.0})
+    flows.push_back(net.add_flow({link}, 5_ms, Budget(w), Nanos(200'000'000) * flows.size()));
+  net.on_event = [](const Flow& f, Budget w) {
+    ASSERT_LE(f.committed(), w.count() * (1 + 1e-9)) << "the invariant of a host with one flow";
+  };
+  net.run_until(2_s);
+  for (const size_t f : flows) net.delivered_rate(f);
+  net.run_until(4_s);
+  EXPECT_NEAR(net.delivered_rate(flows[0]).count() / kMbit, 25, 0.3);
+  EXPECT_NEAR(net.delivered_rate(flows[1]).count() / kMbit, 25, 0.3);
+  EXPECT_NEAR(net.delivered_rate(flows[2]).count() / kMbit, 50, 0.5);
+}
+
+// Figures 12 c,d: proportional fairness over two links, 21.13 / 28.87 / 78.87 Mbps.
+TEST(FcpLoop, TwoBottlenecksAreProportionallyFair) {
+  ToyNetwork net;
+  const size_t l100 = net.add_link(100_Mbps, Nanos(12'500'000));
+  const size_t l50 = net.add_link(50_Mbps, Nanos(12'500'000));
+  const size_t one = net.add_flow({l50}, Nanos(87'500'000), Budget(1), 0_s);
+  const size_t two = net.add_flow({l100}, Nanos(87'500'000), Budget(1), 0_s);
+  const size_t both = net.add_flow({l100, l50}, 75_ms, Budget(1), Nanos(1'100'000'000));
+  net.run_until(5_s);
+  for (const size_t f : {both, one, two}) net.delivered_rate(f);
+  net.run_until(10_s);
+  EXPECT_NEAR(net.delivered_rate(both).count() / kMbit, 21.13, 0.3);
+  EXPECT_NEAR(net.delivered_rate(one).count() / kMbit, 28.87, 0.4);
+  EXPECT_NEAR(net.delivered_rate(two).count() / kMbit, 78.87, 0.8);
+}
+
+// Figures 12 a,b: one flow over both; only the narrow link keeps a price.
+TEST(FcpLoop, OnlyTheBottleneckKeepsItsPrice) {
+  ToyNetwork net;
+  const size_t l100 = net.add_link(100_Mbps, Nanos(12'500'000));
+  const size_t l50 = net.add_link(50_Mbps, Nanos(12'500'000));
+  const size_t flow = net.add_flow({l100, l50}, 75_ms, Budget(1), 0_s);
+  net.run_until(4_s);
+  net.delivered_rate(flow);
+  net.run_until(6_s);
+  EXPECT_NEAR(net.delivered_rate(flow).count() / kMbit, 50, 0.5);
+  EXPECT_LT(net.price(l100), 1e-6 * net.price(l50));
+}
+
+// A thousandfold budget joins a full link: preloading keeps it from being swamped.
+TEST(FcpLoop, AThousandfoldBudgetJoinsWithoutABurst) {
+  ToyNetwork net;
+  const size_t link = net.add_link(100_Mbps, 50_ms);
+  const size_t small = net.add_flow({link}, 50_ms, Budget(1), 0_s);
+  const size_t large = net.add_flow({link}, 50_ms, Budget(1000), 2_s);
+  net.run_until(2_s);
+  net.forget_max_queue(link);
+  net.run_until(Nanos(2'800'000'000));
+  net.delivered_rate(small);
+  net.delivered_rate(large);
+  net.run_until(4_s);
+  EXPECT_LT(net.max_queue(link), 0.2 * 12.5e6 * 0.1) << "a fifth of the bandwidth-delay product";
+  const double ratio = net.delivered_rate(large) / net.delivered_rate(small);
+  EXPECT_GT(ratio, 500);  // the small flow is held up by its floor of a packet per round trip
+}
+
+// A flow that ends takes its budget along at once; the other has the link within a few round trips.
+TEST(FcpLoop, TheOthersTakeOverWhenAFlowEnds) {
+  ToyNetwork net;
+  const size_t link = net.add_link(100_Mbps, 10_ms);
+  const size_t stays = net.add_flow({link}, 10_ms, Budget(1), 0_s);
+  net.add_flow({link}, 10_ms, Budget(1), 0_s, 6.25e6);  // half the link for a second
+  net.run_until(Nanos(1'300'000'000));
+  net.delivered_rate(stays);
+  net.run_until(2_s);
+  EXPECT_NEAR(net.delivered_rate(stays).count() / kMbit, 100, 2);
+}
+
+}  // namespace
+}  // namespace turnpike::fcp
