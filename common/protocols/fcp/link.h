@@ -43,7 +43,7 @@ class Link final : public LinkLaw {
   // What one lcore accumulates, and on a line of its own what the others read.
   struct alignas(64) Shard {
     ExpiringSum<kFields> window;
-    TimeSeries history;
+    TimeSeries<> history;
     double price = kMinPrice.count();
     Nanos d{0};
 
