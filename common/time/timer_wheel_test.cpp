@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The timer wheel against a sorted list of deadlines.
+#include "common/time/timer_wheel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace turnpike {
+namespace {
+
+// What must fire and in which order: by tick of the deadline, then by order of scheduling. What is
+// past its tick when it is scheduled belongs to the tick that is firing.
+class Oracle {
+ public:
+  Oracle(int64_t start, unsigned shift) : current_(start >> shift), shift_(shift) {}
+
+  void schedule(uint32_t id, int64_t at) {
+    cancel(id);
+    if (at == kNever.count()) return;
+    const int64_t tick = std::max((at >> shift_) + ((at >> shift_ << shift_) != at), current_);
+    queue_.emplace(std::pair(tick, ++order_), id);
+  }
+  void cancel(uint32_t id) {
+    std::erase_if(queue_, [&](const auto& entry) { return entry.second == id; });
+  }
+  [[nodiscard]] bool armed(uint32_t id) const {
+    return std::any_of(queue_.begin(), queue_.end(), [&](auto& e) { return e.second == id; });
+  }
+  [[nodiscard]] int64_t next_deadline() const {
+    return queue_.empty() ? kNever.count() : queue_.begin()->first.first << shift_;
+  }
+  // Whether the next deadline lies in the block of 64 ticks that has been reached.
+  [[nodiscard]] bool exact() const {
+    return !queue_.empty() && queue_.begin()->first.first / 64 == current_ / 64;
+  }
+  [[nodiscard]] bool due(int64_t now) const {
+    return !queue_.empty() && queue_.begin()->first.first <= std::max(now >> shift_, current_);
+  }
+  // The one to fire at `now`, if any.
+  std::optional<uint32_t> pop(int64_t now) {
+    if (!due(now)) return std::nullopt;
+    current_ = queue_.begin()->first.first;
+    const uint32_t id = queue_.begin()->second;
+    queue_.erase(queue_.begin());
+    return id;
+  }
+  void reach(int64_t now) { current_ = std::max(current_, now >> shift_); }
+
+ private:
+  std::map<std::pair<int64_t, uint64_t>, uint32_t> queue_;
+  int64_t current_;
+  unsigned shift_;
+  uint64_t order_ = 0;
+};
+
+struct Schedule {
+  unsigned shift;
+  double farthest;     // ns, deadlines are log-uniform up to here
+  double longest_gap;  // ns between calls, likewise
+  size_t limit;
+  bool jump;  // to next_deadline(), as a virtual clock does
+};
+
+class Pair {
+ public:
+  Pair(uint64_t seed, const Schedule& s)
+      : s_(s),
+        random_(seed),
+        now_(static_cast<int64_t>(random_() % 1'000'000'000)),
+        wheel_(Nanos(now_), s.shift),
+        oracle_(now_, s.shift) {
+    for (uint32_t i = 0; i < 40; ++i) timers_.push_back(std::make_unique<Timer>(i));
+  }
+
+  void step() {
+    for (auto n = random_() % 6; n > 0; --n) change();
+    if (s_.jump && random_() % 2 == 0) {
+      const Nanos next = wheel_.next_deadline();
+      if (next != kNever) now_ = std::max(now_, next.count());
+    } else {
+      now_ += far(s_.longest_gap);
+    }
+    const int64_t given = random_() % 16 == 0 ? now_ - 50 : now_;  // sometimes behind
+    size_t fired = 0;
+    const auto on_expired = [&](Timer& timer) {
+      ++fired;
+      EXPECT_FALSE(timer.armed());
+      EXPECT_LE(timer.deadline(), Nanos(now_)) << "early";
+      const auto expected = oracle_.pop(given);
+      ASSERT_TRUE(expected);
+      ASSERT_EQ(timer.kind, *expected);
+      if (random_() % 4 == 0) set(timer.kind, now_ + far(s_.farthest) - far(s_.farthest) / 2);
+      while (random_() % 3 == 0) change();
+    };
+    ASSERT_EQ(wheel_.advance(Nanos(given), s_.limit, on_expired), fired);
+    ASSERT_LE(fired, s_.limit);
+    if (fired == s_.limit) return;
+    ASSERT_FALSE(oracle_.due(given)) << "more than a tick late";
+    oracle_.reach(given);
+  }
+
+  // Both agree on who is armed and when the next one is due.
+  void check() {
+    for (const auto& t : timers_) ASSERT_EQ(t->armed(), oracle_.armed(t->kind));
+    const int64_t next = wheel_.next_deadline().count(), right = oracle_.next_deadline();
+    ASSERT_EQ(next == kNever.count(), right == kNever.count());
+    ASSERT_LE(next, right);
+    if (oracle_.exact()) {
+      ASSERT_EQ(next, right) << "must be exact within 64 ticks";
+    }
+  }
+
+ private:
+  int64_t far(double longest) {
+    std::uniform_real_distribution<double> unit(0, 1);
+    return static_cast<int64_t>(std::pow(longest, unit(random_)));
+  }
+  void set(uint32_t id, int64_t at) {
+    wheel_.schedule(*timers_[id], Nanos(at));
+    oracle_.schedule(id, at);
+  }
+  void change() {
+    const auto id = static_cast<uint32_t>(random_() % timers_.size());
+    switch (random_() % 8) {
+      case 0:
+      case 1:
+        wheel_.cancel(*timers_[id]);
+        oracle_.cancel(id);
+        break;
+      case 2:
+        set(id, now_ - far(1e6));  // late already
+        break;
+      case 3:
+        set(id, random_() % 8 == 0 ? kNever.count() : now_ + far(4e18));
+        break;
+      default:
+        set(id, now_ + far(s_.farthest));
+    }
+  }
+
+  Schedule s_;
+  std::mt19937_64 random_;
+  int64_t now_;
+  TimerWheel wheel_;
+  Oracle oracle_;
+  std::vector<std::unique_ptr<Timer>> timers_;
+};
+
+TEST(TimerWheel, FiresAsTheSortedListDoes) {
+  constexpr Schedule kSchedules[] = {
+      {0, 100, 20, 1000, false},    // single nanoseconds
+      {0, 1e5, 1e4, 1000, true},    //
+      {3, 1e4, 500, 3, false},      // few per call
+      {3, 1e6, 1e5, 1, true},       // one per call
+      {10, 1e7, 1e6, 1000, false},  // as a sender uses it
+      {10, 1e10, 1e6, 5, true},     //
+      {4, 1e9, 4e12, 7, false},     // gaps of an hour
+      {20, 1e15, 1e15, 1000, true},
+  };
+  for (const Schedule& s : kSchedules) {
+    for (uint64_t seed = 1; seed <= 15; ++seed) {
+      Pair pair(seed, s);
+      for (int i = 0; i < 600; ++i) {
+        ASSERT_NO_FATAL_FAILURE(pair.step()) << "shift " << s.shift << " seed " << seed;
+        ASSERT_NO_FATAL_FAILURE(pair.check()) << "shift " << s.shift << " seed " << seed;
+      }
+    }
+  }
+}
+
+TEST(TimerWheel, VirtualClockWakesAtMostOncePerWheelTooOften) {
+  TimerWheel wheel(0_ns, 10);
+  Timer timer;
+  wheel.schedule(timer, 24_s * 3600);
+  size_t fired = 0, calls = 0;
+  Nanos now{0};
+  while (fired == 0) {
+    ASSERT_GT(wheel.next_deadline(), now);
+    now = wheel.next_deadline();
+    fired = wheel.advance(now, 10, [](Timer&) {});
+    ++calls;
+  }
+  EXPECT_LE(calls, 7U);  // 2^36 ticks and a bit
+  EXPECT_GE(now, timer.deadline());
+  EXPECT_LT(now, timer.deadline() + 1024_ns);
+  EXPECT_EQ(wheel.next_deadline(), kNever);
+}
+
+TEST(TimerWheel, RearmingForNowIsBoundedByTheLimit) {
+  TimerWheel wheel(0_ns, 6);
+  Timer timer;
+  wheel.schedule(timer, 5_ns);
+  EXPECT_EQ(wheel.advance(1024_ns, 100, [&](Timer& t) { wheel.schedule(t, 1024_ns); }), 100U);
+  EXPECT_TRUE(timer.armed());
+  EXPECT_LE(wheel.next_deadline(), 1024_ns);
+}
+
+TEST(TimerWheel, FiredTimerMayGoAway) {
+  TimerWheel wheel(0_ns, 0);
+  auto first = std::make_unique<Timer>(), second = std::make_unique<Timer>();
+  wheel.schedule(*first, 5_ns);
+  wheel.schedule(*second, 5_ns);
+  EXPECT_EQ(wheel.advance(5_ns, 9,
+                          [&](Timer&) {
+                            first.reset();
+                            if (second) wheel.cancel(*second);
+                            second.reset();
+                          }),
+            1U);
+  EXPECT_EQ(wheel.next_deadline(), kNever);
+}
+
+TEST(TimerWheel, MayGoAwayBeforeItsTimers) {
+  Timer timer;
+  {
+    TimerWheel wheel(0_ns, 0);
+    wheel.schedule(timer, 5_ns);
+  }
+  SUCCEED();
+}
+
+TEST(TimerWheel, FarthestDeadlinesNeitherOverflowNorFire) {
+  for (const unsigned shift : {0U, 1U, 10U, 40U}) {
+    TimerWheel wheel(0_ns, shift);
+    Timer last, never;
+    wheel.schedule(last, kNever - 1_ns);
+    wheel.schedule(never, kNever);
+    EXPECT_TRUE(last.armed());
+    EXPECT_FALSE(never.armed());
+    for (int64_t now = 1; now < kNever.count() / 2; now *= 2)
+      ASSERT_EQ(wheel.advance(Nanos(now), 9, [](Timer&) {}), 0U);
+    EXPECT_GT(wheel.next_deadline().count(), kNever.count() / 2);
+  }
+}
+
+}  // namespace
+}  // namespace turnpike
