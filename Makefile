@@ -21,7 +21,7 @@ test: setup build  ## install what is missing, build, run every test
 	@tests/run
 
 setup:  ## install the packages of packages.txt that are missing
-	$(call quiet,installing missing packages,docker/install-packages build test)
+	$(call quiet,packages of packages.txt: installing what is missing,docker/install-packages build test)
 
 build:  ## install what the build needs, configure, compile into build/
 	$(call quiet,compiling into build/,\
