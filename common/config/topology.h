@@ -31,15 +31,32 @@ struct Ipv6Prefix {
 
 // --- where a link's end meets the machine -------------------------------------------------------
 
-struct AttachPci { std::string address; };
-struct AttachMemif { std::string socket; uint32_t id = 0; bool server = false; };
-struct AttachAfPacket { std::string interface; };
-struct AttachAfXdp { std::string interface; };
-struct AttachTap { std::string interface; };
+struct AttachPci {
+  std::string address;
+};
+struct AttachMemif {
+  std::string socket;
+  uint32_t id = 0;
+  bool server = false;
+};
+struct AttachAfPacket {
+  std::string interface;
+};
+struct AttachAfXdp {
+  std::string interface;
+};
+struct AttachTap {
+  std::string interface;
+};
 struct AttachRing {};  // both ends in one process (the lab)
-struct AttachPcap { std::string rx_file, tx_file; bool repeat = false; };
+struct AttachPcap {
+  std::string rx_file, tx_file;
+  bool repeat = false;
+};
 /// A DPDK virtual device by its own name and arguments, for what the others do not cover.
-struct AttachVdev { std::string arguments; };
+struct AttachVdev {
+  std::string arguments;
+};
 
 using Attachment = std::variant<std::monostate, AttachPci, AttachMemif, AttachAfPacket, AttachAfXdp,
                                 AttachTap, AttachRing, AttachPcap, AttachVdev>;
@@ -57,11 +74,11 @@ struct Interface {
 
 struct Host {
   std::string name;
-  Budget budget{0};                 // $/s; 0: a pure receiver
+  Budget budget{0};  // $/s; 0: a pure receiver
   std::string strategy = "equal-budget";
-  bool external = false;            // a real machine or kernel: the sender does not play it
-  size_t link = 0;                  // the one link it hangs on, index into Topology::links
-  size_t end = 0;                   // which end of it
+  bool external = false;  // a real machine or kernel: the sender does not play it
+  size_t link = 0;        // the one link it hangs on, index into Topology::links
+  size_t end = 0;         // which end of it
 };
 
 /// Where packets to a prefix go: out of `link`, to the interface at its other end.
@@ -73,10 +90,10 @@ struct Route {
 
 struct Router {
   std::string name;
-  std::vector<unsigned> lcores;     // CPUs; the first one also owns shaped links by default
+  std::vector<unsigned> lcores;  // CPUs; the first one also owns shaped links by default
   std::vector<Route<Ipv4Prefix>> ipv4_routes;  // given and computed, longest match wins
   std::vector<Route<Ipv6Prefix>> ipv6_routes;
-  std::vector<size_t> links;        // links that end here
+  std::vector<size_t> links;  // links that end here
 };
 
 // --- links --------------------------------------------------------------------------------------
@@ -95,9 +112,9 @@ enum class Drain : uint8_t {
 /// One direction of a link, as its sending end treats it.
 struct Direction {
   BitRate rate{0};
-  Nanos delay{0};      // propagation, one way
-  Bytes buffer{0};     // resolved: "1 BDP" has become bytes
-  Bytes overhead{0};   // B per packet that the link carries beyond the IP datagram
+  Nanos delay{0};     // propagation, one way
+  Bytes buffer{0};    // resolved: "1 BDP" has become bytes
+  Bytes overhead{0};  // B per packet that the link carries beyond the IP datagram
   Drain drain = Drain::kShaped;
   LawChoice law;
 };
@@ -116,7 +133,7 @@ inline constexpr uint64_t kEndless = UINT64_MAX;
 
 struct Flow {
   std::string name;
-  size_t from = 0, to = 0;   // hosts
+  size_t from = 0, to = 0;  // hosts
   std::string protocol = "fcp";
   ParamValues params;
   unsigned ip_version = 4;
@@ -128,15 +145,28 @@ struct Flow {
   unsigned count = 1;        // this many alike
 };
 
-struct FixedSize { Bytes size; };
-struct ParetoSize { Bytes mean; double shape = 1.2; };
-struct ExponentialSize { Bytes mean; };
+struct FixedSize {
+  Bytes size;
+};
+struct ParetoSize {
+  Bytes mean;
+  double shape = 1.2;
+};
+struct ExponentialSize {
+  Bytes mean;
+};
 /// Times in s and sizes in B from a CSV file: arrivals and sizes both.
-struct TraceSize { std::string file; };
+struct TraceSize {
+  std::string file;
+};
 using SizeDistribution = std::variant<FixedSize, ParetoSize, ExponentialSize, TraceSize>;
 
-struct PoissonArrivals { double per_second = 0; };
-struct PeriodicArrivals { double per_second = 0; };
+struct PoissonArrivals {
+  double per_second = 0;
+};
+struct PeriodicArrivals {
+  double per_second = 0;
+};
 struct TraceArrivals {};
 using Arrivals = std::variant<PoissonArrivals, PeriodicArrivals, TraceArrivals>;
 
@@ -151,20 +181,20 @@ struct Workload {
   Nanos stop = kNever;
   Arrivals arrivals;
   SizeDistribution size;
-  Nanos on{0}, off{0};           // arrivals only in the on part of an on/off cycle; 0: always on
+  Nanos on{0}, off{0};  // arrivals only in the on part of an on/off cycle; 0: always on
   Bytes packet{1500};
 };
 
 // --- the run ------------------------------------------------------------------------------------
 
 struct Run {
-  std::string name;                // scenario; the file's stem where it says nothing
+  std::string name;  // scenario; the file's stem where it says nothing
   Nanos duration = from_seconds(10);
   uint64_t seed = 1;
-  std::string output = "out";      // folder
-  Nanos sample = from_seconds(0.1);    // interval of the series
-  Nanos settle = from_seconds(0.5);    // after each change of flows, before shares are judged
-  double tolerance = 0.05;         // on each host's share
+  std::string output = "out";        // folder
+  Nanos sample = from_seconds(0.1);  // interval of the series
+  Nanos settle = from_seconds(0.5);  // after each change of flows, before shares are judged
+  double tolerance = 0.05;           // on each host's share
   uint16_t udp_port = 4747;
 };
 

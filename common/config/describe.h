@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The syntax of a topology file, once: every key with its member, default, range and meaning.
+//
+// A visitor has `template <class T> void field(std::string_view key, Field<T>&, const About&)` and
+// is shown every key of a struct in turn. The reader is one visitor, the schema another.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "common/config/spec.h"
+
+namespace turnpike::config {
+
+struct About {
+  std::string_view doc;
+  std::string_view fallback = {};       // as the file would write it; empty: none
+  std::string_view min = {}, max = {};  // inclusive, written likewise; of each item in a list
+  bool required = false;
+  bool bare = false;                             // of a kOneOf: the key alone will do
+  std::span<const std::string_view> words = {};  // the only ones allowed
+};
+
+inline constexpr std::array<std::string_view, 1> kStrategies{"equal-budget"};
+inline constexpr std::array<std::string_view, 2> kDrains{"shaped", "line-rate"};
+
+template <class V>
+void describe(V& v, RunSpec& s) {
+  v.field("name", s.name, {.doc = "scenario's name; the file's stem unless given"});
+  v.field("duration", s.duration,
+          {.doc = "how long the run takes", .fallback = "10 s", .min = "1 ms", .max = "1000 h"});
+  v.field("seed", s.seed, {.doc = "of everything random", .fallback = "1"});
+  v.field("output", s.output, {.doc = "folder for results", .fallback = "out"});
+  v.field("sample", s.sample,
+          {.doc = "interval of the series", .fallback = "100 ms", .min = "100 us", .max = "1 h"});
+  v.field("settle", s.settle,
+          {.doc = "time after each change of flows before shares are judged",
+           .fallback = "500 ms",
+           .min = "0 s",
+           .max = "1 h"});
+  v.field("tolerance", s.tolerance,
+          {.doc = "how far a host's share may lie off its entitlement (0.05: 5 %)",
+           .fallback = "0.05",
+           .min = "0",
+           .max = "1"});
+  v.field("udp_port", s.udp_port,
+          {.doc = "that Turnpike packets go to", .fallback = "4747", .min = "1", .max = "65535"});
+}
+
+template <class V>
+void describe(V& v, HostSpec& s) {
+  v.field("budget", s.budget,
+          {.doc = "what the host may spend; 0: it only receives",
+           .fallback = "0 $/s",
+           .min = "0 $/s",
+           .max = "1000000000 $/s"});
+  v.field("strategy", s.strategy,
+          {.doc = "how the budget is split over the host's flows",
+           .fallback = kStrategies[0],
+           .words = kStrategies});
+  v.field("external", s.external,
+          {.doc = "a real machine or kernel: the sender does not play it", .fallback = "false"});
+  v.field("addresses", s.addresses,
+          {.doc = "one IPv4 and one IPv6 address with prefix length; assigned unless given"});
+  v.field("mac", s.mac, {.doc = "Ethernet address; assigned unless given"});
+}
+
+template <class V>
+void describe(V& v, RouteSpec& s) {
+  v.field("prefix", s.prefix, {.doc = "destinations, such as 10.9.0.0/16", .required = true});
+  v.field("via", s.via, {.doc = "a neighbour's address, or a link's name", .required = true});
+}
+
+template <class V>
+void describe(V& v, RouterSpec& s) {
+  v.field("lcores", s.lcores,
+          {.doc = "CPUs to run on; one per router in the order of the file unless given",
+           .min = "0",
+           .max = "1023"});
+  v.field("routes", s.routes,
+          {.doc = "routes by hand; they win over computed ones to the prefixes they cover"});
+}
+
+template <class V>
+void describe(V& v, MemifSpec& s) {
+  v.field("socket", s.socket,
+          {.doc = "path of the socket, or @name in the abstract namespace; by default "
+                  "@turnpike/<run>/<link>"});
+  v.field("id", s.id, {.doc = "of the interface on that socket", .fallback = "0"});
+  v.field("server", s.server,
+          {.doc = "whether this end listens; by default the router's, else the first end"});
+}
+
+template <class V>
+void describe(V& v, PcapSpec& s) {
+  v.field("rx", s.rx, {.doc = "capture to receive from", .required = true});
+  v.field("tx", s.tx, {.doc = "capture to write to; none: sent packets vanish"});
+  v.field("repeat", s.repeat, {.doc = "start over at the capture's end", .fallback = "false"});
+}
+
+template <class V>
+void describe(V& v, AttachSpec& s) {
+  v.field("pci", s.pci, {.doc = "a NIC by its PCI address, such as 0000:3b:00.0"});
+  v.field("memif", s.memif, {.doc = "shared memory between two processes", .bare = true});
+  v.field("af_packet", s.af_packet, {.doc = "a kernel interface over an AF_PACKET socket"});
+  v.field("af_xdp", s.af_xdp, {.doc = "a kernel interface over an AF_XDP socket"});
+  v.field("tap", s.tap, {.doc = "a new kernel interface of this name"});
+  v.field("ring", s.ring, {.doc = "both ends in one process", .bare = true});
+  v.field("pcap", s.pcap, {.doc = "capture files"});
+  v.field("vdev", s.vdev, {.doc = "a DPDK virtual device: its name and arguments"});
+}
+
+template <class V>
+void describe(V& v, DirectionSpec& s) {
+  v.field("rate", s.rate, {.doc = "capacity", .min = "1 Kbps", .max = "10 Tbps"});
+  v.field("delay", s.delay,
+          {.doc = "propagation one way", .fallback = "0 s", .min = "0 s", .max = "10 min"});
+  v.field(
+      "buffer", s.buffer,
+      {.doc = "what may wait: bytes, or a multiple of rate x the longest round trip of any flow "
+              "over the link (2 x delay without flows); 1 BDP within 64 KB and 16 MB "
+              "unless given",
+       .min = "68 B",
+       .max = "64 GB"});
+  v.field("overhead", s.overhead,
+          {.doc = "bytes per packet beyond the IP datagram that count on the link; 0 B for shaped "
+                  "and 38 B (Ethernet, FCS, preamble, gap) for line-rate unless given",
+           .min = "0 B",
+           .max = "1000 B"});
+  v.field("drain", s.drain,
+          {.doc = "shaped: paced at `rate` from a software queue; line-rate: as fast as the port",
+           .fallback = kDrains[0],
+           .words = kDrains});
+  v.field(
+      "law", s.law,
+      {.doc = "the scheme that routers run at this link, with its parameters", .fallback = "none"});
+}
+
+template <class V>
+void describe(V& v, LinkSpec& s) {
+  v.field("ends", s.ends, {.doc = "the two nodes; forward is from the first", .required = true});
+  describe(v, static_cast<DirectionSpec&>(s));
+  v.field("forward", s.forward, {.doc = "what differs from the first end to the second"});
+  v.field("reverse", s.reverse, {.doc = "what differs from the second end to the first"});
+  v.field("mtu", s.mtu,
+          {.doc = "largest IP datagram in bytes; 1280 at least where IPv6 is used",
+           .fallback = "1500",
+           .min = "68",
+           .max = "65535"});
+  v.field("emulate_delay", s.emulate_delay,
+          {.doc = "hold packets for `delay`, as the wire does not; true unless an end is a real "
+                  "device"});
+  v.field("attach", s.attach,
+          {.doc = "ports of the ends: `memif` or `ring` for both, or a map from end to port"});
+  v.field("addresses", s.addresses, {.doc = "addresses by end, as those of a host"});
+  v.field("macs", s.macs, {.doc = "Ethernet addresses by end"});
+}
+
+template <class V>
+void describe(V& v, TransferSpec& s) {
+  v.field("protocol", s.protocol,
+          {.doc = "scheme that the senders run, with its parameters", .fallback = "fcp"});
+  v.field("ip_version", s.ip_version, {.doc = "4 or 6", .fallback = "4"});
+  v.field("start", s.start,
+          {.doc = "first packet, in time since the run's start", .fallback = "0 s", .min = "0 s"});
+  v.field("stop", s.stop, {.doc = "no new data from then on; the run's end unless given"});
+  v.field("packet", s.packet,
+          {.doc = "IP datagram of a full packet; 1500 B or the path's MTU unless given",
+           .min = "256 B",
+           .max = "65535 B"});
+}
+
+template <class V>
+void describe(V& v, FlowSpec& s) {
+  v.field("from", s.from, {.doc = "sending host", .required = true});
+  v.field("to", s.to, {.doc = "receiving host", .required = true});
+  describe(v, static_cast<TransferSpec&>(s));
+  v.field("size", s.size, {.doc = "payload to deliver; endless unless given", .min = "1 B"});
+  v.field("share", s.share,
+          {.doc = "weight within the host's budget",
+           .fallback = "1",
+           .min = "0.000001",
+           .max = "1000000"});
+  v.field("count", s.count,
+          {.doc = "this many flows alike", .fallback = "1", .min = "1", .max = "1000000"});
+}
+
+template <class V>
+void describe(V& v, ArrivalsSpec& s) {
+  v.field(
+      "poisson", s.poisson,
+      {.doc = "independent arrivals, so many on average", .min = "0.001 /s", .max = "1000 /us"});
+  v.field("periodic", s.periodic,
+          {.doc = "evenly spaced arrivals", .min = "0.001 /s", .max = "1000 /us"});
+}
+
+template <class V>
+void describe(V& v, ParetoSpec& s) {
+  v.field("mean", s.mean, {.doc = "mean size", .min = "1 B", .required = true});
+  v.field("shape", s.shape,
+          {.doc = "above 1, or there is no mean", .fallback = "1.2", .min = "1.01", .max = "100"});
+}
+
+template <class V>
+void describe(V& v, SizeSpec& s) {
+  v.field("fixed", s.fixed, {.doc = "all alike", .min = "1 B"});
+  v.field("exponential", s.exponential, {.doc = "mean size", .min = "1 B"});
+  v.field("pareto", s.pareto, {.doc = "heavy-tailed"});
+  v.field("trace", s.trace,
+          {.doc = "CSV file of arrival times in s and sizes in B; path as seen from this file"});
+}
+
+template <class V>
+void describe(V& v, WorkloadSpec& s) {
+  v.field("from", s.from, {.doc = "sending host or hosts, drawn uniformly", .required = true});
+  v.field("to", s.to, {.doc = "receiving host or hosts, drawn uniformly", .required = true});
+  describe(v, static_cast<TransferSpec&>(s));
+  v.field("arrivals", s.arrivals, {.doc = "when flows start; none with a trace"});
+  v.field("size", s.size, {.doc = "payload of each flow", .required = true});
+  v.field("on", s.on, {.doc = "arrivals happen for so long ...", .min = "1 us", .max = "1000 h"});
+  v.field("off", s.off, {.doc = "... and then pause for so long", .min = "1 us", .max = "1000 h"});
+}
+
+template <class V>
+void describe(V& v, TrafficSpec& s) {
+  v.field("flows", s.flows, {.doc = "flows by name"});
+  v.field("workloads", s.workloads, {.doc = "streams of finite flows by name"});
+}
+
+template <class V>
+void describe(V& v, FileSpec& s) {
+  v.field("run", s.run, {.doc = "settings of the run"});
+  v.field("hosts", s.hosts, {.doc = "sources and sinks by name", .required = true});
+  v.field("routers", s.routers, {.doc = "routers by name"});
+  v.field("links", s.links, {.doc = "links by name", .required = true});
+  v.field("traffic", s.traffic, {.doc = "what the hosts send"});
+}
+
+}  // namespace turnpike::config

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Mistakes in order, and the nearest right spelling by edit distance.
+#include "common/config/mistakes.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace turnpike::config {
+namespace {
+
+// Optimal string alignment distance, one row at a time; words beyond 64 letters are never near.
+size_t edit_distance(std::string_view a, std::string_view b) {
+  constexpr size_t kLongest = 64;
+  if (a.size() > kLongest || b.size() > kLongest) return kLongest;
+  size_t rows[3][kLongest + 1];
+  size_t *before = rows[0], *previous = rows[1], *row = rows[2];
+  for (size_t j = 0; j <= b.size(); ++j) previous[j] = before[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const bool same = a[i - 1] == b[j - 1];
+      row[j] = std::min({previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (same ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    std::swap(before, previous);
+    std::swap(previous, row);
+  }
+  return previous[b.size()];
+}
+
+}  // namespace
+
+std::string Mistake::text() const {
+  std::string out = file + ":";
+  if (line > 0) out += std::to_string(line) + ":" + std::to_string(column) + ":";
+  out += " ";
+  if (!path.empty()) out += path + ": ";
+  return out + message;
+}
+
+void Mistakes::add(Position at, std::string path, std::string message) {
+  if (full()) return;
+  list_.push_back({file_, at.line, at.column, std::move(path), std::move(message)});
+}
+
+std::vector<Mistake> Mistakes::sorted() const {
+  const auto key = [](const Mistake& m) { return std::tie(m.line, m.column, m.path, m.message); };
+  std::vector<Mistake> out = list_;
+  std::stable_sort(out.begin(), out.end(),
+                   [&](const Mistake& a, const Mistake& b) { return key(a) < key(b); });
+  out.erase(std::unique(out.begin(), out.end(),
+                        [&](const Mistake& a, const Mistake& b) { return key(a) == key(b); }),
+            out.end());
+  return out;
+}
+
+std::string join(std::string_view path, std::string_view key) {
+  std::string out(path);
+  if (!out.empty()) out += '.';
+  return out += key;
+}
+
+std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
+  std::string_view best;
+  // One slip in three letters: 'law' and 'mtu' are not slips of each other.
+  size_t least = std::max<size_t>(1, word.size() / 3) + 1;
+  for (const std::string_view c : candidates) {
+    const size_t difference =
+        c.size() > word.size() ? c.size() - word.size() : word.size() - c.size();
+    if (difference >= least || c == word) continue;
+    if (const size_t d = edit_distance(word, c); d < least) {
+      least = d;
+      best = c;
+    }
+  }
+  return best;
+}
+
+std::string suggestion(std::string_view word, std::span<const std::string_view> candidates) {
+  constexpr size_t kShort = 12;
+  if (const auto near = nearest(word, candidates); !near.empty())
+    return " (did you mean '" + std::string(near) + "'?)";
+  if (candidates.empty() || candidates.size() > kShort) return {};
+  std::string out = " (there is ";
+  for (size_t i = 0; i < candidates.size(); ++i)
+    out += (i == 0 ? "" : ", ") + std::string(candidates[i]);
+  return out + ")";
+}
+
+}  // namespace turnpike::config

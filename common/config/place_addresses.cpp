@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Addresses: those that the file gives, checked; for the rest a subnet per link, counted up.
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "common/config/address.h"
+#include "common/config/draft.h"
+
+namespace turnpike::config {
+namespace {
+
+/// What the file says of one end, in one family.
+template <class Prefix>
+struct Given {
+  std::optional<Prefix> prefix;
+  Position at;
+  std::string path;
+};
+
+// --- what the two families differ in ------------------------------------------------------------
+
+constexpr unsigned bits(const Ipv4Prefix&) { return 32; }
+constexpr unsigned bits(const Ipv6Prefix&) { return 128; }
+
+std::string text_of(const Ipv4Prefix& p) { return ipv4_text(p.address); }
+std::string text_of(const Ipv6Prefix& p) { return ipv6_text(p.address); }
+
+Ipv4Prefix numbered(const Ipv4Prefix& subnet, unsigned n) {
+  return {network(subnet).address | n, subnet.length};
+}
+Ipv6Prefix numbered(const Ipv6Prefix& subnet, unsigned n) {
+  Ipv6Prefix out{network(subnet).address, subnet.length};
+  out.address[15] |= static_cast<uint8_t>(n);
+  return out;
+}
+
+// The `attempt`-th choice for link number `n`: 10.x.y.0/24 first, 172.16.0.0/12 where the file
+// itself uses up all of that.
+std::optional<Ipv4Prefix> candidate(const Ipv4Prefix&, size_t n, size_t attempt) {
+  constexpr size_t kTens = 65536 / kMaxLinks, kRest = 4096 / kMaxLinks;
+  if (attempt >= kTens + kRest) return {};
+  const bool ten = attempt < kTens;
+  const size_t k = n + kMaxLinks * (ten ? attempt : attempt - kTens);
+  return Ipv4Prefix{static_cast<Ipv4>((ten ? 0x0a000000 : 0xac100000) + (k << 8)), 24};
+}
+// fd00:74:<attempt>:<link>::/64
+std::optional<Ipv6Prefix> candidate(const Ipv6Prefix&, size_t n, size_t attempt) {
+  if (attempt > 255) return {};
+  Ipv6Prefix out{{0xfd, 0, 0, 0x74}, 64};
+  out.address[5] = static_cast<uint8_t>(attempt);
+  out.address[6] = static_cast<uint8_t>(n >> 8);
+  out.address[7] = static_cast<uint8_t>(n);
+  return out;
+}
+
+const char* unusable(const Ipv4Prefix& p) {
+  const Ipv4 top = p.address >> 24;
+  if (top == 0 || top == 127 || top >= 224) return "is no interface's address (RFC 1122, 3.2.1.3)";
+  const Ipv4 mask = p.length == 0 ? ~Ipv4{0} : ~(~Ipv4{0} << (32 - p.length));
+  if (p.length <= 30 && ((p.address & mask) == 0 || (p.address & mask) == mask))
+    return "is its subnet's own or broadcast address";
+  return p.length == 0 ? "has no subnet" : nullptr;
+}
+const char* unusable(const Ipv6Prefix& p) {
+  if (p.address[0] == 0xff || contains({{}, 120}, p.address) ||
+      contains({{0xfe, 0x80}, 10}, p.address))
+    return "is no routable interface's address (RFC 4291)";
+  if (p.length <= 126 && network(p).address == p.address)
+    return "is its subnet's router anycast address";
+  return p.length == 0 ? "has no subnet" : nullptr;
+}
+
+// --- what they have in common -------------------------------------------------------------------
+
+template <class Prefix>
+class Family {
+ public:
+  Family(Draft& draft, Prefix Interface::*member, const char* name)
+      : d_(draft), member_(member), name_(name), given_(draft.topology.links.size()) {}
+
+  void give(size_t link, size_t end, const Prefix& prefix, Position at, const std::string& path) {
+    Given<Prefix>& mine = given_[link][end];
+    if (mine.prefix) {
+      complain(at, path, std::string("a second ") + name_ + " address");
+    } else if (const char* why = unusable(prefix)) {
+      complain(at, path, text_of(prefix) + " " + why);
+    } else {
+      mine = {prefix, at, path};
+    }
+  }
+
+  void place() {
+    std::map<decltype(Prefix::address), std::string> owners;
+    for (size_t i = 0; i < given_.size(); ++i) {
+      if (settle_given(i)) settled_.push_back(i);
+      for (size_t e = 0; e < 2; ++e) check_owner(owners, i, e);
+    }
+    for (size_t a = 0; a < settled_.size(); ++a)
+      for (size_t b = 0; b < a; ++b) check_overlap(settled_[b], settled_[a]);
+    for (size_t i = 0; i < given_.size(); ++i)
+      if (!given_[i][0].prefix && !given_[i][1].prefix) assign(i);
+  }
+
+ private:
+  // Tables made of wrong addresses lead astray.
+  void complain(Position at, const std::string& path, std::string message) {
+    d_.mistakes.add(at, path, std::move(message));
+    d_.tables_right = false;
+  }
+
+  Prefix& address(size_t link, size_t end) { return d_.topology.links[link].ends[end].*member_; }
+
+  // One given end fixes the other; two must agree. False where nothing is given, or nothing right.
+  bool settle_given(size_t i) {
+    const auto& [a, b] = given_[i];
+    if (!a.prefix && !b.prefix) return false;
+    if (a.prefix && b.prefix) {
+      address(i, 0) = *a.prefix;
+      address(i, 1) = *b.prefix;
+      if (a.prefix->length == b.prefix->length && covers(*a.prefix, *b.prefix)) return true;
+      complain(b.at, b.path,
+               prefix_text(*b.prefix) + " is not in the subnet of the other end, " +
+                   prefix_text(network(*a.prefix)));
+      return false;
+    }
+    const size_t known = a.prefix ? 0 : 1;
+    const Prefix& own = *given_[i][known].prefix;
+    address(i, known) = own;
+    const unsigned spare = bits(own) - own.length;
+    if (spare == 0) {
+      complain(given_[i][known].at, given_[i][known].path,
+               "a subnet of one address: the other end of '" + d_.topology.links[i].name +
+                   "' needs one too");
+      return false;
+    }
+    // RFC 3021 and RFC 6164 where two addresses are all there is: 0 and 1.
+    const unsigned first = spare == 1 ? 0 : 1;
+    const Prefix choice = numbered(own, first);
+    address(i, 1 - known) = choice.address == own.address ? numbered(own, first + 1) : choice;
+    return true;
+  }
+
+  void check_owner(std::map<decltype(Prefix::address), std::string>& owners, size_t i, size_t e) {
+    const Given<Prefix>& mine = given_[i][e];
+    if (!mine.prefix) return;
+    const Link& link = d_.topology.links[i];
+    const auto [first, fresh] = owners.emplace(
+        mine.prefix->address, "'" + link.ends[e].node + "' on link '" + link.name + "'");
+    if (fresh) return;
+    complain(mine.at, mine.path,
+             text_of(*mine.prefix) + " is the address of " + first->second + " already");
+    doubled_.insert(i);
+  }
+
+  void check_overlap(size_t i, size_t j) {
+    if (doubled_.contains(i) || doubled_.contains(j)) return;  // said already
+    const Prefix &one = address(i, 0), &other = address(j, 0);
+    if (!covers(one, network(other)) && !covers(other, network(one))) return;
+    const auto& [a, b] = given_[j];
+    const Given<Prefix>& told = a.prefix ? a : b;
+    complain(told.at, told.path,
+             prefix_text(network(other)) + " overlaps the subnet of link '" +
+                 d_.topology.links[i].name + "', " + prefix_text(network(one)));
+  }
+
+  void assign(size_t i) {
+    for (size_t attempt = 0;; ++attempt) {
+      const auto subnet = candidate(Prefix{}, i, attempt);
+      if (!subnet) break;
+      const bool taken = std::any_of(settled_.begin(), settled_.end(), [&](size_t s) {
+        const Prefix other = network(address(s, 0));
+        return covers(other, *subnet) || covers(*subnet, other);
+      });
+      if (taken) continue;
+      address(i, 0) = numbered(*subnet, 1);
+      address(i, 1) = numbered(*subnet, 2);
+      return;
+    }
+    complain(d_.file.links.value[i].at, d_.link_path(i),
+             std::string("no ") + name_ + " subnet is left for this link: give addresses");
+  }
+
+  Draft& d_;
+  Prefix Interface::*member_;
+  const char* name_;
+  std::vector<std::array<Given<Prefix>, 2>> given_;
+  std::vector<size_t> settled_;  // links whose addresses the file gives, rightly
+  std::set<size_t> doubled_;
+};
+
+// Which end of the link `name` is; a mistake where it is none.
+std::optional<size_t> end_named(Draft& d, size_t link, const std::string& name, Position at,
+                                const std::string& path) {
+  const auto& ends = d.topology.links[link].ends;
+  for (size_t e = 0; e < 2; ++e)
+    if (ends[e].node == name) return e;
+  const std::array<std::string_view, 2> names{ends[0].node, ends[1].node};
+  if (!names[0].empty() && !names[1].empty())
+    d.mistakes.add(at, path, "'" + name + "' is not an end of this link" + suggestion(name, names));
+  return {};
+}
+
+class AllMacs {
+ public:
+  explicit AllMacs(Draft& draft) : d_(draft), given_(draft.topology.links.size()) {}
+
+  void give(size_t link, size_t end, const Field<Mac>& mac, const std::string& path) {
+    if (!mac.given || mac.wrong) return;
+    if (std::exchange(given_[link][end], true)) {
+      d_.mistakes.add(mac.at, path, "a second MAC address");
+      return;
+    }
+    d_.topology.links[link].ends[end].mac = mac.value;
+    const std::string owner = d_.topology.links[link].ends[end].node;
+    if (const auto [first, fresh] = owners_.emplace(mac.value, owner); !fresh)
+      d_.mistakes.add(mac.at, path,
+                      mac_text(mac.value) + " is the address of '" + first->second + "' already");
+  }
+
+  // Locally administered: 02:54:50 ("TP"), the link, the end; counted up from there where the file
+  // gives such a one itself.
+  void assign() {
+    for (size_t i = 0; i < given_.size(); ++i)
+      for (size_t e = 0; e < 2; ++e) {
+        if (given_[i][e]) continue;
+        Mac mac;
+        for (size_t number = 256 * i + e + 1;; ++number) {
+          mac = {0x02,
+                 0x54,
+                 0x50,
+                 static_cast<uint8_t>(number >> 16),
+                 static_cast<uint8_t>(number >> 8),
+                 static_cast<uint8_t>(number)};
+          if (owners_.emplace(mac, d_.topology.links[i].ends[e].node).second) break;
+        }
+        d_.topology.links[i].ends[e].mac = mac;
+      }
+  }
+
+ private:
+  Draft& d_;
+  std::vector<std::array<bool, 2>> given_;
+  std::map<Mac, std::string> owners_;
+};
+
+}  // namespace
+
+void place_addresses(Draft& d) {
+  Family<Ipv4Prefix> v4(d, &Interface::ipv4, "IPv4");
+  Family<Ipv6Prefix> v6(d, &Interface::ipv6, "IPv6");
+  AllMacs macs(d);
+  const auto give = [&](size_t link, size_t end, const OneOrMany<AddressSpec>& list,
+                        const std::string& path) {
+    for (const auto& item : list.items) {
+      if (item.wrong) continue;
+      if (const auto* four = std::get_if<Ipv4Prefix>(&item.value.prefix))
+        v4.give(link, end, *four, item.at, path);
+      else
+        v6.give(link, end, std::get<Ipv6Prefix>(item.value.prefix), item.at, path);
+      const bool six = std::holds_alternative<Ipv6Prefix>(item.value.prefix);
+      if (six && d.topology.links[link].mtu < 1280 && d.link_spec(link).mtu.given)
+        d.mistakes.add(d.link_spec(link).mtu.at, d.link_path(link) + ".mtu",
+                       "IPv6 needs 1280 bytes at least (RFC 8200, 5)");
+    }
+  };
+  for (const auto& [name, at, spec] : d.file.hosts.value) {
+    const size_t index = d.hosts.find(name)->second;
+    if (!d.placed[index]) continue;
+    const Host& host = d.topology.hosts[index];
+    give(host.link, host.end, spec.addresses.value, "hosts." + name + ".addresses");
+    macs.give(host.link, host.end, spec.mac, "hosts." + name + ".mac");
+  }
+  for (size_t i = 0; i < d.topology.links.size(); ++i) {
+    const LinkSpec& spec = d.link_spec(i);
+    for (const auto& [node, at, list] : spec.addresses.value) {
+      const std::string path = d.link_path(i) + ".addresses." + node;
+      if (const auto end = end_named(d, i, node, at, path)) give(i, *end, list, path);
+    }
+    for (const auto& [node, at, mac] : spec.macs.value) {
+      const std::string path = d.link_path(i) + ".macs." + node;
+      if (const auto end = end_named(d, i, node, at, path)) macs.give(i, *end, mac, path);
+    }
+  }
+  v4.place();
+  v6.place();
+  macs.assign();
+}
+
+}  // namespace turnpike::config

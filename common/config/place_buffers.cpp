@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Buffers: "1 BDP" becomes bytes.
+#include <algorithm>
+#include <cmath>
+
+#include "common/config/draft.h"
+#include "common/units/text.h"
+
+namespace turnpike::config {
+namespace {
+
+// Where the file says nothing: a bandwidth-delay product, but room for a few dozen packets at
+// least, and no more than a switch of the trade would have.
+constexpr Bytes kLeastDefault{64'000}, kMostDefault{16'000'000};
+constexpr double kMostBytes = 64e9;
+
+}  // namespace
+
+void place_buffers(Draft& d) {
+  for (size_t i = 0; i < d.topology.links.size(); ++i) {
+    const LinkSpec& spec = d.link_spec(i);
+    Link& link = d.topology.links[i];
+    for (size_t e = 0; e < 2; ++e) {
+      Direction& out = link.directions[e];
+      const DirectionSpec& own = (e == 0 ? spec.forward : spec.reverse).value;
+      const bool overridden = own.buffer.given;
+      const Field<BufferSpec>& buffer = overridden ? own.buffer : spec.buffer;
+      if (buffer.wrong) continue;
+      const Nanos flows = d.round_trips[i][e];
+      const Nanos round =
+          flows.count() > 0 ? flows : link.directions[0].delay + link.directions[1].delay;
+      const double bdp = bytes_per_second(out.rate) * to_seconds(round);
+      const auto bytes = [&](double times) {
+        return Bytes(static_cast<int64_t>(std::min(std::round(bdp * times), kMostBytes)));
+      };
+      if (!buffer.given)
+        out.buffer = std::clamp(bytes(1), kLeastDefault, kMostDefault);
+      else
+        out.buffer = buffer.value.bdp ? bytes(*buffer.value.bdp) : buffer.value.bytes;
+      const Bytes packet = Bytes(link.mtu) + out.overhead;
+      const auto& rate = own.rate.given ? own.rate : spec.rate;
+      const auto& delay = own.delay.given ? own.delay : spec.delay;
+      if (!buffer.given || rate.wrong || !rate.given || delay.wrong || out.buffer >= packet)
+        continue;
+      const std::string path = d.link_path(i) +
+                               (!overridden ? ""
+                                : e == 0    ? ".forward"
+                                            : ".reverse") +
+                               ".buffer";
+      std::string message = to_text(out.buffer) + " cannot hold one packet of " + to_text(packet);
+      if (buffer.value.bdp)
+        message = "at a round trip of " + to_text(round) + " this is " + to_text(out.buffer) +
+                  ", which cannot hold one packet: write bytes";
+      d.mistakes.add(buffer.at, path, message);
+    }
+  }
+}
+
+}  // namespace turnpike::config

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ports: what each end is attached to, and that no process attaches two ends to one device.
+#include "common/config/draft.h"
+
+namespace turnpike::config {
+namespace {
+
+// One end's attachment as the file says it, if it does.
+struct Told {
+  const AttachSpec* spec = nullptr;
+  Position at;
+  std::string path;
+};
+
+AttachMemif memif(const Draft& d, size_t link, size_t end, const MemifSpec& spec,
+                  bool other_serves) {
+  AttachMemif out;
+  out.id = spec.id.value;
+  out.socket = spec.socket.given
+                   ? spec.socket.value
+                   : "@turnpike/" + d.topology.run.name + "/" + d.topology.links[link].name;
+  const auto& ends = d.topology.links[link].ends;
+  const bool router_first = d.routers.contains(ends[0].node) || !d.routers.contains(ends[1].node);
+  out.server = spec.server.given ? spec.server.value
+               : other_serves    ? false
+                                 : end == (router_first ? 0U : 1U);
+  return out;
+}
+
+Attachment attachment(const Draft& d, size_t link, size_t end, const AttachSpec& spec,
+                      const AttachSpec* other) {
+  if (spec.pci.given) return AttachPci{spec.pci.value.text};
+  if (spec.af_packet.given) return AttachAfPacket{spec.af_packet.value.text};
+  if (spec.af_xdp.given) return AttachAfXdp{spec.af_xdp.value.text};
+  if (spec.tap.given) return AttachTap{spec.tap.value.text};
+  if (spec.ring.given) return AttachRing{};
+  if (spec.vdev.given) return AttachVdev{spec.vdev.value};
+  if (spec.pcap.given) {
+    const PcapSpec& pcap = spec.pcap.value;
+    return AttachPcap{pcap.rx.value, pcap.tx.value, pcap.repeat.value};
+  }
+  if (!spec.memif.given) return {};
+  const bool other_serves =
+      other && other->memif.value.server.given && other->memif.value.server.value;
+  AttachMemif out = memif(d, link, end, spec.memif.value, other_serves);
+  // The one that yields leaves serving to the other.
+  if (other && other->memif.value.server.given && !other->memif.value.server.value &&
+      !spec.memif.value.server.given)
+    out.server = true;
+  return out;
+}
+
+// What two ends may not share, as one word; empty: nothing.
+std::string device(const Attachment& a) {
+  if (const auto* x = std::get_if<AttachPci>(&a)) return "PCI device " + x->address;
+  if (const auto* x = std::get_if<AttachAfPacket>(&a)) return "interface " + x->interface;
+  if (const auto* x = std::get_if<AttachAfXdp>(&a)) return "interface " + x->interface;
+  if (const auto* x = std::get_if<AttachTap>(&a)) return "interface " + x->interface;
+  if (const auto* x = std::get_if<AttachMemif>(&a))
+    return "memif " + std::to_string(x->id) + " on " + x->socket;
+  if (const auto* x = std::get_if<AttachVdev>(&a))
+    return "device " + x->arguments.substr(0, x->arguments.find(','));
+  return {};
+}
+
+bool is_real(const Attachment& a) {
+  return std::holds_alternative<AttachPci>(a) || std::holds_alternative<AttachAfPacket>(a) ||
+         std::holds_alternative<AttachAfXdp>(a) || std::holds_alternative<AttachTap>(a) ||
+         std::holds_alternative<AttachVdev>(a);
+}
+
+std::array<Told, 2> told_of(Draft& d, size_t link) {
+  std::array<Told, 2> told;
+  const Field<AttachBothSpec>& spec = d.link_spec(link).attach;
+  const std::string path = d.link_path(link) + ".attach";
+  const auto& ends = d.topology.links[link].ends;
+  if (spec.wrong) return told;
+  if (spec.value.both) told[0] = told[1] = {&*spec.value.both, spec.at, path};
+  for (const auto& [node, at, end_spec] : spec.value.ends) {
+    const std::array<std::string_view, 2> names{ends[0].node, ends[1].node};
+    if (node == names[0]) {
+      told[0] = {&end_spec, at, join(path, node)};
+    } else if (node == names[1]) {
+      told[1] = {&end_spec, at, join(path, node)};
+    } else if (!names[0].empty() && !names[1].empty()) {
+      d.mistakes.add(at, join(path, node),
+                     "'" + node + "' is not an end of this link" + suggestion(node, names));
+    }
+  }
+  return told;
+}
+
+// What the two ends of one link must have in common.
+void check_pair(Draft& d, size_t link, const std::array<Told, 2>& told) {
+  const auto& ends = d.topology.links[link].ends;
+  if (!told[0].spec || !told[1].spec) return;
+  if (told[0].spec->ring.given != told[1].spec->ring.given)
+    d.mistakes.add(told[1].at, told[1].path, "a ring has both ends in one process: attach both");
+  const auto* a = std::get_if<AttachMemif>(&ends[0].attachment);
+  const auto* b = std::get_if<AttachMemif>(&ends[1].attachment);
+  if (!a || !b) return;
+  if (a->socket != b->socket || a->id != b->id)
+    d.mistakes.add(told[1].at, told[1].path, "the two ends are on different memif sockets or ids");
+  else if (a->server == b->server)
+    d.mistakes.add(told[1].at, told[1].path,
+                   a->server ? "both ends are memif servers" : "neither end is the memif server");
+}
+
+}  // namespace
+
+void place_ports(Draft& d) {
+  // A device belongs to a process: each router is one, and the sender plays all hosts. Two routers
+  // may name the same PCI address, on two machines.
+  std::map<std::pair<std::string, std::string>, std::string> users;
+  for (size_t i = 0; i < d.topology.links.size(); ++i) {
+    Link& link = d.topology.links[i];
+    const auto told = told_of(d, i);
+    bool real = false;
+    for (size_t e = 0; e < 2; ++e) {
+      if (!told[e].spec) continue;
+      link.ends[e].attachment = attachment(d, i, e, *told[e].spec, told[1 - e].spec);
+      real |= is_real(link.ends[e].attachment);
+    }
+    check_pair(d, i, told);
+    const auto& emulate = d.link_spec(i).emulate_delay;
+    link.emulate_delay = emulate.given ? emulate.value : !real;
+    for (size_t e = 0; e < 2; ++e) {
+      const std::string used = device(link.ends[e].attachment);
+      if (used.empty()) continue;
+      const std::string& node = link.ends[e].node;
+      const std::string process = d.hosts.contains(node) ? "the sender" : node;
+      const auto [first, fresh] =
+          users.emplace(std::pair(process, used), "'" + node + "' on link '" + link.name + "'");
+      if (!fresh)
+        d.mistakes.add(told[e].at, told[e].path,
+                       "two ends on one port: " + used + " is that of " + first->second);
+    }
+  }
+}
+
+}  // namespace turnpike::config

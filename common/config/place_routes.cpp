@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Routing tables: what the file gives, and the shortest way to every subnet that it does not cover.
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "common/config/address.h"
+#include "common/config/draft.h"
+
+namespace turnpike::config {
+namespace {
+
+// The link of this router that `via` means: its own name, or the neighbour's address on it.
+std::optional<size_t> link_via(Draft& d, const Router& router, const Field<std::string>& via,
+                               const std::string& path) {
+  const auto v4 = parse_ipv4(via.value);
+  const auto v6 = parse_ipv6(via.value);
+  std::vector<std::string_view> names;
+  for (const size_t i : router.links) {
+    const Link& link = d.topology.links[i];
+    const Interface& neighbour = link.ends[link.ends[0].node == router.name ? 1 : 0];
+    if (link.name == via.value || (v4 && *v4 == neighbour.ipv4.address) ||
+        (v6 && *v6 == neighbour.ipv6.address))
+      return i;
+    names.emplace_back(link.name);
+  }
+  d.tables_right = false;
+  if (v4 || v6) {
+    d.mistakes.add(via.at, path, "no neighbour of '" + router.name + "' has this address");
+  } else if (d.links.contains(via.value)) {
+    d.mistakes.add(via.at, path,
+                   "link '" + via.value + "' does not end at '" + router.name + "'" +
+                       suggestion(via.value, names));
+  } else {
+    d.mistakes.add(via.at, path,
+                   "there is no link '" + via.value + "'" + suggestion(via.value, names));
+  }
+  return {};
+}
+
+template <class Prefix>
+void add_by_hand(Draft& d, Router& router, std::vector<Route<Prefix>>& table, const Prefix& prefix,
+                 const RouteSpec& spec, const std::string& path) {
+  if (network(prefix).address != prefix.address)
+    d.mistakes.add(spec.prefix.at, path + ".prefix",
+                   "bits beyond the prefix length are set (did you mean '" +
+                       prefix_text(network(prefix)) + "'?)");
+  const Prefix key = network(prefix);
+  for (const auto& route : table)
+    if (route.prefix.address == key.address && route.prefix.length == key.length)
+      d.mistakes.add(spec.prefix.at, path + ".prefix", prefix_text(key) + " has a route already");
+  if (spec.via.wrong) return;
+  if (const auto link = link_via(d, router, spec.via, path + ".via")) table.push_back({key, *link});
+}
+
+void place_by_hand(Draft& d, size_t index) {
+  Router& router = d.topology.routers[index];
+  const auto& [name, at, spec] = d.file.routers.value[index];
+  const auto& routes = spec.routes.value.items;
+  for (size_t i = 0; i < routes.size(); ++i) {
+    const RouteSpec& route = routes[i].value;
+    const std::string path = "routers." + name + ".routes" +
+                             (routes.size() > 1 ? "[" + std::to_string(i) + "]" : std::string());
+    if (routes[i].wrong || route.prefix.wrong || route.via.wrong) d.tables_right = false;
+    if (!route.prefix.given || route.prefix.wrong) continue;
+    if (const auto* v4 = std::get_if<Ipv4Prefix>(&route.prefix.value.prefix))
+      add_by_hand(d, router, router.ipv4_routes, *v4, route, path);
+    else
+      add_by_hand(d, router, router.ipv6_routes, std::get<Ipv6Prefix>(route.prefix.value.prefix),
+                  route, path);
+  }
+}
+
+// Each router's first link on its way to one destination link.
+class ShortestWays {
+ public:
+  explicit ShortestWays(const Draft& d) : d_(d), neighbours_(d.topology.routers.size()) {
+    for (size_t i = 0; i < d.topology.links.size(); ++i) {
+      const auto a = d.routers.find(d.topology.links[i].ends[0].node);
+      const auto b = d.routers.find(d.topology.links[i].ends[1].node);
+      if (a == d.routers.end() || b == d.routers.end() || a->second == b->second) continue;
+      // Seen from the far side: packets travel towards the router this list belongs to.
+      neighbours_[b->second].push_back({a->second, i, 0});
+      neighbours_[a->second].push_back({b->second, i, 1});
+    }
+  }
+
+  // Breadth first, so hops count most; then delay, then the link's name.
+  std::vector<std::optional<size_t>> to(size_t destination) const {
+    std::vector<std::optional<size_t>> via(neighbours_.size());
+    std::vector<Nanos> delay(neighbours_.size());
+    std::vector<size_t> frontier;
+    for (const Interface& end : d_.topology.links[destination].ends)
+      if (const auto r = d_.routers.find(end.node); r != d_.routers.end()) {
+        via[r->second] = destination;
+        frontier.push_back(r->second);
+      }
+    while (!frontier.empty()) {
+      std::map<size_t, std::tuple<Nanos, std::string_view, size_t>> reached;
+      for (const size_t near : frontier)
+        for (const Step& step : neighbours_[near]) {
+          if (via[step.router]) continue;
+          const Link& link = d_.topology.links[step.link];
+          const std::tuple offer(delay[near] + link.directions[step.direction].delay,
+                                 std::string_view(link.name), step.link);
+          const auto [best, fresh] = reached.emplace(step.router, offer);
+          if (!fresh) best->second = std::min(best->second, offer);
+        }
+      frontier.clear();
+      for (const auto& [router, best] : reached) {
+        delay[router] = std::get<0>(best);
+        via[router] = std::get<2>(best);
+        frontier.push_back(router);
+      }
+    }
+    return via;
+  }
+
+ private:
+  struct Step {
+    size_t router, link, direction;
+  };
+  const Draft& d_;
+  std::vector<std::vector<Step>> neighbours_;
+};
+
+// A route by hand stands for all that it covers; a router's own subnets it must repeat exactly.
+template <class Prefix>
+void add_computed(std::vector<Route<Prefix>>& table, size_t by_hand, const Prefix& subnet,
+                  size_t link, bool own) {
+  const bool covered = std::any_of(
+      table.begin(), table.begin() + static_cast<ptrdiff_t>(by_hand), [&](const Route<Prefix>& r) {
+        return covers(r.prefix, subnet) && (!own || r.prefix.length == subnet.length);
+      });
+  if (!covered) table.push_back({subnet, link});
+}
+
+}  // namespace
+
+void place_routes(Draft& d) {
+  const size_t routers = d.topology.routers.size();
+  for (size_t r = 0; r < routers; ++r) place_by_hand(d, r);
+  if (!d.tables_right || !d.ends_known) return;
+  std::vector<std::pair<size_t, size_t>> by_hand;
+  for (const Router& r : d.topology.routers)
+    by_hand.emplace_back(r.ipv4_routes.size(), r.ipv6_routes.size());
+  const ShortestWays ways(d);
+  for (size_t l = 0; l < d.topology.links.size(); ++l) {
+    const auto via = ways.to(l);
+    const Link& link = d.topology.links[l];
+    for (size_t r = 0; r < routers; ++r) {
+      if (!via[r]) continue;
+      Router& router = d.topology.routers[r];
+      const bool own = *via[r] == l;
+      add_computed(router.ipv4_routes, by_hand[r].first, network(link.ends[0].ipv4), *via[r], own);
+      add_computed(router.ipv6_routes, by_hand[r].second, network(link.ends[0].ipv6), *via[r], own);
+    }
+  }
+}
+
+}  // namespace turnpike::config

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Flows and workloads: who sends what to whom, and that packets find their way and fit.
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <tuple>
+
+#include "common/config/draft.h"
+#include "common/config/path.h"
+#include "common/units/text.h"
+
+namespace turnpike::config {
+namespace {
+
+constexpr uint16_t kLeastIpv6Mtu = 1280;  // RFC 8200, section 5
+
+class Traffic {
+ public:
+  explicit Traffic(Draft& draft) : d_(draft) {}
+
+  void place_flow(const Named<FlowSpec>& named) {
+    const auto& [name, at, spec] = named;
+    path_ = "traffic.flows." + name;
+    Flow flow;
+    flow.name = name;
+    const auto from = host(spec.from, join(path_, "from"));
+    const auto to = host(spec.to, join(path_, "to"));
+    flow.from = from.value_or(0);
+    flow.to = to.value_or(0);
+    flow.size = spec.size.given ? static_cast<uint64_t>(spec.size.value.count()) : kEndless;
+    flow.share = spec.share.value;
+    flow.count = spec.count.value;
+    if (from) check_source(*from, spec.from.at, join(path_, "from"));
+    if (to) check_sink(*to, spec.to.at, join(path_, "to"));
+    if (from && to) check_pair(*from, *to, spec, spec.to.at, join(path_, "to"));
+    place_transfer(spec, flow);
+    d_.topology.flows.push_back(std::move(flow));
+  }
+
+  void place_workload(const Named<WorkloadSpec>& named) {
+    const auto& [name, at, spec] = named;
+    path_ = "traffic.workloads." + name;
+    Workload out;
+    out.name = name;
+    const auto from = hosts(spec.from, join(path_, "from"), &Traffic::check_source);
+    const auto to = hosts(spec.to, join(path_, "to"), &Traffic::check_sink);
+    for (const Place& f : from) out.from.push_back(f.host);
+    for (const Place& t : to) {
+      out.to.push_back(t.host);
+      for (const Place& f : from) check_pair(f.host, t.host, spec, t.at, join(path_, "to"));
+    }
+    out.on = spec.on.value;
+    out.off = spec.off.value;
+    if (spec.on.given != spec.off.given)
+      complain(spec.on.given ? spec.on.at : spec.off.at, join(path_, spec.on.given ? "on" : "off"),
+               "on and off come together");
+    place_size(spec, out, at);
+    place_transfer(spec, out);
+    d_.topology.workloads.push_back(std::move(out));
+  }
+
+ private:
+  struct Place {
+    size_t host;
+    Position at;
+  };
+
+  void complain(Position at, std::string path, std::string message) {
+    d_.mistakes.add(at, std::move(path), std::move(message));
+  }
+
+  std::optional<size_t> host(const Field<std::string>& field, const std::string& path) {
+    if (field.wrong || d_.file.hosts.wrong) return {};
+    const auto found = d_.hosts.find(field.value);
+    if (found != d_.hosts.end()) return found->second;
+    if (d_.routers.contains(field.value)) {
+      complain(field.at, path, "'" + field.value + "' is a router: flows run between hosts");
+      return {};
+    }
+    complain(field.at, path,
+             "there is no host '" + field.value + "'" + suggestion(field.value, d_.host_names));
+    return {};
+  }
+
+  std::vector<Place> hosts(const Field<OneOrMany<std::string>>& field, const std::string& path,
+                           void (Traffic::*check)(size_t, Position, const std::string&)) {
+    std::vector<Place> out;
+    std::set<size_t> seen;
+    const auto& items = field.value.items;
+    for (size_t i = 0; i < items.size(); ++i) {
+      const std::string where = items.size() > 1 ? path + "[" + std::to_string(i) + "]" : path;
+      const auto h = host(items[i], where);
+      if (!h) continue;
+      if (!seen.insert(*h).second) {
+        complain(items[i].at, where, "'" + items[i].value + "' is listed twice");
+        continue;
+      }
+      (this->*check)(*h, items[i].at, where);
+      out.push_back({*h, items[i].at});
+    }
+    return out;
+  }
+
+  void check_source(size_t h, Position at, const std::string& path) {
+    const Host& host = d_.topology.hosts[h];
+    const auto& budget = d_.file.hosts.value[h].value.budget;
+    if (host.external)
+      complain(at, path, "'" + host.name + "' is external: the sender does not play it");
+    else if (!budget.wrong && host.budget.count() <= 0)
+      complain(at, path,
+               "'" + host.name + "' has no budget to send with: set hosts." + host.name +
+                   ".budget, such as '1 $/s'");
+  }
+
+  void check_sink(size_t h, Position at, const std::string& path) {
+    const Host& host = d_.topology.hosts[h];
+    if (host.external)
+      complain(at, path, "'" + host.name + "' is external: the sender does not play it");
+  }
+
+  // The way between two hosts by the routing tables; by the graph where the tables are in doubt.
+  std::vector<Hop> way(size_t from, size_t to, unsigned ip_version) const {
+    if (d_.tables_right && d_.ends_known) return path_between(d_.topology, from, to, ip_version);
+    std::map<std::string_view, std::vector<Hop>> ways{{d_.topology.hosts[from].name, {}}};
+    std::vector<std::string_view> frontier{d_.topology.hosts[from].name};
+    for (size_t next = 0; next < frontier.size(); ++next) {
+      const std::string_view node = frontier[next];
+      const std::vector<Hop> so_far = ways[node];
+      if (node == d_.topology.hosts[to].name) return so_far;
+      if (next > 0 && d_.hosts.contains(node)) continue;
+      for (size_t l = 0; l < d_.topology.links.size(); ++l)
+        for (size_t e = 0; e < 2; ++e) {
+          const auto& ends = d_.topology.links[l].ends;
+          if (ends[e].node != node || ends[1 - e].node.empty()) continue;
+          const auto [reached, fresh] = ways.emplace(ends[1 - e].node, so_far);
+          if (!fresh) continue;
+          reached->second.push_back({l, e});
+          frontier.push_back(ends[1 - e].node);
+        }
+    }
+    return {};
+  }
+
+  void check_pair(size_t from, size_t to, const TransferSpec& spec, Position at,
+                  const std::string& path) {
+    const Host &a = d_.topology.hosts[from], &b = d_.topology.hosts[to];
+    if (from == to) return complain(at, path, "'" + a.name + "' would send to itself");
+    if (!d_.placed[from] || !d_.placed[to]) return;  // said already
+    const unsigned version = spec.ip_version.value.number;
+    const auto [known, fresh] = pairs_.emplace(std::tuple(from, to, version), uint16_t{0});
+    if (fresh) known->second = examine(from, to, version);
+    const uint16_t mtu = known->second;
+    if (mtu == 0) {
+      if (d_.ends_known)
+        complain(at, path,
+                 "packets find no way from '" + a.name + "' to '" + b.name +
+                     "' and back: no link or route leads there");
+      return;
+    }
+    least_mtu_ = std::min(least_mtu_, mtu);
+    if (spec.packet.given && !spec.packet.wrong && spec.packet.value.count() > mtu)
+      complain(spec.packet.at, join(path_, "packet"),
+               to_text(spec.packet.value) + " is more than the MTU of the path, " +
+                   std::to_string(mtu) + " B");
+    if (version == 6 && mtu < kLeastIpv6Mtu)
+      complain(spec.ip_version.at, join(path_, "ip_version"),
+               "IPv6 needs an MTU of 1280 B on the whole path, here it is " + std::to_string(mtu) +
+                   " B (RFC 8200, 5)");
+  }
+
+  // Smallest MTU on the way there, and every link's longest round trip; 0: no way.
+  uint16_t examine(size_t from, size_t to, unsigned version) {
+    const auto there = way(from, to, version), back = way(to, from, version);
+    if (there.empty() || back.empty()) return 0;
+    const Nanos round = propagation(d_.topology, there) + propagation(d_.topology, back);
+    uint16_t mtu = UINT16_MAX;
+    for (const Hop& hop : there) mtu = std::min(mtu, d_.topology.links[hop.link].mtu);
+    for (const auto* path : {&there, &back})
+      for (const Hop& hop : *path) {
+        Nanos& longest = d_.round_trips[hop.link][hop.direction];
+        longest = std::max(longest, round);
+      }
+    return mtu;
+  }
+
+  template <class Out>
+  void place_transfer(const TransferSpec& spec, Out& out) {
+    out.protocol = spec.protocol.value.protocol;
+    out.params = spec.protocol.value.params;
+    out.ip_version = spec.ip_version.value.number;
+    out.start = spec.start.value;
+    out.stop = spec.stop.given ? spec.stop.value : kNever;
+    const Bytes fitting(std::min<int64_t>(1500, std::exchange(least_mtu_, UINT16_MAX)));
+    out.packet = spec.packet.given ? spec.packet.value : fitting;
+    if (spec.start.wrong) return;
+    const Nanos duration = d_.topology.run.duration;
+    if (spec.stop.given && !spec.stop.wrong && out.stop <= out.start)
+      complain(spec.stop.at, join(path_, "stop"),
+               to_text(out.stop) + " is not after the start, " + to_text(out.start));
+    if (!d_.file.run.value.duration.wrong && out.start >= duration)
+      complain(spec.start.at, join(path_, "start"),
+               to_text(out.start) + " is not before the end of the run, " + to_text(duration));
+  }
+
+  void place_size(const WorkloadSpec& spec, Workload& out, Position at) {
+    const SizeSpec& size = spec.size.value;
+    const ArrivalsSpec& arrivals = spec.arrivals.value;
+    if (arrivals.poisson.given) out.arrivals = PoissonArrivals{arrivals.poisson.value.per_second};
+    if (arrivals.periodic.given)
+      out.arrivals = PeriodicArrivals{arrivals.periodic.value.per_second};
+    if (size.fixed.given) out.size = FixedSize{size.fixed.value};
+    if (size.exponential.given) out.size = ExponentialSize{size.exponential.value};
+    if (size.pareto.given)
+      out.size = ParetoSize{size.pareto.value.mean.value, size.pareto.value.shape.value};
+    if (size.trace.given && !size.trace.wrong) {
+      place_trace(size.trace, out);
+      if (spec.arrivals.given)
+        complain(spec.arrivals.at, join(path_, "arrivals"),
+                 "a trace says itself when flows arrive");
+    } else if (!spec.arrivals.given && !spec.size.wrong) {
+      complain(at, path_, "missing key 'arrivals'");
+    }
+  }
+
+  void place_trace(const Field<std::string>& trace, Workload& out) {
+    namespace fs = std::filesystem;
+    const fs::path file = fs::path(d_.mistakes.file()).parent_path() / trace.value;
+    std::error_code error;
+    if (!fs::is_regular_file(file, error))
+      complain(trace.at, join(path_, "size.trace"), "there is no file '" + file.string() + "'");
+    out.size = TraceSize{file.string()};
+    out.arrivals = TraceArrivals{};
+  }
+
+  Draft& d_;
+  std::string path_;
+  std::map<std::tuple<size_t, size_t, unsigned>, uint16_t> pairs_;  // their paths' MTU
+  uint16_t least_mtu_ = UINT16_MAX;  // over the pairs of the transfer at hand
+};
+
+}  // namespace
+
+void place_traffic(Draft& d) {
+  Traffic traffic(d);
+  const TrafficSpec& spec = d.file.traffic.value;
+  for (const auto& flow : spec.flows.value) traffic.place_flow(flow);
+  for (const auto& workload : spec.workloads.value) traffic.place_workload(workload);
+}
+
+}  // namespace turnpike::config

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Single values of a topology file: text to type, range checked, or the reason why not.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/config/describe.h"
+#include "common/config/spec.h"
+#include "common/config/yaml_tree.h"
+
+namespace turnpike::config {
+
+/// What is wrong; nothing if all is well.
+using Complaint = std::optional<std::string>;
+
+// Each takes a scalar node; `about` gives the range and the words allowed.
+Complaint read_scalar(const Node& node, const About& about, Nanos& out);
+Complaint read_scalar(const Node& node, const About& about, Bytes& out);
+Complaint read_scalar(const Node& node, const About& about, BitRate& out);
+Complaint read_scalar(const Node& node, const About& about, Budget& out);
+Complaint read_scalar(const Node& node, const About& about, Frequency& out);
+Complaint read_scalar(const Node& node, const About& about, BufferSpec& out);
+Complaint read_scalar(const Node& node, const About& about, double& out);
+Complaint read_scalar(const Node& node, const About& about, uint64_t& out);
+Complaint read_scalar(const Node& node, const About& about, uint32_t& out);
+Complaint read_scalar(const Node& node, const About& about, uint16_t& out);
+Complaint read_scalar(const Node& node, const About& about, bool& out);
+Complaint read_scalar(const Node& node, const About& about, std::string& out);
+Complaint read_scalar(const Node& node, const About& about, IpVersion& out);
+Complaint read_scalar(const Node& node, const About& about, Mac& out);
+Complaint read_scalar(const Node& node, const About& about, AddressSpec& out);
+Complaint read_scalar(const Node& node, const About& about, PciAddress& out);
+Complaint read_scalar(const Node& node, const About& about, InterfaceName& out);
+
+/// A protocol's parameter, in the base unit of its kind.
+Complaint read_parameter(const Node& node, const ParamSpec& spec, double& out);
+
+/// A parameter's value as the file would write it: "100 ms".
+std::string parameter_text(const ParamSpec& spec, double value);
+
+template <class T>
+concept Scalar = requires(const Node& n, const About& a, T& out) {
+  read_scalar(n, a, out);
+};
+
+}  // namespace turnpike::config

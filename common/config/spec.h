@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A topology file as written: names still names, what is left out still missing, places known.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/config/mistakes.h"
+#include "common/config/topology.h"
+
+namespace turnpike::config {
+
+/// A value and where it stood. `value` holds the default where the file says nothing.
+template <class T>
+struct Field {
+  T value{};
+  Position at;         // of the value; of the enclosing key where there is none
+  bool given = false;  // the file says something here
+  bool wrong = false;  // ... but it was a mistake, which has been reported
+};
+
+template <class T>
+struct Named {
+  std::string name;
+  Position at;  // of the name
+  T value;
+};
+/// A map whose keys are names that the user chose.
+template <class T>
+using Table = std::vector<Named<T>>;
+
+/// Written as one value or as a list.
+template <class T>
+struct OneOrMany {
+  std::vector<Field<T>> items;
+};
+
+struct Frequency {
+  double per_second = 0;
+};
+struct AddressSpec {
+  std::variant<Ipv4Prefix, Ipv6Prefix> prefix;
+};
+struct PciAddress {
+  std::string text;  // with its domain: 0000:3b:00.0
+};
+struct InterfaceName {
+  std::string text;
+};
+struct IpVersion {
+  unsigned number = 4;
+};
+struct BufferSpec {
+  Bytes bytes{0};
+  std::optional<double> bdp;  // "1 BDP": a multiple of rate x round trip
+};
+// `law: fcp`, `law: {fcp: {alpha: 2}}`: names and parameters are the registry's.
+struct LinkScheme : LawChoice {};
+struct FlowScheme : LawChoice {};
+
+struct RunSpec {
+  Field<std::string> name, output;
+  Field<Nanos> duration, sample, settle;
+  Field<uint64_t> seed;
+  Field<double> tolerance;
+  Field<uint16_t> udp_port;
+};
+
+struct HostSpec {
+  Field<Budget> budget;
+  Field<std::string> strategy;
+  Field<bool> external;
+  Field<OneOrMany<AddressSpec>> addresses;
+  Field<Mac> mac;
+};
+
+struct RouteSpec {
+  Field<AddressSpec> prefix;
+  Field<std::string> via;
+};
+
+struct RouterSpec {
+  Field<OneOrMany<unsigned>> lcores;
+  Field<OneOrMany<RouteSpec>> routes;
+};
+
+// A struct with kOneOf holds exactly one of its fields.
+struct Nothing {};
+struct MemifSpec {
+  Field<std::string> socket;
+  Field<uint32_t> id;
+  Field<bool> server;
+};
+struct PcapSpec {
+  Field<std::string> rx, tx;
+  Field<bool> repeat;
+};
+struct AttachSpec {
+  static constexpr bool kOneOf = true;
+  Field<PciAddress> pci;
+  Field<MemifSpec> memif;
+  Field<InterfaceName> af_packet, af_xdp, tap;
+  Field<Nothing> ring;
+  Field<PcapSpec> pcap;
+  Field<std::string> vdev;
+};
+/// One word for both ends, or an attachment for each end by its node's name.
+struct AttachBothSpec {
+  std::optional<AttachSpec> both;
+  Table<AttachSpec> ends;
+};
+
+struct DirectionSpec {
+  Field<BitRate> rate;
+  Field<Nanos> delay;
+  Field<BufferSpec> buffer;
+  Field<Bytes> overhead;
+  Field<std::string> drain;
+  Field<LinkScheme> law;
+};
+
+struct LinkSpec : DirectionSpec {  // what holds in both directions
+  Field<std::vector<Field<std::string>>> ends;
+  Field<DirectionSpec> forward, reverse;  // what differs in one
+  Field<uint16_t> mtu;
+  Field<bool> emulate_delay;
+  Field<AttachBothSpec> attach;
+  Field<Table<OneOrMany<AddressSpec>>> addresses;
+  Field<Table<Field<Mac>>> macs;
+};
+
+/// What flows and workloads have in common.
+struct TransferSpec {
+  Field<FlowScheme> protocol;
+  Field<IpVersion> ip_version;
+  Field<Nanos> start, stop;
+  Field<Bytes> packet;
+};
+
+struct FlowSpec : TransferSpec {
+  Field<std::string> from, to;
+  Field<Bytes> size;
+  Field<double> share;
+  Field<unsigned> count;
+};
+
+struct ArrivalsSpec {
+  static constexpr bool kOneOf = true;
+  Field<Frequency> poisson, periodic;
+};
+struct ParetoSpec {
+  Field<Bytes> mean;
+  Field<double> shape;
+};
+struct SizeSpec {
+  static constexpr bool kOneOf = true;
+  Field<Bytes> fixed, exponential;
+  Field<ParetoSpec> pareto;
+  Field<std::string> trace;
+};
+struct WorkloadSpec : TransferSpec {
+  Field<OneOrMany<std::string>> from, to;
+  Field<ArrivalsSpec> arrivals;
+  Field<SizeSpec> size;
+  Field<Nanos> on, off;
+};
+
+struct TrafficSpec {
+  Field<Table<FlowSpec>> flows;
+  Field<Table<WorkloadSpec>> workloads;
+};
+
+struct FileSpec {
+  Field<RunSpec> run;
+  Field<Table<HostSpec>> hosts;
+  Field<Table<RouterSpec>> routers;
+  Field<Table<LinkSpec>> links;
+  Field<TrafficSpec> traffic;
+};
+
+}  // namespace turnpike::config

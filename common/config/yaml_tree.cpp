@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Builds the tree from yaml-cpp's events: unlike its own tree they show duplicate keys, say where
+// keys stand, and let a hostile document be stopped before it has grown.
+#include "common/config/yaml_tree.h"
+
+#include <map>
+#include <sstream>
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+namespace turnpike::config {
+namespace {
+
+Position position(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
+
+// Thrown through yaml-cpp, which has no other way to be stopped, and caught by parse_yaml.
+struct Refused {
+  Position at;
+  std::string message;
+};
+
+size_t count_nodes(const Node& node) {
+  size_t n = 1;
+  for (const Node& item : node.items) n += count_nodes(item);
+  for (const Entry& entry : node.entries) n += count_nodes(entry.value);
+  return n;
+}
+
+class Builder final : public YAML::EventHandler {
+ public:
+  explicit Builder(Mistakes& mistakes) : mistakes_(mistakes) {}
+
+  Node take() { return std::move(root_); }
+
+  void OnDocumentStart(const YAML::Mark& mark) override { root_.at = position(mark); }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    Node node;
+    node.at = position(mark);
+    finish(std::move(node), anchor);
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    Node node;
+    node.at = position(mark);
+    node.text = value;
+    node.quoted = tag == "!";  // yaml-cpp's sign for quotes
+    const bool empty = !node.quoted && (value.empty() || value == "~" || value == "null");
+    node.kind = empty ? Node::Kind::kNull : Node::Kind::kScalar;
+    finish(std::move(node), anchor);
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto known = anchored_.find(anchor);
+    if (known == anchored_.end()) throw Refused{position(mark), "an alias may not contain itself"};
+    // Count before copying: a bomb of aliases must not go off.
+    count(known->second.size, position(mark));
+    Node copy = known->second.node;
+    add(std::move(copy));
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(Node::Kind::kSequence, mark, anchor);
+  }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(Node::Kind::kMap, mark, anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Frame {
+    Node node;
+    YAML::anchor_t anchor = 0;
+    std::optional<Node> key;          // of a map, waiting for its value
+    std::map<std::string, int> seen;  // keys so far and their lines
+  };
+  struct Anchored {
+    Node node;
+    size_t size;
+  };
+
+  void count(size_t more, Position at) {
+    if ((nodes_ += more) > kMaxNodes)
+      throw Refused{at, "more than " + std::to_string(kMaxNodes) + " values: too large a file"};
+  }
+
+  void open(Node::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (stack_.size() >= kMaxDepth)
+      throw Refused{position(mark), "nested deeper than " + std::to_string(kMaxDepth) + " levels"};
+    Frame frame;
+    frame.node.kind = kind;
+    frame.node.at = position(mark);
+    frame.anchor = anchor;
+    stack_.push_back(std::move(frame));
+  }
+
+  void close() {
+    Frame frame = std::move(stack_.back());
+    stack_.pop_back();
+    finish(std::move(frame.node), frame.anchor);
+  }
+
+  void finish(Node node, YAML::anchor_t anchor) {
+    count(1, node.at);
+    if (anchor != 0) anchored_[anchor] = {node, count_nodes(node)};
+    add(std::move(node));
+  }
+
+  void add(Node node) {
+    if (stack_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Frame& parent = stack_.back();
+    if (parent.node.is_sequence()) {
+      parent.node.items.push_back(std::move(node));
+    } else if (!parent.key) {
+      parent.key = std::move(node);
+    } else {
+      add_entry(parent, std::move(node));
+    }
+  }
+
+  void add_entry(Frame& parent, Node value) {
+    const Node key = *std::exchange(parent.key, std::nullopt);
+    if (!key.is_scalar()) {
+      mistakes_.add(key.at, path(), "a key must be a plain word");
+    } else if (const auto [first, fresh] = parent.seen.emplace(key.text, key.at.line); !fresh) {
+      mistakes_.add(key.at, join(path(), key.text),
+                    "duplicate key; the first is in line " + std::to_string(first->second));
+    } else {
+      parent.node.entries.push_back({key.text, key.at, std::move(value)});
+    }
+  }
+
+  // Where the innermost open map is.
+  [[nodiscard]] std::string path() const {
+    std::string out;
+    for (size_t i = 0; i + 1 < stack_.size(); ++i) {
+      const Frame& frame = stack_[i];
+      if (frame.node.is_sequence())
+        out += "[" + std::to_string(frame.node.items.size()) + "]";
+      else if (frame.key)
+        out = join(out, frame.key->text);
+    }
+    return out;
+  }
+
+  Mistakes& mistakes_;
+  Node root_;
+  std::vector<Frame> stack_;
+  std::map<YAML::anchor_t, Anchored> anchored_;
+  size_t nodes_ = 0;
+};
+
+}  // namespace
+
+const Entry* Node::find(std::string_view key) const {
+  for (const Entry& entry : entries)
+    if (entry.key == key) return &entry;
+  return nullptr;
+}
+
+std::optional<Node> parse_yaml(const std::string& text, Mistakes& mistakes) {
+  if (text.size() > kMaxFileBytes) {
+    mistakes.add({1, 1}, "", "the file is larger than " + std::to_string(kMaxFileBytes) + " bytes");
+    return {};
+  }
+  try {
+    std::istringstream in(text);
+    YAML::Parser parser(in);
+    Builder builder(mistakes);
+    if (!parser.HandleNextDocument(builder)) {
+      mistakes.add({1, 1}, "", "the file is empty");
+      return {};
+    }
+    Builder second(mistakes);
+    if (parser.HandleNextDocument(second)) {
+      mistakes.add(second.take().at, "", "a second document: a topology is one");
+      return {};
+    }
+    return builder.take();
+  } catch (const YAML::Exception& e) {
+    mistakes.add(position(e.mark), "", "not YAML: " + e.msg);
+  } catch (const Refused& e) {
+    mistakes.add(e.at, "", e.message);
+  }
+  return {};
+}
+
+}  // namespace turnpike::config

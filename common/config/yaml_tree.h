@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A YAML document as a plain tree that knows where each piece stood in the file.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/config/mistakes.h"
+
+namespace turnpike::config {
+
+struct Entry;
+
+/// One value: nothing, a scalar, a sequence or a map. Aliases are copies of what they stand for.
+struct Node {
+  enum class Kind : uint8_t { kNull, kScalar, kSequence, kMap };
+  Kind kind = Kind::kNull;
+  Position at;
+  std::string text;            // of a scalar
+  bool quoted = false;         // a scalar in quotes: a string, never a number
+  std::vector<Node> items;     // of a sequence
+  std::vector<Entry> entries;  // of a map, in file order, each key once
+
+  [[nodiscard]] const Entry* find(std::string_view key) const;
+  [[nodiscard]] bool is_map() const { return kind == Kind::kMap; }
+  [[nodiscard]] bool is_sequence() const { return kind == Kind::kSequence; }
+  [[nodiscard]] bool is_scalar() const { return kind == Kind::kScalar; }
+};
+
+struct Entry {
+  std::string key;
+  Position at;  // of the key
+  Node value;
+};
+
+/// What a hostile file may cost: beyond this it is refused, whatever it says.
+inline constexpr size_t kMaxFileBytes = 1 << 20;
+inline constexpr size_t kMaxNodes = 50'000;  // counting what aliases stand for
+inline constexpr size_t kMaxDepth = 32;
+
+/// Reads the one document in `text`. Syntax errors and exceeded limits give nothing; duplicate
+/// keys are mistakes too, but the tree (with the first of them) is still of use.
+std::optional<Node> parse_yaml(const std::string& text, Mistakes& mistakes);
+
+}  // namespace turnpike::config
