@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A histogram of fixed size that keeps every value to within 1.6 %.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace turnpike::metrics {
+
+/// Counts of uint64 values in buckets: 64 per octave, so a bucket is at most 1/64 of its values
+/// wide; values below 128 have one each. record() is O(1), about 30 KB, no allocation. `Cell`
+/// holds each number: see the two aliases below.
+template <template <class> class Cell>
+class BasicHistogram {
+ public:
+  static constexpr unsigned kSubBits = 6;
+  static constexpr size_t kSub = size_t{1} << kSubBits;
+  static constexpr size_t kBuckets = kSub * (64 - kSubBits + 1);
+
+  void record(uint64_t value) {
+    // The bucket comes last, so that whoever sees it there also sees what goes with it.
+    if (value < min_.get()) min_.set(value);
+    if (value > max_.get()) max_.set(value);
+    sum_.add(static_cast<double>(value));
+    count_.add(1);
+    buckets_[bucket(value)].add(1);
+  }
+
+  /// Adds all that `other` has recorded. This is also how a reader copies one that is being
+  /// written: the copy is consistent in itself, give or take the record in progress.
+  template <template <class> class OtherCell>
+  void merge(const BasicHistogram<OtherCell>& other) {
+    uint64_t added = 0;
+    for (size_t i = 0; i < kBuckets; ++i) {
+      const uint64_t n = other.bucket_count(i);
+      if (n == 0) continue;
+      buckets_[i].add(n);
+      added += n;
+    }
+    if (added == 0) return;
+    count_.add(added);
+    sum_.add(other.sum());
+    min_.set(std::min(min_.get(), other.min()));
+    max_.set(std::max(max_.get(), other.max()));
+  }
+
+  [[nodiscard]] uint64_t count() const { return count_.get(); }
+  [[nodiscard]] double sum() const { return sum_.get(); }
+  /// Exact; 0 of nothing, like mean and quantile.
+  [[nodiscard]] uint64_t min() const { return count() == 0 ? 0 : min_.get(); }
+  [[nodiscard]] uint64_t max() const { return max_.get(); }
+  [[nodiscard]] double mean() const {
+    return count() == 0 ? 0 : sum() / static_cast<double>(count());
+  }
+
+  /// The smallest value that at least a fraction `q` of all values do not exceed, to within half
+  /// a bucket (0.8 %). q <= 0 is the minimum, q >= 1 the maximum, both exact.
+  [[nodiscard]] uint64_t quantile(double q) const {
+    if (!(q > 0)) return min();
+    if (q >= 1) return max();
+    const double rank = std::max(1.0, std::ceil(q * static_cast<double>(count())));
+    uint64_t seen = 0;
+    for (size_t i = 0; i < kBuckets; ++i) {
+      seen += buckets_[i].get();
+      if (static_cast<double>(seen) >= rank) return std::clamp(middle(i), min(), max());
+    }
+    return max();
+  }
+
+  /// How many values were at most `value`; those that share its bucket count if the bucket's
+  /// middle does.
+  [[nodiscard]] uint64_t count_up_to(uint64_t value) const {
+    uint64_t seen = 0;
+    for (size_t i = 0; i < kBuckets && middle(i) <= value; ++i) seen += buckets_[i].get();
+    return seen;
+  }
+
+  [[nodiscard]] uint64_t bucket_count(size_t i) const { return buckets_[i].get(); }
+
+ private:
+  // The leading seven bits, and how many follow them.
+  static size_t bucket(uint64_t value) {
+    const int rest =
+        std::max(0, static_cast<int>(std::bit_width(value)) - static_cast<int>(kSubBits + 1));
+    return static_cast<size_t>(rest) * kSub + (value >> rest);
+  }
+  static uint64_t middle(size_t bucket) {
+    if (bucket < 2 * kSub) return bucket;
+    const size_t rest = bucket / kSub - 1;
+    return (kSub + bucket % kSub) << rest | uint64_t{1} << (rest - 1);
+  }
+
+  Cell<uint64_t> count_{0};
+  Cell<double> sum_{0};
+  Cell<uint64_t> min_{std::numeric_limits<uint64_t>::max()};
+  Cell<uint64_t> max_{0};
+  std::array<Cell<uint64_t>, kBuckets> buckets_{};
+};
+
+template <class T>
+class PrivateCell {
+ public:
+  PrivateCell(T v = 0) : value_(v) {}
+  void add(T n) { value_ += n; }
+  void set(T v) { value_ = v; }
+  [[nodiscard]] T get() const { return value_; }
+
+ private:
+  T value_;
+};
+
+/// One writer, so a load and a store do instead of a read-modify-write. Release and acquire cost
+/// nothing on x86 and order a bucket after the rest of its record.
+template <class T>
+class SharedCell {
+ public:
+  SharedCell(T v = 0) : value_(v) {}
+  void add(T n) { set(get() + n); }
+  void set(T v) { value_.store(v, std::memory_order_release); }
+  [[nodiscard]] T get() const { return value_.load(std::memory_order_acquire); }
+
+ private:
+  std::atomic<T> value_;
+  static_assert(std::atomic<T>::is_always_lock_free);
+};
+
+/// For one thread: a result, or a copy to read from.
+using Histogram = BasicHistogram<PrivateCell>;
+/// Written by one thread and read by any: readers merge it into a Histogram of theirs.
+using SharedHistogram = BasicHistogram<SharedCell>;
+
+}  // namespace turnpike::metrics
