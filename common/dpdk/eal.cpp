@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/dpdk/eal.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <sched.h>
+
+#include "common/dpdk/dpdk_log.h"
+
+namespace turnpike {
+
+namespace {
+
+constexpr std::string_view kHugepagesFix =
+    "reserve some (as root: dpdk-hugepages.py --setup 2G) or run without hugepages";
+
+bool hugepages_free() {
+  std::error_code error;
+  for (const auto& size : std::filesystem::directory_iterator("/sys/kernel/mm/hugepages", error)) {
+    uint64_t n = 0;
+    std::ifstream(size.path() / "free_hugepages") >> n;
+    if (n > 0) return true;
+  }
+  return false;
+}
+
+std::string join(std::span<const unsigned> numbers) {
+  std::string text;
+  for (const unsigned n : numbers) text += (text.empty() ? "" : ",") + std::to_string(n);
+  return text;
+}
+
+/// What keeps EAL from starting and can be told beforehand; empty: nothing.
+std::string obstacle(const EalOptions& options, std::span<const unsigned> cpus) {
+  for (const unsigned cpu : options.workers) {
+    if (std::ranges::find(cpus, cpu) == cpus.end()) {
+      return "CPU " + std::to_string(cpu) +
+             " is not available to this process; available: " + join(cpus);
+    }
+  }
+  const bool overruled = std::ranges::find(options.extra, "--no-huge") != options.extra.end();
+  if (options.hugepages && !overruled && !hugepages_free()) {
+    return "no free hugepages; " + std::string(kHugepagesFix);
+  }
+  return {};
+}
+
+std::string explain(int error, const std::string& log) {
+  std::string text = "DPDK did not start: " + (log.empty() ? rte_strerror(error) : log);
+  switch (error) {
+    case EACCES:
+    case EPERM:
+      return text + " (run as root, or with CAP_IPC_LOCK, CAP_NET_RAW and CAP_SYS_NICE)";
+    case ENOMEM:
+      return text + " (" + std::string(kHugepagesFix) + ")";
+    case EINVAL:
+      return text + " (one of the EAL arguments is wrong; they stand after --)";
+    default:
+      return text;
+  }
+}
+
+}  // namespace
+
+std::vector<unsigned> available_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<unsigned> cpus;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  for (unsigned i = 0; i < CPU_SETSIZE; ++i) {
+    if (CPU_ISSET(i, &set)) cpus.push_back(i);
+  }
+  return cpus;
+}
+
+std::vector<std::string> eal_arguments(const EalOptions& options, std::span<const unsigned> cpus) {
+  std::vector<std::string> args = {options.program};
+  std::string lcores = "0@(" + join(cpus) + ")";
+  for (unsigned i = 0; i < options.workers.size(); ++i) {
+    lcores += "," + std::to_string(Eal::worker_lcore(i)) + "@" + std::to_string(options.workers[i]);
+  }
+  args.insert(args.end(), {"--lcores", lcores, "--main-lcore", "0"});
+  if (options.hugepages) {
+    args.emplace_back("--in-memory");  // no files in hugetlbfs, so it need not be mounted
+  } else {
+    // EAL refuses --in-memory here; --no-shconf keeps its files away instead.
+    args.insert(args.end(), {"--no-huge", "-m", std::to_string(options.memory_mb), "--no-shconf"});
+  }
+  args.insert(args.end(), {"--no-telemetry", "--file-prefix", options.file_prefix});
+  if (options.pci.empty()) args.emplace_back("--no-pci");
+  for (const std::string& address : options.pci) args.insert(args.end(), {"-a", address});
+  if (!options.show_log) args.emplace_back("--log-level=*:error");
+  args.insert(args.end(), options.extra.begin(), options.extra.end());
+  return args;
+}
+
+tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
+  const std::vector<unsigned> cpus = available_cpus();
+  if (std::string text = obstacle(options, cpus); !text.empty()) return tl::unexpected(text);
+  static std::atomic<bool> started{false};
+  if (started.exchange(true))
+    return tl::unexpected(std::string("DPDK can be started once in a process only"));
+
+  // EAL keeps pointers into the vector and reorders it: both live as long as the process.
+  static std::vector<std::string> args;
+  static std::vector<char*> argv;
+  args = eal_arguments(options, cpus);
+  for (std::string& a : args) argv.push_back(a.data());
+
+  if (options.show_log) {
+    install_dpdk_log();
+    if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0) {
+      return tl::unexpected(explain(rte_errno, {}));
+    }
+    return Eal();
+  }
+  const CapturedLog log;
+  if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0) {
+    return tl::unexpected(explain(rte_errno, log.text()));
+  }
+  return Eal();
+}
+
+Eal::~Eal() {
+  if (up_) rte_eal_cleanup();
+}
+
+}  // namespace turnpike

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The arguments that EAL is started with, and the errors that it is not started with.
+#include "common/dpdk/eal.h"
+
+#include <gtest/gtest.h>
+
+#include "common/dpdk/test_eal.h"
+
+namespace turnpike {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+TEST(EalArguments, OrdinaryMemoryAndNoPciUnlessAskedFor) {
+  const EalOptions options{.program = "router", .workers = {1, 0}, .memory_mb = 512};
+  const std::vector<unsigned> cpus = {0, 1};
+  EXPECT_EQ(eal_arguments(options, cpus),
+            (Arguments{"router", "--lcores", "0@(0,1),1@1,2@0", "--main-lcore", "0", "--no-huge",
+                       "-m", "512", "--no-shconf", "--no-telemetry", "--file-prefix", "turnpike",
+                       "--no-pci", "--log-level=*:error"}));
+}
+
+TEST(EalArguments, NicsWithHugepagesAndTheUsersOwnLast) {
+  const EalOptions options{.program = "router",
+                           .workers = {3},
+                           .hugepages = true,
+                           .pci = {"0000:03:00.0", "0000:03:00.1"},
+                           .file_prefix = "r1",
+                           .show_log = true,
+                           .extra = {"--iova-mode", "va"}};
+  const std::vector<unsigned> cpus = {2, 3};
+  EXPECT_EQ(eal_arguments(options, cpus),
+            (Arguments{"router", "--lcores", "0@(2,3),1@3", "--main-lcore", "0", "--in-memory",
+                       "--no-telemetry", "--file-prefix", "r1", "-a", "0000:03:00.0", "-a",
+                       "0000:03:00.1", "--iova-mode", "va"}));
+}
+
+TEST(Eal, ACpuThatIsNotThereIsNamed) {
+  const auto eal = Eal::start({.workers = {100000}});
+  ASSERT_FALSE(eal);
+  EXPECT_NE(eal.error().find("CPU 100000 is not available"), std::string::npos) << eal.error();
+}
+
+TEST(Eal, StartsOnlyOnceInAProcess) {
+  const auto second = Eal::start({});
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().find("once"), std::string::npos) << second.error();
+}
+
+TEST(Pool, CountsWhatIsOutAndTakesItsOwnName) {
+  const PoolOptions options{.mbufs = 255, .cache = 32};
+  auto a = Pool::create("a pool with a very long name", options);
+  auto b = Pool::create("a pool with a very long name", options);
+  ASSERT_TRUE(a) << a.error();
+  ASSERT_TRUE(b) << b.error();
+  EXPECT_EQ(a->in_use(), 0U);
+  rte_mbuf* m = rte_pktmbuf_alloc(a->get());
+  ASSERT_NE(m, nullptr);
+  EXPECT_EQ(a->in_use(), 1U);
+  EXPECT_EQ(b->in_use(), 0U);
+  rte_pktmbuf_free(m);
+  EXPECT_EQ(a->in_use(), 0U);
+}
+
+TEST(Pool, TooLargeIsAnErrorThatSaysWhatToDo) {
+  const auto pool = Pool::create("huge", {.mbufs = 50'000'000});
+  ASSERT_FALSE(pool);
+  EXPECT_NE(pool.error().find("-m"), std::string::npos) << pool.error();
+}
+
+TEST(TestEal, BytesComeBackFromMbufsAndChains) {
+  std::vector<uint8_t> bytes(5000);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 7);
+  for (const size_t segment : {SIZE_MAX, size_t{100}, size_t{1}}) {
+    const auto part = std::span(bytes).first(segment == 1 ? 40 : bytes.size());
+    rte_mbuf* m = testing::make_mbuf(part, segment);
+    EXPECT_EQ(testing::bytes_of(m), std::vector<uint8_t>(part.begin(), part.end()));
+    EXPECT_EQ(m->pkt_len, part.size());
+    rte_pktmbuf_free(m);
+  }
+}
+
+}  // namespace
+}  // namespace turnpike

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Names for DPDK objects, which share one space per process.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <string_view>
+
+namespace turnpike {
+
+/// `stem` cut to 12 characters and a number that no other name in this process has: short enough
+/// for every kind of DPDK object (a mempool's name has at most 25 characters).
+inline std::string unique_name(std::string_view stem) {
+  static std::atomic<unsigned> next{0};
+  return std::string(stem.substr(0, 12)) + "-" + std::to_string(next.fetch_add(1));
+}
+
+}  // namespace turnpike

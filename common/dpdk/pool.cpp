@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/dpdk/pool.h"
+
+#include <algorithm>
+
+#include <rte_errno.h>
+
+#include "common/dpdk/dpdk_log.h"
+#include "common/dpdk/names.h"
+
+namespace turnpike {
+
+tl::expected<Pool, std::string> Pool::create(std::string_view stem, const PoolOptions& options) {
+  const std::string name = unique_name(stem);
+  // DPDK refuses caches that could hold more than the pool has.
+  const uint32_t cache =
+      std::min({options.cache, uint32_t{RTE_MEMPOOL_CACHE_MAX_SIZE}, options.mbufs * 2 / 3});
+  rte_mempool* pool = rte_pktmbuf_pool_create(
+      name.c_str(), options.mbufs, cache, options.private_size, options.data_room, options.socket);
+  if (pool == nullptr) {
+    return tl::unexpected("no memory for a pool of " + std::to_string(options.mbufs) +
+                          " packet buffers (" + rte_strerror(rte_errno) +
+                          "): give DPDK more, with hugepages or -m");
+  }
+  return Pool(pool);
+}
+
+}  // namespace turnpike
