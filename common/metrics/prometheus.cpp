@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/metrics/prometheus.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace turnpike::metrics {
+namespace {
+
+template <class T>
+std::string number(T v) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(v)) return "NaN";
+    if (std::isinf(v)) return v > 0 ? "+Inf" : "-Inf";
+  }
+  std::array<char, 32> out;  // the shortest text that reads back as the same number
+  return {out.data(), std::to_chars(out.data(), out.data() + out.size(), v).ptr};
+}
+
+// Only metric names may have colons; no name may begin with a digit.
+std::string valid_name(std::string_view name, bool colons) {
+  std::string out(name.empty() ? "_" : name);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (char& c : out) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    if (!letter && !is_digit(c) && !(colons && c == ':')) c = '_';
+  }
+  if (is_digit(out.front())) out.insert(0, 1, '_');
+  return out;
+}
+
+void append_escaped(std::string& out, std::string_view text, bool quotes) {
+  for (const char c : text) {
+    if (c == '\n') {
+      out += "\\n";
+      continue;
+    }
+    if (c == '\\' || (quotes && c == '"')) out += '\\';
+    out += c;
+  }
+}
+
+void append_label(std::string& out, std::string_view name, std::string_view value) {
+  out += out.back() == '{' ? "" : ",";
+  out += name;
+  out += "=\"";
+  append_escaped(out, value, true);
+  out += '"';
+}
+
+}  // namespace
+
+void PrometheusText::family(std::string_view name, std::string_view help, std::string_view type) {
+  name_ = valid_name(name, true);
+  text_ += "# HELP " + name_ + " ";
+  append_escaped(text_, help, false);
+  text_ += "\n# TYPE " + name_ + " ";
+  text_ += type;
+  text_ += '\n';
+}
+
+void PrometheusText::sample(Labels labels, uint64_t value) { line("", labels, "", number(value)); }
+void PrometheusText::sample(Labels labels, double value) { line("", labels, "", number(value)); }
+
+void PrometheusText::observations(Labels labels, const Histogram& h, std::span<const double> bounds,
+                                  double unit) {
+  for (const double bound : bounds) {
+    const double raw = std::round(bound / unit);
+    const uint64_t count = raw < 0         ? 0
+                           : raw >= 0x1p64 ? h.count()
+                                           : h.count_up_to(static_cast<uint64_t>(raw));
+    line("_bucket", labels, number(bound), number(count));
+  }
+  line("_bucket", labels, "+Inf", number(h.count()));
+  line("_sum", labels, "", number(h.sum() * unit));
+  line("_count", labels, "", number(h.count()));
+}
+
+void PrometheusText::line(std::string_view suffix, Labels labels, std::string_view bound,
+                          std::string_view value) {
+  text_ += name_;
+  text_ += suffix;
+  if (labels.size() != 0 || !bound.empty()) {
+    text_ += '{';
+    for (const Label& l : labels) append_label(text_, valid_name(l.name, false), l.value);
+    if (!bound.empty()) append_label(text_, "le", bound);
+    text_ += '}';
+  }
+  text_ += ' ';
+  text_ += value;
+  text_ += '\n';
+}
+
+}  // namespace turnpike::metrics

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Metrics as text, in Prometheus' exposition format 0.0.4.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/metrics/histogram.h"
+
+namespace turnpike::metrics {
+
+struct Label {
+  std::string_view name;
+  std::string_view value;  // any text; escaped as it is written
+};
+using Labels = std::initializer_list<Label>;
+
+/// Writes one page of metrics. A family is announced once, by one of the three functions below;
+/// its samples follow by calls of sample(), or observations() for a histogram. Characters that a
+/// name may not have become '_'.
+class PrometheusText {
+ public:
+  /// By Prometheus' custom a counter's name ends in _total and a unit is part of every name.
+  void counter(std::string_view name, std::string_view help) { family(name, help, "counter"); }
+  void gauge(std::string_view name, std::string_view help) { family(name, help, "gauge"); }
+  void histogram(std::string_view name, std::string_view help) { family(name, help, "histogram"); }
+
+  void sample(Labels labels, uint64_t value);
+  void sample(Labels labels, double value);
+
+  /// One labelled histogram: cumulative counts up to each of the ascending `bounds`, sum and
+  /// count. `unit` is what 1 in the histogram is in the metric's unit, 1e-9 for ns told in
+  /// seconds; the bounds are in the metric's unit. The count at a bound is exact to within a
+  /// bucket of the histogram (1.6 % of the bound).
+  void observations(Labels labels, const Histogram& h, std::span<const double> bounds, double unit);
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  void family(std::string_view name, std::string_view help, std::string_view type);
+  void line(std::string_view suffix, Labels labels, std::string_view bound, std::string_view value);
+
+  std::string name_;  // of the family that samples belong to
+  std::string text_;
+};
+
+}  // namespace turnpike::metrics
