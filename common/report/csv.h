@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Comma-separated values with a header line, read and written (RFC 4180 quoting).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace turnpike::report {
+
+/// A parsed file. Lines that have fewer or more fields than the header are left out: a file that
+/// is still being written may end in half a line.
+class Csv {
+ public:
+  static Csv parse(std::string_view text);
+
+  [[nodiscard]] size_t rows() const { return rows_.size(); }
+  [[nodiscard]] std::optional<size_t> column(std::string_view name) const;
+  /// Empty where there is no such column.
+  [[nodiscard]] std::string_view text(size_t row, std::string_view column) const;
+  /// NaN where there is no such column or no number.
+  [[nodiscard]] double number(size_t row, std::string_view column) const;
+
+ private:
+  std::vector<std::string> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// A field as it stands in a line: quoted if it must be.
+std::string csv_field(std::string_view text);
+
+}  // namespace turnpike::report

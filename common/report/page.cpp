@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/report/page.h"
+
+#include "common/report/markup.h"
+
+namespace turnpike::report {
+namespace {
+
+constexpr std::string_view kStyle = R"(
+body{font:15px/1.45 "Helvetica Neue",Helvetica,Arial,"DejaVu Sans",sans-serif;color:#222;background:#fff;
+max-width:780px;margin:2em auto;padding:0 1em}
+h1{font-size:1.5em;margin:0 0 .3em}
+h2{font-size:1.15em;margin:1.8em 0 .4em;border-bottom:1px solid #ccc;padding-bottom:.15em}
+p{margin:.4em 0}
+.verdict{border-left:4px solid;padding:.3em .7em;background:#f6f7f8}
+.good{color:#00634a}.bad{color:#b03a00;font-weight:bold}
+figure{margin:.8em 0;display:inline-block;vertical-align:top;width:100%}
+figure.half{width:50%}
+figure svg{display:block;width:100%;height:auto}
+figcaption{font-size:.85em;color:#444;padding:0 1em}
+table{border-collapse:collapse;margin:.8em 0;font-size:.9em;border-top:1.5px solid #222;
+border-bottom:1.5px solid #222}
+caption{text-align:left;font-size:.95em;color:#444;padding:.2em 0}
+th{border-bottom:1px solid #222;font-weight:600;text-align:left}
+th,td{padding:.15em .8em .15em .2em}
+th.n,td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+@page{size:A4;margin:16mm}
+@media print{body{font-size:9.5pt;margin:0;padding:0;max-width:none}
+figure,table,.verdict{break-inside:avoid}h2{break-after:avoid}
+*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
+)";
+
+std::string element(std::string_view name, std::string_view attributes, std::string_view content) {
+  return "<" + std::string(name) + std::string(attributes) + ">" + std::string(content) + "</" +
+         std::string(name) + ">\n";
+}
+
+std::string_view classes(Cell::Look look) {
+  switch (look) {
+    case Cell::Look::kText:
+      return "";
+    case Cell::Look::kNumber:
+      return " class=\"n\"";
+    case Cell::Look::kGood:
+      return " class=\"n good\"";
+    case Cell::Look::kBad:
+      return " class=\"n bad\"";
+  }
+  return "";
+}
+
+}  // namespace
+
+void Page::heading(std::string_view text) { body_ += element("h2", "", escape(text)); }
+
+void Page::paragraph(std::string_view text) { body_ += element("p", "", escape(text)); }
+
+void Page::verdict(bool good, std::string_view text) {
+  body_ += element("p", good ? " class=\"verdict good\"" : " class=\"verdict bad\"", escape(text));
+}
+
+void Page::figure(std::string_view svg, std::string_view caption, bool half) {
+  // No blank between figures: two halves must fit on one line.
+  body_ += "<figure" + std::string(half ? " class=\"half\"" : "") + ">" + std::string(svg) +
+           "<figcaption>" + escape(caption) + "</figcaption></figure>";
+}
+
+void Page::table(const HtmlTable& table) {
+  std::string rows, head;
+  // A column looks as its first cell does.
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    const bool text = table.rows.empty() || i >= table.rows[0].size() ||
+                      table.rows[0][i].look == Cell::Look::kText;
+    head += element("th", text ? "" : " class=\"n\"", escape(table.columns[i]));
+  }
+  for (const auto& row : table.rows) {
+    std::string cells;
+    for (const Cell& c : row) cells += element("td", classes(c.look), escape(c.text));
+    rows += element("tr", "", cells);
+  }
+  const std::string caption =
+      table.caption.empty() ? "" : element("caption", "", escape(table.caption));
+  body_ +=
+      element("table", "",
+              caption + element("thead", "", element("tr", "", head)) + element("tbody", "", rows));
+}
+
+void Page::data(std::string_view id, std::string_view json) {
+  body_ +=
+      element("script", " type=\"application/json\" id=\"" + escape(id) + "\"", embeddable(json));
+}
+
+std::string Page::html() const {
+  return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n" +
+         element("title", "", escape(title_)) + element("style", "", kStyle) + "</head>\n<body>\n" +
+         element("h1", "", escape(title_)) + body_ + "</body>\n</html>\n";
+}
+
+}  // namespace turnpike::report

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/report/run_data.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#include "common/report/csv.h"
+#include "common/units/units.h"
+
+namespace turnpike::report {
+namespace {
+
+/// The entry of that name, added where it is new.
+template <class T>
+T& named(std::vector<T>& all, std::string_view name) {
+  // The latest rows are of the latest names.
+  const auto it =
+      std::find_if(all.rbegin(), all.rend(), [&](const T& s) { return s.name == name; });
+  if (it != all.rend()) return *it;
+  all.emplace_back().name = name;
+  return all.back();
+}
+
+std::vector<HostSeries> host_series(const std::string& text) {
+  const Csv csv = Csv::parse(text);
+  std::vector<HostSeries> all;
+  for (size_t row = 0; row < csv.rows(); ++row) {
+    if (!csv.text(row, "flow").empty() || csv.text(row, "host").empty()) continue;
+    HostSeries& s = named(all, csv.text(row, "host"));
+    s.t.push_back(csv.number(row, "t"));
+    s.rate.push_back(csv.number(row, "rate_mbps"));
+    s.price.push_back(csv.number(row, "price"));
+    s.rtt.push_back(csv.number(row, "rtt_ms"));
+    s.queueing.push_back(csv.number(row, "queueing_ms"));
+  }
+  return all;
+}
+
+std::vector<double> finite(const std::vector<double>& values) {
+  std::vector<double> kept;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(kept),
+               [](double v) { return std::isfinite(v); });
+  return kept;
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double v : values) sum += v;
+  return sum / static_cast<double>(values.size());
+}
+
+/// The least value that `share` of the values do not exceed; `values` is sorted.
+double quantile(const std::vector<double>& values, double share) {
+  const double rank = std::ceil(share * static_cast<double>(values.size()));
+  return values[static_cast<size_t>(std::max(1., rank)) - 1];
+}
+
+}  // namespace
+
+std::vector<LinkSeries> link_series(const std::string& text) {
+  const Csv csv = Csv::parse(text);
+  std::vector<LinkSeries> all;
+  for (size_t row = 0; row < csv.rows(); ++row) {
+    if (csv.text(row, "link").empty()) continue;
+    LinkSeries& s = named(all, csv.text(row, "link"));
+    s.t.push_back(csv.number(row, "t"));
+    s.price.push_back(csv.number(row, "price"));
+    s.queue_bytes.push_back(csv.number(row, "queue_bytes"));
+    s.queue_delay.push_back(csv.number(row, "queue_delay_ms"));
+    s.utilization.push_back(csv.number(row, "utilization"));
+    s.drops.push_back(csv.number(row, "drops"));
+  }
+  return all;
+}
+
+nlohmann::json summarise(const LinkSeries& link) {
+  nlohmann::json out = nlohmann::json::object();
+  if (const auto v = finite(link.utilization); !v.empty()) out["utilization"] = mean(v);
+  if (auto v = finite(link.queue_delay); !v.empty()) {
+    std::sort(v.begin(), v.end());
+    out["queue_delay_ms"] = {
+        {"mean", mean(v)}, {"p50", quantile(v, .5)}, {"p99", quantile(v, .99)}, {"max", v.back()}};
+  }
+  if (const auto v = finite(link.queue_bytes); !v.empty())
+    out["queue_bytes"] = {{"mean", mean(v)}, {"max", *std::max_element(v.begin(), v.end())}};
+  if (auto v = finite(link.price); !v.empty()) {
+    for (double& p : v)
+      if (p <= kMinPrice.count()) p = 0;
+    out["price"] = {{"mean", mean(v)}, {"last", v.back()}};
+  }
+  if (const auto v = finite(link.drops); !v.empty())
+    out["dropped_packets"] = *std::max_element(v.begin(), v.end());
+  return out;
+}
+
+tl::expected<RunData, std::string> read_run(const std::string& folder) {
+  const auto text = read_text(folder + "/summary.json");
+  if (!text) return tl::unexpected(text.error());
+  RunData run;
+  run.summary = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  if (!run.summary.is_object()) return tl::unexpected(folder + "/summary.json: not a JSON object");
+  if (const auto rates = read_text(folder + "/rates.csv")) run.hosts = host_series(*rates);
+  if (const auto links = read_text(folder + "/links.csv")) run.links = link_series(*links);
+  return run;
+}
+
+tl::expected<std::string, std::string> read_text(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (!in.is_open() || in.bad()) return tl::unexpected(path + ": " + std::strerror(errno));
+  return text;
+}
+
+tl::expected<void, std::string> write_text(const std::string& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) return tl::unexpected(path + ": " + std::strerror(errno));
+  return {};
+}
+
+double number_at(const nlohmann::json& tree, std::initializer_list<const char*> keys) {
+  const nlohmann::json* at = &tree;
+  for (const char* key : keys) {
+    if (!at->is_object() || !at->contains(key)) return std::numeric_limits<double>::quiet_NaN();
+    at = &(*at)[key];
+  }
+  return at->is_number() ? at->get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace turnpike::report

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A run's tables, from summary.json alone. A table without rows has nothing to say.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "common/report/page.h"
+
+namespace turnpike::report {
+
+HtmlTable share_table(const nlohmann::json& summary);        // per steady interval and host
+HtmlTable utilization_table(const nlohmann::json& summary);  // per steady interval and link
+HtmlTable link_table(const nlohmann::json& summary);         // over the whole run
+HtmlTable host_table(const nlohmann::json& summary);
+HtmlTable delay_table(const nlohmann::json& summary);  // RTT and queueing percentiles
+HtmlTable flow_table(const nlohmann::json& summary);   // completion times by size
+HtmlTable fact_table(const nlohmann::json& summary);
+
+}  // namespace turnpike::report
