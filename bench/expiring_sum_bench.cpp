@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The moving window: a wheel of sums, beside a queue that remembers every packet.
+#include <array>
+#include <deque>
+
+#include <benchmark/benchmark.h>
+
+#include "common/time/expiring_sum.h"
+
+namespace turnpike {
+namespace {
+
+constexpr size_t kFields = 4;
+using Values = std::array<double, kFields>;
+constexpr Values kPacket{1.2e-5, 3e-7, 0.08, 1};
+
+// What the wheel replaces: exact, a node per packet, with a fixed window.
+class Queue {
+ public:
+  void advance(Nanos now, Nanos window) {
+    now_ = now;
+    while (!packets_.empty() && packets_.front().time <= now - window) {
+      for (size_t f = 0; f < kFields; ++f) sum_[f] -= packets_.front().values[f];
+      packets_.pop_front();
+    }
+  }
+  void add(const Values& v) {
+    packets_.push_back({now_, v});
+    for (size_t f = 0; f < kFields; ++f) sum_[f] += v[f];
+  }
+  [[nodiscard]] Values totals() const { return sum_; }
+
+ private:
+  struct Packet {
+    Nanos time;
+    Values values;
+  };
+  Nanos now_{0};
+  std::deque<Packet> packets_;
+  Values sum_{};
+};
+
+// One item is a packet with its share of a burst's advance and totals. Arguments: ns between
+// packets, packets per burst; the window is 160 ms.
+template <class Sum>
+void window(benchmark::State& state) {
+  const Nanos gap(state.range(0)), length = 160_ms;
+  const auto burst = state.range(1);
+  Sum sum;
+  Nanos now{0};
+  const auto step = [&] {
+    now += gap * burst;
+    sum.advance(now, length);
+    for (int64_t i = 0; i < burst; ++i) sum.add(kPacket);
+    return sum.totals();
+  };
+  while (now < length * 2) step();  // until every packet pushes another one out
+  for (auto _ : state) benchmark::DoNotOptimize(step());
+  state.SetItemsProcessed(state.iterations() * burst);
+}
+
+void shapes(benchmark::internal::Benchmark* b) {
+  b->ArgNames({"gap_ns", "burst"});
+  for (const int64_t gap : {100, 12'000}) {
+    for (const int64_t burst : {1, 32}) b->Args({gap, burst});
+  }
+}
+BENCHMARK(window<ExpiringSum<kFields>>)->Name("expiring_sum")->Apply(shapes);
+BENCHMARK(window<Queue>)->Name("expiring_sum/deque")->Apply(shapes);
+
+// The window itself moves by 30 % up and down, as the average round trip time does.
+void moving(benchmark::State& state) {
+  ExpiringSum<kFields> sum;
+  Nanos now{0};
+  int64_t i = 0;
+  for (auto _ : state) {
+    now += 1_us;
+    const int64_t swing = i++ % 2'000'000;  // two seconds
+    sum.advance(now, 160_ms + Nanos(48 * (swing < 1'000'000 ? swing : 2'000'000 - swing)));
+    sum.add(kPacket);
+    benchmark::DoNotOptimize(sum.totals());
+  }
+  state.SetItemsProcessed(state.iterations());
+  state.counters["bytes"] = static_cast<double>(ExpiringSum<kFields>::state_bytes());
+}
+BENCHMARK(moving)->Name("expiring_sum/moving_window");
+
+// The dearest call: the window halves or doubles, and every slot is made anew.
+void rescale(benchmark::State& state) {
+  ExpiringSum<kFields> sum;
+  Nanos now{0};
+  bool longer = false;
+  for (auto _ : state) {
+    now += 1_us;
+    longer = !longer;
+    sum.advance(now, longer ? 320_ms : 80_ms);
+    sum.add(kPacket);
+    benchmark::DoNotOptimize(sum.totals());
+  }
+}
+BENCHMARK(rescale)->Name("expiring_sum/rescale");
+
+}  // namespace
+}  // namespace turnpike
