@@ -17,6 +17,7 @@ struct About {
   std::string_view doc;
   std::string_view fallback = {};       // as the file would write it; empty: none
   std::string_view min = {}, max = {};  // inclusive, written likewise; of each item in a list
+  size_t count = 0;                     // of a list: exactly so many items
   bool required = false;
   bool bare = false;                             // of a kOneOf: the key alone will do
   std::span<const std::string_view> words = {};  // the only ones allowed
@@ -139,7 +140,8 @@ void describe(V& v, DirectionSpec& s) {
 
 template <class V>
 void describe(V& v, LinkSpec& s) {
-  v.field("ends", s.ends, {.doc = "the two nodes; forward is from the first", .required = true});
+  v.field("ends", s.ends,
+          {.doc = "the two nodes; forward is from the first", .count = 2, .required = true});
   describe(v, static_cast<DirectionSpec&>(s));
   v.field("forward", s.forward, {.doc = "what differs from the first end to the second"});
   v.field("reverse", s.reverse, {.doc = "what differs from the second end to the first"});

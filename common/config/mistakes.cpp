@@ -63,8 +63,8 @@ std::string join(std::string_view path, std::string_view key) {
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
   std::string_view best;
-  // One slip in three letters: 'law' and 'mtu' are not slips of each other.
-  size_t least = std::max<size_t>(1, word.size() / 3) + 1;
+  // One slip in three letters: 'a' is not meant for 'b', nor 'law' for 'mtu'.
+  size_t least = word.size() / 3 + 1;
   for (const std::string_view c : candidates) {
     const size_t difference =
         c.size() > word.size() ? c.size() - word.size() : word.size() - c.size();

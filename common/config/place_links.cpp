@@ -8,53 +8,70 @@
 namespace turnpike::config {
 namespace {
 
-// The node that an end names. Where the name is a slip of the pen the stages after this one go on
-// with what was probably meant, so that one slip is one mistake.
-std::string_view end_node(Draft& d, size_t link, size_t end, const Field<std::string>& field) {
-  if (field.wrong) return {};
-  const std::string& name = field.value;
-  if (d.hosts.contains(name) || d.routers.contains(name)) return name;
-  if (d.file.hosts.wrong) return {};
-  d.mistakes.add(field.at, d.link_path(link) + ".ends[" + std::to_string(end) + "]",
-                 "there is no host or router '" + name + "'" + suggestion(name, d.node_names));
-  return nearest(name, d.node_names);
+// Ends whose nodes do not exist, and what they were called.
+struct Unknown {
+  size_t link, end;
+  std::string_view name;
+};
+
+// Puts a node that exists at an end. False: a host that hangs elsewhere already.
+bool settle(Draft& d, size_t link, size_t end, std::string_view node) {
+  d.topology.links[link].ends[end].node = node;
+  if (const auto router = d.routers.find(node); router != d.routers.end())
+    d.topology.routers[router->second].links.push_back(link);
+  const auto found = d.hosts.find(node);
+  if (found == d.hosts.end()) return true;
+  if (d.placed[found->second]) return false;
+  d.placed[found->second] = true;
+  d.topology.hosts[found->second].link = link;
+  d.topology.hosts[found->second].end = end;
+  return true;
 }
 
-void place_ends(Draft& d, size_t index) {
+void place_ends(Draft& d, size_t index, std::vector<Unknown>& unknown) {
   const auto& ends = d.link_spec(index).ends;
-  Link& link = d.topology.links[index];
-  if (ends.wrong || ends.value.size() != 2) {
-    if (!ends.value.empty() && ends.value.size() != 2)
-      d.mistakes.add(ends.at, d.link_path(index) + ".ends", "a link has two ends");
+  if (ends.wrong) {
     d.ends_known = false;
-    if (ends.value.size() != 2) return;
+    return;
   }
-  for (size_t e = 0; e < 2; ++e) {
-    link.ends[e].node = end_node(d, index, e, ends.value[e]);
-    if (link.ends[e].node.empty()) d.ends_known = false;
-  }
-  if (!link.ends[0].node.empty() && link.ends[0].node == link.ends[1].node) {
-    d.mistakes.add(ends.value[1].at, d.link_path(index) + ".ends[1]",
-                   "both ends are '" + link.ends[0].node + "'");
+  const Field<std::string>&first = ends.value[0], &second = ends.value[1];
+  const std::string path = d.link_path(index) + ".ends";
+  if (!first.wrong && !second.wrong && first.value == second.value) {
+    d.mistakes.add(second.at, path + "[1]", "both ends are '" + second.value + "'");
     d.ends_known = false;
     return;
   }
   for (size_t e = 0; e < 2; ++e) {
-    const std::string& node = link.ends[e].node;
-    if (const auto router = d.routers.find(node); router != d.routers.end())
-      d.topology.routers[router->second].links.push_back(index);
-    const auto found = d.hosts.find(node);
-    if (found == d.hosts.end()) continue;
-    Host& host = d.topology.hosts[found->second];
-    if (d.placed[found->second]) {
-      d.mistakes.add(ends.value[e].at, d.link_path(index) + ".ends[" + std::to_string(e) + "]",
-                     "host '" + node + "' already hangs on link '" +
+    const Field<std::string>& end = ends.value[e];
+    const std::string where = path + "[" + std::to_string(e) + "]";
+    if (end.wrong || d.file.hosts.wrong) {
+      d.ends_known = false;
+    } else if (!d.hosts.contains(end.value) && !d.routers.contains(end.value)) {
+      unknown.push_back({index, e, end.value});
+      d.mistakes.add(
+          end.at, where,
+          "there is no host or router '" + end.value + "'" + suggestion(end.value, d.node_names));
+    } else if (!settle(d, index, e, end.value)) {
+      const Host& host = d.topology.hosts[d.hosts.find(end.value)->second];
+      d.mistakes.add(end.at, where,
+                     "host '" + end.value + "' already hangs on link '" +
                          d.topology.links[host.link].name + "': a host has one link");
-      continue;
     }
-    d.placed[found->second] = true;
-    host.link = index;
-    host.end = e;
+  }
+}
+
+// A slip of the pen is one mistake: the stages to come go on with the node that was probably
+// meant, if it can be that one.
+void guess_ends(Draft& d, const std::vector<Unknown>& unknown) {
+  for (const auto& [link, end, name] : unknown) {
+    const std::string_view meant = nearest(name, d.node_names);
+    const auto host = d.hosts.find(meant);
+    const bool possible = !meant.empty() && meant != d.topology.links[link].ends[1 - end].node &&
+                          (host == d.hosts.end() || !d.placed[host->second]);
+    if (possible)
+      settle(d, link, end, meant);
+    else
+      d.ends_known = false;
   }
 }
 
@@ -159,6 +176,7 @@ void place_nodes(Draft& d) {
 
 void place_links(Draft& d) {
   const auto& specs = d.file.links.value;
+  std::vector<Unknown> unknown;
   d.topology.links.resize(std::min(specs.size(), kMaxLinks));
   d.round_trips.resize(d.topology.links.size());
   if (specs.size() > kMaxLinks) {
@@ -169,9 +187,10 @@ void place_links(Draft& d) {
   for (size_t i = 0; i < d.topology.links.size(); ++i) {
     d.topology.links[i].name = specs[i].name;
     d.links.emplace(specs[i].name, i);
-    place_ends(d, i);
-    place_directions(d, i);
+    place_ends(d, i, unknown);
   }
+  guess_ends(d, unknown);
+  for (size_t i = 0; i < d.topology.links.size(); ++i) place_directions(d, i);
   // An end that nobody can name might be this host's.
   if (!d.ends_known || d.file.links.wrong) return;
   for (const auto& [name, at, spec] : d.file.hosts.value)

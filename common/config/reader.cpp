@@ -68,6 +68,10 @@ class Reader {
   template <class T>
   bool read(const Node& node, const At& at, const About& about, std::vector<Field<T>>& out) {
     if (!node.is_sequence()) return fail(node.at, at.path, "must be a list: [..., ...]");
+    if (about.count != 0 && node.items.size() != about.count)
+      return fail(node.at, at.path,
+                  "must list " + std::to_string(about.count) + ", not " +
+                      std::to_string(node.items.size()));
     return read_items(node, at, about, out);
   }
 

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a topology would run, in words.
+#pragma once
+
+#include <string>
+
+#include "common/config/topology.h"
+
+namespace turnpike::lab {
+
+/// Nodes, links by direction, traffic with its paths, ports, and the commands that would start
+/// it; `file` is the topology's name on those command lines.
+std::string description(const config::Topology& topology, const std::string& file);
+
+}  // namespace turnpike::lab

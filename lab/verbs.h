@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The verbs of `turnpike`: each adds its subcommand, and when that was chosen sets the exit code.
+#pragma once
+
+#include <CLI/App.hpp>
+
+#include "common/config/exit_codes.h"
+
+namespace turnpike::lab {
+
+/// `turnpike check FILE...`: every mistake, or what would run.
+void add_check(CLI::App& app, ExitCode& code);
+/// `turnpike schema`: the topology file's JSON Schema.
+void add_schema(CLI::App& app, ExitCode& code);
+
+}  // namespace turnpike::lab
