@@ -15,6 +15,7 @@ tl::expected<Pool, std::string> Pool::create(std::string_view stem, const PoolOp
   // DPDK refuses caches that could hold more than the pool has.
   const uint32_t cache =
       std::min({options.cache, uint32_t{RTE_MEMPOOL_CACHE_MAX_SIZE}, options.mbufs * 2 / 3});
+  const CapturedLog log;
   rte_mempool* pool = rte_pktmbuf_pool_create(
       name.c_str(), options.mbufs, cache, options.private_size, options.data_room, options.socket);
   if (pool == nullptr) {

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/dpdk/device.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <rte_dev.h>
+#include <rte_ethdev.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "common/dpdk/dpdk_log.h"
+
+namespace turnpike {
+
+namespace {
+
+std::string mac_text(const std::array<uint8_t, 6>& mac) {
+  std::array<char, 18> text{};
+  std::snprintf(text.data(), text.size(), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+                mac[3], mac[4], mac[5]);
+  return text.data();
+}
+
+std::string name_of(const char* driver, unsigned number) {
+  return "net_" + std::string(driver) + std::to_string(number);
+}
+
+/// A listener that died without cleaning up leaves its socket's file, and nobody can bind there
+/// again. A file that somebody listens on is left alone.
+void remove_stale_socket(const std::string& path) {
+  struct stat status {};
+  sockaddr_un address{};
+  if (path.size() >= sizeof address.sun_path || stat(path.c_str(), &status) != 0 ||
+      !S_ISSOCK(status.st_mode)) {
+    return;
+  }
+  const int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (probe < 0) return;
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const bool dead =
+      connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
+      errno == ECONNREFUSED;
+  close(probe);
+  if (dead) unlink(path.c_str());
+}
+
+}  // namespace
+
+Device memif_device(unsigned number, const MemifOptions& options) {
+  const bool abstract = options.socket.starts_with('@');
+  Device d{.name = name_of("memif", number), .arguments = {}, .fix = {}};
+  d.arguments = d.name + ",role=" + (options.server ? "server" : "client") +
+                ",id=" + std::to_string(options.id) +
+                ",socket=" + options.socket.substr(abstract ? 1 : 0) +
+                ",socket-abstract=" + (abstract ? "yes" : "no") + ",mac=" + mac_text(options.mac) +
+                ",rsize=" + std::to_string(options.log2_ring);
+  d.fix = abstract
+              ? "another process may serve this socket: ss -xlp | grep " + options.socket
+              : "the socket's folder must exist and be writable, and no other process serve it";
+  if (options.server && !abstract) d.stale = options.socket;
+  return d;
+}
+
+Device af_packet_device(unsigned number, const std::string& interface, unsigned queues) {
+  const std::string name = name_of("af_packet", number);
+  return {.name = name,
+          .arguments = name + ",iface=" + interface + ",qpairs=" + std::to_string(queues),
+          .fix = "the interface must exist (ip link show " + interface +
+                 ") and the process have CAP_NET_RAW: run as root"};
+}
+
+Device af_xdp_device(unsigned number, const std::string& interface, unsigned queues) {
+  const std::string name = name_of("af_xdp", number);
+  return {.name = name,
+          .arguments =
+              name + ",iface=" + interface + ",start_queue=0,queue_count=" + std::to_string(queues),
+          .fix = "the interface must exist with that many queues (ethtool -L " + interface +
+                 " combined " + std::to_string(queues) +
+                 ") and the process have CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF: run as root"};
+}
+
+Device tap_device(unsigned number, const std::string& interface,
+                  const std::array<uint8_t, 6>& kernel_mac) {
+  const std::string name = name_of("tap", number);
+  return {.name = name,
+          .arguments = name + ",iface=" + interface + ",mac=" + mac_text(kernel_mac),
+          .fix =
+              "/dev/net/tun must exist (modprobe tun) and the process have CAP_NET_ADMIN: run "
+              "as root"};
+}
+
+Device pcap_device(unsigned number, const std::string& rx_file, const std::string& tx_file,
+                   bool repeat, unsigned queues) {
+  Device d{.name = name_of("pcap", number), .arguments = {}, .fix = {}};
+  d.arguments = d.name;
+  for (unsigned i = 0; i < queues; ++i) d.arguments += ",rx_pcap=" + rx_file;
+  // One file per queue: two writers of one would overwrite each other.
+  for (unsigned i = 0; i < queues && !tx_file.empty(); ++i) {
+    d.arguments += ",tx_pcap=" + tx_file + (i == 0 ? "" : "." + std::to_string(i));
+  }
+  if (repeat) d.arguments += ",infinite_rx=1";
+  d.fix = rx_file + " must be a readable capture and the folder of what is sent writable";
+  return d;
+}
+
+Device pci_device(const std::string& address) {
+  return {.name = address,
+          .arguments = {},
+          .fix =
+              "bind it to a driver that DPDK can use, as root: modprobe vfio-pci && "
+              "dpdk-devbind.py -b vfio-pci " +
+              address};
+}
+
+Device other_device(const std::string& arguments) {
+  return {.name = arguments.substr(0, arguments.find(',')),
+          .arguments = arguments,
+          .fix = "see DPDK's documentation of this driver for its arguments"};
+}
+
+tl::expected<uint16_t, std::string> attach(const Device& device) {
+  uint16_t port = 0;
+  if (device.arguments.empty()) {
+    if (rte_eth_dev_get_port_by_name(device.name.c_str(), &port) == 0) return port;
+    return tl::unexpected("DPDK found no port at " + device.name + "; " + device.fix);
+  }
+  if (!device.stale.empty()) remove_stale_socket(device.stale);
+  const CapturedLog log;
+  if (rte_dev_probe(device.arguments.c_str()) == 0 &&
+      rte_eth_dev_get_port_by_name(device.name.c_str(), &port) == 0) {
+    return port;
+  }
+  const std::string reason = log.text();
+  return tl::unexpected("no device " + device.arguments + ": " +
+                        (reason.empty() ? "refused by DPDK" : reason) + "; " + device.fix);
+}
+
+}  // namespace turnpike

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/dpdk/port.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+
+#include "common/dpdk/dpdk_log.h"
+
+namespace turnpike {
+
+namespace {
+
+using Done = tl::expected<void, std::string>;
+
+/// Where flows are told apart: addresses, and ports where there are any.
+constexpr uint64_t kRssWanted = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP;
+
+Done failed(const std::string& port, const char* what, int error, const CapturedLog& log) {
+  const std::string reason = log.text();
+  return tl::unexpected(port + ": cannot " + what + ": " +
+                        (reason.empty() ? rte_strerror(-error) : reason));
+}
+
+/// Bytes that the driver counts beyond the MTU (ethdev's own rule).
+uint32_t frame_overhead(const rte_eth_dev_info& info) {
+  if (info.max_mtu != UINT16_MAX && info.max_rx_pktlen > info.max_mtu) {
+    return info.max_rx_pktlen - info.max_mtu;
+  }
+  return RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+}
+
+/// The MTU to configure for one that is wanted; 0: the device cannot carry it.
+uint16_t fitting_mtu(const rte_eth_dev_info& info, uint16_t wanted) {
+  const uint32_t limit =
+      std::min<uint32_t>(info.max_mtu, info.max_rx_pktlen - frame_overhead(info));
+  if (wanted <= limit) return wanted;
+  // memif states Ethernet's usual limit, but carries chains of buffers of any length.
+  const bool states_too_little = std::strcmp(info.driver_name, "net_memif") == 0;
+  return states_too_little ? static_cast<uint16_t>(limit) : uint16_t{0};
+}
+
+rte_eth_conf configuration(const rte_eth_dev_info& info, uint16_t queues, uint16_t mtu,
+                           uint32_t buffer) {
+  rte_eth_conf conf{};
+  conf.rxmode.mtu = mtu;
+  // Checksum offloads stay off: checksums are verified and mended in software.
+  if (mtu + frame_overhead(info) > buffer) {
+    conf.rxmode.offloads |= info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
+  }
+  conf.txmode.offloads |= info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+  const uint64_t rss = info.flow_type_rss_offloads & kRssWanted;
+  if (queues > 1 && rss != 0) {
+    conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+    conf.rx_adv_conf.rss_conf.rss_hf = rss;
+  }
+  return conf;
+}
+
+}  // namespace
+
+tl::expected<Port, std::string> Port::open(const Device& device, const PortOptions& options,
+                                           std::span<rte_mempool* const> pools) {
+  const auto id = attach(device);
+  if (!id) return tl::unexpected(id.error());
+  Port port(*id, device.name, !device.arguments.empty());
+  if (auto done = port.configure(options, pools); !done) return tl::unexpected(done.error());
+  return port;
+}
+
+Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> pools) {
+  const CapturedLog log;
+  rte_eth_dev_info info{};
+  if (const int e = rte_eth_dev_info_get(id_, &info); e != 0) {
+    return failed(name_, "tell about itself", e, log);
+  }
+  const uint16_t most = std::min(info.max_rx_queues, info.max_tx_queues);
+  if (options.queues > most) {
+    return tl::unexpected(name_ + " offers " + std::to_string(most) + " queues and " +
+                          std::to_string(options.queues) + " lcores want one each");
+  }
+  const uint16_t mtu = fitting_mtu(info, options.mtu);
+  if (mtu == 0) {
+    return tl::unexpected(name_ + " cannot carry datagrams of " + std::to_string(options.mtu) +
+                          " B, at most " +
+                          std::to_string(info.max_rx_pktlen - frame_overhead(info)));
+  }
+
+  const uint32_t buffer = rte_pktmbuf_data_room_size(pools[0]) - RTE_PKTMBUF_HEADROOM;
+  const rte_eth_conf conf = configuration(info, options.queues, mtu, buffer);
+  if (const int e = rte_eth_dev_configure(id_, options.queues, options.queues, &conf); e != 0) {
+    return failed(name_, "be configured", e, log);
+  }
+  uint16_t rx = options.rx_descriptors;
+  uint16_t tx = options.tx_descriptors;
+  if (const int e = rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx, &tx); e != 0) {
+    return failed(name_, "size its queues", e, log);
+  }
+  const bool chains = (conf.txmode.offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
+  for (uint16_t q = 0; q < options.queues; ++q) {
+    rte_mempool* pool = pools[pools.size() == 1 ? 0 : q];
+    rte_eth_rxconf rx_conf = info.default_rxconf;
+    rx_conf.offloads = conf.rxmode.offloads;
+    rte_eth_txconf tx_conf = info.default_txconf;
+    tx_conf.offloads = conf.txmode.offloads;
+    const auto socket = static_cast<unsigned>(rte_eth_dev_socket_id(id_));
+    if (const int e = rte_eth_rx_queue_setup(id_, q, rx, socket, &rx_conf, pool); e != 0) {
+      return failed(name_, "set up a receive queue", e, log);
+    }
+    if (const int e = rte_eth_tx_queue_setup(id_, q, tx, socket, &tx_conf); e != 0) {
+      return failed(name_, "set up a transmit queue", e, log);
+    }
+    queues_.push_back(std::make_unique<EthQueue>(id_, q, chains));
+  }
+  if (!options.promiscuous) return {};
+  // A device that takes every frame anyway may not know the word.
+  const int e = rte_eth_promiscuous_enable(id_);
+  return e == 0 || e == -ENOTSUP ? Done() : failed(name_, "take frames for every MAC", e, log);
+}
+
+Port::Port(Port&& other) noexcept
+    : id_(std::exchange(other.id_, kNone)),
+      name_(std::move(other.name_)),
+      attached_(other.attached_),
+      started_(other.started_),
+      queues_(std::move(other.queues_)) {}
+
+Port::~Port() {
+  if (id_ == kNone) return;
+  stop();
+  const CapturedLog log;
+  rte_eth_dev_info info{};
+  const bool known = rte_eth_dev_info_get(id_, &info) == 0;
+  rte_eth_dev_close(id_);
+  if (attached_ && known) rte_dev_remove(info.device);
+}
+
+Done Port::start() {
+  const CapturedLog log;
+  if (const int e = rte_eth_dev_start(id_); e != 0) return failed(name_, "start", e, log);
+  started_ = true;
+  return {};
+}
+
+void Port::stop() {
+  if (!std::exchange(started_, false)) return;
+  const CapturedLog log;
+  rte_eth_dev_stop(id_);
+}
+
+bool Port::link_up() const {
+  rte_eth_link link{};
+  return rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+}
+
+PortStats Port::stats() const {
+  rte_eth_stats s{};
+  if (rte_eth_stats_get(id_, &s) != 0) return {};
+  return {.rx_packets = s.ipackets,
+          .rx_bytes = s.ibytes,
+          .tx_packets = s.opackets,
+          .tx_bytes = s.obytes,
+          .rx_missed = s.imissed,
+          .rx_no_mbuf = s.rx_nombuf,
+          .rx_errors = s.ierrors,
+          .tx_errors = s.oerrors};
+}
+
+int Port::socket() const { return rte_eth_dev_socket_id(id_); }
+
+std::array<uint8_t, 6> Port::mac() const {
+  rte_ether_addr address{};
+  std::array<uint8_t, 6> mac{};
+  if (rte_eth_macaddr_get(id_, &address) == 0) std::ranges::copy(address.addr_bytes, mac.begin());
+  return mac;
+}
+
+std::vector<std::string> wait_for_links(std::span<Port* const> ports,
+                                        const std::function<bool()>& pause) {
+  for (;;) {
+    std::vector<std::string> down;
+    for (const Port* port : ports) {
+      if (!port->link_up()) down.push_back(port->name());
+    }
+    if (down.empty() || !pause()) return down;
+  }
+}
+
+}  // namespace turnpike

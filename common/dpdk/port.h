@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A DPDK port as an object: opened, configured, started, stopped and given back.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "common/dpdk/device.h"
+#include "common/dpdk/eth_queue.h"
+
+struct rte_mempool;
+
+namespace turnpike {
+
+struct PortOptions {
+  uint16_t queues = 1;  // receive and transmit alike; RSS spreads flows where there are several
+  uint16_t rx_descriptors = 1024, tx_descriptors = 1024;  // brought into what the port allows
+  uint16_t mtu = 1500;                                    // largest IP datagram
+  bool promiscuous = true;  // frames for MACs that the port does not know as its own
+};
+
+/// Since the port was opened, as the device counts them.
+struct PortStats {
+  uint64_t rx_packets = 0, rx_bytes = 0, tx_packets = 0, tx_bytes = 0;
+  uint64_t rx_missed = 0;   // no free descriptor: the lcore was too slow
+  uint64_t rx_no_mbuf = 0;  // the pool was empty
+  uint64_t rx_errors = 0, tx_errors = 0;
+};
+
+class Port {
+ public:
+  /// Attaches and configures; `pools` has one pool per queue, or one for all. The port outlives
+  /// none of them. Errors say what the device cannot do or how the host must change.
+  static tl::expected<Port, std::string> open(const Device& device, const PortOptions& options,
+                                              std::span<rte_mempool* const> pools);
+
+  Port(Port&& other) noexcept;
+  Port& operator=(Port&&) = delete;
+  /// Stops, closes and detaches: buffers in the device's queues go back to their pools.
+  ~Port();
+
+  tl::expected<void, std::string> start();
+  /// Sends and receives nothing more. Harmless when it is stopped already.
+  void stop();
+
+  /// The queue pair of one lcore; lives as long as the port.
+  [[nodiscard]] EthQueue& queue(uint16_t i) { return *queues_[i]; }
+  [[nodiscard]] bool link_up() const;
+  [[nodiscard]] PortStats stats() const;
+  [[nodiscard]] uint16_t id() const { return id_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] int socket() const;
+  [[nodiscard]] std::array<uint8_t, 6> mac() const;
+
+ private:
+  Port(uint16_t id, std::string name, bool attached)
+      : id_(id), name_(std::move(name)), attached_(attached) {}
+  tl::expected<void, std::string> configure(const PortOptions& options,
+                                            std::span<rte_mempool* const> pools);
+
+  static constexpr uint16_t kNone = UINT16_MAX;
+  uint16_t id_ = kNone;
+  std::string name_;
+  bool attached_ = false;  // a virtual device that goes with this object
+  bool started_ = false;
+  std::vector<std::unique_ptr<EthQueue>> queues_;
+};
+
+/// Polls until all links are up. Between polls it calls `pause`, which waits a little and says
+/// whether to go on (false: out of patience, or a signal). Names of links still down, or nothing.
+std::vector<std::string> wait_for_links(std::span<Port* const> ports,
+                                        const std::function<bool()>& pause);
+
+}  // namespace turnpike

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ports over virtual devices that every machine has: memif to memif, captures, and bad ones.
+#include "common/dpdk/port.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <rte_ethdev.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "common/dpdk/test_eal.h"
+
+namespace turnpike {
+namespace {
+
+using testing::bytes_of;
+using testing::make_mbuf;
+using testing::test_pool;
+using Frames = std::vector<std::vector<uint8_t>>;
+
+constexpr std::array<uint8_t, 6> kMac0 = {2, 0, 0, 0, 0, 1};
+constexpr std::array<uint8_t, 6> kMac1 = {2, 0, 0, 0, 0, 2};
+
+std::vector<uint8_t> frame(size_t size, uint8_t seed) {
+  std::vector<uint8_t> bytes(size);
+  for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<uint8_t>(seed + i * 5);
+  return bytes;
+}
+
+tl::expected<Port, std::string> open_port(const Device& device, const PortOptions& options = {}) {
+  rte_mempool* pool = test_pool().get();
+  return Port::open(device, options, {&pool, 1});
+}
+
+/// Lets DPDK's interrupt thread do its part of what these tests wait for.
+void give_way(int milliseconds) { ::poll(nullptr, 0, milliseconds); }
+
+bool wait_up(std::initializer_list<Port*> ports) {
+  int patience = 500;
+  return wait_for_links(std::vector(ports),
+                        [&patience] {
+                          std::this_thread::yield();
+                          usleep(10000);
+                          return --patience > 0;
+                        })
+      .empty();
+}
+
+Frames receive_once(QueuePair& queue) {
+  Frames received;
+  std::array<rte_mbuf*, 32> out;
+  const uint16_t n = queue.rx(0_ns, out);
+  for (uint16_t i = 0; i < n; ++i) received.push_back(bytes_of(out[i]));
+  rte_pktmbuf_free_bulk(out.data(), n);
+  return received;
+}
+
+/// What comes out of a queue within a second, at most `wanted` packets.
+Frames receive(QueuePair& queue, size_t wanted) {
+  Frames received;
+  for (int i = 0; i < 1000 && received.size() < wanted; ++i) {
+    const Frames more = receive_once(queue);
+    received.insert(received.end(), more.begin(), more.end());
+    if (more.empty()) give_way(1);
+  }
+  return received;
+}
+
+void memif_carries_both_ways(const std::string& socket) {
+  {
+    auto server = open_port(memif_device(0, {.socket = socket, .server = true, .mac = kMac0}));
+    ASSERT_TRUE(server) << server.error();
+    auto client = open_port(memif_device(1, {.socket = socket, .mac = kMac1}), {.mtu = 9000});
+    ASSERT_TRUE(client) << client.error();
+    EXPECT_EQ(client->mac(), kMac1);
+    EXPECT_FALSE(server->link_up());
+    ASSERT_TRUE(server->start());
+    ASSERT_TRUE(client->start());
+    ASSERT_TRUE(wait_up({&*server, &*client}));
+
+    const Frames sent = {frame(60, 1), frame(1514, 2), frame(9014, 3)};
+    std::array<rte_mbuf*, 3> burst;
+    for (size_t i = 0; i < sent.size(); ++i) burst[i] = make_mbuf(sent[i], 2000);
+    ASSERT_EQ(client->queue(0).tx(0_ns, burst), 3);
+    EXPECT_EQ(receive(server->queue(0), 3), sent);
+    EXPECT_EQ(server->stats().rx_packets, 3U);
+    EXPECT_EQ(client->stats().tx_packets, 3U);
+    EXPECT_EQ(client->queue(0).unsendable(), 0U);
+
+    // A memif server sends into buffers that the client has offered by polling.
+    EXPECT_EQ(receive_once(client->queue(0)), Frames{});
+    rte_mbuf* back = make_mbuf(sent[1]);
+    ASSERT_EQ(server->queue(0).tx(0_ns, {&back, 1}), 1);
+    EXPECT_EQ(receive(client->queue(0), 1), Frames{sent[1]});
+  }
+  EXPECT_EQ(test_pool().in_use(), 0U);
+}
+
+TEST(Port, MemifCarriesBothWaysOverAnAbstractSocket) {
+  memif_carries_both_ways("@turnpike/port_test/" + std::to_string(getpid()));
+}
+
+TEST(Port, MemifCarriesBothWaysOverASocketFileEvenIfOneIsLeftOver) {
+  const std::string path =
+      std::filesystem::temp_directory_path() / ("turnpike-" + std::to_string(getpid()) + ".sock");
+  const int left = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::ranges::copy(path, address.sun_path);
+  ASSERT_EQ(bind(left, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  close(left);  // the file stays
+  memif_carries_both_ways(path);
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(Port, ACaptureThatWasWrittenIsReadBack) {
+  const auto folder = std::filesystem::temp_directory_path();
+  const std::string out = folder / ("turnpike-out-" + std::to_string(getpid()) + ".pcap");
+  const Frames frames = {frame(60, 1), frame(1514, 2), frame(300, 3)};
+  {
+    auto writer = open_port(other_device("net_pcap0,tx_pcap=" + out));
+    ASSERT_TRUE(writer) << writer.error();
+    ASSERT_TRUE(writer->start());
+    for (const auto& f : frames) {
+      rte_mbuf* m = make_mbuf(f, 100);
+      ASSERT_EQ(writer->queue(0).tx(0_ns, {&m, 1}), 1);
+    }
+  }
+  {
+    auto reader = open_port(pcap_device(0, out, "", false, 1));
+    ASSERT_TRUE(reader) << reader.error();
+    ASSERT_TRUE(reader->start());
+    EXPECT_EQ(receive(reader->queue(0), 3), frames);
+    rte_mbuf* m = make_mbuf(frames[0]);
+    EXPECT_EQ(reader->queue(0).tx(0_ns, {&m, 1}), 1);  // swallowed
+  }
+  std::filesystem::remove(out);
+  EXPECT_EQ(test_pool().in_use(), 0U);
+}
+
+TEST(Port, SeveralQueuesAndTheirLimit) {
+  auto four = open_port(other_device("net_null0"), {.queues = 4});
+  ASSERT_TRUE(four) << four.error();
+  ASSERT_TRUE(four->start());
+  std::array<rte_mbuf*, 4> out;
+  for (uint16_t q = 0; q < 4; ++q) {
+    ASSERT_EQ(four->queue(q).rx(0_ns, out), 4);
+    rte_pktmbuf_free_bulk(out.data(), 4);
+  }
+  const auto many = open_port(other_device("net_ring0"), {.queues = 17});
+  ASSERT_FALSE(many);
+  EXPECT_EQ(many.error(), "net_ring0 offers 16 queues and 17 lcores want one each");
+}
+
+TEST(Port, WhatCannotBeOpenedSaysWhyAndWhatToDo) {
+  const auto error = [](const Device& device) {
+    const auto port = open_port(device);
+    return port ? std::string("opened") : port.error();
+  };
+  const auto says = [](const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  says(error(af_packet_device(7, "turnpike-none", 1)), "ip link show turnpike-none");
+  says(error(pcap_device(7, "/nonexistent.pcap", "", false, 1)), "No such file");
+  says(error(pci_device("0000:ff:1f.7")), "dpdk-devbind.py -b vfio-pci 0000:ff:1f.7");
+  says(error(memif_device(7, {.socket = "/nonexistent/s", .server = true})), "folder must exist");
+  says(error(other_device("net_nonsense0")), "net_nonsense0");
+}
+
+TEST(Port, LinksThatStayDownAreNamed) {
+  auto alone = open_port(
+      memif_device(3, {.socket = "@turnpike/alone/" + std::to_string(getpid()), .server = true}));
+  ASSERT_TRUE(alone) << alone.error();
+  ASSERT_TRUE(alone->start());
+  int patience = 3;
+  Port* const ports[] = {&*alone};
+  const auto down = wait_for_links(ports, [&patience] { return --patience > 0; });
+  EXPECT_EQ(down, std::vector<std::string>{"net_memif3"});
+  EXPECT_EQ(patience, 0);
+}
+
+TEST(EthQueue, ChainsBecomeOneSegmentWhereTheDeviceTakesNone) {
+  auto port = open_port(other_device("net_ring1"));
+  ASSERT_TRUE(port) << port.error();
+  ASSERT_TRUE(port->start());
+  EthQueue queue(port->id(), 0, false);
+  const Frames frames = {frame(100, 1), frame(1500, 2), frame(3000, 3), frame(60, 4)};
+  std::array<rte_mbuf*, 4> burst;
+  for (size_t i = 0; i < burst.size(); ++i) burst[i] = make_mbuf(frames[i], i == 3 ? 100 : 700);
+  // 3000 B do not fit into one buffer: never sendable.
+  ASSERT_EQ(queue.tx(0_ns, burst), 4);
+  EXPECT_EQ(queue.unsendable(), 1U);
+  std::array<rte_mbuf*, 8> out;
+  ASSERT_EQ(queue.rx(0_ns, out), 3);  // the ring device loops back
+  for (const auto& [m, f] : {std::pair{out[0], 0}, std::pair{out[1], 1}, std::pair{out[2], 3}}) {
+    EXPECT_EQ(m->nb_segs, 1);
+    EXPECT_EQ(bytes_of(m), frames[static_cast<size_t>(f)]);
+    rte_pktmbuf_free(m);
+  }
+}
+
+}  // namespace
+}  // namespace turnpike
