@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "common/config/draft.h"
+#include "common/config/scalars.h"
 
 namespace turnpike::config {
 namespace {
@@ -122,13 +123,20 @@ void place_directions(Draft& d, size_t index) {
   link.mtu = spec.mtu.value;
 }
 
+// A file may be called what a run may not.
+std::string name_from(const std::string& file) {
+  std::string name = std::filesystem::path(file).stem().string().substr(0, kLongestName);
+  for (char& c : name)
+    if (!is_name(std::string(1, c) + "x")) c = '-';
+  return is_name(name) ? name : "run";
+}
+
 }  // namespace
 
 void place_run(Draft& d) {
   const RunSpec& spec = d.file.run.value;
   Run& run = d.topology.run;
-  run.name =
-      spec.name.given ? spec.name.value : std::filesystem::path(d.mistakes.file()).stem().string();
+  run.name = spec.name.given ? spec.name.value.text : name_from(d.mistakes.file());
   run.duration = spec.duration.value;
   run.seed = spec.seed.value;
   run.output = spec.output.value;

@@ -12,18 +12,20 @@ struct Told {
   std::string path;
 };
 
-AttachMemif memif(const Draft& d, size_t link, size_t end, const MemifSpec& spec,
-                  bool other_serves) {
-  AttachMemif out;
-  out.id = spec.id.value;
-  out.socket = spec.socket.given
-                   ? spec.socket.value
-                   : "@turnpike/" + d.topology.run.name + "/" + d.topology.links[link].name;
+// What one end leaves out follows from the other; one of the two must listen.
+AttachMemif memif(const Draft& d, size_t link, size_t end, const MemifSpec& own,
+                  const MemifSpec& other) {
   const auto& ends = d.topology.links[link].ends;
-  const bool router_first = d.routers.contains(ends[0].node) || !d.routers.contains(ends[1].node);
-  out.server = spec.server.given ? spec.server.value
-               : other_serves    ? false
-                                 : end == (router_first ? 0U : 1U);
+  AttachMemif out;
+  out.socket = own.socket.given ? own.socket.value.text
+               : other.socket.given
+                   ? other.socket.value.text
+                   : "@turnpike/" + d.topology.run.name + "/" + d.topology.links[link].name;
+  out.id = own.id.given ? own.id.value : other.id.value;
+  const bool first = d.routers.contains(ends[0].node) || !d.routers.contains(ends[1].node);
+  out.server = own.server.given     ? own.server.value
+               : other.server.given ? !other.server.value
+                                    : end == (first ? 0U : 1U);
   return out;
 }
 
@@ -37,17 +39,10 @@ Attachment attachment(const Draft& d, size_t link, size_t end, const AttachSpec&
   if (spec.vdev.given) return AttachVdev{spec.vdev.value};
   if (spec.pcap.given) {
     const PcapSpec& pcap = spec.pcap.value;
-    return AttachPcap{pcap.rx.value, pcap.tx.value, pcap.repeat.value};
+    return AttachPcap{pcap.rx.value.text, pcap.tx.value.text, pcap.repeat.value};
   }
   if (!spec.memif.given) return {};
-  const bool other_serves =
-      other && other->memif.value.server.given && other->memif.value.server.value;
-  AttachMemif out = memif(d, link, end, spec.memif.value, other_serves);
-  // The one that yields leaves serving to the other.
-  if (other && other->memif.value.server.given && !other->memif.value.server.value &&
-      !spec.memif.value.server.given)
-    out.server = true;
-  return out;
+  return memif(d, link, end, spec.memif.value, other ? other->memif.value : MemifSpec{});
 }
 
 // What two ends may not share, as one word; empty: nothing.

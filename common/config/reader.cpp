@@ -240,21 +240,12 @@ bool Reader::read(const Node& node, const At& at, const About&, T& out) {
   return visitor.fine;
 }
 
-bool is_name(std::string_view text) {
-  constexpr size_t kLongest = 48;
-  const auto allowed = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
-  };
-  return !text.empty() && text.size() <= kLongest && std::all_of(text.begin(), text.end(), allowed);
-}
-
 template <class T>
 bool Reader::read(const Node& node, const At& at, const About& about, Table<T>& out) {
   if (!expect_map(node, at)) return false;
   for (const Entry& entry : node.entries) {
     const At below{join(at.path, entry.key), entry.at};
-    if (!is_name(entry.key))
-      fail(entry.at, below.path, "a name is 1 to 48 letters, digits, '-', '_' or '.'");
+    if (!is_name(entry.key)) fail(entry.at, below.path, std::string(kNameRule));
     Named<T>& named = out.emplace_back();
     named.name = entry.key;
     named.at = entry.at;

@@ -3,6 +3,7 @@
 #include "common/config/scalars.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -189,6 +190,29 @@ Complaint read_scalar(const Node& node, const About&, InterfaceName& out) {
       node.text.find_first_of(std::string_view("/:, \t\n\r\0", 8)) != std::string::npos;
   if (bad) return quoted(node) + " cannot be a network interface's name";
   out.text = node.text;
+  return {};
+}
+
+bool is_name(std::string_view text) {
+  const auto allowed = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+  };
+  return !text.empty() && text.size() <= kLongestName && text != "." && text != ".." &&
+         std::all_of(text.begin(), text.end(), allowed);
+}
+
+Complaint read_scalar(const Node& node, const About&, Name& out) {
+  if (!is_name(node.text)) return quoted(node) + " is no name: " + std::string(kNameRule);
+  out.text = node.text;
+  return {};
+}
+
+Complaint read_scalar(const Node& node, const About& about, DeviceArgument& out) {
+  constexpr size_t kLongest = 107;  // of a UNIX socket's path, with its NUL: sun_path is 108
+  if (auto complaint = read_scalar(node, about, out.text)) return complaint;
+  if (node.text.find_first_of(", ") != std::string::npos)
+    return quoted(node) + " may hold no comma and no blank";
+  if (node.text.size() > kLongest) return "is longer than " + std::to_string(kLongest) + " bytes";
   return {};
 }
 

@@ -32,6 +32,13 @@ Complaint read_scalar(const Node& node, const About& about, Mac& out);
 Complaint read_scalar(const Node& node, const About& about, AddressSpec& out);
 Complaint read_scalar(const Node& node, const About& about, PciAddress& out);
 Complaint read_scalar(const Node& node, const About& about, InterfaceName& out);
+Complaint read_scalar(const Node& node, const About& about, Name& out);
+Complaint read_scalar(const Node& node, const About& about, DeviceArgument& out);
+
+/// Whether hosts, links, flows and runs may be called so: names go into paths and file names.
+bool is_name(std::string_view text);
+inline constexpr size_t kLongestName = 48;
+inline constexpr std::string_view kNameRule = "a name is 1 to 48 letters, digits, '-', '_' or '.'";
 
 /// A protocol's parameter, in the base unit of its kind.
 Complaint read_parameter(const Node& node, const ParamSpec& spec, double& out);

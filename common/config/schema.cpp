@@ -14,6 +14,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::string_view kNamePattern = "^[A-Za-z0-9_.-]{1,48}$";
+
 Json pattern(std::string_view regex) { return {{"type", "string"}, {"pattern", regex}}; }
 
 // A number and one of `units` ("ns, us, ms"), whose letters may mean something to a regex.
@@ -70,6 +72,8 @@ Json schema_of(const PciAddress*, const About&) {
   return pattern("^([0-9a-fA-F]{4}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\\.[0-9a-fA-F]$");
 }
 Json schema_of(const InterfaceName*, const About&) { return pattern("^[^/:, ]{1,15}$"); }
+Json schema_of(const Name*, const About&) { return pattern(kNamePattern); }
+Json schema_of(const DeviceArgument*, const About&) { return pattern("^[^, ]{1,107}$"); }
 Json schema_of(const Nothing*, const About&) { return {{"type", "object"}, {"maxProperties", 0}}; }
 
 Json parameter(const ParamSpec& spec) {
@@ -169,7 +173,7 @@ Json schema_of(const Field<T>*, const About& about) {
 template <class T>
 Json schema_of(const Table<T>*, const About& about) {
   return {{"type", {"object", "null"}},
-          {"propertyNames", {{"pattern", "^[A-Za-z0-9_.-]{1,48}$"}}},
+          {"propertyNames", {{"pattern", kNamePattern}}},
           {"additionalProperties", schema_of(static_cast<const T*>(nullptr), about)}};
 }
 

@@ -51,6 +51,13 @@ struct PciAddress {
 struct InterfaceName {
   std::string text;
 };
+struct Name {
+  std::string text;
+};
+/// Goes into a DPDK device's argument list, so it holds no comma and no blank.
+struct DeviceArgument {
+  std::string text;
+};
 struct IpVersion {
   unsigned number = 4;
 };
@@ -63,7 +70,8 @@ struct LinkScheme : LawChoice {};
 struct FlowScheme : LawChoice {};
 
 struct RunSpec {
-  Field<std::string> name, output;
+  Field<Name> name;
+  Field<std::string> output;
   Field<Nanos> duration, sample, settle;
   Field<uint64_t> seed;
   Field<double> tolerance;
@@ -91,12 +99,12 @@ struct RouterSpec {
 // A struct with kOneOf holds exactly one of its fields.
 struct Nothing {};
 struct MemifSpec {
-  Field<std::string> socket;
+  Field<DeviceArgument> socket;
   Field<uint32_t> id;
   Field<bool> server;
 };
 struct PcapSpec {
-  Field<std::string> rx, tx;
+  Field<DeviceArgument> rx, tx;
   Field<bool> repeat;
 };
 struct AttachSpec {
