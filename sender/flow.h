@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Everything about one flow at its source: transport state, timers, and its law in place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "common/config/topology.h"
+#include "common/protocols/flow_law.h"
+#include "common/protocols/registry.h"
+#include "common/time/timer_wheel.h"
+#include "common/units/units.h"
+#include "sender/outstanding.h"
+#include "sender/pacer.h"
+#include "sender/round_trip.h"
+
+namespace turnpike::sender {
+
+inline constexpr uint64_t kEndlessPackets = UINT64_MAX;
+
+/// What all flows of one entry of the topology's traffic have in common.
+struct FlowClass {
+  const Protocol* protocol = nullptr;
+  ParamValues params;
+  unsigned ip_version = 4;
+  double share = 1;
+  uint32_t packet = 1500;  // B of a full IP datagram
+  uint32_t headers = 0;    // B of that which are not payload
+  [[nodiscard]] uint32_t payload() const { return packet - headers; }
+};
+
+enum class Phase : uint8_t {
+  kFree,
+  kOpening,  // SYN sent
+  kOpen,     // data goes
+  kClosing,  // FIN sent; retransmissions still go
+};
+
+struct Flow;
+
+/// Says whose it is when it fires; Timer::kind says what for.
+struct FlowTimer : Timer {
+  enum Purpose : uint32_t { kPacing, kRecovery };
+  Flow* flow = nullptr;
+};
+
+/// Ordered by use: pacing first, then what an ACK touches, then what only the ends need.
+struct alignas(64) Flow {
+  FlowTimer pacing, recovery;
+
+  Pacer pacer;
+  uint64_t next_sequence = 0;  // of the next new packet
+  uint64_t packets = 0;        // how many there will be, kEndlessPackets
+  uint32_t last_size = 0;      // B of the last packet's IP datagram
+  uint32_t host = 0;           // who sends, an index into Topology::hosts
+  const FlowClass* kind = nullptr;
+  RecordList in_flight;  // in order of sending
+  RecordList lost;       // to be sent again
+  uint64_t in_flight_bytes = 0, lost_bytes = 0;
+  uint64_t acknowledged = 0;  // the receiver expects this one next
+  double committed = 0;       // law().committed() as the host's ledger has it
+
+  RoundTrip rtt;
+  Nanos newest_sent{0};          // send time and sequence of the youngest packet known delivered
+  uint64_t newest_sequence = 0;  // (RFC 8985 section 6.2 step 2)
+  Nanos newest_rtt{0};           // and how long it took
+  Nanos patience_from{0};        // the retransmission time-out counts from here
+
+  uint32_t id = 0;              // on the wire: index and generation
+  uint32_t target_version = 0;  // of the strategy when the law was last given its target
+  Phase phase = Phase::kFree;
+  uint8_t backoff = 0;        // time-outs in a row
+  bool wants_budget = false;  // the strategy counts it
+  bool cut_short = false;     // stopped before all that was asked for was sent
+  bool reported = false;      // its outcome has been told
+  uint16_t path = 0;          // index into the host's paths
+
+  uint32_t to = 0, source = 0;  // host; entry of the topology's traffic
+  uint32_t retransmissions = 0;
+  uint32_t instance = 0;
+  Nanos asked{0};          // when the traffic asked for it
+  uint64_t delivered = 0;  // B of payload
+  uint64_t delivered_packets = 0;
+
+  alignas(64) std::byte law_storage[FlowLaw::kMaxBytes];
+  FlowLaw* law = nullptr;
+
+  /// Whether new data remains.
+  [[nodiscard]] bool has_new() const { return next_sequence < packets; }
+  [[nodiscard]] uint32_t size_of(uint64_t sequence) const {
+    return sequence + 1 == packets ? last_size : kind->packet;
+  }
+
+  /// B still to be sent, in IP datagrams, lost ones included; infinity if endless.
+  [[nodiscard]] double unsent() const {
+    if (packets == kEndlessPackets) return std::numeric_limits<double>::infinity();
+    const uint64_t left = packets - next_sequence;
+    const double fresh = left == 0 ? 0 : static_cast<double>(left - 1) * kind->packet + last_size;
+    return fresh + static_cast<double>(lost_bytes);
+  }
+
+  /// What the law is told; `headroom` is what the host may still promise, $/s.
+  [[nodiscard]] FlowState state(Nanos now, double headroom) const {
+    return {.now = now,
+            .rtt = rtt.latest(),
+            .smoothed_rtt = rtt.smoothed(),
+            .packet_size = kind->packet,
+            .unsent = unsent(),
+            .headroom = headroom};
+  }
+};
+
+}  // namespace turnpike::sender

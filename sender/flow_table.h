@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All flows of an lcore, found by the id that their packets carry.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sender/flow.h"
+
+namespace turnpike::sender {
+
+/// An id is a place in the table and, above it, how often that place has been used: a late packet
+/// of an earlier flow never meets the later one. Places are reused oldest first, so a generation
+/// comes round only after capacity x 2^(32 - place bits) flows.
+class FlowTable {
+ public:
+  static constexpr size_t kMaxCapacity = size_t{1} << 24;
+
+  /// Allocates room for `capacity` flows (1 to kMaxCapacity) and never again.
+  explicit FlowTable(size_t capacity)
+      : capacity_(std::clamp<size_t>(capacity, 1, kMaxCapacity)),
+        place_bits_(static_cast<unsigned>(std::bit_width(capacity_ - 1))),
+        flows_(std::make_unique<Flow[]>(capacity_)),
+        free_(capacity_) {
+    for (size_t i = 0; i < capacity_; ++i) {
+      flows_[i].id = free_[i] = static_cast<uint32_t>(i);
+    }
+    left_ = capacity_;
+  }
+
+  /// A flow with a new id and everything else as it was made; null when the table is full.
+  [[nodiscard]] Flow* open() {
+    if (left_ == 0) return nullptr;
+    const uint32_t place = free_[first_];
+    first_ = first_ + 1 == capacity_ ? 0 : first_ + 1;
+    --left_;
+    Flow& flow = flows_[place];
+    const auto id = static_cast<uint32_t>(flow.id + (uint64_t{1} << place_bits_));
+    std::destroy_at(&flow);
+    std::construct_at(&flow)->id = id;
+    return &flow;
+  }
+
+  /// The flow must have no timer armed and no record left.
+  void close(Flow& flow) {
+    flow.phase = Phase::kFree;
+    size_t last = first_ + left_;
+    if (last >= capacity_) last -= capacity_;
+    free_[last] = static_cast<uint32_t>(&flow - flows_.get());
+    ++left_;
+  }
+
+  /// The open flow of this id, or null.
+  [[nodiscard]] Flow* find(uint32_t id) {
+    const size_t place = id & ((uint64_t{1} << place_bits_) - 1);
+    if (place >= capacity_) return nullptr;
+    Flow& flow = flows_[place];
+    return flow.id == id && flow.phase != Phase::kFree ? &flow : nullptr;
+  }
+
+  [[nodiscard]] size_t capacity() const { return capacity_; }
+  [[nodiscard]] size_t open_flows() const { return capacity_ - left_; }
+  [[nodiscard]] bool full() const { return left_ == 0; }
+
+  template <class F>
+  void for_each(F&& visit) {
+    for (size_t i = 0; i < capacity_; ++i) {
+      if (flows_[i].phase != Phase::kFree) visit(flows_[i]);
+    }
+  }
+
+ private:
+  size_t capacity_;
+  unsigned place_bits_;
+  std::unique_ptr<Flow[]> flows_;
+  std::vector<uint32_t> free_;  // a ring of places, oldest first
+  size_t first_ = 0, left_ = 0;
+};
+
+}  // namespace turnpike::sender

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One host of the topology: everything that its queue pair brings is judged here.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include <tl/expected.hpp>
+
+#include "common/config/topology.h"
+#include "common/wire/layers.h"
+#include "sender/receiver.h"
+#include "sender/source.h"
+
+namespace turnpike::sender {
+
+/// Room for what others send to a host.
+struct SinkSize {
+  uint32_t flows = 0;
+  size_t runs = 0;  // gaps among all of them
+};
+
+/// Owned by one lcore.
+class Host {
+ public:
+  static constexpr uint16_t kBurst = 64;
+
+  /// `index` into Topology::hosts. The topology, queue and lane outlive the host.
+  static tl::expected<std::unique_ptr<Host>, std::string> make(const config::Topology& topology,
+                                                               uint32_t index, QueuePair& queue,
+                                                               Lane& lane, SinkSize sink);
+
+  /// Takes what has arrived, at most kBurst frames; returns how many there were.
+  uint16_t receive(Nanos now);
+  /// Sends what has been gathered.
+  void flush(Nanos now) { outbox_.flush(now); }
+
+  [[nodiscard]] Source& source() { return source_; }
+  [[nodiscard]] const HostTotals& totals() const { return totals_; }
+  [[nodiscard]] const QueuePair& queue() const { return queue_; }
+  /// Frames that wait for the queue to take them.
+  [[nodiscard]] uint16_t waiting() const { return outbox_.waiting(); }
+  [[nodiscard]] uint32_t index() const { return index_; }
+  [[nodiscard]] const Receiver& receiver() const { return *receiver_; }
+
+  /// A flow that should start now has to wait for a free place.
+  void count_delayed_flow() { totals_.delayed_flows.add(); }
+  /// Publishes figures that need not be right at every packet.
+  void publish();
+
+ private:
+  Host(const config::Topology& topology, uint32_t index, QueuePair& queue, Lane& lane,
+       std::unique_ptr<Strategy> strategy);
+
+  /// Whether the frame goes back out, as an answer; otherwise it is done with.
+  bool handle(rte_mbuf& frame, Nanos now);
+  bool handle_turnpike(rte_mbuf& frame, const wire::UdpFrame& at, Nanos now);
+  [[nodiscard]] bool for_us(const uint8_t* frame, const wire::UdpFrame& at) const;
+
+  const config::Interface& own_;
+  QueuePair& queue_;
+  uint32_t index_;
+  uint16_t udp_port_;
+  HostTotals totals_;
+  Outbox outbox_;
+  Source source_;
+  std::unique_ptr<Receiver> receiver_;
+};
+
+}  // namespace turnpike::sender

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Packets in flight: records from one preallocated pool, a list per flow in order of sending.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/protocols/flow_law.h"
+#include "common/units/units.h"
+#include "common/wire/turnpike_header.h"
+
+namespace turnpike::sender {
+
+inline constexpr uint32_t kNoRecord = UINT32_MAX;
+
+/// One packet whose fate is not known yet, or that is lost and waits to be sent again.
+struct Record {
+  Nanos sent{0};
+  PacketNote note = {};
+  uint64_t sequence = 0;
+  uint32_t size = 0;     // B of the IP datagram
+  uint32_t payload = 0;  // B of it that the flow's user counts
+  uint32_t next = kNoRecord, previous = kNoRecord;
+  wire::Kind kind = wire::Kind::kData;
+};
+static_assert(sizeof(Record) <= 64, "a record fits one cache line");
+
+/// All records of an lcore. Nothing is allocated after construction.
+class RecordPool {
+ public:
+  explicit RecordPool(size_t capacity) : records_(capacity), free_(capacity) {
+    for (size_t i = 0; i < capacity; ++i) {
+      records_[i].next = i + 1 < capacity ? static_cast<uint32_t>(i + 1) : kNoRecord;
+    }
+    first_free_ = capacity > 0 ? 0 : kNoRecord;
+  }
+
+  /// kNoRecord when every record is taken.
+  [[nodiscard]] uint32_t take() {
+    const uint32_t i = first_free_;
+    if (i == kNoRecord) return i;
+    first_free_ = records_[i].next;
+    --free_;
+    return i;
+  }
+  void give_back(uint32_t i) {
+    records_[i].next = first_free_;
+    first_free_ = i;
+    ++free_;
+  }
+  [[nodiscard]] Record& operator[](uint32_t i) { return records_[i]; }
+  [[nodiscard]] size_t free() const { return free_; }
+  [[nodiscard]] size_t capacity() const { return records_.size(); }
+
+ private:
+  std::vector<Record> records_;
+  size_t free_;
+  uint32_t first_free_;
+};
+
+/// A list threaded through the pool's records; 8 bytes in its owner.
+class RecordList {
+ public:
+  [[nodiscard]] bool empty() const { return head_ == kNoRecord; }
+  [[nodiscard]] uint32_t head() const { return head_; }
+  [[nodiscard]] uint32_t tail() const { return tail_; }
+
+  void push_back(RecordPool& pool, uint32_t i) {
+    Record& r = pool[i];
+    r.next = kNoRecord;
+    r.previous = tail_;
+    (tail_ == kNoRecord ? head_ : pool[tail_].next) = i;
+    tail_ = i;
+  }
+  void remove(RecordPool& pool, uint32_t i) {
+    const Record& r = pool[i];
+    (r.previous == kNoRecord ? head_ : pool[r.previous].next) = r.next;
+    (r.next == kNoRecord ? tail_ : pool[r.next].previous) = r.previous;
+  }
+
+ private:
+  uint32_t head_ = kNoRecord, tail_ = kNoRecord;
+};
+
+}  // namespace turnpike::sender

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When a flow's next packet is due: an ideal clock that neither drifts nor saves up.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "common/units/units.h"
+
+namespace turnpike::sender {
+
+/// Rates in B/s. The due time follows the rate as a fluid would: when the rate changes halfway
+/// between two packets, the half that is left goes at the new rate.
+class Pacer {
+ public:
+  /// Catching up after a late poll goes back no further than this share of a round trip.
+  static constexpr int64_t kLagDivisor = 2;
+  static constexpr Nanos kLeastLag = 1_ms;
+
+  [[nodiscard]] Nanos due() const { return due_; }
+  [[nodiscard]] double rate() const { return rate_; }
+
+  void set_rate(double rate, Nanos now) {
+    if (rate == rate_) return;
+    if (rate_ > 0 && due_ > now) {
+      const double left = static_cast<double>((due_ - now).count()) * (rate_ / rate);
+      due_ = left < kLongest ? now + Nanos(std::llround(left)) : now + Nanos(int64_t{kLongest});
+    }
+    rate_ = rate;
+  }
+
+  /// A packet of `size` left: the next one is due when it would have been sent at the rate.
+  void sent(uint32_t size) {
+    const double gap = std::min(size / rate_ * 1e9, double{kLongest}) + fraction_;
+    const auto whole = static_cast<int64_t>(gap);
+    fraction_ = static_cast<float>(gap - static_cast<double>(whole));
+    due_ += Nanos(whole);
+  }
+
+  /// There is something to send again: time in which there was nothing is not made up for.
+  void resume(Nanos now) { due_ = std::max(due_, now); }
+
+  /// Gives up what lies too far back to be caught up with; returns how many bytes that was.
+  uint64_t forgive(Nanos now, Nanos rtt) {
+    const Nanos earliest = now - std::max(kLeastLag, rtt / kLagDivisor);
+    if (due_ >= earliest) return 0;
+    const double bytes = rate_ * to_seconds(earliest - due_);
+    due_ = earliest;
+    return static_cast<uint64_t>(bytes);
+  }
+
+ private:
+  static constexpr int64_t kLongest = int64_t{3600} * 1000000000;  // ns between two packets
+
+  Nanos due_{0};
+  double rate_ = 0;
+  float fraction_ = 0;  // ns that due_ lacks
+};
+
+}  // namespace turnpike::sender

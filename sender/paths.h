@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The headers of everything that a host sends, made once per destination.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/config/topology.h"
+#include "common/wire/frame_builder.h"
+
+namespace turnpike::sender {
+
+/// A destination is a host and an IP version. Flows to it use several UDP source ports, so that
+/// RSS spreads them; a flow keeps its port.
+class Paths {
+ public:
+  static constexpr unsigned kPorts = 16;
+  static constexpr uint16_t kFirstPort = 49152;  // the dynamic ports (RFC 6335)
+
+  /// Every destination that the topology's traffic gives this host.
+  Paths(const config::Topology& topology, uint32_t host);
+
+  /// The path for the `spread`-th flow to a host that the traffic names.
+  [[nodiscard]] uint16_t find(uint32_t to, unsigned ip_version, uint32_t spread) const;
+  [[nodiscard]] const wire::FrameTemplate& operator[](uint16_t path) const {
+    return templates_[path];
+  }
+  [[nodiscard]] static uint16_t source_port(uint16_t path) {
+    return static_cast<uint16_t>(kFirstPort + path % kPorts);
+  }
+
+ private:
+  static size_t slot(uint32_t to, unsigned ip_version) { return to * 2 + (ip_version == 6); }
+  void add(const config::Topology& topology, uint32_t host, size_t to, unsigned ip_version);
+
+  std::vector<wire::FrameTemplate> templates_;
+  std::vector<uint16_t> first_;  // by slot: of the destination's kPorts templates
+};
+
+}  // namespace turnpike::sender

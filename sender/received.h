@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which packets of a flow have arrived: all before one number, and a bounded set of runs beyond.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace turnpike::sender {
+
+inline constexpr uint32_t kNoRun = UINT32_MAX;
+
+/// Sequences [begin, end) that arrived, after a gap.
+struct Run {
+  uint64_t begin = 0, end = 0;
+  uint32_t next = kNoRun, previous = kNoRun;
+};
+
+/// All runs of a host's flows. Nothing is allocated after construction.
+class RunPool {
+ public:
+  explicit RunPool(size_t capacity) : runs_(capacity) {
+    for (size_t i = 0; i < capacity; ++i) {
+      runs_[i].next = i + 1 < capacity ? static_cast<uint32_t>(i + 1) : kNoRun;
+    }
+    first_free_ = capacity > 0 ? 0 : kNoRun;
+  }
+  [[nodiscard]] uint32_t take() {
+    const uint32_t i = first_free_;
+    if (i != kNoRun) first_free_ = runs_[i].next;
+    return i;
+  }
+  void give_back(uint32_t i) {
+    runs_[i].next = first_free_;
+    first_free_ = i;
+  }
+  [[nodiscard]] Run& operator[](uint32_t i) { return runs_[i]; }
+  [[nodiscard]] const Run& operator[](uint32_t i) const { return runs_[i]; }
+
+ private:
+  std::vector<Run> runs_;
+  uint32_t first_free_;
+};
+
+/// What arrived of one flow. A packet for which no run is left is refused: it must not be
+/// acknowledged, or it would never be sent again.
+class Received {
+ public:
+  /// A flow's share of the pool: one with many gaps must not starve the others.
+  static constexpr uint32_t kMaxRuns = 1024;
+
+  enum class Verdict : uint8_t { kNew, kDuplicate, kRefused };
+
+  /// Notes a packet. `at` becomes the run that holds it, kNoRun if it lies before expected().
+  Verdict add(RunPool& pool, uint64_t sequence, uint32_t& at);
+
+  /// The next packet expected in order: everything before it has arrived.
+  [[nodiscard]] uint64_t expected() const { return expected_; }
+  [[nodiscard]] uint32_t first_run() const { return first_; }
+  [[nodiscard]] uint32_t last_run() const { return last_; }
+  [[nodiscard]] uint32_t runs() const { return count_; }
+
+  /// Forgets everything and gives the runs back.
+  void clear(RunPool& pool);
+
+ private:
+  void unlink(RunPool& pool, uint32_t i);
+  uint32_t insert(RunPool& pool, uint64_t sequence, uint32_t before);
+
+  uint64_t expected_ = 0;
+  uint32_t first_ = kNoRun, last_ = kNoRun;
+  uint32_t count_ = 0;
+};
+
+}  // namespace turnpike::sender

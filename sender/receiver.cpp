@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Idle flows are swept out as new ones come: each SYN looks at a few places, so memory is bounded
+// by traffic and nothing needs a timer.
+#include "sender/receiver.h"
+
+#include <algorithm>
+#include <string>
+
+#include <rte_errno.h>
+#include <rte_hash.h>
+#include <rte_hash_crc.h>
+
+#include "common/dpdk/names.h"
+#include "sender/serial.h"
+
+namespace turnpike::sender {
+namespace {
+
+using wire::Kind;
+
+constexpr size_t kSweep = 4;          // places a SYN looks at
+constexpr size_t kUrgentSweep = 256;  // when the table is full
+constexpr Nanos kRestart = 3_s;       // a SYN after such a silence is a new flow's
+
+}  // namespace
+
+tl::expected<std::unique_ptr<Receiver>, std::string> Receiver::make(uint32_t capacity, size_t runs,
+                                                                    HostTotals& totals) {
+  capacity = std::max(capacity, 8U);  // rte_hash makes buckets of eight
+  const std::string name = unique_name("sink");
+  rte_hash_parameters p{};
+  p.name = name.c_str();
+  p.entries = capacity;
+  p.key_len = sizeof(FlowKey);
+  p.hash_func = rte_hash_crc;
+  p.socket_id = SOCKET_ID_ANY;
+  // A cuckoo table may refuse keys before it is full; extra buckets take those.
+  p.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE;
+  rte_hash* table = rte_hash_create(&p);
+  if (table == nullptr) {
+    return tl::unexpected("no room for " + std::to_string(capacity) +
+                          " received flows: " + rte_strerror(rte_errno));
+  }
+  return std::unique_ptr<Receiver>(new Receiver(capacity, runs, table, totals));
+}
+
+Receiver::Receiver(uint32_t capacity, size_t runs, rte_hash* table, HostTotals& totals)
+    : table_(table), totals_(totals), states_(capacity), runs_(runs) {}
+
+Receiver::~Receiver() { rte_hash_free(table_); }
+
+Receiver::State* Receiver::find(const FlowKey& key) {
+  const int32_t i = rte_hash_lookup(table_, &key);
+  return i < 0 ? nullptr : &states_[static_cast<size_t>(i)];
+}
+
+Receiver::State* Receiver::open(const FlowKey& key, Nanos now) {
+  sweep(now, kSweep, false);
+  if (flows_ >= states_.size()) sweep(now, kUrgentSweep, true);
+  const int32_t i = flows_ < states_.size() ? rte_hash_add_key(table_, &key) : -1;
+  if (i < 0 || static_cast<size_t>(i) >= states_.size()) {
+    if (i >= 0) rte_hash_del_key(table_, &key);
+    return nullptr;
+  }
+  State& s = states_[static_cast<size_t>(i)];
+  s.key = key;
+  s.used = true;
+  ++flows_;
+  return &s;
+}
+
+void Receiver::forget(State& s) {
+  s.received.clear(runs_);
+  rte_hash_del_key(table_, &s.key);
+  s = State{};
+  --flows_;
+}
+
+void Receiver::sweep(Nanos now, size_t steps, bool urgent) {
+  for (size_t n = 0; n < std::min(steps, states_.size()); ++n) {
+    hand_ = hand_ + 1 == states_.size() ? 0 : hand_ + 1;
+    State& s = states_[hand_];
+    if (!s.used) continue;
+    const Nanos patience = !s.finished() ? kIdle : urgent ? 0_ns : kLinger;
+    if (now - s.heard >= patience) forget(s);
+  }
+}
+
+std::optional<Reply> Receiver::receive(const FlowKey& key, const wire::Header& header,
+                                       uint32_t size, Nanos now) {
+  State* s = find(key);
+  if (header.kind == Kind::kSyn) {
+    if (s != nullptr && (s->finished() || now - s->heard > kRestart)) {
+      // The same id again, from a sender that was restarted.
+      s->received.clear(runs_);
+      s->packets = UINT64_MAX;
+    }
+    if (s == nullptr) s = open(key, now);
+    if (s == nullptr) {
+      totals_.refused_packets.add();
+      return std::nullopt;
+    }
+    s->heard = now;
+    return Reply{.kind = Kind::kSynAck};
+  }
+  if (s == nullptr) {
+    if (header.kind == Kind::kFin) {
+      // Its state went after an earlier copy of this FIN, whose answer was lost. What is not
+      // known is not claimed: the sender hears back what it had been told before.
+      return Reply{.kind = Kind::kFinAck, .acknowledgement = header.acknowledgement};
+    }
+    totals_.unknown_flows.add();
+    return Reply{.kind = Kind::kReset};
+  }
+  s->heard = now;
+  if (header.kind == Kind::kFin) {
+    const uint64_t packets = extend_serial(header.sequence, s->received.expected());
+    if (packets >= s->received.expected() && packets < uint64_t{1} << 63) s->packets = packets;
+    return Reply{.kind = Kind::kFinAck,
+                 .acknowledgement = static_cast<uint32_t>(s->received.expected())};
+  }
+  return data(*s, header, size);
+}
+
+std::optional<Reply> Receiver::data(State& s, const wire::Header& header, uint32_t size) {
+  Reply reply;
+  uint32_t run = kNoRun;
+  const uint64_t sequence = extend_serial(header.sequence, s.received.expected());
+  // A sequence from before the flow's beginning wraps to the far end of 64 bits.
+  const auto verdict = sequence < uint64_t{1} << 63 ? s.received.add(runs_, sequence, run)
+                                                    : Received::Verdict::kRefused;
+  switch (verdict) {
+    case Received::Verdict::kNew:
+      totals_.received_packets.add();
+      totals_.received_bytes.add(size);
+      break;
+    case Received::Verdict::kDuplicate:
+      totals_.duplicate_packets.add();
+      break;
+    case Received::Verdict::kRefused:
+      totals_.refused_packets.add();
+      return std::nullopt;
+  }
+  reply.acknowledgement = static_cast<uint32_t>(s.received.expected());
+  // Ranges tell what lost ACKs would have told: those nearest below this packet matter most, for
+  // the sender is about to give up on what it sent just before.
+  if (run == kNoRun) run = s.received.first_run();
+  for (; run != kNoRun && reply.ranges < wire::kMaxRanges; run = runs_[run].previous) {
+    reply.range[reply.ranges++] = {static_cast<uint32_t>(runs_[run].begin),
+                                   static_cast<uint32_t>(runs_[run].end)};
+  }
+  return reply;
+}
+
+}  // namespace turnpike::sender

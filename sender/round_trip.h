@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Round trip times of a flow and the retransmission time-out they give (RFC 6298).
+#pragma once
+
+#include <algorithm>
+
+#include "common/units/units.h"
+
+namespace turnpike::sender {
+
+class RoundTrip {
+ public:
+  static constexpr Nanos kFirstTimeout = 1_s;  // RFC 6298 (2.1)
+  // RFC 6298 (2.4) says 1 s and Linux 200 ms: what a delayed ACK may take. Ours are never delayed.
+  static constexpr Nanos kLeastTimeout = 200_ms;
+  static constexpr Nanos kLongestTimeout = 60_s;  // RFC 6298 (2.5)
+  static constexpr Nanos kLeastReordering = 100_us;
+
+  /// A packet that was sent once took `rtt` (> 0) to be acknowledged: RFC 6298 (2.2), (2.3).
+  void sample(Nanos rtt) {
+    latest_ = rtt;
+    if (smoothed_.count() == 0) {
+      smoothed_ = least_ = rtt;
+      variation_ = rtt / 2;
+      return;
+    }
+    least_ = std::min(least_, rtt);
+    const Nanos error = smoothed_ < rtt ? rtt - smoothed_ : smoothed_ - rtt;
+    variation_ += (error - variation_) / 4;
+    smoothed_ += (rtt - smoothed_) / 8;
+  }
+
+  [[nodiscard]] Nanos latest() const { return latest_; }
+  [[nodiscard]] Nanos smoothed() const { return smoothed_; }
+  [[nodiscard]] Nanos least() const { return least_; }
+
+  /// How long to wait for an ACK after `backoff` time-outs in a row: RFC 6298 (2.3), (5.5).
+  [[nodiscard]] Nanos timeout(unsigned backoff) const {
+    Nanos t = kFirstTimeout;
+    if (smoothed_.count() != 0) t = std::max(kLeastTimeout, smoothed_ + variation_ * 4);
+    return std::min(kLongestTimeout, t * (int64_t{1} << std::min(backoff, 16U)));
+  }
+
+  /// How late a packet may be without being lost: RFC 8985 section 6.2 step 4, a quarter RTT.
+  [[nodiscard]] Nanos reordering() const { return std::max(kLeastReordering, smoothed_ / 4); }
+
+ private:
+  Nanos latest_{0}, smoothed_{0}, variation_{0}, least_{0};
+};
+
+}  // namespace turnpike::sender

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One poll: receive, start and stop flows, fire timers, send.
+#include "sender/sender.h"
+
+#include <algorithm>
+
+#include "sender/sizing.h"
+
+namespace turnpike::sender {
+namespace {
+
+constexpr size_t kRunsPerFlow = 64;  // gaps, on average over a host's flows
+constexpr size_t kLeastRuns = 4096, kMostRuns = size_t{1} << 21;
+
+FlowClass make_kind(const Protocol& protocol, const ParamValues& params, unsigned ip_version,
+                    Bytes packet, double share) {
+  const size_t ip = ip_version == 6 ? wire::kIpv6Size : wire::kIpv4Size;
+  const size_t headers = ip + wire::kUdpSize + wire::header_length(protocol.header_size, 0);
+  return {.protocol = &protocol,
+          .params = params.size() == 0 ? ParamValues(protocol.flow_params) : params,
+          .ip_version = ip_version,
+          .share = share,
+          .packet = static_cast<uint32_t>(packet.count()),
+          .headers = static_cast<uint32_t>(headers)};
+}
+
+}  // namespace
+
+tl::expected<std::unique_ptr<Sender>, std::string> Sender::make(const config::Topology& topology,
+                                                                const SenderOptions& options) {
+  std::vector<uint32_t> played;
+  for (const Plug& plug : options.plugs) played.push_back(plug.host);
+  auto agenda = Agenda::make(topology, options.seed, [&](uint32_t host) {
+    return std::ranges::find(played, host) != played.end();
+  });
+  if (!agenda) return tl::unexpected(agenda.error());
+
+  std::unique_ptr<Sender> sender(new Sender(topology, options, played, std::move(*agenda)));
+  if (auto added = sender->add_kinds(topology, options); !added) {
+    return tl::unexpected(added.error());
+  }
+  sender->by_index_.resize(topology.hosts.size());
+  for (const Plug& plug : options.plugs) {
+    const uint32_t flows = sink_flows(topology, plug.host);
+    const SinkSize sink{flows, std::clamp(flows * kRunsPerFlow, kLeastRuns, kMostRuns)};
+    auto host = Host::make(topology, plug.host, *plug.queue, sender->lane_, sink);
+    if (!host) return tl::unexpected(host.error());
+    sender->by_index_[plug.host] = host->get();
+    sender->hosts_.push_back(std::move(*host));
+  }
+  return sender;
+}
+
+Sender::Sender(const config::Topology& topology, const SenderOptions& options,
+               std::span<const uint32_t> hosts, Agenda agenda)
+    : lane_({.size = size_of(topology, hosts),
+             .groups = topology.flows.size() + topology.workloads.size(),
+             .pool = options.pool,
+             .outcomes = *options.outcomes,
+             .tick_shift = options.tick_shift}),
+      agenda_(std::move(agenda)),
+      instances_(agenda_.instances()) {}
+
+tl::expected<void, std::string> Sender::add_kinds(const config::Topology& topology,
+                                                  const SenderOptions& options) {
+  const auto add = [&](const auto& entry, double share) -> tl::expected<void, std::string> {
+    const Protocol* protocol = options.find(entry.protocol);
+    if (protocol == nullptr) {
+      return tl::unexpected(entry.name + ": no protocol \"" + entry.protocol + "\"");
+    }
+    const FlowClass kind =
+        make_kind(*protocol, entry.params, entry.ip_version, entry.packet, share);
+    const size_t room = rte_pktmbuf_data_room_size(options.pool) - RTE_PKTMBUF_HEADROOM;
+    if (kind.packet <= kind.headers || kind.packet + wire::kEthernetSize > room) {
+      return tl::unexpected(entry.name + ": packets of " + std::to_string(kind.packet) +
+                            " B do not fit between " + std::to_string(kind.headers) +
+                            " B of headers and a buffer of " + std::to_string(room) + " B");
+    }
+    kinds_.push_back(kind);
+    return {};
+  };
+  for (const config::Flow& f : topology.flows) {
+    if (auto added = add(f, f.share); !added) return added;
+  }
+  for (const config::Workload& w : topology.workloads) {
+    if (auto added = add(w, 1); !added) return added;
+  }
+  return {};
+}
+
+Nanos Sender::poll(Nanos now) {
+  for (const auto& host : hosts_) host->receive(now);
+  start_due(now);
+  lane_.wheel.advance(now, kMaxTimers, [&](Timer& timer) {
+    auto& of_flow = static_cast<FlowTimer&>(timer);
+    by_index_[of_flow.flow->host]->source().on_timer(of_flow, now);
+  });
+  for (const auto& host : hosts_) {
+    host->flush(now);
+    host->publish();
+  }
+  return next_deadline(now);
+}
+
+void Sender::start_due(Nanos now) {
+  if (stopped_) return;
+  for (unsigned n = 0; n < kMaxEvents && agenda_.next_time() <= now; ++n) {
+    const Event& event = agenda_.next();
+    if (lane_.flows.full() && event.what == Event::What::kStart) {
+      if (!delayed_) by_index_[event.from]->count_delayed_flow();
+      delayed_ = true;
+      return;
+    }
+    delayed_ = false;
+    apply(event, now);
+    agenda_.pop();
+  }
+}
+
+void Sender::apply(const Event& event, Nanos now) {
+  Source& source = by_index_[event.from]->source();
+  if (event.what == Event::What::kStop) {
+    Flow* flow = lane_.flows.find(instances_[event.instance]);
+    if (flow != nullptr) source.stop(*flow, now);
+    return;
+  }
+  const Flow& flow = source.open(kinds_[event.source], event, now);
+  if (event.instance < instances_.size()) instances_[event.instance] = flow.id;
+}
+
+Nanos Sender::next_deadline(Nanos now) const {
+  Nanos next = lane_.wheel.next_deadline();
+  // With the table full, starts wait for a flow to end, which another deadline brings.
+  if (!stopped_ && !delayed_) next = std::min(next, agenda_.next_time());
+  for (const auto& host : hosts_) {
+    next = std::min(next, host->queue().next_deadline());
+    if (host->waiting() > 0) next = std::min(next, now + kRetry);
+  }
+  return std::max(next, now);
+}
+
+void Sender::stop(Nanos now) {
+  if (stopped_) return;
+  stopped_ = true;
+  lane_.flows.for_each([&](Flow& f) { by_index_[f.host]->source().wind_down(f, now); });
+}
+
+void Sender::abandon(Nanos now) {
+  lane_.flows.for_each([&](Flow& f) { by_index_[f.host]->source().abandon(f, now); });
+}
+
+bool Sender::idle() const {
+  return lane_.flows.open_flows() == 0 &&
+         std::ranges::all_of(hosts_, [](const auto& host) { return host->waiting() == 0; });
+}
+
+}  // namespace turnpike::sender

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All hosts that one lcore plays: polled with the time, it answers when to be polled next.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "common/config/topology.h"
+#include "common/protocols/registry.h"
+#include "sender/host.h"
+#include "sender/lane.h"
+#include "sender/workload/agenda.h"
+
+namespace turnpike::sender {
+
+/// A host and what it is plugged into.
+struct Plug {
+  uint32_t host = 0;  // index into Topology::hosts
+  QueuePair* queue = nullptr;
+};
+
+struct SenderOptions {
+  std::span<const Plug> plugs;
+  rte_mempool* pool = nullptr;
+  OutcomeSink* outcomes = nullptr;
+  uint64_t seed = 1;
+  unsigned tick_shift = 0;  // timers fire on ticks of 2^tick_shift ns
+  const Protocol* (*find)(std::string_view name) = find_protocol;
+};
+
+/// The same object on a processor's clock and on a virtual one. Times start near 0 and never go
+/// back.
+class Sender {
+ public:
+  static constexpr size_t kMaxTimers = 512;   // expiries per poll
+  static constexpr unsigned kMaxEvents = 64;  // flows started or stopped per poll
+  static constexpr Nanos kRetry = 10_us;      // after a queue took nothing
+
+  /// The topology outlives the sender. The error says which host or workload cannot be played.
+  static tl::expected<std::unique_ptr<Sender>, std::string> make(const config::Topology& topology,
+                                                                 const SenderOptions& options);
+
+  /// Does what is due by `now`; returns when something will be due next.
+  Nanos poll(Nanos now);
+
+  /// The run is over: outcomes of open flows are told, nothing starts any more, what is open
+  /// closes. Poll on until idle(), or abandon() what is left.
+  void stop(Nanos now);
+  void abandon(Nanos now);
+  /// No flow open and nothing waiting to be sent.
+  [[nodiscard]] bool idle() const;
+
+  [[nodiscard]] std::span<const std::unique_ptr<Host>> hosts() const { return hosts_; }
+  /// By entry of Topology::flows, then of Topology::workloads.
+  [[nodiscard]] std::span<const GroupTotals> groups() const {
+    return {lane_.groups.get(), kinds_.size()};
+  }
+  [[nodiscard]] Lane& lane() { return lane_; }
+
+ private:
+  Sender(const config::Topology& topology, const SenderOptions& options,
+         std::span<const uint32_t> hosts, Agenda agenda);
+
+  tl::expected<void, std::string> add_kinds(const config::Topology& topology,
+                                            const SenderOptions& options);
+  void start_due(Nanos now);
+  void apply(const Event& event, Nanos now);
+  [[nodiscard]] Nanos next_deadline(Nanos now) const;
+
+  Lane lane_;
+  Agenda agenda_;
+  std::vector<FlowClass> kinds_;  // by entry of the topology's traffic
+  std::vector<std::unique_ptr<Host>> hosts_;
+  std::vector<Host*> by_index_;      // into Topology::hosts; null: not played here
+  std::vector<uint32_t> instances_;  // id of each named flow that has started
+  bool stopped_ = false;
+  bool delayed_ = false;  // the next event has been counted as delayed
+};
+
+}  // namespace turnpike::sender

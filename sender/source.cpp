@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A flow's life at its source: opened, answered, timed out, stopped, finished.
+#include "sender/source.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sender/loss.h"
+
+namespace turnpike::sender {
+
+using wire::Kind;
+
+Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
+  Flow& f = *parts_.lane.flows.open();
+  f.phase = Phase::kOpening;
+  f.kind = &kind;
+  f.host = parts_.host;
+  f.to = event.to;
+  f.source = event.source;
+  f.instance = event.instance;
+  f.asked = event.at;
+  f.path = parts_.paths.find(event.to, kind.ip_version, opened_++);
+  f.pacing.kind = FlowTimer::kPacing;
+  f.recovery.kind = FlowTimer::kRecovery;
+  f.pacing.flow = f.recovery.flow = &f;
+  f.last_size = kind.packet;
+  if (event.bytes == config::kEndless) {
+    f.packets = kEndlessPackets;
+  } else {
+    f.packets = (event.bytes + kind.payload() - 1) / kind.payload();
+    const uint64_t rest = event.bytes % kind.payload();
+    if (rest != 0) f.last_size = kind.headers + static_cast<uint32_t>(rest);
+  }
+
+  f.law = kind.protocol->make_flow_law(kind.params, f.law_storage);
+  f.wants_budget = true;
+  parts_.strategy->joined(kind.share);
+  ledger_.joined();
+  parts_.totals.opened_flows.add();
+  parts_.totals.active_flows.fetch_add(1, std::memory_order_relaxed);
+  parts_.lane.groups[f.source].active_flows.fetch_add(1, std::memory_order_relaxed);
+
+  if (send_control(f, Kind::kSyn, now)) {
+    arm_recovery(f, kNever);
+  } else {
+    arm_recovery(f, now + kRetry);
+  }
+  return f;
+}
+
+void Source::stop(Flow& f, Nanos now) {
+  leave_budget(f);
+  uint64_t last = f.next_sequence;
+  if (f.phase == Phase::kOpen) {
+    const double round = f.pacer.rate() * to_seconds(f.rtt.smoothed());
+    last += static_cast<uint64_t>(std::max(1.0, std::floor(round / f.kind->packet)));
+  }
+  if (f.phase == Phase::kClosing || last >= f.packets) return;  // about to end by itself
+  f.cut_short = f.packets != kEndlessPackets;
+  f.packets = last;
+  f.last_size = f.kind->packet;
+  if (f.phase == Phase::kOpen) arm_pacing(f, now, now);
+}
+
+void Source::wind_down(Flow& f, Nanos now) {
+  report(f, false, now);
+  stop(f, now);
+}
+
+void Source::abandon(Flow& f, Nanos now) { finish(f, false, now); }
+
+void Source::on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint16_t port,
+                       Nanos now) {
+  Flow* f = parts_.lane.flows.find(id);
+  if (f == nullptr || f->host != parts_.host || f->kind->protocol->id != protocol ||
+      Paths::source_port(f->path) != port) {
+    parts_.totals.unknown_flows.add();
+    return;
+  }
+  const Acknowledged done = acknowledge(*f, parts_.lane.records, answer, ledger_.headroom(), now);
+  if (!done.matched) {
+    parts_.totals.duplicate_acks.add();
+    return;
+  }
+  if (answer.kind == Kind::kReset) {
+    parts_.totals.resets.add();
+    finish(*f, false, now);
+    return;
+  }
+  if (!done.believed) parts_.totals.bad_feedback.add();
+  if (done.own == Kind::kSyn && f->phase == Phase::kOpening) {
+    f->phase = Phase::kOpen;
+    f->pacer.resume(now);
+  }
+  credit(*f, done);
+  note_delays(*f);
+  after_answer(*f, done, now);
+}
+
+void Source::after_answer(Flow& f, const Acknowledged& done, Nanos now) {
+  const Losses losses = detect_losses(f, parts_.lane.records, ledger_.headroom(), now);
+  parts_.totals.lost_packets.add(losses.count);
+  drop_covered(f);
+  ledger_.settle(f);
+  if (f.phase == Phase::kClosing && f.in_flight.empty() && f.lost.empty()) {
+    finish(f, !f.cut_short, now);
+    return;
+  }
+  set_rate(f, now);
+  // The handshake's answer is the first chance to send: now, not a wheel's turn later.
+  if (done.own == Kind::kSyn) {
+    on_pacing(f, now);
+  } else {
+    arm_pacing(f, now, now);
+  }
+  arm_recovery(f, losses.next);
+}
+
+void Source::on_timer(FlowTimer& timer, Nanos now) {
+  if (timer.kind == FlowTimer::kPacing) {
+    on_pacing(*timer.flow, now);
+  } else {
+    on_recovery(*timer.flow, now);
+  }
+}
+
+void Source::on_recovery(Flow& f, Nanos now) {
+  Losses losses = detect_losses(f, parts_.lane.records, ledger_.headroom(), now);
+  if (timeout_at(f) <= now) {
+    if (f.backoff >= kMaxTimeouts) {
+      finish(f, false, now);
+      return;
+    }
+    parts_.totals.timeouts.add();
+    losses.count += time_out(f, parts_.lane.records, ledger_.headroom(), now);
+  }
+  parts_.totals.lost_packets.add(losses.count);
+  ledger_.settle(f);
+
+  if (f.phase == Phase::kOpening) {
+    // There is no rate yet: a SYN goes as soon as it is known to be needed.
+    const bool sent = !f.lost.empty()       ? send_again(f, now) > 0
+                      : f.in_flight.empty() ? send_control(f, Kind::kSyn, now)
+                                            : true;
+    arm_recovery(f, sent ? losses.next : now + kRetry);
+    return;
+  }
+  set_rate(f, now);
+  arm_pacing(f, now, now);
+  arm_recovery(f, losses.next);
+}
+
+void Source::arm_recovery(Flow& f, Nanos next_loss) {
+  // A timer that is set too early fires, finds nothing to do and comes back here: cheaper than
+  // moving it with every ACK.
+  const Nanos at = std::min(timeout_at(f), next_loss);
+  if (at == kNever || (f.recovery.armed() && f.recovery.deadline() <= at)) return;
+  parts_.lane.wheel.schedule(f.recovery, at);
+}
+
+void Source::credit(Flow& f, const Acknowledged& done) {
+  parts_.totals.acked_packets.add(done.packets);
+  parts_.totals.acked_bytes.add(done.bytes);
+  parts_.lane.groups[f.source].acked_bytes.add(done.bytes);
+  f.delivered += done.payload;
+  f.delivered_packets += done.packets;
+}
+
+void Source::note_delays(const Flow& f) {
+  const Nanos queueing = f.rtt.latest() - f.rtt.least();
+  rtts_.record(static_cast<uint64_t>(f.rtt.latest().count()));
+  queueing_.record(static_cast<uint64_t>(queueing.count()));
+  const Nanos smoothed_queueing = std::max(f.rtt.smoothed() - f.rtt.least(), 0_ns);
+  parts_.totals.rtt.store(f.rtt.smoothed().count(), std::memory_order_relaxed);
+  parts_.totals.queueing.store(smoothed_queueing.count(), std::memory_order_relaxed);
+  parts_.totals.price.store(f.law->price().count(), std::memory_order_relaxed);
+}
+
+void Source::leave_budget(Flow& f) {
+  if (!f.wants_budget) return;
+  f.wants_budget = false;
+  parts_.strategy->left(f.kind->share);
+}
+
+void Source::finish(Flow& f, bool completed, Nanos now) {
+  RecordPool& records = parts_.lane.records;
+  for (RecordList* list : {&f.in_flight, &f.lost}) {
+    while (!list->empty()) {
+      const uint32_t head = list->head();
+      list->remove(records, head);
+      records.give_back(head);
+    }
+  }
+  parts_.lane.wheel.cancel(f.pacing);
+  parts_.lane.wheel.cancel(f.recovery);
+  report(f, completed, now);
+  leave_budget(f);
+  ledger_.left(f);
+  f.law->~FlowLaw();
+  parts_.lane.flows.close(f);
+}
+
+void Source::report(Flow& f, bool completed, Nanos now) {
+  if (f.reported) return;
+  f.reported = true;
+  if (completed) parts_.totals.completed_flows.add();
+  parts_.totals.active_flows.fetch_sub(1, std::memory_order_relaxed);
+  parts_.lane.groups[f.source].active_flows.fetch_sub(1, std::memory_order_relaxed);
+  parts_.lane.outcomes.flow_ended({.id = f.id,
+                                   .host = f.host,
+                                   .to = f.to,
+                                   .source = f.source,
+                                   .start = f.asked,
+                                   .end = now,
+                                   .bytes = f.delivered,
+                                   .packets = static_cast<uint32_t>(f.delivered_packets),
+                                   .retransmissions = f.retransmissions,
+                                   .completed = completed});
+}
+
+}  // namespace turnpike::sender

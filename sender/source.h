@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A host as a source: opens flows, paces their packets, hears what became of them, ends them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "common/metrics/histogram.h"
+#include "sender/acknowledge.h"
+#include "sender/lane.h"
+#include "sender/ledger.h"
+#include "sender/outbox.h"
+#include "sender/paths.h"
+#include "sender/strategy/strategy.h"
+#include "sender/workload/agenda.h"
+
+namespace turnpike::sender {
+
+/// What a source is made of; everything it refers to outlives it.
+struct SourceParts {
+  Lane& lane;
+  HostTotals& totals;
+  Outbox& outbox;
+  uint32_t host = 0;  // index into Topology::hosts
+  Paths paths;
+  Budget budget{0};
+  std::unique_ptr<Strategy> strategy;
+  double line_rate = 0;  // B/s of the host's link, the most a flow may be paced at
+};
+
+/// Owned by one lcore, like its lane.
+class Source {
+ public:
+  static constexpr unsigned kMaxBurst = 8;      // packets of one flow at one expiry
+  static constexpr unsigned kMaxTimeouts = 15;  // in a row, then the flow is given up
+  static constexpr Nanos kRetry = 10_us;        // after a packet found no room
+
+  explicit Source(SourceParts parts) : parts_(std::move(parts)), ledger_(parts_.budget) {}
+
+  /// Starts a flow; the lane's flow table must have room.
+  Flow& open(const FlowClass& kind, const Event& event, Nanos now);
+
+  /// The flow shall end: it sends what one round trip takes at its rate, so that its law can take
+  /// leave of the network, and closes.
+  void stop(Flow& flow, Nanos now);
+
+  /// Tells the outcome of a flow that is still open when the run ends, and stops it.
+  void wind_down(Flow& flow, Nanos now);
+  /// Forgets a flow at once, unfinished.
+  void abandon(Flow& flow, Nanos now);
+
+  /// An answer to one of this host's flows; `port` is where it came to, `congestion` B long.
+  void on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint16_t port, Nanos now);
+
+  /// A timer of one of this host's flows has fired.
+  void on_timer(FlowTimer& timer, Nanos now);
+
+  [[nodiscard]] const Ledger& ledger() const { return ledger_; }
+  [[nodiscard]] const metrics::Histogram& rtts() const { return rtts_; }
+  [[nodiscard]] const metrics::Histogram& queueing() const { return queueing_; }
+
+ private:
+  void on_pacing(Flow& flow, Nanos now);
+  void on_recovery(Flow& flow, Nanos now);
+  void after_answer(Flow& flow, const Acknowledged& done, Nanos now);
+  void note_delays(const Flow& flow);
+
+  uint32_t send_next(Flow& flow, Nanos now);
+  uint32_t send_new(Flow& flow, Nanos now);
+  uint32_t send_again(Flow& flow, Nanos now);
+  bool send_control(Flow& flow, wire::Kind kind, Nanos now);
+  bool transmit(Flow& flow, uint32_t record, Nanos now);
+  [[nodiscard]] FlowState write_congestion(Flow& flow, Record& r, uint8_t* header, Nanos now);
+
+  [[nodiscard]] static bool sendable(const Flow& flow);
+  [[nodiscard]] bool window_open(const Flow& flow, Nanos now) const;
+  void drop_covered(Flow& flow);
+  void set_rate(Flow& flow, Nanos now);
+  void arm_pacing(Flow& flow, Nanos not_before, Nanos now);
+  void arm_recovery(Flow& flow, Nanos next_loss);
+  void credit(Flow& flow, const Acknowledged& done);
+  void leave_budget(Flow& flow);
+  void finish(Flow& flow, bool completed, Nanos now);
+  void report(Flow& flow, bool completed, Nanos now);
+
+  SourceParts parts_;
+  Ledger ledger_;
+  metrics::Histogram rtts_, queueing_;
+  uint32_t opened_ = 0;
+};
+
+}  // namespace turnpike::sender

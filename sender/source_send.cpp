@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sending: what goes next, when, and how it becomes a frame.
+#include <algorithm>
+#include <cstring>
+
+#include <rte_mbuf.h>
+
+#include "sender/source.h"
+
+namespace turnpike::sender {
+
+using wire::Kind;
+
+void Source::on_pacing(Flow& f, Nanos now) {
+  Nanos not_before = now;
+  for (unsigned burst = 0; f.pacer.due() <= now && sendable(f) && window_open(f, now); ++burst) {
+    if (burst == kMaxBurst) break;  // others are due as well; this one is again at once
+    const uint32_t size = send_next(f, now);
+    if (size == 0) {
+      not_before = now + kRetry;
+      break;
+    }
+    f.pacer.sent(size);
+    parts_.totals.offered_bytes.add(size);
+  }
+  if (f.phase == Phase::kClosing && f.in_flight.empty() && f.lost.empty()) {
+    finish(f, !f.cut_short, now);  // what was to be sent again had arrived after all
+    return;
+  }
+  parts_.totals.offered_bytes.add(f.pacer.forgive(now, f.rtt.smoothed()));
+  arm_pacing(f, not_before, now);
+  arm_recovery(f, kNever);
+}
+
+bool Source::sendable(const Flow& f) {
+  return !f.lost.empty() || f.phase == Phase::kOpen;  // an open flow has data or its FIN to send
+}
+
+bool Source::window_open(const Flow& f, Nanos now) const {
+  if (f.in_flight_bytes == 0) return true;
+  const double window = f.law->window(f.state(now, ledger_.headroom()));
+  return static_cast<double>(f.in_flight_bytes + f.kind->packet) <= window;
+}
+
+void Source::arm_pacing(Flow& f, Nanos not_before, Nanos now) {
+  if (!sendable(f) || !window_open(f, now)) {
+    parts_.lane.wheel.cancel(f.pacing);
+    return;
+  }
+  if (!f.pacing.armed()) f.pacer.resume(std::min(now, not_before));
+  const Nanos at = std::max(f.pacer.due(), not_before);
+  if (!f.pacing.armed() || f.pacing.deadline() != at) parts_.lane.wheel.schedule(f.pacing, at);
+}
+
+void Source::set_rate(Flow& f, Nanos now) {
+  // A floor of one packet per round trip: a flow must hear from its path to follow it.
+  const double floor = f.kind->packet / to_seconds(f.rtt.smoothed());
+  const double wanted = bytes_per_second(f.law->rate(f.state(now, ledger_.headroom())));
+  f.pacer.set_rate(std::min(wanted > floor ? wanted : floor, parts_.line_rate), now);
+}
+
+uint32_t Source::send_next(Flow& f, Nanos now) {
+  drop_covered(f);
+  if (!f.lost.empty()) return send_again(f, now);
+  if (f.phase != Phase::kOpen) return 0;
+  if (f.has_new()) return send_new(f, now);
+  return send_control(f, Kind::kFin, now) ? f.kind->headers : 0;
+}
+
+uint32_t Source::send_new(Flow& f, Nanos now) {
+  RecordPool& records = parts_.lane.records;
+  const uint32_t i = records.take();
+  if (i == kNoRecord) {
+    parts_.totals.out_of_records.add();
+    return 0;
+  }
+  const uint32_t size = f.size_of(f.next_sequence);
+  records[i] = {.sequence = f.next_sequence, .size = size, .payload = size - f.kind->headers};
+  if (!transmit(f, i, now)) {
+    records.give_back(i);
+    return 0;
+  }
+  ++f.next_sequence;
+  if (!f.has_new()) {
+    leave_budget(f);
+    // The FIN rides right behind the last packet; should it find no room, pacing brings it later.
+    if (f.lost.empty()) send_control(f, Kind::kFin, now);
+  }
+  return size;
+}
+
+uint32_t Source::send_again(Flow& f, Nanos now) {
+  RecordPool& records = parts_.lane.records;
+  const uint32_t i = f.lost.head();
+  const uint32_t size = records[i].size;
+  f.lost.remove(records, i);
+  if (!transmit(f, i, now)) {
+    f.lost.push_back(records, i);
+    return 0;
+  }
+  f.lost_bytes -= size;
+  if (records[i].kind == Kind::kData) {
+    ++f.retransmissions;
+    parts_.totals.retransmitted_packets.add();
+  }
+  return size;
+}
+
+bool Source::send_control(Flow& f, Kind kind, Nanos now) {
+  RecordPool& records = parts_.lane.records;
+  const uint32_t i = records.take();
+  if (i == kNoRecord) {
+    parts_.totals.out_of_records.add();
+    return false;
+  }
+  // A FIN's sequence is the number of packets before it; a SYN's is zero.
+  records[i] = {.sequence = f.next_sequence, .size = f.kind->headers, .kind = kind};
+  if (!transmit(f, i, now)) {
+    records.give_back(i);
+    return false;
+  }
+  if (kind == Kind::kFin) {
+    f.phase = Phase::kClosing;
+    leave_budget(f);
+  }
+  return true;
+}
+
+bool Source::transmit(Flow& f, uint32_t index, Nanos now) {
+  rte_mbuf* m = parts_.outbox.full() ? nullptr : rte_pktmbuf_alloc(parts_.lane.pool);
+  if (m == nullptr) {
+    parts_.totals.out_of_buffers.add();
+    return false;
+  }
+  Record& r = parts_.lane.records[index];
+  const wire::FrameTemplate& headers = parts_.paths[f.path];
+  auto* frame = rte_pktmbuf_mtod(m, uint8_t*);
+  m->data_len = static_cast<uint16_t>(headers.frame_size(r.size));
+  m->pkt_len = m->data_len;
+
+  uint8_t* payload = frame + headers.headers_size();
+  const size_t congestion = f.kind->protocol->header_size;
+  const uint16_t length = wire::header_length(congestion, 0);
+  wire::encode({.kind = r.kind,
+                .protocol = f.kind->protocol->id,
+                .length = length,
+                .flow = f.id,
+                .sequence = static_cast<uint32_t>(r.sequence),
+                .acknowledgement = static_cast<uint32_t>(f.acknowledged),
+                .timestamp = wire::to_ticks(now)},
+               payload);
+  const FlowState state = write_congestion(f, r, payload + wire::kHeaderSize, now);
+  // The user's bytes are zeros: what was in the buffer before is nobody else's business.
+  std::memset(payload + length, 0, m->data_len - headers.headers_size() - length);
+  headers.write(frame, static_cast<uint16_t>(r.size), length);
+  parts_.outbox.put(m);
+
+  r.sent = state.now;
+  if (f.in_flight.empty()) f.patience_from = now;
+  f.in_flight.push_back(parts_.lane.records, index);
+  f.in_flight_bytes += r.size;
+  if (r.kind == Kind::kData) {
+    parts_.totals.sent_packets.add();
+    parts_.totals.sent_bytes.add(r.size);
+    parts_.lane.groups[f.source].sent_bytes.add(r.size);
+    auto& spend = parts_.totals.spend;
+    spend.store(spend.load(std::memory_order_relaxed) + f.law->price().count() * r.size,
+                std::memory_order_relaxed);
+  }
+  return true;
+}
+
+FlowState Source::write_congestion(Flow& f, Record& r, uint8_t* header, Nanos now) {
+  if (f.wants_budget && f.target_version != parts_.strategy->version()) {
+    f.target_version = parts_.strategy->version();
+    f.law->set_target(parts_.strategy->target(f.kind->share));
+  }
+  const FlowState state = f.state(now, ledger_.headroom());
+  switch (r.kind) {
+    case Kind::kSyn:
+      f.law->write_syn(state, r.size, header, r.note);
+      break;
+    case Kind::kFin:
+      f.law->write_fin(state, r.size, header, r.note);
+      break;
+    default:
+      f.law->write_data(state, r.size, header, r.note);
+  }
+  ledger_.settle(f);
+  return state;
+}
+
+void Source::drop_covered(Flow& f) {
+  RecordPool& records = parts_.lane.records;
+  while (!f.lost.empty()) {
+    const uint32_t i = f.lost.head();
+    const Record& r = records[i];
+    if (r.kind != Kind::kData || r.sequence >= f.acknowledged) return;
+    credit(f, {.bytes = r.size, .payload = r.payload, .packets = 1});
+    f.lost.remove(records, i);
+    f.lost_bytes -= r.size;
+    records.give_back(i);
+  }
+}
+
+}  // namespace turnpike::sender

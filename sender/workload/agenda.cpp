@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A merge of the named flows' sorted events with each workload's next arrival.
+#include "sender/workload/agenda.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace turnpike::sender {
+
+tl::expected<Agenda, std::string> Agenda::make(const config::Topology& topology, uint64_t seed,
+                                               const std::function<bool(uint32_t)>& plays) {
+  Agenda agenda;
+  for (uint32_t h = 0; h < topology.hosts.size(); ++h) agenda.plays_.push_back(plays(h));
+
+  for (uint32_t i = 0; i < topology.flows.size(); ++i) {
+    const config::Flow& f = topology.flows[i];
+    if (!agenda.plays_[f.from]) continue;
+    for (unsigned n = 0; n < f.count; ++n) {
+      Event e{.at = f.start, .source = i, .instance = agenda.instances_++, .bytes = f.size};
+      e.from = static_cast<uint32_t>(f.from);
+      e.to = static_cast<uint32_t>(f.to);
+      agenda.named_.push_back(e);
+      if (f.stop == kNever) continue;
+      e.at = f.stop;
+      e.what = Event::What::kStop;
+      agenda.named_.push_back(e);
+    }
+  }
+  std::ranges::stable_sort(agenda.named_, {},
+                           [](const Event& e) { return std::tuple(e.at, e.what); });
+
+  for (uint32_t i = 0; i < topology.workloads.size(); ++i) {
+    const auto& from = topology.workloads[i].from;
+    if (std::ranges::none_of(from, [&](size_t h) { return agenda.plays_[h]; })) continue;
+    auto stream = Stream::make(topology.workloads[i], seed, i);
+    if (!stream) return tl::unexpected(stream.error());
+    const auto index = static_cast<uint32_t>(topology.flows.size() + i);
+    agenda.workloads_.push_back({index, std::move(*stream), std::nullopt});
+    agenda.advance(agenda.workloads_.back());
+  }
+  agenda.find_next();
+  return agenda;
+}
+
+void Agenda::advance(Source& source) {
+  do {
+    source.next = source.stream.next();
+  } while (source.next && !plays_[source.next->from]);
+}
+
+void Agenda::find_next() {
+  next_source_ = nullptr;
+  next_ = position_ < named_.size() ? named_[position_] : Event{.at = kNever};
+  for (Source& s : workloads_) {
+    if (!s.next || s.next->at >= next_.at) continue;
+    next_source_ = &s;
+    next_ = {.at = s.next->at, .source = s.index, .instance = instances_};
+    next_.from = s.next->from;
+    next_.to = s.next->to;
+    next_.bytes = s.next->bytes;
+  }
+}
+
+void Agenda::pop() {
+  if (next_source_ != nullptr) {
+    advance(*next_source_);
+  } else {
+    ++position_;
+  }
+  find_next();
+}
+
+}  // namespace turnpike::sender

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Everything that a topology's traffic asks of some hosts, in order of time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "sender/workload/stream.h"
+
+namespace turnpike::sender {
+
+/// A flow to start, or to stop.
+struct Event {
+  enum class What : uint8_t { kStart, kStop };
+  Nanos at{0};
+  What what = What::kStart;
+  uint32_t source = 0;    // index into Topology::flows, or flows.size() + workload index
+  uint32_t instance = 0;  // which of the flows that the file names: kStop ends the same instance
+  uint32_t from = 0, to = 0;
+  uint64_t bytes = 0;  // payload, config::kEndless
+};
+
+/// The flows from the hosts that `plays` accepts: those named in the file, and the workloads'.
+class Agenda {
+ public:
+  static tl::expected<Agenda, std::string> make(const config::Topology& topology, uint64_t seed,
+                                                const std::function<bool(uint32_t host)>& plays);
+
+  /// When the next event is due; kNever when there is none.
+  [[nodiscard]] Nanos next_time() const { return next_.at; }
+  /// What it is, if there is one.
+  [[nodiscard]] const Event& next() const { return next_; }
+  /// Goes on to the one after it. Simultaneous events come in the file's order, starts first.
+  void pop();
+
+  /// How many flows of Topology::flows are ours, `count` counted: instances are below it.
+  [[nodiscard]] uint32_t instances() const { return instances_; }
+
+ private:
+  struct Source {
+    uint32_t index;
+    Stream stream;
+    std::optional<Arrival> next;
+  };
+
+  void advance(Source& source);
+  void find_next();
+
+  std::vector<bool> plays_;   // by host
+  std::vector<Event> named_;  // in order of time
+  size_t position_ = 0;       // in named_
+  std::vector<Source> workloads_;
+  uint32_t instances_ = 0;
+  Event next_{.at = kNever};
+  Source* next_source_ = nullptr;  // whose arrival it is; null: a named flow's
+};
+
+}  // namespace turnpike::sender
