@@ -185,6 +185,8 @@ void place_nodes(Draft& d) {
 void place_links(Draft& d) {
   const auto& specs = d.file.links.value;
   std::vector<Unknown> unknown;
+  if (specs.empty() && d.file.links.given && !d.file.links.wrong)
+    d.mistakes.add(d.file.links.at, "links", "there is no link");
   d.topology.links.resize(std::min(specs.size(), kMaxLinks));
   d.round_trips.resize(d.topology.links.size());
   if (specs.size() > kMaxLinks) {

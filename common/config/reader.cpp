@@ -165,6 +165,8 @@ class MapVisitor {
     if (found != entries_.end()) {
       const Entry& entry = *found->second;
       reader_.read(entry.value, {join(at_.path, key), entry.at}, about, f);
+      // The stages to come go on with the default.
+      if (f.wrong && !about.fallback.empty()) reader_.fall_back(about.fallback, f.value);
     } else if (about.required) {
       f.wrong = true;
       reader_.fail(at_.key, at_.path, "missing key '" + std::string(key) + "'");

@@ -65,6 +65,9 @@ template <class T>
 Complaint plain_number(const Node& node, const About& about, T& out,
                        tl::expected<T, std::string> (*parse)(std::string_view)) {
   if (node.quoted) return "a number is written without quotes";
+  const bool bounded = !about.min.empty() && !about.max.empty();
+  if (const auto value = parse(node.text); !value && bounded)
+    return value.error() + ": " + std::string(about.min) + " to " + std::string(about.max);
   return ranged(node, about, out, parse, std::less<T>());
 }
 
