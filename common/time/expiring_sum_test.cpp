@@ -74,7 +74,7 @@ void compare(uint64_t seed, const Schedule& s, int steps) {
   const auto log_uniform = [&](double a, double b) { return a * std::pow(b / a, unit(random)); };
   ExpiringSum<2, Slots> sum;
   Oracle<Slots> oracle;
-  int64_t now = static_cast<int64_t>(log_uniform(1, 1e18));
+  auto now = static_cast<int64_t>(log_uniform(1, 1e18));
   double window = log_uniform(s.least, s.most), goal = window;
   for (int i = 0; i < steps; ++i) {
     if (unit(random) < 0.8) now += static_cast<int64_t>(log_uniform(1, s.longest_gap));

@@ -72,10 +72,10 @@ class alignas(64) TimeSeries {
     head_ = bin;
   }
 
+  std::array<Record, Bins> ring_;
   Record last_{kNone, 0};
   int64_t head_ = kNone;  // the bin of the last record
   unsigned shift_;
-  alignas(64) std::array<Record, Bins> ring_;
 };
 
 }  // namespace turnpike

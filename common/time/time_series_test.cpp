@@ -53,7 +53,7 @@ void compare(uint64_t seed, unsigned shift, double longest_gap) {
   TimeSeries<Bins> series(shift);
   std::vector<Record> records;
   EXPECT_FALSE(series.at(Nanos(5)));
-  int64_t now = static_cast<int64_t>(random() % 1'000'000);
+  auto now = static_cast<int64_t>(random() % 1'000'000);
   for (int i = 0; i < 400; ++i) {
     const bool behind = i > 0 && random() % 10 == 0;  // such a caller counts as at the last record
     if (!behind) now += static_cast<int64_t>(std::pow(longest_gap, unit(random))) - 1;

@@ -103,7 +103,7 @@ class TimerWheel {
         current_ = next.begin;
         refile(slot(next.wheel, next.index));
       }
-      Timer& timer = static_cast<Timer&>(*slots_[0].next_);
+      auto& timer = static_cast<Timer&>(*slots_[0].next_);
       __builtin_prefetch(timer.next_, 1);
       cancel(timer);
       on_expired(timer);

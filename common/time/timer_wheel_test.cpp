@@ -61,10 +61,10 @@ class Oracle {
 };
 
 struct Schedule {
-  unsigned shift;
   double farthest;     // ns, deadlines are log-uniform up to here
   double longest_gap;  // ns between calls, likewise
   size_t limit;
+  unsigned shift;
   bool jump;  // to next_deadline(), as a virtual clock does
 };
 
@@ -155,14 +155,14 @@ class Pair {
 
 TEST(TimerWheel, FiresAsTheSortedListDoes) {
   constexpr Schedule kSchedules[] = {
-      {0, 100, 20, 1000, false},    // single nanoseconds
-      {0, 1e5, 1e4, 1000, true},    //
-      {3, 1e4, 500, 3, false},      // few per call
-      {3, 1e6, 1e5, 1, true},       // one per call
-      {10, 1e7, 1e6, 1000, false},  // as a sender uses it
-      {10, 1e10, 1e6, 5, true},     //
-      {4, 1e9, 4e12, 7, false},     // gaps of an hour
-      {20, 1e15, 1e15, 1000, true},
+      {100, 20, 1000, 0, false},    // single nanoseconds
+      {1e5, 1e4, 1000, 0, true},    //
+      {1e4, 500, 3, 3, false},      // few per call
+      {1e6, 1e5, 1, 3, true},       // one per call
+      {1e7, 1e6, 1000, 10, false},  // as a sender uses it
+      {1e10, 1e6, 5, 10, true},     //
+      {1e9, 4e12, 7, 4, false},     // gaps of an hour
+      {1e15, 1e15, 1000, 20, true},
   };
   for (const Schedule& s : kSchedules) {
     for (uint64_t seed = 1; seed <= 15; ++seed) {
