@@ -21,8 +21,8 @@ struct HostReading {
   double spend = 0;      // $ so far
   double committed = 0;  // $/s
   double price = 0;      // $/B
-  Nanos rtt{0};          // a recent smoothed sample of one of its flows; 0: none
-  Nanos queueing{0};     // that sample less the least RTT seen; 0 likewise
+  Nanos rtt{0};          // smoothed, of the flow that was acknowledged last; 0: none yet
+  Nanos queueing{0};     // that less the least RTT which the flow has seen
 };
 
 /// What one flow group had done by then: an entry of Topology::flows, or a workload.
@@ -38,7 +38,7 @@ struct Spread {
   Nanos mean{0}, p50{0}, p90{0}, p99{0}, p999{0}, max{0};
 };
 
-/// Reads the totals once; RTT and queueing are the caller's to fill in.
+/// Reads the totals once.
 inline HostReading read(const HostTotals& t) {
   return {
       .sent_packets = t.sent_packets.read(),
@@ -55,7 +55,16 @@ inline HostReading read(const HostTotals& t) {
       .spend = t.spend.load(std::memory_order_relaxed),
       .committed = t.committed.load(std::memory_order_relaxed),
       .price = t.price.load(std::memory_order_relaxed),
+      .rtt = Nanos(t.rtt.load(std::memory_order_relaxed)),
+      .queueing = Nanos(t.queueing.load(std::memory_order_relaxed)),
   };
+}
+
+/// Adds one lcore's part of a group.
+inline void add(GroupReading& sum, const GroupTotals& t) {
+  sum.sent_bytes += t.sent_bytes.read();
+  sum.acked_bytes += t.acked_bytes.read();
+  sum.active_flows += t.active_flows.load(std::memory_order_relaxed);
 }
 
 }  // namespace turnpike::sender

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Solves the dual by an interior point method: minimise over prices p > 0
+//
+//   f(p) = sum C_l p_l - sum w_i log(sum_l a_il p_l) - mu sum log p_l
+//
+// by Newton's method while mu shrinks. The last term is a flow of weight mu that each link has for
+// itself, so even the intermediate problems are networks, only with a little foreign traffic; mu
+// ends so far below the least weight that it no longer shows.
+#include "sender/results/entitlement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace turnpike::sender {
+namespace {
+
+constexpr double kLeastMu = 1e-10;  // of the least weight
+constexpr double kShrink = 0.1;
+constexpr int kMostSteps = 200;       // per mu; Newton needs about ten
+constexpr double kConverged = 1e-12;  // half the squared Newton decrement, relative to mu
+constexpr double kRoom = 1e-6;  // of a link's capacity: more left than this and its price is 0
+
+using Vector = std::vector<double>;
+
+/// The dual problem in units where every capacity is 1 and the weights sum to 1.
+struct Problem {
+  std::vector<Demand> demands;  // links renumbered, loads relative to capacity
+  size_t links = 0;
+
+  static double price_of(const Demand& d, const Vector& p) {
+    double sum = 0;
+    for (const Crossing& c : d.path) sum += c.load * p[c.link];
+    return sum;
+  }
+
+  double value(const Vector& p, double mu) const {
+    double f = 0;
+    for (const double price : p) f += price - mu * std::log(price);
+    for (const Demand& d : demands) f -= d.weight * std::log(price_of(d, p));
+    return f;
+  }
+
+  /// Gradient and Hessian (dense, row by row).
+  void derive(const Vector& p, double mu, Vector& gradient, Vector& hessian) const {
+    gradient.assign(links, 1);
+    hessian.assign(links * links, 0);
+    for (size_t l = 0; l < links; ++l) {
+      gradient[l] -= mu / p[l];
+      hessian[l * links + l] = mu / (p[l] * p[l]);
+    }
+    for (const Demand& d : demands) {
+      const double price = price_of(d, p);
+      const double rate = d.weight / price;
+      for (const Crossing& a : d.path) {
+        gradient[a.link] -= rate * a.load;
+        for (const Crossing& b : d.path)
+          hessian[a.link * links + b.link] += rate / price * a.load * b.load;
+      }
+    }
+  }
+};
+
+/// Solves H x = b for a positive definite H by Cholesky's method; both are overwritten, b by x.
+void solve(Vector& h, Vector& b) {
+  const size_t n = b.size();
+  for (size_t j = 0; j < n; ++j) {
+    for (size_t k = 0; k < j; ++k) h[j * n + j] -= h[j * n + k] * h[j * n + k];
+    // Rounding may leave nothing of a pivot where two links are the same to every flow.
+    h[j * n + j] = std::sqrt(std::max(h[j * n + j], 1e-300));
+    for (size_t i = j + 1; i < n; ++i) {
+      for (size_t k = 0; k < j; ++k) h[i * n + j] -= h[i * n + k] * h[j * n + k];
+      h[i * n + j] /= h[j * n + j];
+    }
+  }
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t k = 0; k < i; ++k) b[i] -= h[i * n + k] * b[k];
+    b[i] /= h[i * n + i];
+  }
+  for (size_t i = n; i-- > 0;) {
+    for (size_t k = i + 1; k < n; ++k) b[i] -= h[k * n + i] * b[k];
+    b[i] /= h[i * n + i];
+  }
+}
+
+/// Newton's method at one mu, from `p` onwards.
+void centre(const Problem& problem, double mu, Vector& p) {
+  Vector gradient, hessian, step;
+  for (int n = 0; n < kMostSteps; ++n) {
+    problem.derive(p, mu, gradient, hessian);
+    // In units of p itself: the matrix is then scaled evenly, however far prices are apart.
+    for (size_t i = 0; i < p.size(); ++i) {
+      gradient[i] *= p[i];
+      for (size_t j = 0; j < p.size(); ++j) hessian[i * p.size() + j] *= p[i] * p[j];
+    }
+    step = gradient;
+    solve(hessian, step);
+    double slope = 0, largest = 0;
+    for (size_t i = 0; i < p.size(); ++i) {
+      slope += step[i] * gradient[i];
+      largest = std::max(largest, step[i]);
+    }
+    if (!(slope > kConverged * mu)) return;
+    // Never more than most of the way to a price of zero, then back until the value falls.
+    double length = std::min(1.0, 0.95 / std::max(largest, 1e-300));
+    const double before = problem.value(p, mu);
+    Vector next = p;
+    for (; length > 1e-12; length /= 2) {
+      for (size_t i = 0; i < p.size(); ++i) next[i] = p[i] * (1 - length * step[i]);
+      if (problem.value(next, mu) <= before - length * slope / 4) break;
+      // Near the end the fall drowns in rounding; full steps are then right.
+      if (slope < 1e-9 && length == 1) break;
+    }
+    if (length <= 1e-12) return;
+    p = next;
+  }
+}
+
+}  // namespace
+
+Entitlement entitlement(const std::vector<Demand>& demands, const std::vector<double>& capacities) {
+  Entitlement result{Vector(demands.size(), 0), Vector(capacities.size(), 0)};
+  double total = 0, least = INFINITY;
+  for (const Demand& d : demands) {
+    if (!(d.weight > 0) || d.path.empty()) continue;
+    total += d.weight;
+    least = std::min(least, d.weight);
+  }
+  if (!(total > 0)) return result;
+
+  // Only links that somebody crosses take part.
+  constexpr size_t kUnused = SIZE_MAX;
+  std::vector<size_t> number(capacities.size(), kUnused), used;
+  Problem problem;
+  for (const Demand& d : demands) {
+    if (!(d.weight > 0) || d.path.empty()) continue;
+    Demand& scaled = problem.demands.emplace_back(Demand{d.weight / total, {}});
+    for (const Crossing& c : d.path) {
+      if (number[c.link] == kUnused) {
+        number[c.link] = used.size();
+        used.push_back(c.link);
+      }
+      scaled.path.push_back({number[c.link], c.load / capacities[c.link]});
+    }
+  }
+  problem.links = used.size();
+
+  Vector p(used.size(), 1);  // all of the money at every link: above the answer
+  const double last_mu = kLeastMu * least / total;
+  for (double mu = 0.1; mu > last_mu; mu *= kShrink) centre(problem, mu, p);
+  centre(problem, last_mu, p);
+
+  for (size_t i = 0, at = 0; i < demands.size(); ++i) {
+    if (!(demands[i].weight > 0) || demands[i].path.empty()) continue;
+    const Demand& d = problem.demands[at++];
+    result.rates[i] = d.weight / Problem::price_of(d, p);
+  }
+  // A link's own little flow takes mu / p of it: as much as it has left.
+  for (size_t l = 0; l < used.size(); ++l)
+    if (last_mu / p[l] < kRoom) result.prices[used[l]] = p[l] * total / capacities[used[l]];
+  return result;
+}
+
+}  // namespace turnpike::sender

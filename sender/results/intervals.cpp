@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sender/results/intervals.h"
+
+#include <algorithm>
+#include <set>
+
+#include "sender/results/entitlement.h"
+
+namespace turnpike::sender {
+namespace {
+
+using config::Flow;
+using config::Topology;
+
+Nanos end_of(const Topology& topology, Nanos stop) { return std::min(stop, topology.run.duration); }
+
+bool endless(const Flow& f) { return f.size == config::kEndless; }
+
+bool open_at(const Topology& topology, const Flow& f, Nanos t) {
+  return endless(f) && f.start <= t && t < end_of(topology, f.stop);
+}
+
+/// Budgets say what a flow gets only where its scheme has prices and its host splits by share.
+bool claimable(const Topology& topology, const Flow& f) {
+  return f.protocol == "fcp" && topology.hosts[f.from].strategy == "equal-budget";
+}
+
+/// What `flow` asks of the network while the flows of one host have `host_shares` between them.
+Demand demand_of(const Topology& topology, const Flow& flow, double host_shares) {
+  Demand d;
+  double heaviest = 1;
+  for (const config::Hop& hop :
+       config::path_between(topology, flow.from, flow.to, flow.ip_version)) {
+    const config::Direction& link = topology.links[hop.link].directions[hop.direction];
+    const double load = 1 / payload_fraction(link, flow.packet);
+    d.path.push_back({hop.link * 2 + hop.direction, load});
+    heaviest = std::max(heaviest, load);
+  }
+  const double share = flow.share * flow.count / host_shares;
+  // A sender pays per byte of the datagram, whatever a link adds to it.
+  d.weight = topology.hosts[flow.from].budget.count() * share * heaviest;
+  return d;
+}
+
+void entitle(const Topology& topology, Phase& phase) {
+  std::vector<double> shares(topology.hosts.size(), 0);
+  for (const Flow& f : topology.flows)
+    if (open_at(topology, f, phase.from)) shares[f.from] += f.share * f.count;
+  std::vector<Demand> demands(topology.flows.size());
+  for (size_t i = 0; i < demands.size(); ++i) {
+    const Flow& f = topology.flows[i];
+    if (open_at(topology, f, phase.from) && shares[f.from] > 0)
+      demands[i] = demand_of(topology, f, shares[f.from]);
+  }
+  std::vector<double> capacities;
+  for (const config::Link& link : topology.links)
+    for (const config::Direction& d : link.directions) capacities.push_back(d.rate.count());
+
+  const Entitlement answer = entitlement(demands, capacities);
+  phase.hosts.assign(topology.hosts.size(), BitRate(0));
+  for (size_t i = 0; i < demands.size(); ++i) {
+    phase.flows.emplace_back(answer.rates[i]);
+    phase.hosts[topology.flows[i].from] += phase.flows.back();
+  }
+  for (size_t l = 0; l < capacities.size(); ++l)
+    if (answer.prices[l] > 0) phase.bottlenecks.push_back({l / 2, l % 2});
+}
+
+/// Whether there is something to say: somebody is open, and all who are can be judged.
+bool judged(const Topology& topology, Nanos from) {
+  bool somebody = false;
+  for (const Flow& f : topology.flows) {
+    if (!open_at(topology, f, from)) continue;
+    if (!claimable(topology, f)) return false;
+    somebody = true;
+  }
+  return somebody;
+}
+
+}  // namespace
+
+double payload_fraction(const config::Direction& direction, Bytes packet) {
+  return packet / (packet + direction.overhead);
+}
+
+std::vector<Busy> planned_busy(const Topology& topology) {
+  std::vector<Busy> busy;
+  for (const Flow& f : topology.flows)
+    if (!endless(f)) busy.push_back({f.start, topology.run.duration});
+  for (const config::Workload& w : topology.workloads)
+    busy.push_back({w.start, topology.run.duration});
+  return busy;
+}
+
+std::vector<Phase> phases(const Topology& topology, std::span<const Busy> busy) {
+  std::set<Nanos> cuts{Nanos(0), topology.run.duration};
+  const auto cut = [&](Nanos t) {
+    if (t > Nanos(0) && t < topology.run.duration) cuts.insert(t);
+  };
+  for (const Flow& f : topology.flows)
+    if (endless(f)) {
+      cut(f.start);
+      cut(f.stop);
+    }
+  for (const Busy& b : busy) {
+    cut(b.from);
+    cut(b.to);
+  }
+  std::vector<Phase> all;
+  for (auto from = cuts.begin(), to = std::next(from); to != cuts.end(); ++from, ++to) {
+    const bool is_busy = std::any_of(busy.begin(), busy.end(),
+                                     [&](const Busy& b) { return b.from < *to && *from < b.to; });
+    if (is_busy || !judged(topology, *from)) continue;
+    Phase& phase = all.emplace_back();
+    phase.from = *from;
+    phase.to = *to;
+    entitle(topology, phase);
+  }
+  return all;
+}
+
+std::vector<Phase> steady_intervals(const Topology& topology, std::span<const Busy> busy) {
+  std::vector<Phase> all = phases(topology, busy);
+  for (Phase& p : all) p.from += topology.run.settle;
+  std::erase_if(all, [](const Phase& p) { return p.from >= p.to; });
+  return all;
+}
+
+}  // namespace turnpike::sender

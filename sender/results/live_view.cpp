@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sender/results/live_view.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "common/report/number.h"
+#include "common/report/run_data.h"
+
+namespace turnpike::sender {
+namespace {
+
+using nlohmann::json;
+using report::fixed;
+using report::number_at;
+
+constexpr size_t kNameWidth = 14, kBarWidth = 24;
+
+std::string left(std::string text, size_t width) {
+  text.resize(std::max(width, text.size()), ' ');
+  return text;
+}
+
+std::string right(const std::string& text, size_t width) {
+  return std::string(width - std::min(width, text.size()), ' ') + text;
+}
+
+std::string cut(const std::string& name) { return left(name.substr(0, kNameWidth), kNameWidth); }
+
+/// $/B to $/MB, and a price next to MIN to nothing.
+std::string price_text(double price) { return fixed(price < 1e-17 ? 0 : price * 1e6, 4); }
+
+/// The host's part of all that is sent, with a mark where its entitled part ends.
+std::string bar(double part, double entitled_part) {
+  const auto column = [](double x) {
+    return static_cast<size_t>(std::lround(std::clamp(x, 0., 1.) * kBarWidth));
+  };
+  std::string text = std::string(column(part), '#') + std::string(kBarWidth - column(part), '.');
+  if (entitled_part > 0) text[std::max<size_t>(1, column(entitled_part)) - 1] = '|';
+  return text;
+}
+
+double figure(const json& tree, const char* key) {
+  const double v = number_at(tree, {key});
+  return std::isfinite(v) ? v : 0;
+}
+
+uint64_t count(const json& tree, const char* key) {
+  return static_cast<uint64_t>(std::clamp(figure(tree, key), 0., 1e18));
+}
+
+template <class T>
+T& named(std::vector<T>& all, const std::string& name) {
+  for (T& t : all)
+    if (t.name == name) return t;
+  all.emplace_back().name = name;
+  return all.back();
+}
+
+}  // namespace
+
+std::string live_json(const LiveView& view) {
+  json out = {{"t", view.t}, {"hosts", json::object()}};
+  for (const LiveHost& h : view.hosts)
+    out["hosts"][h.name] = {{"rate_mbps", h.rate_mbps}, {"entitled_mbps", h.entitled_mbps},
+                            {"price", h.price},         {"rtt_ms", h.rtt_ms},
+                            {"flows", h.flows},         {"lost", h.lost}};
+  for (const LiveLink& l : view.links)
+    out["links"][l.name] = {{"price", l.price},
+                            {"queue_bytes", l.queue_bytes},
+                            {"queue_delay_ms", l.queue_delay_ms},
+                            {"utilization", l.utilization},
+                            {"tx_mbps", l.tx_mbps},
+                            {"drops", l.drops}};
+  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+bool apply_live_json(std::string_view line, LiveView& view) {
+  const json tree = json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!tree.is_object() || !std::isfinite(number_at(tree, {"t"}))) return false;
+  const auto part = [&](const char* key) {
+    return tree.contains(key) && tree[key].is_object() ? &tree[key] : nullptr;
+  };
+  const json *hosts = part("hosts"), *links = part("links");
+  if (!hosts && !links) return false;
+  view.t = std::max(view.t, number_at(tree, {"t"}));
+  if (hosts)
+    for (const auto& [name, h] : hosts->items())
+      named(view.hosts, name) = {.name = name,
+                                 .rate_mbps = figure(h, "rate_mbps"),
+                                 .entitled_mbps = figure(h, "entitled_mbps"),
+                                 .price = figure(h, "price"),
+                                 .rtt_ms = figure(h, "rtt_ms"),
+                                 .flows = count(h, "flows"),
+                                 .lost = count(h, "lost")};
+  if (links)
+    for (const auto& [name, l] : links->items())
+      named(view.links, name) = {.name = name,
+                                 .price = figure(l, "price"),
+                                 .queue_bytes = figure(l, "queue_bytes"),
+                                 .queue_delay_ms = figure(l, "queue_delay_ms"),
+                                 .utilization = figure(l, "utilization"),
+                                 .tx_mbps = figure(l, "tx_mbps"),
+                                 .drops = count(l, "drops")};
+  return true;
+}
+
+std::string live_line(const LiveView& view) {
+  std::string out = "t=" + fixed(view.t, 1) + "s";
+  for (const LiveLink& l : view.links) {
+    out += "  " + l.name + " " + price_text(l.price) + " $/MB " + fixed(l.queue_bytes / 1e3, 1) +
+           " KB " + fixed(l.queue_delay_ms, 2) + " ms " + fixed(l.utilization * 100, 1) + " %";
+    if (l.drops > 0) out += " dropped " + std::to_string(l.drops);
+  }
+  for (const LiveHost& h : view.hosts) {
+    if (h.flows == 0 && h.rate_mbps == 0) continue;
+    out += "  " + h.name + " " + fixed(h.rate_mbps, 1);
+    if (h.entitled_mbps > 0) out += " of " + fixed(h.entitled_mbps, 1);
+    out += " Mbps";
+    if (h.lost > 0) out += " lost " + std::to_string(h.lost);
+  }
+  return out;
+}
+
+std::string live_table(const LiveView& view) {
+  double rates = 0, entitled = 0;
+  for (const LiveHost& h : view.hosts) rates += h.rate_mbps, entitled += h.entitled_mbps;
+  std::string out = "t = " + fixed(view.t, 1) + " s\n";
+  if (!view.links.empty())
+    out += left("link", kNameWidth) + right("price $/MB", 12) + right("queue KB", 11) +
+           right("queue ms", 10) + right("utilisation", 13) + right("dropped", 9) + "\n";
+  for (const LiveLink& l : view.links)
+    out += cut(l.name) + right(price_text(l.price), 12) + right(fixed(l.queue_bytes / 1e3, 1), 11) +
+           right(fixed(l.queue_delay_ms, 2), 10) + right(fixed(l.utilization * 100, 1) + " %", 13) +
+           right(std::to_string(l.drops), 9) + "\n";
+  out += left("host", kNameWidth) + right("Mbps", 9) + right("entitled", 10) + right("RTT ms", 8) +
+         right("lost", 6) + "  share of all\n";
+  for (const LiveHost& h : view.hosts) {
+    const bool claimed = h.entitled_mbps > 0;
+    out += cut(h.name) + right(fixed(h.rate_mbps, 2), 9) +
+           right(claimed ? fixed(h.entitled_mbps, 2) : "-", 10) +
+           right(h.rtt_ms > 0 ? fixed(h.rtt_ms, 2) : "-", 8) + right(std::to_string(h.lost), 6) +
+           "  " +
+           bar(rates > 0 ? h.rate_mbps / rates : 0, claimed ? h.entitled_mbps / entitled : 0) +
+           "\n";
+  }
+  return out;
+}
+
+}  // namespace turnpike::sender

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a person watching a run sees at one instant, as a line, a table or JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace turnpike::sender {
+
+struct LiveHost {
+  std::string name;
+  double rate_mbps = 0;      // acknowledged, over the last sampling interval
+  double entitled_mbps = 0;  // 0: nothing is claimed
+  double price = 0;          // $/B
+  double rtt_ms = 0;
+  uint64_t flows = 0;  // open
+  uint64_t lost = 0;   // packets so far
+};
+
+struct LiveLink {
+  std::string name;
+  double price = 0;  // $/B
+  double queue_bytes = 0;
+  double queue_delay_ms = 0;
+  double utilization = 0;
+  double tx_mbps = 0;
+  uint64_t drops = 0;  // packets so far
+};
+
+struct LiveView {
+  double t = 0;  // s
+  std::vector<LiveHost> hosts;
+  std::vector<LiveLink> links;
+};
+
+/// {"t":..,"hosts":{NAME:{"rate_mbps",..}}} on one line, links left out where there are none.
+std::string live_json(const LiveView& view);
+
+/// Takes over what a line of live_json(), or of a router's, says; the other part stays as it was.
+/// False, and nothing changed, if the line is not one of them.
+bool apply_live_json(std::string_view line, LiveView& view);
+
+/// One line for logs and pipes, without its end.
+std::string live_line(const LiveView& view);
+
+/// Several lines of at most 80 columns, ASCII.
+std::string live_table(const LiveView& view);
+
+}  // namespace turnpike::sender

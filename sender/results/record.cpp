@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sender/results/record.h"
+
+#include <algorithm>
+
+namespace turnpike::sender {
+
+std::optional<Measured> measure(const Record& record, Nanos from, Nanos to) {
+  // Only whole sampling intervals: one that straddles a change would mix two states.
+  const auto by_time = [](const Sample& s, Nanos t) { return s.now < t; };
+  const auto first = std::lower_bound(record.samples.begin(), record.samples.end(), from, by_time);
+  auto last = std::lower_bound(first, record.samples.end(), to + Nanos(1), by_time);
+  if (last - first < 2) return {};
+  --last;
+  const double span = to_seconds(last->now - first->now);
+  Measured m;
+  const auto rate = [&](const auto& now, const auto& then) {
+    return from_bytes_per_second(static_cast<double>(now.acked_bytes - then.acked_bytes) / span);
+  };
+  for (size_t i = 0; i < last->hosts.size(); ++i)
+    m.hosts.push_back(rate(last->hosts[i], first->hosts[i]));
+  for (size_t i = 0; i < last->groups.size(); ++i)
+    m.groups.push_back(rate(last->groups[i], first->groups[i]));
+  return m;
+}
+
+bool finite(const config::Topology& topology, const FlowOutcome& outcome) {
+  return outcome.source >= topology.flows.size() ||
+         topology.flows[outcome.source].size != config::kEndless;
+}
+
+std::vector<Busy> actual_busy(const config::Topology& topology, const Record& record) {
+  std::vector<Busy> busy;
+  for (const FlowOutcome& f : record.outcomes)
+    if (finite(topology, f)) busy.push_back({f.start, f.end});
+  std::sort(busy.begin(), busy.end(), [](const Busy& a, const Busy& b) { return a.from < b.from; });
+  std::vector<Busy> merged;
+  for (const Busy& b : busy) {
+    if (!merged.empty() && b.from <= merged.back().to)
+      merged.back().to = std::max(merged.back().to, b.to);
+    else
+      merged.push_back(b);
+  }
+  return merged;
+}
+
+}  // namespace turnpike::sender

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sender/results/recorder.h"
+
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "common/report/run_data.h"
+#include "sender/results/series.h"
+#include "sender/results/summary.h"
+
+namespace turnpike::sender {
+
+Recorder::Recorder(const config::Topology& topology)
+    : topology_(topology), planned_(phases(topology, planned_busy(topology))) {
+  record_.delays.resize(topology.hosts.size());
+}
+
+void Recorder::sample(Nanos now, std::span<const HostReading> hosts,
+                      std::span<const GroupReading> groups) {
+  if (!record_.samples.empty() && record_.samples.back().now >= now) record_.samples.pop_back();
+  record_.samples.push_back({.now = now,
+                             .hosts = {hosts.begin(), hosts.end()},
+                             .groups = {groups.begin(), groups.end()}});
+}
+
+void Recorder::flow_ended(const FlowOutcome& outcome) { record_.outcomes.push_back(outcome); }
+
+void Recorder::delays(size_t host, const Spread& rtt, const Spread& queueing) {
+  record_.delays[host] = {rtt, queueing};
+}
+
+std::optional<Measured> Recorder::latest_rates() const {
+  const auto& s = record_.samples;
+  if (s.size() < 2) return {};
+  return measure(record_, s[s.size() - 2].now, s.back().now);
+}
+
+BitRate Recorder::entitled(size_t host, Nanos now) const {
+  for (const Phase& p : planned_)
+    if (p.from <= now && now < p.to) return p.hosts[host];
+  return BitRate(0);
+}
+
+nlohmann::json Recorder::summary(const RunEnd& end) const {
+  return run_summary(topology_, record_, end);
+}
+
+tl::expected<void, std::string> Recorder::write(const std::string& folder,
+                                                const RunEnd& end) const {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return tl::unexpected(folder + ": " + error.message());
+  const auto put = [&](const char* name, const std::string& text) {
+    return report::write_text(folder + "/" + name, text);
+  };
+  return put("summary.json", summary(end).dump(2) + "\n")
+      .and_then([&] { return put("rates.csv", rates_csv(topology_, record_)); })
+      .and_then([&] { return put("flows.csv", flows_csv(topology_, record_)); });
+}
+
+}  // namespace turnpike::sender

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a run came to: summary.json.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "common/config/topology.h"
+#include "sender/results/record.h"
+
+namespace turnpike::sender {
+
+/// The utilisation that a bottleneck must reach in every steady interval.
+inline constexpr double kLeastUtilization = 0.95;
+
+/// scenario, seed, duration_s, wall_s, packets (data, sent); links {NAME: law, rate_mbps}; hosts
+/// {NAME: budget, goodput_mbps, sent_mbps, offered_mbps, spend, packets sent, lost and
+/// retransmitted, rtt_ms, queueing_ms}; flows {count, completed, afct_s, fct_s, by_size, jain};
+/// intervals [{from, to, hosts {NAME: measured_mbps, entitled_mbps, error}, links {NAME:
+/// utilization, bottleneck}}]; verdict; facts. Rates count IP datagrams. What a router knows of
+/// its links comes on top later.
+nlohmann::json run_summary(const config::Topology& topology, const Record& record,
+                           const RunEnd& end);
+
+/// Whether the verdict of a summary is good: shares, utilisation, and nothing lost.
+bool verdict_good(const nlohmann::json& summary);
+
+}  // namespace turnpike::sender
