@@ -133,7 +133,7 @@ std::string svg(const Chart& chart) {
              "\" height=\"" + px(f.bottom - f.top) + "\" class=\"band\"/>\n";
   }
   out += axes(chart, f, x, y);
-  for (const bool reference : {true, false})
+  for (const bool reference : {false, true})  // levels stay visible where they are met
     for (const Series& s : chart.series) {
       if (s.reference != reference) continue;
       const std::string path = path_data(s, x, y, f.top, f.bottom);

@@ -35,6 +35,8 @@ TEST(Scale, TicksAreRound) {
   EXPECT_EQ(labels(Scale(0, 15, false, false, 8)),
             (List{"0", "2", "4", "6", "8", "10", "12", "14"}));
   EXPECT_EQ(labels(Scale(0, .31, false, true, 4)), (List{"0.0", "0.1", "0.2", "0.3", "0.4"}));
+  EXPECT_EQ(labels(Scale(0, 1.02, false, true, 5)),
+            (List{"0.00", "0.25", "0.50", "0.75", "1.00", "1.25"}));
   EXPECT_EQ(labels(Scale(-1, 1, false, true, 4)), (List{"−1.0", "−0.5", "0.0", "0.5", "1.0"}));
   EXPECT_EQ(labels(Scale(.02, 300, true, true, 5)),
             (List{"0.01", "0.1", "1", "10", "100", "1000"}));

@@ -11,6 +11,7 @@ namespace turnpike::report {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr int kDark = 6;          // of the palette
 constexpr size_t kMostLinks = 7;  // lines that the eye can tell apart
 constexpr int kHalfWidth = 380, kHalfHeight = 220;
 
@@ -72,8 +73,8 @@ Chart half(Chart chart) {
 }
 
 /// The level that each steady interval entitles the host to, with gaps between intervals.
-Series entitled_series(const RunData& run, const std::string& host, int colour) {
-  Series s{.name = "", .colour = colour, .reference = true};
+Series entitled_series(const RunData& run, const std::string& host) {
+  Series s{.name = "", .colour = kDark, .reference = true};
   for (const auto& i : intervals(run)) {
     const double level = number_at(i, {"hosts", host.c_str(), "entitled_mbps"});
     if (!std::isfinite(level)) continue;
@@ -98,10 +99,10 @@ Chart rate_chart(const RunData& run) {
     for (const double r : h.rate) highest = std::fmax(highest, r);
     const int colour = static_cast<int>(chart.series.size());
     chart.series.push_back({.name = h.name, .x = h.t, .y = h.rate, .colour = colour});
-    if (Series s = entitled_series(run, h.name, colour); !s.x.empty()) entitled.push_back(s);
+    if (Series s = entitled_series(run, h.name); !s.x.empty()) entitled.push_back(s);
   }
   if (!entitled.empty())  // stands for all of them in the legend
-    chart.series.push_back({.name = "entitled", .colour = 6, .reference = true});
+    chart.series.push_back({.name = "entitled", .colour = kDark, .reference = true});
   chart.series.insert(chart.series.end(), entitled.begin(), entitled.end());
   if (highest >= 2000) {
     chart.y.label = "rate (Gbps)";

@@ -118,7 +118,7 @@ TEST(RunCharts, EntitledLevelsFollowTheIntervals) {
   const Chart c = rate_chart(run);
   ASSERT_EQ(c.series.size(), 3u);  // alice, the legend's "entitled", alice's levels
   EXPECT_TRUE(c.series[2].reference);
-  EXPECT_EQ(c.series[2].colour, c.series[0].colour);
+  EXPECT_EQ(c.series[2].colour, c.series[1].colour);
   EXPECT_EQ(c.series[2].y[0], 100);
   ASSERT_EQ(c.bands.size(), 1u);
   EXPECT_EQ(c.bands[0].to, 2.0);

@@ -12,10 +12,10 @@ namespace {
 constexpr double kLargest = 1e300;  // differences of such are still finite
 constexpr double kSlack = 1e-9;     // of a step: rounding must not lose the tick at either end
 
-/// 1, 2 or 5 times a power of ten, not below `raw`.
+/// 1, 2, 2.5 or 5 times a power of ten, not below `raw`.
 double nice_step(double raw) {
   const double power = std::pow(10, std::floor(std::log10(raw)));
-  for (const double step : {1., 2., 5.})
+  for (const double step : {1., 2., 2.5, 5.})
     if (step * power >= raw * (1 - kSlack)) return step * power;
   return 10 * power;
 }
@@ -27,7 +27,9 @@ std::string power_of_ten(int exponent) {
 }
 
 std::string linear_label(double value, double step, double largest) {
-  const int power = static_cast<int>(std::floor(std::log10(step) + kSlack));
+  int power = static_cast<int>(std::floor(std::log10(step) + kSlack));
+  const double leading = step / std::pow(10, power);
+  if (leading - std::floor(leading + kSlack) > kSlack) --power;  // 2.5 needs one digit more
   if (largest >= 1e6 || largest < 1e-3) {
     if (std::fabs(value) < step / 2) return "0";
     const int exponent = static_cast<int>(std::floor(std::log10(std::fabs(value)) + kSlack));
