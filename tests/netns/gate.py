@@ -35,18 +35,23 @@ def prefixed(addresses, lengths=(24, 64)):
 def build_kernels():
     """The three namespaces, joined by veth; the gate's ends belong to the router."""
     world.add_namespaces("left", "gate", "right")
-    for host, mac, addresses, router in (("left", LEFT_MAC, LEFT, NEAR),
-                                         ("right", RIGHT_MAC, RIGHT, FAR)):
-        world.add_veth((host, "eth0"), ("gate", host))
-        world.give_to_router("gate", host)
-        world.give_to_host(host, "eth0", mac, prefixed(addresses), router.values())
+    build_kernel("left")
+    build_kernel("right")
 
 
-def start_router(tap, program, topology, name="router"):
+def build_kernel(host):
+    mac, addresses, router = {"left": (LEFT_MAC, LEFT, NEAR), "right": (RIGHT_MAC, RIGHT, FAR)}[host]
+    world.add_veth((host, "eth0"), ("gate", host))
+    world.give_to_router("gate", host)
+    world.give_to_host(host, "eth0", mac, prefixed(addresses), router.values())
+
+
+def start_router(tap, program, topology, once_started=lambda: None):
     """Starts it on this topology's text and waits until it forwards both ways."""
-    path = pathlib.Path("/run") / f"{name}.yaml"
+    path = pathlib.Path("/run/gate.yaml")
     path.write_text(topology)
     router = world.Program(program, path, namespace="gate")
+    once_started()
     ready = world.until(lambda: router.process.poll() is not None or
                         all(world.answers("left", RIGHT[v]) for v in (4, 6)), 20)
     alive = ready and router.process.poll() is None
