@@ -29,7 +29,7 @@ def expected_mistakes():
 
 
 def main():
-    turnpike = sys.argv[1]
+    turnpike = pathlib.Path(sys.argv[1]).resolve()
     tap = Tap()
 
     code, out, err = run(turnpike, "check", MISTAKES)
