@@ -5,26 +5,39 @@
 
 namespace turnpike {
 
+EthQueue::EthQueue(uint16_t port, uint16_t queue, Traits traits)
+    : port_(port), queue_(queue), chains_(traits.chains) {
+  if (traits.memif) guard_.emplace();
+}
+
 uint16_t EthQueue::rx(Nanos /*now*/, std::span<rte_mbuf*> out) {
-  return rte_eth_rx_burst(port_, queue_, out.data(), static_cast<uint16_t>(out.size()));
+  const auto most = static_cast<uint16_t>(out.size());
+  if (!guard_) return rte_eth_rx_burst(port_, queue_, out.data(), most);
+  const MemifGuard::Burst burst(*guard_);
+  return rte_eth_rx_burst(port_, queue_, out.data(), most);
 }
 
 uint16_t EthQueue::tx(Nanos /*now*/, std::span<rte_mbuf*> burst) {
-  if (!chains_) return tx_single_segments(burst);
-  return rte_eth_tx_burst(port_, queue_, burst.data(), static_cast<uint16_t>(burst.size()));
+  return chains_ ? send(burst) : send_single_segments(burst);
 }
 
-uint16_t EthQueue::tx_single_segments(std::span<rte_mbuf*> burst) {
+uint16_t EthQueue::send(std::span<rte_mbuf*> burst) {
+  const auto n = static_cast<uint16_t>(burst.size());
+  if (!guard_) return rte_eth_tx_burst(port_, queue_, burst.data(), n);
+  const MemifGuard::Burst guarded(*guard_);
+  return rte_eth_tx_burst(port_, queue_, burst.data(), n);
+}
+
+uint16_t EthQueue::send_single_segments(std::span<rte_mbuf*> burst) {
   size_t done = 0;  // sent, or freed
   for (size_t i = 0; i <= burst.size(); ++i) {
     const bool end = i == burst.size();
     if (!end && (burst[i]->nb_segs == 1 || rte_pktmbuf_linearize(burst[i]) == 0)) continue;
     // All from `done` to here can be sent; the packet here, if there is one, never can.
     if (i > done) {
-      const auto n = static_cast<uint16_t>(i - done);
-      const uint16_t sent = rte_eth_tx_burst(port_, queue_, burst.data() + done, n);
+      const uint16_t sent = send(burst.subspan(done, i - done));
       done += sent;
-      if (sent < n) break;
+      if (done < i) break;
     }
     if (end) break;
     rte_pktmbuf_free(burst[i]);

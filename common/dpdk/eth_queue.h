@@ -4,16 +4,20 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
+#include "common/dpdk/memif_guard.h"
 #include "common/dpdk/queue_pair.h"
 
 namespace turnpike {
 
 class EthQueue final : public QueuePair {
  public:
-  /// `chains`: the device sends packets of several segments.
-  EthQueue(uint16_t port, uint16_t queue, bool chains)
-      : port_(port), queue_(queue), chains_(chains) {}
+  struct Traits {
+    bool chains = true;  // the device sends packets of several segments
+    bool memif = false;  // bursts are guarded against a neighbour that goes away
+  };
+  EthQueue(uint16_t port, uint16_t queue, Traits traits);
 
   uint16_t rx(Nanos now, std::span<rte_mbuf*> out) override;
   /// Where the device takes no chains they are made one segment first; one that cannot be (no
@@ -24,10 +28,12 @@ class EthQueue final : public QueuePair {
   [[nodiscard]] uint64_t unsendable() const { return unsendable_.load(std::memory_order_relaxed); }
 
  private:
-  uint16_t tx_single_segments(std::span<rte_mbuf*> burst);
+  uint16_t send(std::span<rte_mbuf*> burst);
+  uint16_t send_single_segments(std::span<rte_mbuf*> burst);
 
   uint16_t port_, queue_;
   bool chains_;
+  std::optional<MemifGuard> guard_;
   std::atomic<uint64_t> unsendable_{0};  // the owner writes, anybody reads
 };
 

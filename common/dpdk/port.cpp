@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <semaphore>
 
+#include <rte_alarm.h>
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
@@ -25,6 +27,30 @@ Done failed(const std::string& port, const char* what, int error, const Captured
                         (reason.empty() ? rte_strerror(-error) : reason));
 }
 
+bool is_memif(const rte_eth_dev_info& info) {
+  return std::strcmp(info.driver_name, "net_memif") == 0;
+}
+
+/// Stops or closes a port as `act` does. memif's driver frees a connection on DPDK's interrupt
+/// thread when the neighbour leaves, and again here when both leave at once, unless this happens
+/// on that thread too.
+void in_turn(const rte_eth_dev_info& info, const std::function<void()>& act) {
+  struct Task {
+    const std::function<void()>& act;
+    std::binary_semaphore done{0};
+  } task{act};
+  const auto run = [](void* argument) {
+    auto* t = static_cast<Task*>(argument);
+    t->act();
+    t->done.release();
+  };
+  if (is_memif(info) && rte_eal_alarm_set(1, run, &task) == 0) {
+    task.done.acquire();
+  } else {
+    act();
+  }
+}
+
 /// Bytes that the driver counts beyond the MTU (ethdev's own rule).
 uint32_t frame_overhead(const rte_eth_dev_info& info) {
   if (info.max_mtu != UINT16_MAX && info.max_rx_pktlen > info.max_mtu) {
@@ -39,8 +65,7 @@ uint16_t fitting_mtu(const rte_eth_dev_info& info, uint16_t wanted) {
       std::min<uint32_t>(info.max_mtu, info.max_rx_pktlen - frame_overhead(info));
   if (wanted <= limit) return wanted;
   // memif states Ethernet's usual limit, but carries chains of buffers of any length.
-  const bool states_too_little = std::strcmp(info.driver_name, "net_memif") == 0;
-  return states_too_little ? static_cast<uint16_t>(limit) : uint16_t{0};
+  return is_memif(info) ? static_cast<uint16_t>(limit) : uint16_t{0};
 }
 
 rte_eth_conf configuration(const rte_eth_dev_info& info, uint16_t queues, uint16_t mtu,
@@ -100,6 +125,7 @@ Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> p
     return failed(name_, "size its queues", e, log);
   }
   const bool chains = (conf.txmode.offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
+  const EthQueue::Traits traits{.chains = chains, .memif = is_memif(info)};
   for (uint16_t q = 0; q < options.queues; ++q) {
     rte_mempool* pool = pools[pools.size() == 1 ? 0 : q];
     rte_eth_rxconf rx_conf = info.default_rxconf;
@@ -113,7 +139,7 @@ Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> p
     if (const int e = rte_eth_tx_queue_setup(id_, q, tx, socket, &tx_conf); e != 0) {
       return failed(name_, "set up a transmit queue", e, log);
     }
-    queues_.push_back(std::make_unique<EthQueue>(id_, q, chains));
+    queues_.push_back(std::make_unique<EthQueue>(id_, q, traits));
   }
   if (!options.promiscuous) return {};
   // A device that takes every frame anyway may not know the word.
@@ -133,9 +159,9 @@ Port::~Port() {
   stop();
   const CapturedLog log;
   rte_eth_dev_info info{};
-  const bool known = rte_eth_dev_info_get(id_, &info) == 0;
-  rte_eth_dev_close(id_);
-  if (attached_ && known) rte_dev_remove(info.device);
+  if (rte_eth_dev_info_get(id_, &info) != 0) return;
+  in_turn(info, [this] { rte_eth_dev_close(id_); });
+  if (attached_) rte_dev_remove(info.device);
 }
 
 Done Port::start() {
@@ -148,7 +174,8 @@ Done Port::start() {
 void Port::stop() {
   if (!std::exchange(started_, false)) return;
   const CapturedLog log;
-  rte_eth_dev_stop(id_);
+  rte_eth_dev_info info{};
+  if (rte_eth_dev_info_get(id_, &info) == 0) in_turn(info, [this] { rte_eth_dev_stop(id_); });
 }
 
 bool Port::link_up() const {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <filesystem>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -118,6 +120,30 @@ TEST(Port, MemifCarriesBothWaysOverASocketFileEvenIfOneIsLeftOver) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+TEST(Port, MemifNeighboursMayComeAndGoWhileAQueueIsPolled) {
+  const std::string socket = "@turnpike/come_and_go/" + std::to_string(getpid());
+  auto server = open_port(memif_device(0, {.socket = socket, .server = true, .mac = kMac0}));
+  ASSERT_TRUE(server) << server.error();
+  ASSERT_TRUE(server->start());
+  std::atomic<bool> stop{false};
+  size_t arrived = 0;
+  std::thread poller([&] {
+    while (!stop.load()) arrived += receive_once(server->queue(0)).size();
+  });
+  constexpr size_t kTimes = 50;
+  for (size_t i = 0; i < kTimes; ++i) {
+    auto client = open_port(memif_device(1, {.socket = socket, .mac = kMac1}));
+    EXPECT_TRUE(client && client->start());
+    EXPECT_TRUE(client && wait_up({&*server, &*client}));
+    rte_mbuf* m = make_mbuf(frame(100, 1));
+    if (!client || client->queue(0).tx(0_ns, {&m, 1}) != 1) rte_pktmbuf_free(m);
+    give_way(1);
+  }
+  stop.store(true);
+  poller.join();
+  EXPECT_GT(arrived, kTimes / 2);
+}
+
 TEST(Port, ACaptureThatWasWrittenIsReadBack) {
   const auto folder = std::filesystem::temp_directory_path();
   const std::string out = folder / ("turnpike-out-" + std::to_string(getpid()) + ".pcap");
@@ -188,7 +214,7 @@ TEST(EthQueue, ChainsBecomeOneSegmentWhereTheDeviceTakesNone) {
   auto port = open_port(other_device("net_ring1"));
   ASSERT_TRUE(port) << port.error();
   ASSERT_TRUE(port->start());
-  EthQueue queue(port->id(), 0, false);
+  EthQueue queue(port->id(), 0, {.chains = false});
   const Frames frames = {frame(100, 1), frame(1500, 2), frame(3000, 3), frame(60, 4)};
   std::array<rte_mbuf*, 4> burst;
   for (size_t i = 0; i < burst.size(); ++i) burst[i] = make_mbuf(frames[i], i == 3 ? 100 : 700);
