@@ -87,13 +87,13 @@ def dpdk_errors(files):
 
 
 def header_errors(files):
-    """Every file starts with its licence and then says its one idea; x.cpp may leave that to x.h."""
+    """Every file starts with its licence and its one idea; x.cpp and x_test.cpp leave that to x.h."""
     errors = []
     for path, text in files.items():
         lines = text.splitlines() + ["", ""]
         if lines[0] != "// SPDX-License-Identifier: BSD-3-Clause":
             errors.append(f"{path}:1: no SPDX line")
-        has_header = path.endswith(".cpp") and path[:-4] + ".h" in files
+        has_header = path.endswith(".cpp") and path[:-4].removesuffix("_test") + ".h" in files
         if not has_header and not re.match(r"// \S.{15,}", lines[1]):
             errors.append(f"{path}:2: no comment that says the file's one idea")
         if path.endswith(".h") and "#pragma once" not in lines:
