@@ -29,7 +29,7 @@ class alignas(64) TimeSeries {
     const int64_t bin = time >> shift_;
     if (bin != head_) pass(bin);
     last_ = {time, value};
-    slot(bin) = last_;
+    slot(bin) = {time, value};  // not a copy of last_: its two halves are still on their way
   }
 
   /// The value at time `t`: exact unless a record after t shares t's bin. Then it is the last one
