@@ -27,7 +27,7 @@ bool answers(Kind answer, Kind packet) {
 
 uint32_t find_own(const Flow& flow, RecordPool& pool, const Answer& answer) {
   for (uint32_t i = flow.in_flight.head(); i != kNoRecord; i = pool[i].next) {
-    const Record& r = pool[i];
+    const SentPacket& r = pool[i];
     const uint32_t sent = wire::to_ticks(r.sent);
     if (serial_before(answer.echo, sent)) break;  // everything from here on was sent later
     if (sent == answer.echo && static_cast<uint32_t>(r.sequence) == answer.sequence &&
@@ -38,7 +38,7 @@ uint32_t find_own(const Flow& flow, RecordPool& pool, const Answer& answer) {
   return kNoRecord;
 }
 
-bool covered(const Flow& flow, const Record& r, std::span<const wire::SeqRange> ranges) {
+bool covered(const Flow& flow, const SentPacket& r, std::span<const wire::SeqRange> ranges) {
   if (r.kind != Kind::kData) return false;
   if (r.sequence < flow.acknowledged) return true;
   const auto sequence = static_cast<uint32_t>(r.sequence);
@@ -49,7 +49,7 @@ bool covered(const Flow& flow, const Record& r, std::span<const wire::SeqRange> 
 }
 
 void consume(Flow& flow, RecordPool& pool, uint32_t i, Acknowledged& done) {
-  const Record& r = pool[i];
+  const SentPacket& r = pool[i];
   flow.in_flight.remove(pool, i);
   flow.in_flight_bytes -= r.size;
   if (r.kind == Kind::kData) {
@@ -68,7 +68,7 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, dou
   const uint32_t own = find_own(flow, pool, answer);
   if (own == kNoRecord) return done;
   done.matched = true;
-  const Record packet = pool[own];
+  const SentPacket packet = pool[own];
   done.own = packet.kind;
   if (answer.kind == Kind::kReset) {
     consume(flow, pool, own, done);

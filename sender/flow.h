@@ -30,7 +30,7 @@ struct FlowClass {
   [[nodiscard]] uint32_t payload() const { return packet - headers; }
 };
 
-enum class Phase : uint8_t {
+enum class Stage : uint8_t {
   kFree,
   kOpening,  // SYN sent
   kOpen,     // data goes
@@ -69,7 +69,7 @@ struct alignas(64) Flow {
 
   uint32_t id = 0;              // on the wire: index and generation
   uint32_t target_version = 0;  // of the strategy when the law was last given its target
-  Phase phase = Phase::kFree;
+  Stage stage = Stage::kFree;
   uint8_t backoff = 0;        // time-outs in a row
   bool wants_budget = false;  // the strategy counts it
   bool cut_short = false;     // stopped before all that was asked for was sent

@@ -47,7 +47,7 @@ class FlowTable {
 
   /// The flow must have no timer armed and no record left.
   void close(Flow& flow) {
-    flow.phase = Phase::kFree;
+    flow.stage = Stage::kFree;
     size_t last = first_ + left_;
     if (last >= capacity_) last -= capacity_;
     free_[last] = static_cast<uint32_t>(&flow - flows_.get());
@@ -59,7 +59,7 @@ class FlowTable {
     const size_t place = id & ((uint64_t{1} << place_bits_) - 1);
     if (place >= capacity_) return nullptr;
     Flow& flow = flows_[place];
-    return flow.id == id && flow.phase != Phase::kFree ? &flow : nullptr;
+    return flow.id == id && flow.stage != Stage::kFree ? &flow : nullptr;
   }
 
   [[nodiscard]] size_t capacity() const { return capacity_; }
@@ -69,7 +69,7 @@ class FlowTable {
   template <class F>
   void for_each(F&& visit) {
     for (size_t i = 0; i < capacity_; ++i) {
-      if (flows_[i].phase != Phase::kFree) visit(flows_[i]);
+      if (flows_[i].stage != Stage::kFree) visit(flows_[i]);
     }
   }
 

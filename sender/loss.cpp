@@ -8,7 +8,7 @@ namespace turnpike::sender {
 namespace {
 
 void lose(Flow& flow, RecordPool& pool, uint32_t i, const FlowState& state) {
-  const Record& r = pool[i];
+  const SentPacket& r = pool[i];
   flow.in_flight.remove(pool, i);
   flow.in_flight_bytes -= r.size;
   flow.law->on_loss(state, r.note);
@@ -16,7 +16,7 @@ void lose(Flow& flow, RecordPool& pool, uint32_t i, const FlowState& state) {
   flow.lost_bytes += r.size;
 }
 
-bool overtaken(const Flow& flow, const Record& r) {
+bool overtaken(const Flow& flow, const SentPacket& r) {
   return r.sent < flow.newest_sent ||
          (r.sent == flow.newest_sent && r.sequence < flow.newest_sequence);
 }
@@ -27,7 +27,7 @@ Losses detect_losses(Flow& flow, RecordPool& pool, double headroom, Nanos now) {
   Losses losses;
   while (!flow.in_flight.empty()) {
     const uint32_t head = flow.in_flight.head();
-    const Record& r = pool[head];
+    const SentPacket& r = pool[head];
     if (!overtaken(flow, r)) break;
     const Nanos given_up = r.sent + flow.newest_rtt + flow.rtt.reordering();
     if (given_up > now) {

@@ -15,7 +15,7 @@ namespace turnpike::sender {
 inline constexpr uint32_t kNoRecord = UINT32_MAX;
 
 /// One packet whose fate is not known yet, or that is lost and waits to be sent again.
-struct Record {
+struct SentPacket {
   Nanos sent{0};
   PacketNote note = {};
   uint64_t sequence = 0;
@@ -24,7 +24,7 @@ struct Record {
   uint32_t next = kNoRecord, previous = kNoRecord;
   wire::Kind kind = wire::Kind::kData;
 };
-static_assert(sizeof(Record) <= 64, "a record fits one cache line");
+static_assert(sizeof(SentPacket) <= 64, "a record fits one cache line");
 
 /// All records of an lcore. Nothing is allocated after construction.
 class RecordPool {
@@ -49,12 +49,12 @@ class RecordPool {
     first_free_ = i;
     ++free_;
   }
-  [[nodiscard]] Record& operator[](uint32_t i) { return records_[i]; }
+  [[nodiscard]] SentPacket& operator[](uint32_t i) { return records_[i]; }
   [[nodiscard]] size_t free() const { return free_; }
   [[nodiscard]] size_t capacity() const { return records_.size(); }
 
  private:
-  std::vector<Record> records_;
+  std::vector<SentPacket> records_;
   size_t free_;
   uint32_t first_free_;
 };
@@ -67,14 +67,14 @@ class RecordList {
   [[nodiscard]] uint32_t tail() const { return tail_; }
 
   void push_back(RecordPool& pool, uint32_t i) {
-    Record& r = pool[i];
+    SentPacket& r = pool[i];
     r.next = kNoRecord;
     r.previous = tail_;
     (tail_ == kNoRecord ? head_ : pool[tail_].next) = i;
     tail_ = i;
   }
   void remove(RecordPool& pool, uint32_t i) {
-    const Record& r = pool[i];
+    const SentPacket& r = pool[i];
     (r.previous == kNoRecord ? head_ : pool[r.previous].next) = r.next;
     (r.next == kNoRecord ? tail_ : pool[r.next].previous) = r.previous;
   }

@@ -13,7 +13,7 @@ using wire::Kind;
 
 Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
   Flow& f = *parts_.lane.flows.open();
-  f.phase = Phase::kOpening;
+  f.stage = Stage::kOpening;
   f.kind = &kind;
   f.host = parts_.host;
   f.to = event.to;
@@ -52,15 +52,15 @@ Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
 void Source::stop(Flow& f, Nanos now) {
   leave_budget(f);
   uint64_t last = f.next_sequence;
-  if (f.phase == Phase::kOpen) {
+  if (f.stage == Stage::kOpen) {
     const double round = f.pacer.rate() * to_seconds(f.rtt.smoothed());
     last += static_cast<uint64_t>(std::max(1.0, std::floor(round / f.kind->packet)));
   }
-  if (f.phase == Phase::kClosing || last >= f.packets) return;  // about to end by itself
+  if (f.stage == Stage::kClosing || last >= f.packets) return;  // about to end by itself
   f.cut_short = f.packets != kEndlessPackets;
   f.packets = last;
   f.last_size = f.kind->packet;
-  if (f.phase == Phase::kOpen) arm_pacing(f, now, now);
+  if (f.stage == Stage::kOpen) arm_pacing(f, now, now);
 }
 
 void Source::wind_down(Flow& f, Nanos now) {
@@ -89,8 +89,8 @@ void Source::on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint
     return;
   }
   if (!done.believed) parts_.totals.bad_feedback.add();
-  if (done.own == Kind::kSyn && f->phase == Phase::kOpening) {
-    f->phase = Phase::kOpen;
+  if (done.own == Kind::kSyn && f->stage == Stage::kOpening) {
+    f->stage = Stage::kOpen;
     f->pacer.resume(now);
   }
   credit(*f, done);
@@ -103,7 +103,7 @@ void Source::after_answer(Flow& f, const Acknowledged& done, Nanos now) {
   parts_.totals.lost_packets.add(losses.count);
   drop_covered(f);
   ledger_.settle(f);
-  if (f.phase == Phase::kClosing && f.in_flight.empty() && f.lost.empty()) {
+  if (f.stage == Stage::kClosing && f.in_flight.empty() && f.lost.empty()) {
     finish(f, !f.cut_short, now);
     return;
   }
@@ -138,7 +138,7 @@ void Source::on_recovery(Flow& f, Nanos now) {
   parts_.totals.lost_packets.add(losses.count);
   ledger_.settle(f);
 
-  if (f.phase == Phase::kOpening) {
+  if (f.stage == Stage::kOpening) {
     // There is no rate yet: a SYN goes as soon as it is known to be needed.
     const bool sent = !f.lost.empty()       ? send_again(f, now) > 0
                       : f.in_flight.empty() ? send_control(f, Kind::kSyn, now)

@@ -70,7 +70,7 @@ class Source {
   uint32_t send_again(Flow& flow, Nanos now);
   bool send_control(Flow& flow, wire::Kind kind, Nanos now);
   bool transmit(Flow& flow, uint32_t record, Nanos now);
-  [[nodiscard]] FlowState write_congestion(Flow& flow, Record& r, uint8_t* header, Nanos now);
+  [[nodiscard]] FlowState write_congestion(Flow& flow, SentPacket& r, uint8_t* header, Nanos now);
 
   [[nodiscard]] static bool sendable(const Flow& flow);
   [[nodiscard]] bool window_open(const Flow& flow, Nanos now) const;

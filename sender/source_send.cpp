@@ -23,7 +23,7 @@ void Source::on_pacing(Flow& f, Nanos now) {
     f.pacer.sent(size);
     parts_.totals.offered_bytes.add(size);
   }
-  if (f.phase == Phase::kClosing && f.in_flight.empty() && f.lost.empty()) {
+  if (f.stage == Stage::kClosing && f.in_flight.empty() && f.lost.empty()) {
     finish(f, !f.cut_short, now);  // what was to be sent again had arrived after all
     return;
   }
@@ -33,7 +33,7 @@ void Source::on_pacing(Flow& f, Nanos now) {
 }
 
 bool Source::sendable(const Flow& f) {
-  return !f.lost.empty() || f.phase == Phase::kOpen;  // an open flow has data or its FIN to send
+  return !f.lost.empty() || f.stage == Stage::kOpen;  // an open flow has data or its FIN to send
 }
 
 bool Source::window_open(const Flow& f, Nanos now) const {
@@ -62,7 +62,7 @@ void Source::set_rate(Flow& f, Nanos now) {
 uint32_t Source::send_next(Flow& f, Nanos now) {
   drop_covered(f);
   if (!f.lost.empty()) return send_again(f, now);
-  if (f.phase != Phase::kOpen) return 0;
+  if (f.stage != Stage::kOpen) return 0;
   if (f.has_new()) return send_new(f, now);
   return send_control(f, Kind::kFin, now) ? f.kind->headers : 0;
 }
@@ -120,7 +120,7 @@ bool Source::send_control(Flow& f, Kind kind, Nanos now) {
     return false;
   }
   if (kind == Kind::kFin) {
-    f.phase = Phase::kClosing;
+    f.stage = Stage::kClosing;
     leave_budget(f);
   }
   return true;
@@ -132,7 +132,7 @@ bool Source::transmit(Flow& f, uint32_t index, Nanos now) {
     parts_.totals.out_of_buffers.add();
     return false;
   }
-  Record& r = parts_.lane.records[index];
+  SentPacket& r = parts_.lane.records[index];
   const wire::FrameTemplate& headers = parts_.paths[f.path];
   auto* frame = rte_pktmbuf_mtod(m, uint8_t*);
   m->data_len = static_cast<uint16_t>(headers.frame_size(r.size));
@@ -170,7 +170,7 @@ bool Source::transmit(Flow& f, uint32_t index, Nanos now) {
   return true;
 }
 
-FlowState Source::write_congestion(Flow& f, Record& r, uint8_t* header, Nanos now) {
+FlowState Source::write_congestion(Flow& f, SentPacket& r, uint8_t* header, Nanos now) {
   if (f.wants_budget && f.target_version != parts_.strategy->version()) {
     f.target_version = parts_.strategy->version();
     f.law->set_target(parts_.strategy->target(f.kind->share));
@@ -194,7 +194,7 @@ void Source::drop_covered(Flow& f) {
   RecordPool& records = parts_.lane.records;
   while (!f.lost.empty()) {
     const uint32_t i = f.lost.head();
-    const Record& r = records[i];
+    const SentPacket& r = records[i];
     if (r.kind != Kind::kData || r.sequence >= f.acknowledged) return;
     credit(f, {.bytes = r.size, .payload = r.payload, .packets = 1});
     f.lost.remove(records, i);

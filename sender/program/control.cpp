@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sender/program/control.h"
+
+#include <algorithm>
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+
+#include "common/metrics/histogram.h"
+
+namespace turnpike::sender {
+namespace {
+
+Spread spread_of(const metrics::Histogram& h) {
+  const auto at = [&](double q) { return Nanos(static_cast<int64_t>(h.quantile(q))); };
+  return {.count = h.count(),
+          .mean = Nanos(static_cast<int64_t>(h.mean())),
+          .p50 = at(0.5),
+          .p90 = at(0.9),
+          .p99 = at(0.99),
+          .p999 = at(0.999),
+          .max = Nanos(static_cast<int64_t>(h.max()))};
+}
+
+struct NamedCounter {
+  const char* name;
+  metrics::Counter HostTotals::*counter;
+};
+constexpr std::array kTroubles{
+    NamedCounter{"bad packets", &HostTotals::bad_packets},
+    NamedCounter{"bad feedback", &HostTotals::bad_feedback},
+    NamedCounter{"unknown flows", &HostTotals::unknown_flows},
+    NamedCounter{"duplicate acks", &HostTotals::duplicate_acks},
+    NamedCounter{"duplicate packets", &HostTotals::duplicate_packets},
+    NamedCounter{"foreign packets", &HostTotals::foreign_packets},
+    NamedCounter{"resets", &HostTotals::resets},
+    NamedCounter{"time-outs", &HostTotals::timeouts},
+    NamedCounter{"out of records", &HostTotals::out_of_records},
+    NamedCounter{"out of buffers", &HostTotals::out_of_buffers},
+    NamedCounter{"refused packets", &HostTotals::refused_packets},
+    NamedCounter{"delayed flows", &HostTotals::delayed_flows},
+};
+
+std::string host_line(const std::string& name, const HostTotals& t) {
+  std::array<char, 256> line;
+  std::snprintf(line.data(), line.size(),
+                "%s: sent %" PRIu64 " packets (%" PRIu64 " again), acknowledged %" PRIu64
+                ", lost %" PRIu64 ", received %" PRIu64 "; flows %" PRIu64 " opened, %" PRIu64
+                " completed",
+                name.c_str(), t.sent_packets.read(), t.retransmitted_packets.read(),
+                t.acked_packets.read(), t.lost_packets.read(), t.received_packets.read(),
+                t.opened_flows.read(), t.completed_flows.read());
+  std::string text = line.data();
+  for (const NamedCounter& c : kTroubles) {
+    const uint64_t n = (t.*c.counter).read();
+    if (n > 0) text += std::string("; ") + c.name + " " + std::to_string(n);
+  }
+  return text;
+}
+
+}  // namespace
+
+void Control::sample(Nanos now) {
+  std::vector<HostReading> hosts(topology_.hosts.size());
+  std::vector<GroupReading> groups(topology_.flows.size() + topology_.workloads.size());
+  for (const auto& player : players_) {
+    for (const auto& host : player->sender().hosts()) hosts[host->index()] = read(host->totals());
+    const auto parts = player->sender().groups();
+    for (size_t i = 0; i < parts.size(); ++i) add(groups[i], parts[i]);
+  }
+  recorder_.sample(now, hosts, groups);
+  live_.show(view_of(topology_, recorder_));
+}
+
+void Control::collect() {
+  FlowOutcome outcome;
+  for (const auto& player : players_) {
+    while (player->outcomes().take(outcome)) recorder_.flow_ended(outcome);
+  }
+}
+
+void Control::conclude() {
+  collect();
+  for (const auto& player : players_) {
+    for (const auto& host : player->sender().hosts()) {
+      recorder_.delays(host->index(), spread_of(host->source().rtts()),
+                       spread_of(host->source().queueing()));
+    }
+  }
+}
+
+std::string counters_text(const config::Topology& topology,
+                          std::span<const std::unique_ptr<Player>> players) {
+  std::string text;
+  for (const auto& player : players) {
+    for (const auto& host : player->sender().hosts()) {
+      text += host_line(topology.hosts[host->index()].name, host->totals()) + "\n";
+    }
+    for (size_t i = 0; i < player->ports().size(); ++i) {
+      Plugged& port = *player->ports()[i];
+      const std::string& name = topology.hosts[player->hosts()[i]].name;
+      const PortStats s = port.port().stats();
+      if (port.overflowed() + s.rx_missed + s.rx_no_mbuf + s.rx_errors + s.tx_errors == 0) continue;
+      text += name + ": the wire overflowed " + std::to_string(port.overflowed()) +
+              " times, the port missed " + std::to_string(s.rx_missed) + ", had no buffer for " +
+              std::to_string(s.rx_no_mbuf) + ", errors " +
+              std::to_string(s.rx_errors + s.tx_errors) + "\n";
+    }
+    if (player->outcomes().missed() > 0) {
+      text += std::to_string(player->outcomes().missed()) + " flow outcomes were not recorded\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace turnpike::sender

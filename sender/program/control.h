@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The control thread's part: samples the lcores' totals, shows them, and writes the results.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "common/config/topology.h"
+#include "sender/program/player.h"
+#include "sender/results/live.h"
+#include "sender/results/recorder.h"
+
+namespace turnpike::sender {
+
+class Control {
+ public:
+  Control(const config::Topology& topology, std::span<const std::unique_ptr<Player>> players,
+          LiveStyle style)
+      : topology_(topology), players_(players), recorder_(topology), live_(style, stdout) {}
+
+  /// Reads every total once and shows it.
+  void sample(Nanos now);
+  /// Takes over the outcomes that have come in.
+  void collect();
+  /// Once the lcores have stopped: delays, and what went wrong that a reader should know.
+  void conclude();
+  /// Writes the folder; the error says which file.
+  tl::expected<void, std::string> write(const std::string& folder, const RunEnd& end) const {
+    return recorder_.write(folder, end);
+  }
+
+  [[nodiscard]] const Recorder& recorder() const { return recorder_; }
+
+ private:
+  const config::Topology& topology_;
+  std::span<const std::unique_ptr<Player>> players_;
+  Recorder recorder_;
+  Live live_;
+};
+
+/// The counters of a run in a few lines: what was sent, lost, refused.
+std::string counters_text(const config::Topology& topology,
+                          std::span<const std::unique_ptr<Player>> players);
+
+}  // namespace turnpike::sender

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sender/program/player.h"
+
+#include <algorithm>
+
+#include <rte_errno.h>
+#include <rte_ring_elem.h>
+
+#include "common/dpdk/names.h"
+
+namespace turnpike::sender {
+namespace {
+
+constexpr unsigned kTickShift = 8;  // timers to 256 ns: about what one poll takes
+
+uint16_t data_room(const config::Topology& t, std::span<const uint32_t> hosts) {
+  uint32_t largest = 1500;
+  for (const uint32_t h : hosts)
+    largest = std::max<uint32_t>(largest, t.links[t.hosts[h].link].mtu);
+  const uint32_t room = largest + wire::kEthernetSize + wire::kVlanSize + RTE_PKTMBUF_HEADROOM;
+  return static_cast<uint16_t>(std::clamp<uint32_t>(room, RTE_MBUF_DEFAULT_BUF_SIZE, UINT16_MAX));
+}
+
+}  // namespace
+
+tl::expected<std::unique_ptr<OutcomeRing>, std::string> OutcomeRing::make() {
+  static_assert(sizeof(FlowOutcome) % 4 == 0, "rings copy elements in words");
+  rte_ring* ring = rte_ring_create_elem(unique_name("outcomes").c_str(), sizeof(FlowOutcome), kRoom,
+                                        SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+  if (ring == nullptr) {
+    return tl::unexpected(std::string("no ring for outcomes: ") + rte_strerror(rte_errno));
+  }
+  return std::unique_ptr<OutcomeRing>(new OutcomeRing(ring));
+}
+
+void OutcomeRing::flow_ended(const FlowOutcome& outcome) {
+  FlowOutcome copy = outcome;
+  if (rte_ring_sp_enqueue_elem(ring_, &copy, sizeof copy) != 0) missed_.add();
+}
+
+bool OutcomeRing::take(FlowOutcome& out) {
+  return rte_ring_sc_dequeue_elem(ring_, &out, sizeof out) == 0;
+}
+
+tl::expected<std::unique_ptr<Player>, std::string> Player::make(const config::Topology& topology,
+                                                                std::vector<uint32_t> hosts,
+                                                                uint64_t seed) {
+  const size_t buffers = size_of(topology, hosts).buffers;
+  auto pool = Pool::create(
+      "sender", {.mbufs = static_cast<uint32_t>(buffers), .data_room = data_room(topology, hosts)});
+  if (!pool) return tl::unexpected(pool.error());
+  std::unique_ptr<Player> player(new Player(std::move(*pool), std::move(hosts)));
+  auto outcomes = OutcomeRing::make();
+  if (!outcomes) return tl::unexpected(outcomes.error());
+  player->outcomes_ = std::move(*outcomes);
+
+  std::vector<Plug> plugs;
+  for (const uint32_t host : player->hosts_) {
+    auto port = Plugged::open(topology, host, player->pool_.get(), buffers);
+    if (!port) return tl::unexpected(port.error());
+    plugs.push_back({host, &(*port)->queue()});
+    player->ports_.push_back(std::move(*port));
+  }
+  auto sender = Sender::make(topology, {.plugs = plugs,
+                                        .pool = player->pool_.get(),
+                                        .outcomes = player->outcomes_.get(),
+                                        .seed = seed,
+                                        .tick_shift = kTickShift});
+  if (!sender) return tl::unexpected(sender.error());
+  player->sender_ = std::move(*sender);
+  return player;
+}
+
+void Player::play(const TscClock& clock, const Command& command) {
+  while (!command.stop.load(std::memory_order_relaxed)) sender_->poll(clock.now());
+  const Nanos end = clock.now();
+  sender_->stop(end);
+  Nanos now = end;
+  while (!sender_->idle() && now < end + kDrain && !command.leave.load(std::memory_order_relaxed)) {
+    now = clock.now();
+    sender_->poll(now);
+  }
+  sender_->abandon(now);
+}
+
+tl::expected<void, std::string> Player::close() {
+  sender_.reset();
+  ports_.clear();
+  const unsigned lost = pool_.in_use();
+  if (lost != 0) {
+    return tl::unexpected(std::to_string(lost) + " packet buffers were not returned");
+  }
+  return {};
+}
+
+unsigned memory_mb(const config::Topology& t,
+                   std::span<const std::vector<uint32_t>> hosts_of_players) {
+  constexpr size_t kBase = 64;          // EAL, ports, rings
+  constexpr size_t kPerBuffer = 320;    // B beside its data: the mbuf and the pool's share
+  constexpr size_t kPerSinkFlow = 128;  // B in the hash table
+  size_t bytes = 0;
+  for (const auto& hosts : hosts_of_players) {
+    bytes += size_of(t, hosts).buffers * (data_room(t, hosts) + kPerBuffer);
+    bytes += OutcomeRing::kRoom * sizeof(FlowOutcome);
+    for (const uint32_t h : hosts) bytes += sink_flows(t, h) * kPerSinkFlow + (size_t{4} << 20);
+  }
+  return static_cast<unsigned>(kBase + bytes / 1'000'000 * 5 / 4);
+}
+
+}  // namespace turnpike::sender

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One lcore at work: its hosts' ports, their sender, and the loop that polls it on the TSC.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <rte_ring.h>
+#include <tl/expected.hpp>
+
+#include "common/dpdk/pool.h"
+#include "common/time/clock.h"
+#include "sender/program/ports.h"
+#include "sender/sender.h"
+
+namespace turnpike::sender {
+
+/// Outcomes on their way from an lcore to the control thread.
+class OutcomeRing final : public OutcomeSink {
+ public:
+  static constexpr unsigned kRoom = 1U << 16;
+
+  static tl::expected<std::unique_ptr<OutcomeRing>, std::string> make();
+  ~OutcomeRing() override { rte_ring_free(ring_); }
+  OutcomeRing(const OutcomeRing&) = delete;
+  OutcomeRing& operator=(const OutcomeRing&) = delete;
+
+  void flow_ended(const FlowOutcome& outcome) override;
+  /// The control thread's side.
+  bool take(FlowOutcome& out);
+  /// Outcomes for which there was no room.
+  [[nodiscard]] uint64_t missed() const { return missed_.read(); }
+
+ private:
+  explicit OutcomeRing(rte_ring* ring) : ring_(ring) {}
+  rte_ring* ring_;
+  metrics::Counter missed_;
+};
+
+/// What the control thread says to all lcores.
+struct Command {
+  std::atomic<bool> stop{false};   // the run is over: close what is open
+  std::atomic<bool> leave{false};  // and do not wait for it
+};
+
+class Player {
+ public:
+  static constexpr Nanos kDrain = 2_s;  // for flows to close at the end
+
+  /// Opens the hosts' ports and makes their sender; the error names the host.
+  static tl::expected<std::unique_ptr<Player>, std::string> make(const config::Topology& topology,
+                                                                 std::vector<uint32_t> hosts,
+                                                                 uint64_t seed);
+
+  /// Polls until told to stop and then until everything is closed, or kDrain has passed.
+  void play(const TscClock& clock, const Command& command);
+
+  /// Closes everything; says what is wrong if not every buffer came back.
+  tl::expected<void, std::string> close();
+
+  [[nodiscard]] Sender& sender() { return *sender_; }
+  [[nodiscard]] OutcomeRing& outcomes() { return *outcomes_; }
+  [[nodiscard]] std::span<const std::unique_ptr<Plugged>> ports() const { return ports_; }
+  [[nodiscard]] std::span<const uint32_t> hosts() const { return hosts_; }
+
+ private:
+  Player(Pool pool, std::vector<uint32_t> hosts)
+      : pool_(std::move(pool)), hosts_(std::move(hosts)) {}
+
+  Pool pool_;
+  std::vector<uint32_t> hosts_;
+  std::vector<std::unique_ptr<Plugged>> ports_;
+  std::unique_ptr<OutcomeRing> outcomes_;
+  std::unique_ptr<Sender> sender_;
+};
+
+/// EAL memory for players of these hosts, MB.
+unsigned memory_mb(const config::Topology& topology,
+                   std::span<const std::vector<uint32_t>> hosts_of_players);
+
+}  // namespace turnpike::sender

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sender/program/ports.h"
+
+#include <algorithm>
+
+namespace turnpike::sender {
+namespace {
+
+struct ToDevice {
+  unsigned number;
+  const config::Interface& own;
+  const config::Interface& peer;
+  using Result = tl::expected<Device, std::string>;
+
+  Result operator()(const std::monostate&) const {
+    return tl::unexpected(std::string("it is attached to nothing"));
+  }
+  Result operator()(const config::AttachRing&) const {
+    return tl::unexpected(
+        std::string("its link is a ring within one process, which only the lab plays"));
+  }
+  Result operator()(const config::AttachPci& a) const { return pci_device(a.address); }
+  Result operator()(const config::AttachMemif& a) const {
+    return memif_device(number,
+                        {.socket = a.socket, .id = a.id, .server = a.server, .mac = own.mac});
+  }
+  Result operator()(const config::AttachAfPacket& a) const {
+    return af_packet_device(number, a.interface, 1);
+  }
+  Result operator()(const config::AttachAfXdp& a) const {
+    return af_xdp_device(number, a.interface, 1);
+  }
+  Result operator()(const config::AttachTap& a) const {
+    return tap_device(number, a.interface, peer.mac);
+  }
+  Result operator()(const config::AttachPcap& a) const {
+    return pcap_device(number, a.rx_file, a.tx_file, a.repeat, 1);
+  }
+  Result operator()(const config::AttachVdev& a) const { return other_device(a.arguments); }
+};
+
+/// Packets that can be under way on a wire at once; no more than there are buffers.
+uint32_t wire_capacity(const config::Direction& d, size_t pool_size) {
+  constexpr double kSmallest = 64;
+  const double packets = bytes_per_second(d.rate) * to_seconds(d.delay) / kSmallest;
+  return static_cast<uint32_t>(std::clamp(packets, 1024.0, static_cast<double>(pool_size)));
+}
+
+bool played_by_a_sender(const config::Topology& t, const std::string& node) {
+  return std::ranges::any_of(t.hosts,
+                             [&](const config::Host& h) { return h.name == node && !h.external; });
+}
+
+}  // namespace
+
+tl::expected<Device, std::string> host_device(const config::Topology& t, uint32_t host) {
+  const config::Host& h = t.hosts[host];
+  const auto& ends = t.links[h.link].ends;
+  const ToDevice to_device{host, ends[h.end], ends[1 - h.end]};
+  auto device = std::visit(to_device, ends[h.end].attachment);
+  if (!device) return tl::unexpected("host " + h.name + ": " + device.error());
+  return device;
+}
+
+std::vector<std::string> pci_addresses(const config::Topology& t,
+                                       const std::vector<uint32_t>& hosts) {
+  std::vector<std::string> addresses;
+  for (const uint32_t h : hosts) {
+    const auto* pci = std::get_if<config::AttachPci>(&t.interface_of(t.hosts[h]).attachment);
+    if (pci != nullptr) addresses.push_back(pci->address);
+  }
+  return addresses;
+}
+
+tl::expected<std::unique_ptr<Plugged>, std::string> Plugged::open(const config::Topology& t,
+                                                                  uint32_t host, rte_mempool* pool,
+                                                                  size_t pool_size) {
+  const auto device = host_device(t, host);
+  if (!device) return tl::unexpected(device.error());
+  const config::Host& h = t.hosts[host];
+  const config::Link& link = t.links[h.link];
+  auto port = Port::open(*device, {.mtu = link.mtu}, {&pool, 1});
+  if (!port) return tl::unexpected("host " + h.name + ": " + port.error());
+
+  std::unique_ptr<Plugged> plugged(new Plugged(std::move(*port)));
+  const config::Direction& out = link.directions[h.end];
+  config::Direction in = link.directions[1 - h.end];
+  if (played_by_a_sender(t, link.ends[1 - h.end].node)) in.delay = Nanos(0);
+  if (link.emulate_delay && (out.delay > Nanos(0) || in.delay > Nanos(0))) {
+    const uint32_t capacity = std::max(wire_capacity(out, pool_size), wire_capacity(in, pool_size));
+    plugged->wire_ = std::make_unique<Wire>(
+        plugged->port_.queue(0),
+        Wire::Options{.rx_delay = in.delay, .tx_delay = out.delay, .capacity = capacity});
+  }
+  if (auto started = plugged->port_.start(); !started) {
+    return tl::unexpected("host " + h.name + ": " + started.error());
+  }
+  return plugged;
+}
+
+}  // namespace turnpike::sender

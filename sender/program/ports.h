@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From a host's attachment in the topology file to a port, with the link's length in front of it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "common/config/topology.h"
+#include "common/dpdk/port.h"
+#include "common/dpdk/wire.h"
+
+namespace turnpike::sender {
+
+/// The device that a host's link end names. The error: nothing is attached there, or something
+/// that only the lab can play.
+tl::expected<Device, std::string> host_device(const config::Topology& topology, uint32_t host);
+
+/// PCI addresses among the attachments of these hosts, for EAL.
+std::vector<std::string> pci_addresses(const config::Topology& topology,
+                                       const std::vector<uint32_t>& hosts);
+
+/// A host's port, and the emulated wire before it where the link has one. Both directions of the
+/// delay are the host's to emulate, unless another sender's host is at the other end: routers and
+/// kernels do nothing of the kind.
+class Plugged {
+ public:
+  static tl::expected<std::unique_ptr<Plugged>, std::string> open(const config::Topology& topology,
+                                                                  uint32_t host, rte_mempool* pool,
+                                                                  size_t pool_size);
+
+  [[nodiscard]] QueuePair& queue() {
+    return wire_ ? static_cast<QueuePair&>(*wire_) : port_.queue(0);
+  }
+  [[nodiscard]] Port& port() { return port_; }
+  /// Packets that the wire or the device lost for want of room.
+  [[nodiscard]] uint64_t overflowed() { return wire_ ? wire_->overflowed() : 0; }
+
+ private:
+  explicit Plugged(Port port) : port_(std::move(port)) {}
+  Port port_;
+  std::unique_ptr<Wire> wire_;
+};
+
+}  // namespace turnpike::sender
