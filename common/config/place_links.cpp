@@ -108,7 +108,7 @@ void place_directions(Draft& d, size_t index) {
     const DirectionSpec& own = (i == 0 ? spec.forward : spec.reverse).value;
     Direction& out = link.directions[i];
     const auto& rate = pick(spec.rate, own.rate);
-    no_rate |= !rate.given;
+    no_rate |= !rate.given && !rate.wrong;
     out.rate = rate.value;
     out.delay = pick(spec.delay, own.delay).value;
     out.drain =

@@ -144,8 +144,9 @@ class Reader {
 // Shows each key of a struct its entry in the map, if it has one.
 class MapVisitor {
  public:
-  MapVisitor(Reader& reader, const Node& map, const At& at, std::span<const std::string_view> keys)
-      : reader_(reader), at_(at) {
+  MapVisitor(Reader& reader, const Node& map, const At& at, std::span<const std::string_view> keys,
+             bool silent)
+      : reader_(reader), at_(at), silent_(silent) {
     for (const Entry& entry : map.entries)
       if (std::find(keys.begin(), keys.end(), entry.key) != keys.end())
         entries_.emplace(entry.key, &entry);
@@ -161,6 +162,7 @@ class MapVisitor {
   template <class T>
   void field(std::string_view key, Field<T>& f, const About& about) {
     f.at = at_.key;
+    f.wrong = silent_;
     const auto found = entries_.find(key);
     if (found != entries_.end()) {
       const Entry& entry = *found->second;
@@ -169,7 +171,7 @@ class MapVisitor {
       if (f.wrong && !about.fallback.empty()) reader_.fall_back(about.fallback, f.value);
     } else if (about.required) {
       f.wrong = true;
-      reader_.fail(at_.key, at_.path, "missing key '" + std::string(key) + "'");
+      if (!silent_) reader_.fail(at_.key, at_.path, "missing key '" + std::string(key) + "'");
     } else if constexpr (Described<T> && !Choice<T>) {
       // A struct that is left out holds its own defaults.
       reader_.read(Node{}, {join(at_.path, key), at_.key}, {}, f.value);
@@ -181,6 +183,7 @@ class MapVisitor {
  private:
   Reader& reader_;
   const At& at_;
+  bool silent_;  // this is no map at all, which has been said
   std::map<std::string_view, const Entry*> entries_;
 };
 
@@ -212,12 +215,12 @@ struct ChoiceVisitor {
 
 template <Described T>
 bool Reader::read(const Node& node, const At& at, const About&, T& out) {
-  if (!expect_map(node, at)) return false;
+  const bool right = expect_map(node, at);
   KeyList known;
   describe(known, out);
-  MapVisitor visitor(*this, node, at, known.keys);
+  MapVisitor visitor(*this, node, at, known.keys, !right);
   describe(visitor, out);
-  return true;
+  return right;
 }
 
 template <Choice T>

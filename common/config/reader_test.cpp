@@ -36,6 +36,10 @@ TEST(Reader, WrongTypes) {
                   {"must be a single value, not a list"});
   expect_mistakes(changed("rate: 1 Gbps", "rate: ^{a: 1}"), {"must be a single value, not a map"});
   expect_mistakes(changed("bob: {}", "bob: ^5"), {"hosts.bob: must be a map"});
+  expect_mistakes(changed("{ends: [alice, gate], rate: 1 Gbps, delay: 1 ms}", "^[]"),
+                  {"links.left: must be a map"});
+  expect_mistakes(changed("{from: alice, to: bob}", "^alice"),
+                  {"traffic.flows.one: must be a map"});
   expect_mistakes(changed("ends: [alice, gate]", "ends: ^alice"),
                   {"links.left.ends: must be a list"});
   expect_mistakes(changed("[alice, gate]", "^[alice, gate, bob]"), {"must list 2, not 3"});
