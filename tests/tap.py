@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The Test Anything Protocol for the checks that are scripts: meson counts one test per line.
+# The Test Anything Protocol for the checks that are scripts: meson counts one test per line, and
+# shows what goes to standard error when a script fails.
 import sys
 
 
 class Tap:
-    """Reports named checks as they finish; the first line of a reason goes beside a skip."""
+    """Reports named checks as they finish."""
 
     def __init__(self):
         self.count = 0
@@ -16,8 +17,7 @@ class Tap:
         self.failed += not passed
         print(f"{'ok' if passed else 'not ok'} {self.count} - {_one_line(name)}")
         if not passed:
-            for line in "\n".join(str(d) for d in details).splitlines():
-                print(f"# {line}")
+            print(f"{name}:", *details, sep="\n  ", file=sys.stderr)
         sys.stdout.flush()
         return passed
 

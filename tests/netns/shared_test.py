@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# configs/netns.yaml as it says: a real host's TCP and paying flows cross two routers and share the
+# priced link between them, here a veth, so that what goes over it can be captured.
+# Usage: shared_test.py ROUTER SENDER
+import json
+import pathlib
+import sys
+
+import cases
+import gate
+import world
+
+sys.path.insert(0, str(world.ROOT / "tests" / "dissector"))
+import capture  # noqa: E402
+
+CONFIG = world.ROOT / "configs" / "netns.yaml"
+ON_VETH = "emulate_delay: true\n    attach: { west: { af_packet: tp-west }, east: { af_packet: tp-east } }"
+LINK = 100     # Mbit/s
+SECONDS = 10   # of paying flows; TCP runs within them
+TCP_SECONDS = 5
+
+
+def build():
+    """left - west = east - right, all of the routers' ends in the namespace `gate`."""
+    world.add_namespaces("left", "gate", "right")
+    for host, net in (("left", 1), ("right", 2)):
+        world.add_veth((host, "eth0"), ("gate", f"tp-{host}"))
+        world.give_to_router("gate", f"tp-{host}")
+        world.give_to_host(host, "eth0", f"02:00:00:00:0{net}:02",
+                           [f"10.10.{net}.2/24", f"fd00:10:{net}::2/64"],
+                           [f"10.10.{net}.1", f"fd00:10:{net}::1"])
+    world.add_veth(("gate", "tp-west"), ("gate", "tp-east"))
+    for end in ("tp-west", "tp-east"):
+        world.give_to_router("gate", end)
+    shared = CONFIG.read_text().rpartition("attach: memif")
+    topology = pathlib.Path("/run/netns.yaml")
+    topology.write_text(shared[0] + ON_VETH + shared[2])
+    return topology
+
+
+def share(tap, topology, sender, captured):
+    """Runs the paying flows and TCP beside them, and judges both."""
+    wire = world.Program("dumpcap", "-q", "-i", "tp-west", "-f", "udp port 4747", "-c", "10000",
+                         "-w", captured, namespace="gate")
+    paying = world.Program(sender, topology, "--duration", f"{SECONDS} s", "--out", "/run/results",
+                           "--live", "off", namespace="gate")
+    world.until(lambda: False, 2)
+    rate, said = cases.Transfer("left", "right", "10.10.2.2", TCP_SECONDS).finish()
+    code = paying.wait(SECONDS + 30)
+    wire.stop()
+    tap.check("the sender ends by itself, exit code 0", code == 0, code, paying.output()[-3000:])
+    tap.check(f"TCP got {rate:.1f} Mbit/s beside paying flows", 0.05 * LINK <= rate <= LINK, said)
+    results = pathlib.Path("/run/results/summary.json")
+    summary = json.loads(results.read_text()) if results.exists() else {}
+    paid = summary.get("hosts", {}).get("source", {}).get("goodput_mbps", 0)
+    tap.check(f"paying flows got {paid:.1f} Mbit/s over the run", 0.2 * LINK <= paid <= LINK, summary)
+
+
+def main():
+    router_program, sender = sys.argv[1:3]
+    tap = gate.enter("ping", "traceroute", "iperf3", "dumpcap")
+    topology = build()
+    routers = [world.Program(router_program, topology, "--node", node, namespace="gate")
+               for node in ("west", "east")]
+    ready = world.until(lambda: all(world.answers("left", a) for a in ("10.10.2.2", "fd00:10:2::2")), 20)
+    tap.check("two routers forward", ready, *(r.output()[-2000:] for r in routers))
+    if ready:
+        captured = pathlib.Path("/run/shared.pcapng")
+        share(tap, topology, sender, captured)
+        capture.check(tap, capture.read(captured))
+        for router in routers:
+            gate.stop_router(tap, router)
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()
