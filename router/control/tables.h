@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One immutable snapshot of all that forwarding looks up: routes, neighbours, own addresses.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <rte_fib.h>
+#include <rte_fib6.h>
+#include <tl/expected.hpp>
+
+#include "common/config/topology.h"
+#include "router/control/next_hop.h"
+
+namespace turnpike::router {
+
+/// What the router is at one of its links.
+struct Station {
+  wire::Mac mac{};
+  config::Ipv4Prefix ipv4;
+  config::Ipv6Prefix ipv6;
+  config::Ipv6 link_local{};  // fe80::/64 with the MAC's EUI-64 (RFC 4291 appendix A)
+  uint16_t mtu = 1500;
+};
+
+/// Built aside by the control plane, then only read. Lookups follow longest match; a neighbour and
+/// an own address are host routes, so one lookup answers everything.
+class Tables {
+ public:
+  /// The snapshot for topology.routers[router]. Fails where the machine has no memory for it.
+  static tl::expected<std::unique_ptr<const Tables>, std::string> build(
+      const config::Topology& topology, size_t router, int socket);
+
+  /// At most kMaxLookup addresses at once, IPv4 in host byte order.
+  static constexpr size_t kMaxLookup = 64;
+  void find(std::span<const uint32_t> addresses, const NextHop** out) const;
+  void find(std::span<const config::Ipv6> addresses, const NextHop** out) const;
+  [[nodiscard]] const NextHop& find(uint32_t address) const;
+  [[nodiscard]] const NextHop& find(const config::Ipv6& address) const;
+
+  [[nodiscard]] std::span<const Station> stations() const { return stations_; }
+  [[nodiscard]] bool own(uint32_t address) const;
+  [[nodiscard]] bool own(const config::Ipv6& address) const;
+
+  [[nodiscard]] uint16_t udp_port() const { return udp_port_; }
+  /// B of the congestion header of a Turnpike protocol; 0: no such protocol.
+  [[nodiscard]] uint8_t congestion_size(uint8_t protocol) const {
+    return congestion_sizes_[protocol];
+  }
+
+ private:
+  struct FreeFib {
+    void operator()(rte_fib* f) const { rte_fib_free(f); }
+    void operator()(rte_fib6* f) const { rte_fib6_free(f); }
+  };
+
+  Tables() = default;
+
+  std::unique_ptr<rte_fib, FreeFib> ipv4_;
+  std::unique_ptr<rte_fib6, FreeFib> ipv6_;
+  std::vector<NextHop> hops_;
+  std::vector<Station> stations_;
+  std::vector<uint32_t> own_ipv4_;  // sorted
+  std::vector<config::Ipv6> own_ipv6_;
+  uint64_t own_filter_ = 0;  // bit (address mod 64): most sources are told apart by it alone
+  std::array<uint8_t, 256> congestion_sizes_{};
+  uint16_t udp_port_ = 0;
+};
+
+}  // namespace turnpike::router

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the stages hand on: a burst of packets and what is known about each by now.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include <rte_mbuf.h>
+
+#include "common/units/units.h"
+#include "common/wire/turnpike_header.h"
+#include "router/control/next_hop.h"
+#include "router/datapath/drop_reason.h"
+
+namespace turnpike::router {
+
+inline constexpr unsigned kBurst = 32;
+
+/// What parse finds out, as bits.
+enum PacketFlag : uint16_t {
+  kIpv6 = 1 << 0,
+  kVlan = 1 << 1,  // one 802.1Q tag; it stays where it is
+  kArp = 1 << 2,
+  kFragment = 1 << 3,       // any piece of a fragmented datagram
+  kLaterFragment = 1 << 4,  // any piece but the first
+  kLinkCast = 1 << 5,       // came as link-layer multicast or broadcast
+  kTurnpike = 1 << 6,       // a sound Turnpike header
+  kOpens = 1 << 7,          // SYN
+  kOriginated = 1 << 8,     // made by this router: no TTL is taken from it
+  kMayFragment = 1 << 9,    // IPv4 with DF clear
+};
+
+/// One packet's facts; half a cache line. Offsets count from the first byte of the frame.
+struct PacketInfo {
+  uint16_t l3 = 0;          // IP header (or ARP)
+  uint16_t l4 = 0;          // what follows it; 0: not found
+  uint16_t congestion = 0;  // congestion header that a law may stamp; 0: none
+  uint16_t datagram = 0;    // B of the IP datagram
+  uint16_t flags = 0;
+  uint8_t l4_protocol = 0;  // IP protocol number of l4
+  uint8_t protocol = 0;     // Turnpike protocol id
+  uint16_t input = 0;       // link of arrival
+  uint16_t link = 0;        // egress link, once routed
+  uint32_t size = 0;        // B on the egress link: datagram and overhead
+  const NextHop* hop = nullptr;
+
+  [[nodiscard]] bool has(PacketFlag f) const { return (flags & f) != 0; }
+};
+static_assert(sizeof(PacketInfo) == 32);
+
+/// Packets on their way through the stages. Every packet is in one of the sets below, or in none
+/// once a stage has taken it over.
+struct Burst {
+  unsigned count = 0;
+  Nanos now{0};
+  uint32_t forward = 0;    // to be forwarded
+  uint32_t local = 0;      // for the router itself
+  uint32_t oversized = 0;  // to be fragmented
+  uint32_t dropped = 0;    // to be dropped, reason[] says why
+  std::array<rte_mbuf*, kBurst> mbufs;
+  std::array<PacketInfo, kBurst> info;
+  std::array<DropReason, kBurst> reason;
+
+  void drop(unsigned i, DropReason why) {
+    leave(i);
+    dropped |= 1U << i;
+    reason[i] = why;
+  }
+  void move_to(uint32_t& set, unsigned i) {
+    leave(i);
+    set |= 1U << i;
+  }
+  /// The packet is somebody else's from now on.
+  void leave(unsigned i) {
+    const uint32_t others = ~(1U << i);
+    forward &= others;
+    local &= others;
+    oversized &= others;
+    dropped &= others;
+  }
+};
+static_assert(kBurst <= 32, "the sets are 32 bits");
+
+/// Calls f(i) for every member of a set, in order.
+template <class F>
+inline void for_each(uint32_t set, F&& f) {
+  for (; set != 0; set &= set - 1) f(static_cast<unsigned>(std::countr_zero(set)));
+}
+
+inline uint8_t* frame_of(rte_mbuf* m) { return rte_pktmbuf_mtod(m, uint8_t*); }
+
+}  // namespace turnpike::router

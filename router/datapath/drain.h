@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The owner's side of a link's queue: all workers' rings merged in time order, paced at the rate.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "router/datapath/egress_link.h"
+#include "router/datapath/port_sender.h"
+
+namespace turnpike::router {
+
+/// Sends a shaped link's packets so that each leaves when the ones before it have been carried:
+/// departure = max(previous departure + its size / rate, time it was queued). A poll that comes
+/// late catches up on at most `slack` of link time; with slack 0 the pace is exact when polls
+/// come at the deadlines that poll() returns. A line-rate link is emptied at once.
+class LinkDrain {
+ public:
+  /// Time between tries to send to a port that did not take everything.
+  static constexpr Nanos kPortRetry{10'000};
+
+  LinkDrain(EgressLink& link, unsigned worker, PortSender& sender, Nanos slack);
+
+  /// Sends what is due; returns when the next packet is, kNever while the queue is empty.
+  Nanos poll(Nanos now);
+
+  /// Calls the law's control interval where it is due; returns its next deadline.
+  Nanos update(Nanos now);
+
+  /// Drops everything queued.
+  void discard(DropReason why);
+
+ private:
+  static constexpr unsigned kPerPoll = 128;  // packets; the other links wait meanwhile
+  static constexpr unsigned kBatch = 32;
+
+  // Packets taken out of one worker's ring, so that the rings' heads can be compared.
+  struct Source {
+    HandOff* ring = nullptr;
+    unsigned next = 0, count = 0;
+    std::array<Queued, kBatch> head;
+  };
+
+  Source* earliest();
+  void send(std::span<const Queued> batch, Nanos now);
+  [[nodiscard]] Nanos departure(const Queued& q, Nanos now) const;
+
+  EgressLink& link_;
+  unsigned worker_;
+  PortSender& sender_;
+  Nanos slack_;
+  double nanos_per_byte_;
+  Nanos free_{0};        // when the link is free again, rounded down
+  double fraction_ = 0;  // ns beyond that
+  Nanos next_update_{0};
+  std::vector<Source> sources_;
+};
+
+}  // namespace turnpike::router

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/datapath/egress_link.h"
+
+#include "common/protocols/registry.h"
+
+namespace turnpike::router {
+
+EgressLink::EgressLink(const config::Link& link, size_t direction, unsigned workers)
+    : name(link.name), shards(workers), hand_off(workers) {
+  const config::Direction& d = link.directions[direction];
+  rate = d.rate;
+  capacity = bytes_per_second(d.rate);
+  buffer = d.buffer.count();
+  overhead = static_cast<uint32_t>(d.overhead.count());
+  drain = d.drain;
+  const Protocol* p = find_protocol(d.law.protocol);
+  if (p != nullptr && p->make_link_law != nullptr) {
+    law = p->make_link_law(d.law.params, workers);
+    protocol = p->id;
+    rewritten = law->rewritten();
+  }
+}
+
+double EgressLink::virtual_queue(LinkShard& shard, Nanos now) {
+  QueueView latest;
+  uint64_t arrived = 0;
+  for (const LinkShard& s : shards) {
+    const auto view = s.virtual_queue.load();
+    if (view && view->at >= latest.at && view->total >= latest.total) latest = *view;
+    arrived += s.in_bytes.read();
+  }
+  latest = latest.later(now, arrived, capacity);
+  shard.virtual_queue.store(latest);
+  return latest.bytes;
+}
+
+}  // namespace turnpike::router

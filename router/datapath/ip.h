@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// IP's numbers that the stages share.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "common/config/topology.h"
+#include "common/wire/layers.h"
+
+namespace turnpike::router {
+
+inline constexpr uint8_t kIcmp = 1;
+inline constexpr uint8_t kTcp = 6;
+inline constexpr uint8_t kIcmp6 = 58;
+inline constexpr uint8_t kHopByHop = 0, kRouting = 43, kIpv6Fragment = 44, kAuthentication = 51,
+                         kDestinationOptions = 60;
+inline constexpr uint16_t kEtherTypeArp = 0x0806;
+inline constexpr uint16_t kFragmentOffsetMask = 0x1fff;
+inline constexpr uint8_t kDefaultTtl = 64;
+
+inline config::Ipv6 load_ipv6(const uint8_t* p) {
+  config::Ipv6 a;
+  std::memcpy(a.data(), p, a.size());
+  return a;
+}
+
+inline bool is_multicast(const uint8_t* ipv6) { return ipv6[0] == 0xff; }
+inline bool is_link_local(const uint8_t* ipv6) {
+  return ipv6[0] == 0xfe && (ipv6[1] & 0xc0) == 0x80;
+}
+inline bool is_unspecified(const uint8_t* ipv6) { return load_ipv6(ipv6) == config::Ipv6{}; }
+inline bool is_loopback(const uint8_t* ipv6) {
+  return load_ipv6(ipv6) == config::Ipv6{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+}
+
+}  // namespace turnpike::router

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collects packets for one port queue and sends them in batches.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <rte_mbuf.h>
+
+#include "common/dpdk/queue_pair.h"
+#include "router/datapath/egress_link.h"
+
+namespace turnpike::router {
+
+/// Owned by the worker that owns the queue pair. What the port refuses stays here and is tried
+/// again; packets that then find no room are dropped.
+class PortSender {
+ public:
+  static constexpr size_t kSlots = 128;
+
+  PortSender(QueuePair& port, LinkShard& shard) : port_(port), shard_(shard) {}
+
+  /// The packet is in the link's queue already (LinkShard::enter); `size` is B on the link.
+  void append(rte_mbuf* m, uint32_t size, Nanos now) {
+    if (count_ == kSlots) flush(now);
+    if (count_ == kSlots) {
+      shard_.leave(size);
+      shard_.drop(DropReason::kTxFull);
+      rte_pktmbuf_free(m);
+      return;
+    }
+    mbufs_[count_] = m;
+    sizes_[count_++] = size;
+  }
+
+  void flush(Nanos now);
+
+  [[nodiscard]] size_t room() const { return kSlots - count_; }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+
+  /// Drops what is left.
+  void discard(DropReason why);
+
+ private:
+  QueuePair& port_;
+  LinkShard& shard_;
+  size_t count_ = 0;
+  std::array<rte_mbuf*, kSlots> mbufs_;
+  std::array<uint32_t, kSlots> sizes_;
+};
+
+}  // namespace turnpike::router

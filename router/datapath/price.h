@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fourth stage: what the egress link's law makes of the packets bound for it.
+#pragma once
+
+#include "router/datapath/lane.h"
+
+namespace turnpike::router {
+
+/// Packets of a burst that go to one link, in order.
+struct LinkGroup {
+  unsigned link = 0;
+  unsigned count = 0;
+  std::array<uint8_t, kBurst> members;
+};
+
+/// Admits the group to the link's queue as far as its buffer has room, runs the law over it once,
+/// and mends the UDP checksums over what the law rewrote. Drops what was not admitted and what
+/// the law does not believe; the rest stay in the burst's `forward` set.
+void price(Burst& burst, const LinkGroup& group, Lane& lane);
+
+/// Runs the law's departure hook on packets that leave the link's queue now.
+void price_departure(EgressLink& link, unsigned shard, std::span<const Queued> packets, Nanos now);
+
+}  // namespace turnpike::router

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fifth stage: priced packets enter their link's queue.
+#pragma once
+
+#include "router/datapath/price.h"
+
+namespace turnpike::router {
+
+/// Rewrites what is left of the group and puts it into the link's queue: the ring to the worker
+/// that drains the link, or this worker's own port.
+void enqueue(Burst& burst, const LinkGroup& group, Lane& lane);
+
+/// price and enqueue, link by link, for all that a burst forwards.
+void send_on(Burst& burst, Lane& lane);
+
+}  // namespace turnpike::router

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/datapath/route.h"
+
+#include "common/wire/bytes.h"
+#include "router/datapath/ip.h"
+
+namespace turnpike::router {
+
+namespace {
+
+void settle(Burst& burst, unsigned i, const NextHop& hop, const Lane& lane) {
+  using Action = NextHop::Action;
+  PacketInfo& p = burst.info[i];
+  set_hop(p, hop, lane);
+  switch (hop.action) {
+    case Action::kForward:
+      break;
+    case Action::kLocal:
+      return burst.move_to(burst.local, i);
+    case Action::kNoRoute:
+      return burst.drop(i, DropReason::kNoRoute);
+    case Action::kBroadcast:
+      return burst.drop(i, DropReason::kBroadcast);
+    case Action::kNoNeighbour:
+      break;
+  }
+  const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
+  const uint8_t ttl = ip[p.has(kIpv6) ? wire::kIpv6HopLimitAt : wire::kIpv4TtlAt];
+  if (p.has(kIpv6) && is_link_local(ip + wire::kIpv6SourceAt))
+    return burst.drop(i, DropReason::kLinkLocal);
+  if (ttl <= 1) return burst.drop(i, DropReason::kTtlExpired);
+  if (hop.action == Action::kNoNeighbour) return burst.drop(i, DropReason::kNoNeighbour);
+  if (p.datagram > hop.mtu) {
+    if (p.has(kMayFragment)) return burst.move_to(burst.oversized, i);
+    burst.drop(i, DropReason::kTooBig);
+  }
+}
+
+// Addresses that are not looked up: they mean this link only.
+void settle_on_link(Burst& burst, unsigned i, const uint8_t* destination, const Lane& lane) {
+  const PacketInfo& p = burst.info[i];
+  if (is_multicast(destination)) {
+    // Neighbour discovery asks by multicast; nothing else is for a router without multicast.
+    if (p.l4_protocol == kIcmp6) return burst.move_to(burst.local, i);
+    return burst.drop(i, DropReason::kMulticast);
+  }
+  if (load_ipv6(destination) == lane.tables->stations()[p.input].link_local)
+    return burst.move_to(burst.local, i);
+  burst.drop(i, DropReason::kLinkLocal);
+}
+
+}  // namespace
+
+void set_hop(PacketInfo& p, const NextHop& hop, const Lane& lane) {
+  p.hop = &hop;
+  p.link = hop.link;
+  p.size = p.datagram + lane.egress[hop.link].link->overhead;
+}
+
+void route(Burst& burst, const Lane& lane) {
+  uint32_t ipv4[kBurst];
+  config::Ipv6 ipv6[kBurst];
+  uint8_t at4[kBurst], at6[kBurst];
+  size_t n4 = 0, n6 = 0;
+  for_each(burst.forward, [&](unsigned i) {
+    const PacketInfo& p = burst.info[i];
+    const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
+    if (!p.has(kIpv6)) {
+      ipv4[n4] = wire::load_be32(ip + wire::kIpv4DestinationAt);
+      at4[n4++] = static_cast<uint8_t>(i);
+      return;
+    }
+    const uint8_t* destination = ip + wire::kIpv6DestinationAt;
+    if (is_multicast(destination) || is_link_local(destination))
+      return settle_on_link(burst, i, destination, lane);
+    ipv6[n6] = load_ipv6(destination);
+    at6[n6++] = static_cast<uint8_t>(i);
+  });
+
+  const NextHop* hops[kBurst];
+  if (n4 > 0) {
+    lane.tables->find(std::span<const uint32_t>(ipv4, n4), hops);
+    for (size_t k = 0; k < n4; ++k) settle(burst, at4[k], *hops[k], lane);
+  }
+  if (n6 > 0) {
+    lane.tables->find(std::span<const config::Ipv6>(ipv6, n6), hops);
+    for (size_t k = 0; k < n6; ++k) settle(burst, at6[k], *hops[k], lane);
+  }
+}
+
+}  // namespace turnpike::router

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Third stage: where each packet goes.
+#pragma once
+
+#include "router/datapath/lane.h"
+
+namespace turnpike::router {
+
+/// Looks the whole burst up, IPv4 and IPv6 each in one bulk call, and sets hop, link and size.
+/// Packets for the router itself move to `local`, larger than the next MTU to `oversized` (DF
+/// clear) or are dropped, as are those without a way or with a spent TTL.
+void route(Burst& burst, const Lane& lane);
+
+/// Completes a packet that the router makes: egress link and size there.
+void set_hop(PacketInfo& p, const NextHop& hop, const Lane& lane);
+
+}  // namespace turnpike::router

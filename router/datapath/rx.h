@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// First stage: a burst from one of the worker's own queues.
+#pragma once
+
+#include "common/dpdk/queue_pair.h"
+#include "router/datapath/lane.h"
+
+namespace turnpike::router {
+
+/// Refills the burst from `port`, the worker's queue pair at link `link`; all of it is to be
+/// forwarded until a stage finds otherwise. Returns how many packets came.
+inline unsigned rx(Burst& burst, QueuePair& port, unsigned link, LinkShard& shard, Nanos now) {
+  const unsigned n = port.rx(now, std::span(burst.mbufs));
+  burst.count = n;
+  burst.now = now;
+  burst.forward = n == 32 ? ~0U : (1U << n) - 1;
+  burst.local = burst.oversized = burst.dropped = 0;
+  if (n == 0) return 0;
+  uint64_t bytes = 0;
+  for (unsigned i = 0; i < n; ++i) {
+    bytes += burst.mbufs[i]->pkt_len;
+    burst.info[i] = PacketInfo{.input = static_cast<uint16_t>(link)};
+  }
+  shard.rx_packets.add(n);
+  shard.rx_bytes.add(bytes);
+  return n;
+}
+
+}  // namespace turnpike::router

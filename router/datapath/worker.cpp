@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/datapath/worker.h"
+
+#include <algorithm>
+
+#include "router/datapath/answer.h"
+#include "router/datapath/parse.h"
+#include "router/datapath/queue.h"
+#include "router/datapath/route.h"
+#include "router/datapath/rx.h"
+
+namespace turnpike::router {
+
+Worker::Worker(const Parts& parts) : tables_(*parts.tables) {
+  lane_.index = parts.index;
+  lane_.tables = tables_.load(std::memory_order_acquire);
+  lane_.pool = parts.pool;
+  lane_.counters = parts.counters;
+  lane_.errors = parts.errors;
+  for (unsigned l = 0; l < parts.links.size(); ++l) {
+    EgressLink& link = *parts.links[l];
+    LinkShard& shard = link.shards[parts.index];
+    QueuePair* port = parts.ports[l];
+    senders_.push_back(port != nullptr ? std::make_unique<PortSender>(*port, shard) : nullptr);
+    lane_.egress.push_back({.link = &link,
+                            .shard = &shard,
+                            .sender = senders_.back().get(),
+                            .hand_off = link.hand_off[parts.index].get()});
+    if (port != nullptr) inputs_.push_back({l, port});
+    if (link.owner == parts.index)
+      drains_.emplace_back(link, parts.index, *senders_.back(), parts.slack);
+  }
+}
+
+Nanos Worker::poll(Nanos now) {
+  if (++polls_ % kHousekeeping == 0) lane_.tables = tables_.load(std::memory_order_acquire);
+  Nanos next = kNever;
+  for (const Input& in : inputs_) {
+    const unsigned n = rx(burst_, *in.port, in.link, lane_.shard(in.link), now);
+    next = std::min(next, n == kBurst ? now : in.port->next_deadline());
+    if (n == 0) continue;
+    parse(burst_, lane_);
+    route(burst_, lane_);
+    answer(burst_, lane_);
+    send_on(burst_, lane_);
+    lane_.sweep(burst_);
+  }
+  return std::min(next, drain(now));
+}
+
+Nanos Worker::drain(Nanos now) {
+  Nanos next = kNever;
+  if (now >= next_update_) {
+    next_update_ = kNever;
+    for (LinkDrain& d : drains_) next_update_ = std::min(next_update_, d.update(now));
+  }
+  for (LinkDrain& d : drains_) next = std::min(next, d.poll(now));
+  for (const auto& sender : senders_) {
+    if (!sender || sender->empty()) continue;
+    sender->flush(now);
+    if (!sender->empty()) next = std::min(next, now + LinkDrain::kPortRetry);
+  }
+  return std::min(next, next_update_);
+}
+
+void Worker::discard() {
+  for (LinkDrain& d : drains_) d.discard(DropReason::kShutdown);
+  for (const auto& sender : senders_)
+    if (sender) sender->discard(DropReason::kShutdown);
+}
+
+}  // namespace turnpike::router

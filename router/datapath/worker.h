@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One lcore's share of the router: its queues through the stages, its links' queues drained.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "common/dpdk/queue_pair.h"
+#include "router/datapath/drain.h"
+#include "router/datapath/lane.h"
+
+namespace turnpike::router {
+
+/// rx -> parse -> route -> price -> queue -> tx, and beside them `answer` for what is not plain
+/// forwarding. (Policing customers at edge links will stand between route and price.) Polled by
+/// one thread; nothing in here reads a clock, locks, allocates or logs.
+class Worker {
+ public:
+  struct Input {
+    unsigned link = 0;
+    QueuePair* port = nullptr;
+  };
+  struct Parts {
+    unsigned index = 0;
+    rte_mempool* pool = nullptr;
+    WorkerCounters* counters = nullptr;
+    const std::atomic<const Tables*>* tables = nullptr;
+    std::vector<EgressLink*> links;  // all of the router's
+    std::vector<QueuePair*> ports;   // by link; null: this worker has no queue there
+    Nanos slack{0};                  // LinkDrain's
+    TokenBucket errors;
+  };
+  /// Polls between housekeeping: picking up new tables.
+  static constexpr unsigned kHousekeeping = 256;
+
+  explicit Worker(const Parts& parts);
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// One burst from each queue, then the due part of each owned link's queue. Returns when there
+  /// is something to do next: `now` while work is waiting, kNever if only a port can tell.
+  Nanos poll(Nanos now);
+
+  /// From now on nothing is received; what is held still drains. On the polling thread.
+  void stop_receiving() { inputs_.clear(); }
+  /// Drops all that is still held. On the polling thread.
+  void discard();
+
+ private:
+  Nanos drain(Nanos now);
+
+  const std::atomic<const Tables*>& tables_;
+  Lane lane_;
+  std::vector<Input> inputs_;
+  std::vector<std::unique_ptr<PortSender>> senders_;  // by link; null: no queue there
+  std::vector<LinkDrain> drains_;                     // links this worker owns
+  Nanos next_update_{0};
+  unsigned polls_ = 0;
+  Burst burst_;
+};
+
+}  // namespace turnpike::router

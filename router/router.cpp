@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/router.h"
+
+#include <algorithm>
+
+namespace turnpike::router {
+
+namespace {
+
+constexpr int64_t kLeastDatagram = 20;  // B: no smaller packet can wait in a buffer
+
+/// Slots that a link's buffer can fill, as far as there are packets to fill them with.
+uint32_t slots_for(const EgressLink& link, uint32_t pool) {
+  const int64_t by_bytes = link.buffer / (kLeastDatagram + link.overhead) + 1;
+  return static_cast<uint32_t>(std::clamp<int64_t>(by_bytes, kBurst, pool));
+}
+
+uint64_t sum(const std::vector<LinkShard>& shards, metrics::Counter LinkShard::*field) {
+  uint64_t n = 0;
+  for (const LinkShard& s : shards) n += (s.*field).read();
+  return n;
+}
+
+LinkSnapshot snapshot_of(const EgressLink& link) {
+  LinkSnapshot s;
+  s.name = link.name;
+  s.rate = link.rate;
+  s.buffer = Bytes(link.buffer);
+  s.rx_packets = sum(link.shards, &LinkShard::rx_packets);
+  s.rx_bytes = sum(link.shards, &LinkShard::rx_bytes);
+  s.tx_packets = sum(link.shards, &LinkShard::tx_packets);
+  s.tx_bytes = sum(link.shards, &LinkShard::tx_bytes);
+  s.stamped = sum(link.shards, &LinkShard::stamped);
+  const uint64_t out = sum(link.shards, &LinkShard::out_packets);
+  s.held_packets = sum(link.shards, &LinkShard::in_packets) - out;
+  s.queued_bytes = static_cast<uint64_t>(link.queued());
+  for (const LinkShard& shard : link.shards)
+    for (size_t r = 0; r < kDropReasons; ++r) s.drops[r] += shard.drops[r].read();
+  if (link.law) {
+    s.gauges.resize(LinkLaw::kMaxGauges);
+    s.gauges.resize(link.law->gauges(s.gauges));
+  }
+  return s;
+}
+
+}  // namespace
+
+uint64_t LinkSnapshot::egress_drops() const {
+  uint64_t n = 0;
+  for (size_t r = 0; r < kDropReasons; ++r)
+    if (at_egress(static_cast<DropReason>(r))) n += drops[r];
+  return n;
+}
+
+uint64_t Snapshot::dropped() const {
+  uint64_t n = 0;
+  for (const uint64_t d : drops) n += d;
+  return n;
+}
+
+tl::expected<std::unique_ptr<Router>, std::string> Router::make(
+    const config::Topology& topology, size_t node,
+    const std::vector<std::vector<QueuePair*>>& ports, std::span<rte_mempool* const> pools,
+    const RouterOptions& options) {
+  const config::Router& self = topology.routers[node];
+  std::unique_ptr<Router> r(new Router);
+  auto tables = Tables::build(topology, node, options.socket);
+  if (!tables) return tl::unexpected(tables.error());
+  r->tables_ = std::move(*tables);
+  r->current_.store(r->tables_.get(), std::memory_order_release);
+  r->counters_ = std::vector<WorkerCounters>(options.workers);
+
+  for (size_t l = 0; l < self.links.size(); ++l) {
+    const config::Link& link = topology.links[self.links[l]];
+    const size_t direction = link.ends[0].node == self.name ? 0 : 1;
+    auto e = std::make_unique<EgressLink>(link, direction, options.workers);
+    const auto first = std::ranges::find_if(ports[l], [](QueuePair* p) { return p != nullptr; });
+    if (first == ports[l].end())
+      return tl::unexpected("no worker has a queue at link " + link.name);
+    e->owner = static_cast<unsigned>(first - ports[l].begin());
+    for (unsigned w = 0; w < options.workers; ++w) {
+      if (e->drain == config::Drain::kLineRate && ports[l][w] != nullptr) continue;
+      e->hand_off[w] = HandOff::make(slots_for(*e, pools[w]->size), options.socket);
+      if (!e->hand_off[w]) return tl::unexpected("no memory for the queue of link " + link.name);
+    }
+    r->links_.push_back(std::move(e));
+  }
+  for (unsigned w = 0; w < options.workers; ++w) {
+    Worker::Parts parts;
+    parts.index = w;
+    parts.pool = pools[w];
+    parts.counters = &r->counters_[w];
+    parts.tables = &r->current_;
+    parts.slack = options.slack;
+    parts.errors = {options.errors_per_second, options.errors_at_once};
+    for (size_t l = 0; l < r->links_.size(); ++l) {
+      parts.links.push_back(r->links_[l].get());
+      parts.ports.push_back(ports[l][w]);
+    }
+    r->workers_.push_back(std::make_unique<Worker>(parts));
+  }
+  return r;
+}
+
+Snapshot Router::snapshot() const {
+  Snapshot s;
+  for (const auto& link : links_) {
+    s.links.push_back(snapshot_of(*link));
+    const LinkSnapshot& l = s.links.back();
+    s.received += l.rx_packets;
+    s.forwarded += l.tx_packets;
+    s.held += l.held_packets;
+    for (size_t r = 0; r < kDropReasons; ++r) s.drops[r] += l.drops[r];
+  }
+  for (const WorkerCounters& c : counters_) {
+    s.originated += c.originated.read();
+    s.delivered += c.delivered.read();
+    s.suppressed_errors += c.suppressed_errors.read();
+  }
+  return s;
+}
+
+uint64_t Router::held() const {
+  uint64_t n = 0;
+  for (const auto& link : links_) {
+    uint64_t out = 0, in = 0;
+    out = sum(link->shards, &LinkShard::out_packets);
+    in = sum(link->shards, &LinkShard::in_packets);
+    n += in > out ? in - out : 0;
+  }
+  return n;
+}
+
+}  // namespace turnpike::router

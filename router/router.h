@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One router node of a topology, put together from ports that somebody else opened.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "common/config/topology.h"
+#include "router/control/tables.h"
+#include "router/datapath/worker.h"
+#include "router/snapshot.h"
+
+namespace turnpike::router {
+
+struct RouterOptions {
+  unsigned workers = 1;
+  Nanos slack{0};                   // how much link time a late poll may catch up; 0: exact pacing
+  double errors_per_second = 1000;  // ICMP errors, per worker
+  double errors_at_once = 100;
+  int socket = -1;  // NUMA node of tables and queues; -1: any
+};
+
+/// Works on any QueuePair: NIC queues in a process of its own, rings on a virtual clock.
+class Router {
+ public:
+  /// `ports[link][worker]`, links as Topology::routers[node].links orders them; null where a port
+  /// has fewer queues than there are workers, but never for all of them: the others then hand
+  /// their packets to the first that has one. `pools[worker]`: for what the router makes itself.
+  static tl::expected<std::unique_ptr<Router>, std::string> make(
+      const config::Topology& topology, size_t node,
+      const std::vector<std::vector<QueuePair*>>& ports, std::span<rte_mempool* const> pools,
+      const RouterOptions& options);
+
+  [[nodiscard]] Worker& worker(unsigned i) { return *workers_[i]; }
+  [[nodiscard]] unsigned workers() const { return static_cast<unsigned>(workers_.size()); }
+
+  /// Safe while workers run; their figures are then those of slightly different moments.
+  [[nodiscard]] Snapshot snapshot() const;
+  /// Packets admitted and not yet sent.
+  [[nodiscard]] uint64_t held() const;
+
+ private:
+  Router() = default;
+
+  std::unique_ptr<const Tables> tables_;
+  std::atomic<const Tables*> current_{nullptr};
+  std::vector<std::unique_ptr<EgressLink>> links_;
+  std::vector<WorkerCounters> counters_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+}  // namespace turnpike::router
