@@ -1,0 +1,175 @@
+-- SPDX-License-Identifier: BSD-3-Clause
+-- Wireshark dissector of the wire format that wire-format.md describes.
+--   tshark -X lua_script:docs/turnpike.lua -r capture.pcap -O turnpike
+local turnpike = Proto("turnpike", "Turnpike")
+
+local VERSION, COMMON_SIZE, RANGE_SIZE, MAX_RANGES, LENGTH_UNIT = 1, 24, 8, 8, 4
+local TICK_NS = 64
+
+local kinds = {
+  [1] = "SYN", [2] = "SYN-ACK", [3] = "DATA", [4] = "ACK", [5] = "FIN", [6] = "FIN-ACK", [7] = "RESET",
+}
+local answers = { [2] = true, [4] = true, [6] = true, [7] = true }
+local protocols = { [1] = "FCP" }
+
+local f = {
+  version = ProtoField.uint8("turnpike.version", "Version", base.DEC, nil, 0xf0),
+  kind = ProtoField.uint8("turnpike.kind", "Kind", base.DEC, kinds, 0x0f),
+  protocol = ProtoField.uint8("turnpike.protocol", "Protocol", base.DEC, protocols),
+  ranges = ProtoField.uint8("turnpike.ranges", "Ranges"),
+  length = ProtoField.uint8("turnpike.length", "Length (words of 4 B)"),
+  flow = ProtoField.uint32("turnpike.flow", "Flow", base.HEX),
+  sequence = ProtoField.uint32("turnpike.seq", "Sequence"),
+  acknowledgement = ProtoField.uint32("turnpike.ack", "Acknowledgement"),
+  timestamp = ProtoField.uint32("turnpike.timestamp", "Timestamp (64 ns)"),
+  echo = ProtoField.uint32("turnpike.echo", "Echo (64 ns)"),
+  congestion = ProtoField.bytes("turnpike.congestion", "Congestion header"),
+  range = ProtoField.none("turnpike.range", "Range"),
+  range_begin = ProtoField.uint32("turnpike.range.begin", "Begin"),
+  range_end = ProtoField.uint32("turnpike.range.end", "End"),
+  payload = ProtoField.bytes("turnpike.payload", "Payload"),
+  fcp_rtt = ProtoField.uint32("turnpike.fcp.rtt", "Round trip (ns)"),
+  fcp_price = ProtoField.float("turnpike.fcp.price", "Price ($/B)"),
+  fcp_preload = ProtoField.float("turnpike.fcp.preload", "Preload"),
+  fcp_balance = ProtoField.float("turnpike.fcp.balance", "Balance ($/B)"),
+  fcp_exchange = ProtoField.float("turnpike.fcp.exchange", "Exchange rate"),
+}
+turnpike.fields = f
+
+local function malformed(name, text)
+  return ProtoExpert.new("turnpike." .. name, text, expert.group.MALFORMED, expert.severity.ERROR)
+end
+local e = {
+  truncated = malformed("truncated", "The packet ends before its header"),
+  version = malformed("bad_version", "Unknown version"),
+  kind = malformed("bad_kind", "Unknown kind"),
+  length = malformed("bad_length", "Length and ranges contradict each other"),
+  protocol = malformed("bad_protocol", "Unknown protocol"),
+  congestion = malformed("bad_congestion", "Not as long as the protocol's congestion header"),
+  figure = malformed("bad_figure", "A figure that no honest sender or link writes"),
+  range = malformed("bad_range", "An empty or reversed range"),
+  request_ranges = malformed("bad_request", "A request carries no ranges"),
+}
+turnpike.experts = e
+
+turnpike.prefs.port = Pref.uint("UDP port", 4747, "Where receivers of flows listen")
+
+-- The bounds of common/protocols/fcp/header.h; comparisons with NaN are false.
+local LEAST, MOST, MOST_PRELOAD = 1.2e-38, 1e12, 1e20
+local function amount(v)
+  return v == 0 or (v >= LEAST and v <= MOST)
+end
+
+local function fcp(tvb, tree)
+  local function figure(field, at, believable)
+    local range = tvb(at, 4)
+    local item = tree:add(field, range)
+    if not believable(range) then item:add_proto_expert_info(e.figure) end
+    return item
+  end
+  local rtt = tvb(0, 4):uint()
+  figure(f.fcp_rtt, 0, function() return rtt == 0 or rtt >= 1000 end)
+    :append_text(string.format(" (%.3f ms)", rtt / 1e6))
+  figure(f.fcp_price, 4, function(r) return amount(r:float()) end)
+  figure(f.fcp_preload, 8, function(r)
+    local v = math.abs(r:float())
+    return v == 0 or (v >= LEAST and v <= MOST_PRELOAD)
+  end)
+  figure(f.fcp_balance, 12, function(r) return amount(r:float()) end)
+  figure(f.fcp_exchange, 16, function(r) return r:float() >= LEAST and r:float() <= MOST end)
+  return string.format(" price=%.4g", tvb(4, 4):float())
+end
+
+-- Protocol id -> size of its congestion header, and what shows it (returning text for the list).
+local congestion_headers = { [1] = { size = 20, show = fcp } }
+
+local function show_ranges(tvb, tree, count)
+  for i = 0, count - 1 do
+    local range = tvb(i * RANGE_SIZE, RANGE_SIZE)
+    local first, past = range(0, 4):uint(), range(4, 4):uint()
+    local item = tree:add(f.range, range):append_text(string.format(": [%u, %u)", first, past))
+    item:add(f.range_begin, range(0, 4))
+    item:add(f.range_end, range(4, 4))
+    -- Serial numbers (RFC 1982): the end lies less than half the circle ahead.
+    local span = (past - first) % 2 ^ 32
+    if span == 0 or span >= 2 ^ 31 then item:add_proto_expert_info(e.range) end
+  end
+end
+
+-- The common header as far as it can be read. Returns kind, ranges and length in bytes; nothing
+-- where decoding has to stop.
+local function common_header(tvb, tree, pinfo)
+  if tvb:len() == 0 then return tree:add_proto_expert_info(e.truncated) and nil end
+  local version = tree:add(f.version, tvb(0, 1))
+  if tvb(0, 1):bitfield(0, 4) ~= VERSION then return version:add_proto_expert_info(e.version) and nil end
+  if tvb:len() < COMMON_SIZE then return tree:add_proto_expert_info(e.truncated) and nil end
+
+  local kind, ranges, length = tvb(0, 1):bitfield(4, 4), tvb(2, 1):uint(), tvb(3, 1):uint() * LENGTH_UNIT
+  local kind_item = tree:add(f.kind, tvb(0, 1))
+  tree:add(f.protocol, tvb(1, 1))
+  local ranges_item = tree:add(f.ranges, tvb(2, 1))
+  local length_item = tree:add(f.length, tvb(3, 1)):append_text(string.format(" (%d B)", length))
+  tree:add(f.flow, tvb(4, 4))
+  tree:add(f.sequence, tvb(8, 4))
+  tree:add(f.acknowledgement, tvb(12, 4))
+  for at, field in pairs({ [16] = f.timestamp, [20] = f.echo }) do
+    tree:add(field, tvb(at, 4)):append_text(string.format(" (%.6f s)", tvb(at, 4):uint() * TICK_NS / 1e9))
+  end
+
+  pinfo.cols.info = string.format("%s flow=%08x seq=%u", kinds[kind] or "?", tvb(4, 4):uint(), tvb(8, 4):uint())
+  if answers[kind] then pinfo.cols.info:append(string.format(" ack=%u", tvb(12, 4):uint())) end
+
+  if not kinds[kind] then return kind_item:add_proto_expert_info(e.kind) and nil end
+  if ranges > MAX_RANGES or length < COMMON_SIZE + ranges * RANGE_SIZE then
+    return length_item:add_proto_expert_info(e.length) and nil
+  end
+  if length > tvb:len() then return length_item:add_proto_expert_info(e.truncated) and nil end
+  if ranges > 0 and not answers[kind] then ranges_item:add_proto_expert_info(e.request_ranges) end
+  return kind, ranges, length
+end
+
+function turnpike.dissector(tvb, pinfo, tree)
+  pinfo.cols.protocol = "Turnpike"
+  local subtree = tree:add(turnpike, tvb())
+  local kind, ranges, length = common_header(tvb, subtree, pinfo)
+  if not kind then
+    pinfo.cols.info:append(" [malformed]")
+    return tvb:len()
+  end
+  subtree:set_len(length)
+  subtree:append_text(", " .. kinds[kind])
+
+  local protocol = tvb(1, 1):uint()
+  local size = length - COMMON_SIZE - ranges * RANGE_SIZE
+  local scheme = congestion_headers[protocol]
+  if size > 0 then
+    local item = subtree:add(f.congestion, tvb(COMMON_SIZE, size))
+    if scheme and size == scheme.size then
+      item:set_text((protocols[protocol] or "") .. " congestion header")
+      pinfo.cols.info:append(scheme.show(tvb(COMMON_SIZE, size):tvb(), item))
+    end
+  end
+  if not scheme then
+    subtree:add_proto_expert_info(e.protocol)
+  elseif size ~= scheme.size then
+    subtree:add_proto_expert_info(e.congestion)
+  end
+  if ranges > 0 then show_ranges(tvb(COMMON_SIZE + size, ranges * RANGE_SIZE):tvb(), subtree, ranges) end
+  if tvb:len() > length then
+    tree:add(f.payload, tvb(length))
+    pinfo.cols.info:append(string.format(" len=%d", tvb:len() - length))
+  end
+  return tvb:len()
+end
+
+local udp = DissectorTable.get("udp.port")
+local registered
+local function register(port)
+  if registered then udp:remove(registered, turnpike) end
+  udp:add(port, turnpike)
+  registered = port
+end
+function turnpike.prefs_changed()
+  register(turnpike.prefs.port)
+end
+register(turnpike.prefs.port)

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writes a capture with a frame of every kind, sound and broken, and says on standard output, one
+// JSON object per frame, what a dissector must find in it.
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "common/protocols/fcp/header.h"
+#include "common/wire/bytes.h"
+#include "common/wire/frame_builder.h"
+#include "common/wire/turnpike_header.h"
+
+namespace turnpike {
+namespace {
+
+using wire::Kind;
+using Bytes = std::vector<uint8_t>;
+using nlohmann::json;
+
+/// Classic pcap, in this machine's byte order as the format allows.
+class Capture {
+ public:
+  explicit Capture(const std::string& path) : out_(path, std::ios::binary) {
+    put32(0xa1b2c3d4);
+    put32(2 | 4 << 16);  // version 2.4
+    put32(0);
+    put32(0);
+    put32(65535);
+    put32(1);  // Ethernet
+  }
+  void add(const Bytes& frame) {
+    put32(frames_++);
+    put32(0);
+    put32(static_cast<uint32_t>(frame.size()));
+    put32(static_cast<uint32_t>(frame.size()));
+    out_.write(reinterpret_cast<const char*>(frame.data()),
+               static_cast<std::streamsize>(frame.size()));
+  }
+  [[nodiscard]] bool good() {
+    out_.flush();
+    return out_.good();
+  }
+
+ private:
+  void put32(uint32_t v) { out_.write(reinterpret_cast<const char*>(&v), sizeof v); }
+  std::ofstream out_;
+  uint32_t frames_ = 0;
+};
+
+wire::FrameSpec spec(bool ipv6, bool vlan, bool checksum = true) {
+  wire::FrameSpec s{.source_mac = {2, 0, 0, 0, 0, 1},
+                    .destination_mac = {2, 0, 0, 0, 0, 2},
+                    .vlan = {},
+                    .addresses = {},
+                    .source_port = 50001,
+                    .destination_port = wire::kDefaultUdpPort,
+                    .udp_checksum = checksum};
+  if (vlan) s.vlan = 42;
+  if (ipv6) {
+    s.addresses = wire::Ipv6Pair{{0xfd, 0, 1}, {0xfd, 0, 2}};
+  } else {
+    s.addresses = wire::Ipv4Pair{0x0a000001, 0x0a000002};
+  }
+  return s;
+}
+
+wire::Header header(Kind kind, uint8_t ranges = 0) {
+  return {.kind = kind,
+          .protocol = fcp::kProtocolId,
+          .ranges = ranges,
+          .length = wire::header_length(fcp::kHeaderSize, ranges),
+          .flow = 0x89abcdef,
+          .sequence = 4'000'000'000,
+          .acknowledgement = 77,
+          .timestamp = 15'625'000,  // 1 s
+          .echo = 31'250'000};
+}
+
+const fcp::Header kCredible{
+    .rtt_ns = 20'000'000, .price = 1e-18F, .preload = -1, .balance = 8e-8F, .exchange = 1};
+
+Bytes payload_of(const wire::Header& h, const fcp::Header& congestion, size_t user_bytes = 0) {
+  Bytes bytes(h.length + user_bytes, 0x55);
+  wire::encode(h, bytes.data());
+  fcp::store(congestion, bytes.data() + wire::kHeaderSize);
+  for (uint32_t i = 0; i < h.ranges; ++i) {
+    wire::store_range(h, bytes.data(), i, {100 - 10 * i, 105 - 10 * i});
+  }
+  return bytes;
+}
+
+/// What must be found in a sound packet.
+json fields_of(const wire::Header& h, const fcp::Header& c) {
+  json f = {{"turnpike.version", wire::kVersion},
+            {"turnpike.kind", static_cast<int>(h.kind)},
+            {"turnpike.protocol", h.protocol},
+            {"turnpike.ranges", h.ranges},
+            {"turnpike.length", h.length / wire::kLengthUnit},
+            {"turnpike.flow", h.flow},
+            {"turnpike.seq", h.sequence},
+            {"turnpike.ack", h.acknowledgement},
+            {"turnpike.timestamp", h.timestamp},
+            {"turnpike.echo", h.echo},
+            {"turnpike.fcp.rtt", c.rtt_ns},
+            {"turnpike.fcp.price", c.price},
+            {"turnpike.fcp.preload", c.preload},
+            {"turnpike.fcp.balance", c.balance},
+            {"turnpike.fcp.exchange", c.exchange}};
+  for (int i = 0; i < h.ranges; ++i) {
+    f["turnpike.range.begin"].push_back(100 - 10 * i);
+    f["turnpike.range.end"].push_back(105 - 10 * i);
+  }
+  return f;
+}
+
+class Writer {
+ public:
+  explicit Writer(const std::string& path) : capture_(path) {}
+
+  void sound(const std::string& name, const wire::FrameSpec& s, const wire::Header& h,
+             size_t user_bytes = 0) {
+    write(name, s, payload_of(h, kCredible, user_bytes), fields_of(h, kCredible), nullptr);
+  }
+  void broken(const std::string& name, const Bytes& payload, const std::string& expert) {
+    write(name, spec(false, false), payload, json::object(), expert);
+  }
+  void incredible(const std::string& name, const fcp::Header& congestion) {
+    broken(name, payload_of(header(Kind::kData), congestion), "figure");
+  }
+  [[nodiscard]] bool good() { return capture_.good(); }
+
+ private:
+  void write(const std::string& name, const wire::FrameSpec& s, const Bytes& payload, json fields,
+             const json& expert) {
+    capture_.add(wire::build_frame(s, payload));
+    std::cout << json{{"name", name}, {"fields", std::move(fields)}, {"expert", expert}} << '\n';
+  }
+  Capture capture_;
+};
+
+void write_sound(Writer& w) {
+  for (const bool ipv6 : {false, true}) {
+    for (const bool vlan : {false, true}) {
+      const std::string over =
+          std::string(ipv6 ? " over IPv6" : " over IPv4") + (vlan ? " in a VLAN" : "");
+      for (int k = 1; k <= 7; ++k) {
+        const auto kind = static_cast<Kind>(k);
+        w.sound(std::string(wire::kind_name(kind)) + over, spec(ipv6, vlan), header(kind),
+                kind == Kind::kData ? 1000 : 0);
+      }
+      w.sound("ACK with all ranges" + over, spec(ipv6, vlan), header(Kind::kAck, wire::kMaxRanges));
+      w.sound("no checksum" + over, spec(ipv6, vlan, false), header(Kind::kData), 11);
+    }
+  }
+}
+
+void write_broken(Writer& w) {
+  const Bytes good = payload_of(header(Kind::kData), kCredible);
+  const auto with = [&good](size_t at, uint8_t value) {
+    Bytes b = good;
+    b[at] = value;
+    return b;
+  };
+  for (const size_t cut :
+       {size_t{1}, size_t{3}, wire::kHeaderSize - 1, wire::kHeaderSize, good.size() - 1}) {
+    w.broken("cut to " + std::to_string(cut) + " B",
+             Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(cut)), "truncated");
+  }
+  w.broken("version 2", with(0, 0x23), "version");
+  w.broken("kind 0", with(0, 0x10), "kind");
+  w.broken("kind 8", with(0, 0x18), "kind");
+  w.broken("protocol 0", with(1, 0), "protocol");
+  w.broken("protocol 99", with(1, 99), "protocol");
+  w.broken("nine ranges", with(2, 9), "length");
+  w.broken("length below the common header", with(3, 5), "length");
+  w.broken("length without the congestion header", with(3, 6), "congestion");
+  w.broken("length beyond the packet", with(3, 255), "truncated");
+  w.broken("a request with ranges", payload_of(header(Kind::kData, 1), kCredible), "request");
+  Bytes reversed = payload_of(header(Kind::kAck, 1), kCredible);
+  wire::store_range(header(Kind::kAck, 1), reversed.data(), 0, {.begin = 9, .end = 9});
+  w.broken("an empty range", reversed, "range");
+
+  const auto incredible = [&w](const std::string& name, auto change) {
+    fcp::Header c = kCredible;
+    change(c);
+    w.incredible(name, c);
+  };
+  incredible("a price that is no number", [](auto& c) { c.price = NAN; });
+  incredible("a negative price", [](auto& c) { c.price = -1; });
+  incredible("an infinite balance", [](auto& c) { c.balance = INFINITY; });
+  incredible("a preload beyond all sense", [](auto& c) { c.preload = -1e21F; });
+  incredible("a denormal price", [](auto& c) { c.price = std::bit_cast<float>(1U); });
+  incredible("an exchange rate of nothing", [](auto& c) { c.exchange = 0; });
+  incredible("a round trip of 5 ns", [](auto& c) { c.rtt_ns = 5; });
+}
+
+}  // namespace
+}  // namespace turnpike
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: make_capture FILE\n", stderr);
+    return 2;
+  }
+  turnpike::Writer writer(argv[1]);
+  turnpike::write_sound(writer);
+  turnpike::write_broken(writer);
+  return writer.good() ? 0 : 1;
+}
