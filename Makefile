@@ -26,7 +26,7 @@ setup:  ## install the packages of packages.txt that are missing
 build:  ## install what the build needs, configure, compile into build/
 	$(call quiet,compiling into build/,\
 	  docker/install-packages build && \
-	  { [ -f build/build.ninja ] || meson setup build; } && ninja -C build)
+	  { [ -f build/build.ninja ] || meson setup build -Dcpp_args=-g1; } && ninja -C build)
 
 bench: build  ## run the micro-benchmarks
 	@meson test -C build --benchmark --no-rebuild --verbose
