@@ -8,8 +8,11 @@
 namespace turnpike::config {
 namespace {
 
+constexpr size_t kMostSlips = 3;
+
 // Optimal string alignment distance, one row at a time; words beyond 64 letters are never near.
-size_t edit_distance(std::string_view a, std::string_view b) {
+// It gives up, with a number of at least `limit`, where that much is certain.
+size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
   constexpr size_t kLongest = 64;
   if (a.size() > kLongest || b.size() > kLongest) return kLongest;
   size_t rows[3][kLongest + 1];
@@ -23,6 +26,9 @@ size_t edit_distance(std::string_view a, std::string_view b) {
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
         row[j] = std::min(row[j], before[j - 2] + 1);
     }
+    // The rows after this one are made of it and the one before.
+    const auto least = [&](const size_t* r) { return *std::min_element(r, r + b.size() + 1); };
+    if (least(row) >= limit && least(previous) >= limit) return limit;
     std::swap(before, previous);
     std::swap(previous, row);
   }
@@ -63,13 +69,15 @@ std::string join(std::string_view path, std::string_view key) {
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
   std::string_view best;
+  // More than any network may have: a hostile file, not worth the time.
+  if (candidates.size() > 4096) return best;
   // One slip in three letters: 'a' is not meant for 'b', nor 'law' for 'mtu'.
-  size_t least = word.size() / 3 + 1;
+  size_t least = std::min<size_t>(word.size() / 3, kMostSlips) + 1;
   for (const std::string_view c : candidates) {
     const size_t difference =
         c.size() > word.size() ? c.size() - word.size() : word.size() - c.size();
     if (difference >= least || c == word) continue;
-    if (const size_t d = edit_distance(word, c); d < least) {
+    if (const size_t d = edit_distance(word, c, least); d < least) {
       least = d;
       best = c;
     }

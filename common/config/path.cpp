@@ -2,48 +2,70 @@
 // Follows one packet from router to router through the tables the routers will really use.
 #include "common/config/path.h"
 
-#include <optional>
+#include <cstdint>
 
 #include "common/config/address.h"
 
 namespace turnpike::config {
 namespace {
 
+constexpr size_t kNone = SIZE_MAX;      // no router, or no route
+constexpr size_t kUnasked = kNone - 1;  // not looked up yet
+
 template <class Routes, class Address>
-std::optional<size_t> longest_match(const Routes& routes, const Address& to) {
+size_t longest_match(const Routes& routes, const Address& to) {
   const typename Routes::value_type* best = nullptr;
   for (const auto& route : routes)
     if (contains(route.prefix, to) && (!best || route.prefix.length > best->prefix.length))
       best = &route;
-  if (!best) return {};
-  return best->link;
+  return best ? best->link : kNone;
 }
 
 }  // namespace
 
-std::vector<Hop> path_between(const Topology& topology, size_t from_host, size_t to_host,
-                              unsigned ip_version) {
+PathFinder::PathFinder(const Topology& topology)
+    : topology_(topology), router_at_(topology.links.size(), {kNone, kNone}) {
+  for (size_t r = 0; r < topology.routers.size(); ++r)
+    for (const size_t link : topology.routers[r].links)
+      router_at_[link][topology.links[link].ends[0].node == topology.routers[r].name ? 0 : 1] = r;
+  for (auto& table : next_) table.resize(topology.hosts.size());
+}
+
+size_t PathFinder::next_link(size_t router, size_t to_host, unsigned ip_version) {
+  auto& known = next_[ip_version == 6 ? 1 : 0][to_host];
+  if (known.empty()) known.assign(topology_.routers.size(), kUnasked);
+  if (known[router] == kUnasked) {
+    const Interface& target = topology_.interface_of(topology_.hosts[to_host]);
+    const Router& at = topology_.routers[router];
+    known[router] = ip_version == 6 ? longest_match(at.ipv6_routes, target.ipv6.address)
+                                    : longest_match(at.ipv4_routes, target.ipv4.address);
+  }
+  return known[router];
+}
+
+std::vector<Hop> PathFinder::path(size_t from_host, size_t to_host, unsigned ip_version) {
   if (from_host == to_host) return {};
-  const Host& from = topology.hosts[from_host];
-  const Host& to = topology.hosts[to_host];
-  const Interface& target = topology.interface_of(to);
+  const Host& from = topology_.hosts[from_host];
+  const Host& to = topology_.hosts[to_host];
   std::vector<Hop> path;
   Hop hop{from.link, from.end};
-  // A way that visits more links than there are goes round in a circle.
-  while (path.size() < 2 * topology.links.size()) {
+  // A way that visits more links than there are, in both directions, goes round in a circle.
+  while (path.size() < 2 * topology_.links.size()) {
     path.push_back(hop);
-    const std::string& node = topology.links[hop.link].ends[1 - hop.direction].node;
-    if (hop.link == to.link && 1 - hop.direction == to.end) return path;
-    const Router* at = nullptr;
-    for (const Router& r : topology.routers)
-      if (r.name == node) at = &r;
-    if (!at) return {};  // another host: hosts do not forward
-    const auto out = ip_version == 6 ? longest_match(at->ipv6_routes, target.ipv6.address)
-                                     : longest_match(at->ipv4_routes, target.ipv4.address);
-    if (!out) return {};
-    hop = {*out, topology.links[*out].ends[0].node == node ? size_t{0} : size_t{1}};
+    const size_t far = 1 - hop.direction;
+    if (hop.link == to.link && far == to.end) return path;
+    const size_t router = router_at_[hop.link][far];
+    if (router == kNone) return {};  // another host: hosts do not forward
+    const size_t out = next_link(router, to_host, ip_version);
+    if (out == kNone) return {};
+    hop = {out, router_at_[out][0] == router ? size_t{0} : size_t{1}};
   }
   return {};
+}
+
+std::vector<Hop> path_between(const Topology& topology, size_t from_host, size_t to_host,
+                              unsigned ip_version) {
+  return PathFinder(topology).path(from_host, to_host, ip_version);
 }
 
 Nanos propagation(const Topology& topology, const std::vector<Hop>& path) {

@@ -2,6 +2,7 @@
 // Which way packets go: the directed links between two hosts, found by following the routes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -14,6 +15,26 @@ struct Hop {
   size_t link = 0;
   size_t direction = 0;
   bool operator==(const Hop&) const = default;
+};
+
+/// Finds many paths in one topology, which must outlive it and stay as it is. It remembers what it
+/// has looked up, so all pairs of hosts cost little more than one table look-up per router and
+/// host.
+class PathFinder {
+ public:
+  explicit PathFinder(const Topology& topology);
+
+  /// As path_between below.
+  std::vector<Hop> path(size_t from_host, size_t to_host, unsigned ip_version);
+
+ private:
+  size_t next_link(size_t router, size_t to_host, unsigned ip_version);
+
+  const Topology& topology_;
+  // By link and end: the router there.
+  std::vector<std::array<size_t, 2>> router_at_;
+  // Next links by IP version, destination host and router.
+  std::array<std::vector<std::vector<size_t>>, 2> next_;
 };
 
 /// The links that packets of `ip_version` cross from one host to another, in order. It looks up

@@ -16,7 +16,7 @@ constexpr uint16_t kLeastIpv6Mtu = 1280;  // RFC 8200, section 5
 
 class Traffic {
  public:
-  explicit Traffic(Draft& draft) : d_(draft) {}
+  explicit Traffic(Draft& draft) : d_(draft), paths_(draft.topology) {}
 
   void place_flow(const Named<FlowSpec>& named) {
     const auto& [name, at, spec] = named;
@@ -119,8 +119,8 @@ class Traffic {
   }
 
   // The way between two hosts by the routing tables; by the graph where the tables are in doubt.
-  std::vector<Hop> way(size_t from, size_t to, unsigned ip_version) const {
-    if (d_.tables_right && d_.ends_known) return path_between(d_.topology, from, to, ip_version);
+  std::vector<Hop> way(size_t from, size_t to, unsigned ip_version) {
+    if (d_.tables_right && d_.ends_known) return paths_.path(from, to, ip_version);
     std::map<std::string_view, std::vector<Hop>> ways{{d_.topology.hosts[from].name, {}}};
     std::vector<std::string_view> frontier{d_.topology.hosts[from].name};
     for (size_t next = 0; next < frontier.size(); ++next) {
@@ -233,6 +233,7 @@ class Traffic {
   }
 
   Draft& d_;
+  PathFinder paths_;
   std::string path_;
   std::map<std::tuple<size_t, size_t, unsigned>, uint16_t> pairs_;  // their paths' MTU
   uint16_t least_mtu_ = UINT16_MAX;  // over the pairs of the transfer at hand

@@ -5,10 +5,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "common/config/load.h"
+#include "common/protocols/registry.h"
 
 namespace turnpike::config {
 namespace {
@@ -31,6 +34,32 @@ TEST(Configs, AllCommittedTopologiesAreRight) {
     ++n;
   }
   EXPECT_GE(n, 3U);
+}
+
+// All keys of all maps in the schema.
+void collect_keys(const nlohmann::json& schema, std::set<std::string>& keys) {
+  for (const auto& [name, value] : schema.items()) {
+    if (name == "properties")
+      for (const auto& property : value.items()) keys.insert(property.key());
+    if (value.is_structured()) collect_keys(value, keys);
+  }
+}
+
+TEST(Configs, EveryKeyIsTakenSomewhere) {
+  const std::string path = TURNPIKE_SOURCE_ROOT "/tests/config/every-key.yaml";
+  const Loaded loaded = load_file(path);
+  if (!loaded)
+    for (const Mistake& m : loaded.error()) ADD_FAILURE() << m.text();
+  std::ifstream in(path);
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  std::set<std::string> keys;
+  collect_keys(nlohmann::json::parse(schema_text()), keys);
+  // Parameters belong to their protocols, whose tests know them.
+  for (const Protocol& p : protocols())
+    for (const auto& specs : {p.link_params, p.flow_params})
+      for (const ParamSpec& spec : specs) keys.erase(std::string(spec.name));
+  for (const std::string& key : keys)
+    EXPECT_NE(text.find(key + ":"), std::string::npos) << key << " is missing in " << path;
 }
 
 }  // namespace
