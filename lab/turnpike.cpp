@@ -11,6 +11,8 @@ int main(int argc, char** argv) {
   ExitCode code = kExitOk;
   lab::add_check(app, code);
   lab::add_schema(app, code);
+  lab::add_demo(app, code);
+  lab::add_report(app, code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

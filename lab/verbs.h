@@ -12,5 +12,9 @@ namespace turnpike::lab {
 void add_check(CLI::App& app, ExitCode& code);
 /// `turnpike schema`: the topology file's JSON Schema.
 void add_schema(CLI::App& app, ExitCode& code);
+/// `turnpike demo [FILE]`: plays a topology with real processes and judges the shares.
+void add_demo(CLI::App& app, ExitCode& code);
+/// `turnpike report DIR`: renders the report of a run's folder.
+void add_report(CLI::App& app, ExitCode& code);
 
 }  // namespace turnpike::lab

@@ -72,4 +72,11 @@ std::string csv_field(std::string_view text) {
   return out + "\"";
 }
 
+std::string csv_line(const std::vector<std::string>& fields) {
+  std::string line;
+  for (const std::string& f : fields) line += csv_field(f) + ",";
+  if (!line.empty()) line.pop_back();
+  return line + "\n";
+}
+
 }  // namespace turnpike::report

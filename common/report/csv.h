@@ -15,6 +15,7 @@ class Csv {
  public:
   static Csv parse(std::string_view text);
 
+  [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
   [[nodiscard]] size_t rows() const { return rows_.size(); }
   [[nodiscard]] std::optional<size_t> column(std::string_view name) const;
   /// Empty where there is no such column.
@@ -29,5 +30,7 @@ class Csv {
 
 /// A field as it stands in a line: quoted if it must be.
 std::string csv_field(std::string_view text);
+/// A whole line, with its end.
+std::string csv_line(const std::vector<std::string>& fields);
 
 }  // namespace turnpike::report

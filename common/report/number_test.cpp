@@ -70,12 +70,11 @@ TEST(CsvTest, ReadsRowsByColumnName) {
 }
 
 RC_GTEST_PROP(CsvTest, FieldsSurviveTheRoundTrip, (const std::vector<std::string>& fields)) {
-  std::string header = "n", line = "0";
-  for (size_t i = 0; i < fields.size(); ++i) {
-    header += ",c" + std::to_string(i);
-    line += "," + csv_field(fields[i]);
-  }
-  const Csv csv = Csv::parse(header + "\r\n" + line + "\r\n");
+  std::vector<std::string> header{"n"}, line{"0"};
+  for (size_t i = 0; i < fields.size(); ++i) header.push_back("c" + std::to_string(i));
+  line.insert(line.end(), fields.begin(), fields.end());
+  const Csv csv = Csv::parse(csv_line(header) + csv_line(line));
+  RC_ASSERT(csv.columns() == header);
   RC_ASSERT(csv.rows() == 1u);
   for (size_t i = 0; i < fields.size(); ++i)
     RC_ASSERT(csv.text(0, "c" + std::to_string(i)) == fields[i]);

@@ -62,13 +62,15 @@ double quantile(const std::vector<double>& values, double share) {
 
 }  // namespace
 
-std::vector<LinkSeries> link_series(const std::string& text) {
+std::vector<LinkSeries> link_series(const std::string& text, double run_unix_s) {
   const Csv csv = Csv::parse(text);
   std::vector<LinkSeries> all;
   for (size_t row = 0; row < csv.rows(); ++row) {
     if (csv.text(row, "link").empty()) continue;
+    const double since_start = csv.number(row, "unix_s") - run_unix_s;  // NaN where unknown
+    if (since_start < 0) continue;
     LinkSeries& s = named(all, csv.text(row, "link"));
-    s.t.push_back(csv.number(row, "t"));
+    s.t.push_back(std::isnan(since_start) ? csv.number(row, "t") : since_start);
     s.price.push_back(csv.number(row, "price"));
     s.queue_bytes.push_back(csv.number(row, "queue_bytes"));
     s.queue_delay.push_back(csv.number(row, "queue_delay_ms"));
@@ -98,6 +100,21 @@ nlohmann::json summarise(const LinkSeries& link) {
   return out;
 }
 
+void add_links(RunData& run) {
+  double dropped = 0;
+  nlohmann::json& links = run.summary["links"];
+  if (!links.is_object()) links = nlohmann::json::object();
+  for (const LinkSeries& series : run.links) {
+    nlohmann::json& link = links[series.name];
+    if (!link.is_object()) link = nlohmann::json::object();
+    link.update(summarise(series));
+    if (const double n = number_at(link, {"dropped_packets"}); n > 0) dropped += n;
+  }
+  if (run.links.empty()) return;
+  nlohmann::json& verdict = run.summary["verdict"];
+  if (verdict.is_object()) verdict["dropped_packets"] = dropped;
+}
+
 tl::expected<RunData, std::string> read_run(const std::string& folder) {
   const auto text = read_text(folder + "/summary.json");
   if (!text) return tl::unexpected(text.error());
@@ -105,7 +122,8 @@ tl::expected<RunData, std::string> read_run(const std::string& folder) {
   run.summary = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (!run.summary.is_object()) return tl::unexpected(folder + "/summary.json: not a JSON object");
   if (const auto rates = read_text(folder + "/rates.csv")) run.hosts = host_series(*rates);
-  if (const auto links = read_text(folder + "/links.csv")) run.links = link_series(*links);
+  if (const auto links = read_text(folder + "/links.csv"))
+    run.links = link_series(*links, number_at(run.summary, {"unix_s"}));
   return run;
 }
 

@@ -2,6 +2,7 @@
 // What a run left in its folder: summary.json, rates.csv and, if a router took part, links.csv.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -41,9 +42,16 @@ struct RunData {
 /// summary.json there is no run, and the error says why.
 tl::expected<RunData, std::string> read_run(const std::string& folder);
 
+/// Adds what the link series tell to the summary's "links", and what routers dropped in all to its
+/// verdict. Doing it twice changes nothing.
+void add_links(RunData& run);
+
 /// Series by link, in the order in which the file names them first. `text` is links.csv: t, link,
-/// price, queue_bytes, queue_delay_ms, utilization, drops; columns may be missing.
-std::vector<LinkSeries> link_series(const std::string& text);
+/// price, queue_bytes, queue_delay_ms, utilization, drops; columns may be missing. A router's clock
+/// starts before the run's: with a column unix_s, and the run's own start as UNIX time, times are
+/// moved to the run's clock and what came before it is left out.
+std::vector<LinkSeries> link_series(const std::string& text,
+                                    double run_unix_s = std::numeric_limits<double>::quiet_NaN());
 
 /// A link's part of summary.json as its series tell it: utilization, queue_delay_ms {mean, p50,
 /// p99, max}, queue_bytes {mean, max}, price {mean, last}, dropped_packets; what is not known is

@@ -103,6 +103,26 @@ TEST(RunData, SummarisesLinks) {
   EXPECT_TRUE(summarise({}).empty());
 }
 
+TEST(RunData, JoinsLinksAndVerdict) {
+  RunData run = sample_run();
+  add_links(run);
+  EXPECT_EQ(number_at(run.summary, {"links", "bottleneck", "queue_bytes", "max"}), 4500);
+  EXPECT_EQ(number_at(run.summary, {"links", "bottleneck", "rate_mbps"}), 100);  // kept
+  EXPECT_EQ(number_at(run.summary, {"verdict", "dropped_packets"}), 2);
+  const auto once = run.summary;
+  add_links(run);
+  EXPECT_EQ(run.summary, once);
+}
+
+TEST(RunData, MovesARoutersTimesToTheRunsClock) {
+  const char* text = "t,unix_s,link,price\n1,100.5,l,1\n2,101.5,l,2\n3,102.5,l,3\n";
+  const auto moved = link_series(text, 101);
+  ASSERT_EQ(moved.size(), 1u);
+  EXPECT_EQ(moved[0].t, (std::vector<double>{0.5, 1.5}));
+  EXPECT_EQ(moved[0].price, (std::vector<double>{2, 3}));
+  EXPECT_EQ(link_series(text)[0].t, (std::vector<double>{1, 2, 3}));
+}
+
 TEST(RunCharts, PriceSpansDecadesOnALogAxisOnly) {
   RunData run = sample_run();
   EXPECT_FALSE(price_chart(run).y.log);

@@ -2,9 +2,6 @@
 #include "sender/results/live.h"
 
 #include <algorithm>
-#include <cstdlib>
-
-#include <unistd.h>
 
 namespace turnpike::sender {
 namespace {
@@ -20,14 +17,8 @@ bool starts_flows(const config::Topology& topology, size_t host) {
 
 }  // namespace
 
-LiveStyle natural_style(std::FILE* out) {
-  const char* terminal = std::getenv("TERM");
-  const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
-  return isatty(fileno(out)) && !dumb ? LiveStyle::kTable : LiveStyle::kLines;
-}
-
-LiveView view_of(const config::Topology& topology, const Recorder& recorder) {
-  LiveView view;
+report::LiveView view_of(const config::Topology& topology, const Recorder& recorder) {
+  report::LiveView view;
   const auto rates = recorder.latest_rates();
   if (!rates) return view;
   const Sample& latest = recorder.record().samples.back();
@@ -44,21 +35,6 @@ LiveView view_of(const config::Topology& topology, const Recorder& recorder) {
                           .lost = r.lost_packets});
   }
   return view;
-}
-
-void Live::show(const LiveView& view) {
-  if (style_ == LiveStyle::kNone || (view.hosts.empty() && view.links.empty())) return;
-  std::string text;
-  if (style_ == LiveStyle::kTable) {
-    const std::string table = live_table(view);
-    if (lines_on_screen_ > 0) text = "\x1b[" + std::to_string(lines_on_screen_) + "A\r\x1b[J";
-    lines_on_screen_ = static_cast<size_t>(std::count(table.begin(), table.end(), '\n'));
-    text += table;
-  } else {
-    text = (style_ == LiveStyle::kJson ? live_json(view) : live_line(view)) + "\n";
-  }
-  std::fputs(text.c_str(), out_);
-  std::fflush(out_);
 }
 
 }  // namespace turnpike::sender

@@ -1,36 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shows a run while it runs: a table redrawn in place, plain lines, or JSON lines.
+// From a recorder's latest sample to what a person watching the run sees.
 #pragma once
 
-#include <cstdint>
-#include <cstdio>
-#include <string>
-
 #include "common/config/topology.h"
-#include "sender/results/live_view.h"
+#include "common/report/live_view.h"
 #include "sender/results/recorder.h"
 
 namespace turnpike::sender {
 
-enum class LiveStyle : uint8_t { kNone, kTable, kLines, kJson };
-
-/// How `out` is best written to: a table on a terminal, lines elsewhere.
-LiveStyle natural_style(std::FILE* out);
-
 /// The view of a recorder's latest sample: the hosts at which flows start.
-LiveView view_of(const config::Topology& topology, const Recorder& recorder);
-
-/// Writes views one after the other; a table replaces the one before it on the screen.
-class Live {
- public:
-  Live(LiveStyle style, std::FILE* out) : style_(style), out_(out) {}
-
-  void show(const LiveView& view);
-
- private:
-  LiveStyle style_;
-  std::FILE* out_;
-  size_t lines_on_screen_ = 0;
-};
+report::LiveView view_of(const config::Topology& topology, const Recorder& recorder);
 
 }  // namespace turnpike::sender

@@ -199,7 +199,7 @@ TEST(Recorder, FeedsTheLiveView) {
   Recorder recorder(t);
   EXPECT_TRUE(view_of(t, recorder).hosts.empty());
   play(recorder, t, 1, 6_s);
-  const LiveView view = view_of(t, recorder);
+  const report::LiveView view = view_of(t, recorder);
   EXPECT_EQ(view.t, 6);
   ASSERT_EQ(view.hosts.size(), 3u);
   EXPECT_NEAR(view.hosts[2].rate_mbps, 50, 1e-3);

@@ -128,24 +128,27 @@ json run_summary(const Topology& topology, const Record& record, const RunEnd& e
     if (const auto measured = measure(record, p.from, p.to))
       intervals.push_back(interval_json(topology, p, *measured));
   }
-  return {{"scenario", topology.run.name},
-          {"seed", topology.run.seed},
-          {"duration_s", seconds},
-          {"wall_s", end.wall_s},
-          {"packets", packets},
-          {"links", links_json(topology)},
-          {"hosts", hosts_json(topology, record, seconds)},
-          {"flows", completion_summary(topology, record)},
-          {"intervals", intervals},
-          {"verdict", verdict_json(topology, record, intervals)},
-          {"facts", end.facts}};
+  json out = {{"scenario", topology.run.name},
+              {"seed", topology.run.seed},
+              {"duration_s", seconds},
+              {"wall_s", end.wall_s},
+              {"packets", packets},
+              {"links", links_json(topology)},
+              {"hosts", hosts_json(topology, record, seconds)},
+              {"flows", completion_summary(topology, record)},
+              {"intervals", intervals},
+              {"verdict", verdict_json(topology, record, intervals)},
+              {"facts", end.facts}};
+  if (end.unix_s > 0) out["unix_s"] = end.unix_s;
+  return out;
 }
 
 bool verdict_good(const json& summary) {
   if (!summary.is_object() || !summary.contains("verdict")) return false;
   const json& v = summary["verdict"];
   return v.is_object() && v.value("shares_ok", json()) == true &&
-         v.value("utilization_ok", json()) == true && v.value("lost_packets", json()) == 0;
+         v.value("utilization_ok", json()) == true && v.value("lost_packets", json()) == 0 &&
+         v.value("dropped_packets", json(0)) == 0;
 }
 
 }  // namespace turnpike::sender

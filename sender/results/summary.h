@@ -16,8 +16,8 @@ inline constexpr double kLeastUtilization = 0.95;
 /// {NAME: budget, goodput_mbps, sent_mbps, offered_mbps, spend, packets sent, lost and
 /// retransmitted, rtt_ms, queueing_ms}; flows {count, completed, afct_s, fct_s, by_size, jain};
 /// intervals [{from, to, hosts {NAME: measured_mbps, entitled_mbps, error}, links {NAME:
-/// utilization, bottleneck}}]; verdict; facts. Rates count IP datagrams. What a router knows of
-/// its links comes on top later.
+/// utilization, bottleneck}}]; verdict; facts; unix_s. Rates count IP datagrams. What a router
+/// knows of its links comes on top later.
 nlohmann::json run_summary(const config::Topology& topology, const Record& record,
                            const RunEnd& end);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The live view: lines from two processes become one table that fits a terminal.
-#include "sender/results/live.h"
+#include "common/report/live.h"
 
 #include <sstream>
 
 #include <gtest/gtest.h>
 
-namespace turnpike::sender {
+namespace turnpike::report {
 namespace {
 
 constexpr const char* kSender =
@@ -34,6 +34,14 @@ TEST(LiveView, MergesTheStreams) {
   EXPECT_EQ(again.hosts[0].rate_mbps, 26);
   EXPECT_EQ(again.hosts.size(), 2u);
   EXPECT_EQ(again.links[0].price, 3.2e-7);
+}
+
+TEST(LiveView, CallsARoutersLinksByTheirFullName) {
+  LiveView view;
+  EXPECT_TRUE(apply_live_json(
+      kRouter, view, [](const auto& node, const auto& link) { return link + " from " + node; }));
+  ASSERT_EQ(view.links.size(), 1u);
+  EXPECT_EQ(view.links[0].name, "bottleneck from gate");
 }
 
 TEST(LiveView, SurvivesItsOwnRoundTrip) {
@@ -92,4 +100,4 @@ TEST(Live, RedrawsATableInPlace) {
 }
 
 }  // namespace
-}  // namespace turnpike::sender
+}  // namespace turnpike::report

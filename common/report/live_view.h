@@ -3,11 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace turnpike::sender {
+namespace turnpike::report {
 
 struct LiveHost {
   std::string name;
@@ -30,7 +31,8 @@ struct LiveLink {
 };
 
 struct LiveView {
-  double t = 0;  // s
+  double t = 0;           // s
+  std::string node = {};  // the router that speaks; empty: a sender
   std::vector<LiveHost> hosts;
   std::vector<LiveLink> links;
 };
@@ -38,9 +40,12 @@ struct LiveView {
 /// {"t":..,"hosts":{NAME:{"rate_mbps",..}}} on one line, links left out where there are none.
 std::string live_json(const LiveView& view);
 
+/// What a link is called here that the router `node` calls `link`.
+using LinkNames = std::function<std::string(const std::string& node, const std::string& link)>;
+
 /// Takes over what a line of live_json(), or of a router's, says; the other part stays as it was.
-/// False, and nothing changed, if the line is not one of them.
-bool apply_live_json(std::string_view line, LiveView& view);
+/// A router's line has "node", its name. False, and nothing changed, if the line is neither.
+bool apply_live_json(std::string_view line, LiveView& view, const LinkNames& names = {});
 
 /// One line for logs and pipes, without its end.
 std::string live_line(const LiveView& view);
@@ -48,4 +53,4 @@ std::string live_line(const LiveView& view);
 /// Several lines of at most 80 columns, ASCII.
 std::string live_table(const LiveView& view);
 
-}  // namespace turnpike::sender
+}  // namespace turnpike::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sender/results/live_view.h"
+#include "common/report/live_view.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,12 +9,10 @@
 #include "common/report/number.h"
 #include "common/report/run_data.h"
 
-namespace turnpike::sender {
+namespace turnpike::report {
 namespace {
 
 using nlohmann::json;
-using report::fixed;
-using report::number_at;
 
 constexpr size_t kNameWidth = 14, kBarWidth = 24;
 
@@ -62,7 +60,9 @@ T& named(std::vector<T>& all, const std::string& name) {
 }  // namespace
 
 std::string live_json(const LiveView& view) {
-  json out = {{"t", view.t}, {"hosts", json::object()}};
+  json out = {{"t", view.t}};
+  if (!view.node.empty()) out["node"] = view.node;
+  if (!view.hosts.empty()) out["hosts"] = json::object();
   for (const LiveHost& h : view.hosts)
     out["hosts"][h.name] = {{"rate_mbps", h.rate_mbps}, {"entitled_mbps", h.entitled_mbps},
                             {"price", h.price},         {"rtt_ms", h.rtt_ms},
@@ -77,7 +77,7 @@ std::string live_json(const LiveView& view) {
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-bool apply_live_json(std::string_view line, LiveView& view) {
+bool apply_live_json(std::string_view line, LiveView& view, const LinkNames& names) {
   const json tree = json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!tree.is_object() || !std::isfinite(number_at(tree, {"t"}))) return false;
   const auto part = [&](const char* key) {
@@ -95,8 +95,13 @@ bool apply_live_json(std::string_view line, LiveView& view) {
                                  .rtt_ms = figure(h, "rtt_ms"),
                                  .flows = count(h, "flows"),
                                  .lost = count(h, "lost")};
+  const json node = tree.value("node", json());
+  const auto full = [&](const std::string& link) {
+    return names && node.is_string() ? names(node.get<std::string>(), link) : link;
+  };
   if (links)
-    for (const auto& [name, l] : links->items())
+    for (const auto& [link, l] : links->items()) {
+      const std::string name = full(link);
       named(view.links, name) = {.name = name,
                                  .price = figure(l, "price"),
                                  .queue_bytes = figure(l, "queue_bytes"),
@@ -104,6 +109,7 @@ bool apply_live_json(std::string_view line, LiveView& view) {
                                  .utilization = figure(l, "utilization"),
                                  .tx_mbps = figure(l, "tx_mbps"),
                                  .drops = count(l, "drops")};
+    }
   return true;
 }
 
@@ -135,6 +141,7 @@ std::string live_table(const LiveView& view) {
     out += cut(l.name) + right(price_text(l.price), 12) + right(fixed(l.queue_bytes / 1e3, 1), 11) +
            right(fixed(l.queue_delay_ms, 2), 10) + right(fixed(l.utilization * 100, 1) + " %", 13) +
            right(std::to_string(l.drops), 9) + "\n";
+  if (view.hosts.empty()) return out;
   out += left("host", kNameWidth) + right("Mbps", 9) + right("entitled", 10) + right("RTT ms", 8) +
          right("lost", 6) + "  share of all\n";
   for (const LiveHost& h : view.hosts) {
@@ -149,4 +156,4 @@ std::string live_table(const LiveView& view) {
   return out;
 }
 
-}  // namespace turnpike::sender
+}  // namespace turnpike::report

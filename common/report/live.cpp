@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/report/live.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include <unistd.h>
+
+namespace turnpike::report {
+
+LiveStyle natural_style(std::FILE* out) {
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
+  return isatty(fileno(out)) && !dumb ? LiveStyle::kTable : LiveStyle::kLines;
+}
+
+LiveStyle live_style(std::string_view name, std::FILE* out) {
+  if (name == "table") return LiveStyle::kTable;
+  if (name == "lines") return LiveStyle::kLines;
+  if (name == "json") return LiveStyle::kJson;
+  return name == "off" ? LiveStyle::kNone : natural_style(out);
+}
+
+void Live::show(const LiveView& view) {
+  if (style_ == LiveStyle::kNone || (view.hosts.empty() && view.links.empty())) return;
+  std::string text;
+  if (style_ == LiveStyle::kTable) {
+    const std::string table = live_table(view);
+    if (lines_on_screen_ > 0) text = "\x1b[" + std::to_string(lines_on_screen_) + "A\r\x1b[J";
+    lines_on_screen_ = static_cast<size_t>(std::count(table.begin(), table.end(), '\n'));
+    text += table;
+  } else {
+    text = (style_ == LiveStyle::kJson ? live_json(view) : live_line(view)) + "\n";
+  }
+  std::fputs(text.c_str(), out_);
+  std::fflush(out_);
+}
+
+}  // namespace turnpike::report

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `turnpike demo [FILE]`: the main job, in one command.
+#include "lab/demo.h"
+
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include <CLI/CLI.hpp>
+
+#include "common/config/load.h"
+#include "lab/report.h"
+#include "lab/router_folders.h"
+#include "lab/verbs.h"
+#include "lab/verdict.h"
+#include "sender/results/link_name.h"
+#include "sender/results/summary.h"
+
+namespace turnpike::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct DemoOptions {
+  std::string file, folder, live = "auto";
+};
+
+std::string first_that_exists(const std::vector<fs::path>& candidates) {
+  std::error_code ignored;
+  for (const fs::path& p : candidates)
+    if (fs::exists(p, ignored)) return p.lexically_normal().string();
+  return "";
+}
+
+/// Links that have a law, and so a price; where there is none, all that a router tells of.
+void keep_priced(const config::Topology& topology, report::LiveView& view) {
+  std::set<std::string> priced;
+  for (size_t l = 0; l < topology.links.size(); ++l)
+    for (size_t d = 0; d < 2; ++d)
+      if (topology.links[l].directions[d].law.protocol != "none")
+        priced.insert(sender::link_name(topology, {l, d}));
+  if (!priced.empty())
+    std::erase_if(view.links, [&](const report::LiveLink& l) { return !priced.contains(l.name); });
+}
+
+int demo(const DemoOptions& options) {
+  std::error_code error;
+  const std::string self = fs::read_symlink("/proc/self/exe", error).string();
+  const std::string file = options.file.empty() ? find_demo_file(self) : options.file;
+  if (file.empty()) {
+    std::fprintf(stderr, "turnpike demo: no configs/demo.yaml here; name a topology file\n");
+    return kExitUsage;
+  }
+  const config::Loaded topology = config::load_file(file);
+  if (!topology) {
+    for (const config::Mistake& m : topology.error())
+      std::fprintf(stderr, "%s\n", m.text().c_str());
+    return kExitBadConfiguration;
+  }
+  const std::string router = find_program(self, "turnpike-router");
+  const std::string sender = find_program(self, "turnpike-sender");
+  if (router.empty() || sender.empty()) {
+    std::fprintf(stderr, "turnpike demo: no turnpike-%s near %s\n",
+                 router.empty() ? "router" : "sender", self.c_str());
+    return kExitRuntime;
+  }
+  const std::string folder = options.folder.empty() ? topology->run.output : options.folder;
+  fs::create_directories(folder, error);
+  if (error) {
+    std::fprintf(stderr, "turnpike demo: %s: %s\n", folder.c_str(), error.message().c_str());
+    return kExitRuntime;
+  }
+  std::printf("%s: %s, results and logs in %s\n", file.c_str(), topology->run.name.c_str(),
+              folder.c_str());
+  std::fflush(stdout);
+  return play(*topology, cast_for(*topology, file, router, sender, folder), folder,
+              report::live_style(options.live, stdout), stdout);
+}
+
+}  // namespace
+
+std::string find_program(const std::string& executable, const std::string& name) {
+  const fs::path here = fs::path(executable).parent_path();
+  const std::string part = name.substr(name.find('-') + 1);  // build/router/turnpike-router
+  return first_that_exists({here / name, here / ".." / part / name});
+}
+
+std::string find_demo_file(const std::string& executable) {
+  const fs::path here = fs::path(executable).parent_path(), file = "configs/demo.yaml";
+  return first_that_exists({file, here / "../.." / file, here / "../share/turnpike" / file});
+}
+
+Cast cast_for(const config::Topology& topology, const std::string& file,
+              const std::string& router_program, const std::string& sender_program,
+              const std::string& folder) {
+  Cast cast;
+  for (const config::Router& r : topology.routers)
+    cast.routers.push_back({.name = "turnpike-router (" + r.name + ")",
+                            .argv = {router_program, file, "--node", r.name, "--live", "json",
+                                     "--out", router_folder(topology, r, folder)},
+                            .log = folder + "/" + r.name + ".log"});
+  cast.sender = {.name = "turnpike-sender",
+                 .argv = {sender_program, file, "--live", "json", "--out", folder},
+                 .log = folder + "/sender.log"};
+  return cast;
+}
+
+int play(const config::Topology& topology, const Cast& cast, const std::string& folder,
+         report::LiveStyle style, std::FILE* out) {
+  // What an earlier run left must not pass for this one's.
+  std::error_code ignored;
+  for (const char* name : {"summary.json", "links.csv", "rates.csv", "flows.csv", "report.html"})
+    fs::remove(fs::path(folder) / name, ignored);
+
+  report::LiveView view;
+  report::Live live(style, out);
+  const auto names = [&](const std::string& node, const std::string& link) {
+    return full_link_name(topology, node, link);
+  };
+  const auto ended = supervise(cast, [&](const Command& who, const std::string& line) {
+    if (!report::apply_live_json(line, view, names)) return;
+    keep_priced(topology, view);
+    if (who.name == cast.sender.name) live.show(view);  // the sender sets the pace
+  });
+  if (!ended) {
+    std::fprintf(stderr, "%s\n", ended.error().text.c_str());
+    return ended.error().exit_code;
+  }
+  gather_links(topology, folder);
+  const auto summary = finish_report(folder);
+  if (!summary) {
+    std::fprintf(stderr, "turnpike demo: %s\n", summary.error().c_str());
+    return kExitRuntime;
+  }
+  std::fprintf(out, "\n%sReport: %s/report.html\n", verdict_text(*summary).c_str(), folder.c_str());
+  return sender::verdict_good(*summary) ? kExitOk : kExitRuntime;
+}
+
+void add_demo(CLI::App& app, ExitCode& code) {
+  auto* verb = app.add_subcommand(
+      "demo",
+      "play a topology with router and sender processes on this machine, and judge the "
+      "shares; needs no NIC, no hugepages");
+  auto options = std::make_shared<DemoOptions>();
+  verb->add_option("FILE", options->file, "topology file (default: configs/demo.yaml)");
+  verb->add_option("--out", options->folder, "folder for results (default: the file's run.output)");
+  verb->add_option("--live", options->live, "what to show while it runs")
+      ->check(CLI::IsMember({"auto", "table", "lines", "off"}));
+  verb->callback([options, &code] { code = static_cast<ExitCode>(demo(*options)); });
+}
+
+}  // namespace turnpike::lab

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plays a topology with real routers and a real sender on this machine, and judges the outcome.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "common/config/exit_codes.h"
+#include "common/config/topology.h"
+#include "common/report/live.h"
+#include "lab/supervise.h"
+
+namespace turnpike::lab {
+
+/// Where things are: next to the tools, or in the tree they were built in.
+/// Empty if there is no such program near `executable`.
+std::string find_program(const std::string& executable, const std::string& name);
+/// configs/demo.yaml below the current folder, or near `executable`; empty if it is nowhere.
+std::string find_demo_file(const std::string& executable);
+
+/// The processes that play `file`: a router program per router, one sender for all hosts.
+Cast cast_for(const config::Topology& topology, const std::string& file,
+              const std::string& router_program, const std::string& sender_program,
+              const std::string& folder);
+
+/// Runs them with a live view on `out`, then joins their results in `folder`, prints the verdict
+/// and says whether it is good (kExitRuntime if not). Children's failures come out as they are.
+int play(const config::Topology& topology, const Cast& cast, const std::string& folder,
+         report::LiveStyle style, std::FILE* out);
+
+}  // namespace turnpike::lab

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The demo with shell scripts in place of router and sender: what is merged, judged and passed on.
+#include "lab/demo.h"
+
+#include <csignal>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "common/report/csv.h"
+#include "common/report/run_data.h"
+#include "lab/report.h"
+#include "lab/router_folders.h"
+#include "lab/verdict.h"
+#include "sender/results/test_topology.h"
+
+namespace turnpike::lab {
+namespace {
+
+constexpr const char* kGood =
+    R"({"scenario":"t","duration_s":2,"links":{"bottleneck":{"law":"fcp","rate_mbps":100}},)"
+    R"("intervals":[{"from":0.5,"to":2,"hosts":{"alice":{"measured_mbps":99.2,"entitled_mbps":100,)"
+    R"("error":-0.008}},"links":{"bottleneck":{"utilization":0.992,"bottleneck":true}}}],)"
+    R"("verdict":{"intervals":1,"worst_error":0.008,"tolerance":0.05,"shares_ok":true,)"
+    R"("lowest_utilization":0.992,"utilization_ok":true,"lost_packets":0}})";
+constexpr const char* kRouterLine =
+    R"({"t":1,"node":"gate","links":{"bottleneck":{"price":8e-8,"queue_bytes":3000},"alice-gate":{}}})";
+constexpr const char* kSenderLine =
+    R"({"t":0.1,"hosts":{"alice":{"rate_mbps":99.5,"entitled_mbps":100,"flows":1}}})";
+
+class Demo : public testing::Test {
+ protected:
+  Demo() { std::filesystem::create_directories(folder_); }
+  ~Demo() override {
+    std::fclose(out_);
+    std::free(text_);
+    std::filesystem::remove_all(folder_);
+  }
+
+  Command script(const std::string& name, const std::string& commands) const {
+    return {.name = name,
+            .argv = {"/bin/sh", "-c", "cd " + folder_ + "\n" + commands},
+            .log = folder_ + "/" + name + ".log"};
+  }
+  /// Tells a line, then waits to be asked to go, as a router does.
+  Command router(const std::string& at_end = "exit 0") const {
+    return script("router", "trap '" + at_end + "' TERM; echo '" + kRouterLine +
+                                "'; touch up; while :; do sleep 0.01; done");
+  }
+  Command sender(const std::string& summary, const std::string& end = "exit 0") const {
+    return script("sender", "while ! [ -e up ]; do sleep 0.01; done; echo 'EAL: noise'; echo '" +
+                                std::string(kSenderLine) + "'; echo '" + summary +
+                                "' > summary.json\n" + end);
+  }
+  int run(const Cast& cast) {
+    std::filesystem::remove(folder_ + "/up");
+    const int code = play(topology_, cast, folder_, report::LiveStyle::kLines, out_);
+    std::fflush(out_);
+    return code;
+  }
+  [[nodiscard]] std::string said() const { return {text_, size_}; }
+
+  const config::Topology topology_ = turnpike::sender::demo_topology();
+  const std::string folder_ =
+      (std::filesystem::temp_directory_path() / ("turnpike-demo-" + std::to_string(::getpid())))
+          .string();
+  char* text_ = nullptr;
+  size_t size_ = 0;
+  std::FILE* out_ = open_memstream(&text_, &size_);
+};
+
+TEST_F(Demo, MergesJudgesAndReports) {
+  const Command gate = router(
+      "echo t,link,price,queue_bytes,drops > links.csv; echo 1,bottleneck,8e-8,3000,0 >> "
+      "links.csv; exit 0");
+  EXPECT_EQ(run({.routers = {gate}, .sender = sender(kGood)}), kExitOk);
+  // One line of the live view that has both: the router's price and the host's rate.
+  EXPECT_NE(said().find("t=1.0s  bottleneck 0.0800 $/MB"), std::string::npos) << said();
+  EXPECT_NE(said().find("alice 99.5 of 100.0 Mbps"), std::string::npos);
+  EXPECT_EQ(said().find("alice-gate"), std::string::npos);  // has no price
+  EXPECT_NE(said().find("0.5 to 2.0 s     alice"), std::string::npos);
+  EXPECT_NE(said().find("Shares agree with budgets"), std::string::npos);
+  EXPECT_NE(said().find(folder_ + "/report.html"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/report.html"));
+  // The router's figures came in, although it wrote them last.
+  const auto summary = nlohmann::json::parse(report::read_text(folder_ + "/summary.json").value());
+  EXPECT_EQ(report::number_at(summary, {"links", "bottleneck", "queue_bytes", "max"}), 3000);
+  EXPECT_EQ(report::number_at(summary, {"verdict", "dropped_packets"}), 0);
+}
+
+TEST_F(Demo, SharesThatDisagreeFail) {
+  std::string bad = kGood;
+  bad.replace(bad.find("\"shares_ok\":true"), 16, "\"shares_ok\":false");
+  EXPECT_EQ(run({.routers = {router()}, .sender = sender(bad)}), kExitRuntime);
+  EXPECT_NE(said().find("NOT as it should be"), std::string::npos);
+}
+
+TEST_F(Demo, ADropInARouterFails) {
+  const Command gate =
+      router("echo t,link,drops > links.csv; echo 1,bottleneck,3 >> links.csv; exit 0");
+  EXPECT_EQ(run({.routers = {gate}, .sender = sender(kGood)}), kExitRuntime);
+  EXPECT_NE(said().find("dropped by routers: 3"), std::string::npos);
+}
+
+TEST_F(Demo, AChildsFailureComesOutAsItIs) {
+  const Command broken = script("router",
+                                "for i in $(seq 30); do echo line $i >&2; done; "
+                                "echo 'no hugepages: run x' >&2; exit 4");
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({.routers = {broken}, .sender = script("sender", "exec sleep 60")}),
+            kExitHostNotReady);
+  const std::string error = testing::internal::GetCapturedStderr();
+  EXPECT_NE(error.find("router failed with exit code 4"), std::string::npos) << error;
+  EXPECT_NE(error.find("line 30\nno hugepages: run x"), std::string::npos);
+  EXPECT_EQ(error.find("line 5\n"), std::string::npos);  // only the end of the log
+
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({.routers = {router()}, .sender = sender("", "echo oh >&2; exit 3")}), 3);
+  EXPECT_EQ(run({.routers = {router("exit 7")}, .sender = sender(kGood)}), 7);
+  EXPECT_EQ(run({.routers = {router()}, .sender = sender("", "kill -SEGV $$")}), kExitRuntime);
+  EXPECT_EQ(
+      run({.routers = {script("router", "exit 0")}, .sender = script("sender", "exec sleep 60")}),
+      kExitRuntime);
+  Command missing = router();
+  missing.argv[0] = "/nonexistent/turnpike-router";
+  EXPECT_EQ(run({.routers = {missing}, .sender = sender(kGood)}), kExitRuntime);
+  const std::string errors = testing::internal::GetCapturedStderr();
+  for (const char* text : {"sender failed with exit code 3", "router failed with exit code 7",
+                           "sender was ended by signal 11", "router ended before the sender did",
+                           "cannot start /nonexistent"})
+    EXPECT_NE(errors.find(text), std::string::npos) << text << "\n" << errors;
+}
+
+TEST_F(Demo, OldResultsDoNotPass) {
+  ASSERT_TRUE(report::write_text(folder_ + "/summary.json", kGood));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({.routers = {router()}, .sender = script("sender", "exit 0")}), kExitRuntime);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("summary.json"), std::string::npos);
+}
+
+TEST_F(Demo, AnInterruptEndsTheSenderFirst) {
+  // It interrupts its parent, as a user would; its handler then still writes results.
+  ASSERT_TRUE(report::write_text(folder_ + "/good.json", kGood));
+  const Command interrupting =
+      sender("",
+             "trap 'cp good.json summary.json; exit 0' TERM; kill -INT $PPID; "
+             "while :; do sleep 0.01; done");
+  EXPECT_EQ(run({.routers = {router()}, .sender = interrupting}), kExitOk);
+}
+
+TEST_F(Demo, ARouterThatDoesNotGoIsKilled) {
+  const Cast cast{.routers = {router("true")}, .sender = sender(kGood)};
+  const auto ended = supervise(
+      cast, [](const Command&, const std::string&) {}, 200);
+  ASSERT_FALSE(ended);
+  EXPECT_NE(ended.error().text.find("router was ended by signal 9"), std::string::npos);
+}
+
+TEST_F(Demo, LinesComeWholeHoweverTheyAreWritten) {
+  std::vector<std::string> lines;
+  const Command writer =
+      script("sender", "printf 'a'; sleep 0.05; printf 'b\\nc\\n\\n'; sleep 0.05; printf 'last'");
+  const auto ended = supervise({.routers = {}, .sender = writer},
+                               [&](const Command&, const std::string& l) { lines.push_back(l); });
+  EXPECT_TRUE(ended);
+  EXPECT_EQ(lines, (std::vector<std::string>{"ab", "c", "", "last"}));
+}
+
+TEST_F(Demo, SeveralRoutersBecomeOneFile) {
+  config::Topology t = topology_;
+  t.routers.push_back(
+      {.name = "far", .lcores = {}, .ipv4_routes = {}, .ipv6_routes = {}, .links = {3}});
+  t.links[3].ends[1].node = "far";  // a link between two routers
+  EXPECT_EQ(router_folder(topology_, topology_.routers[0], "out"), "out");
+  for (const config::Router& r : t.routers) {
+    std::filesystem::create_directories(router_folder(t, r, folder_));
+    ASSERT_TRUE(report::write_text(router_folder(t, r, folder_) + "/links.csv",
+                                   "t,link,price\n1,bottleneck,2\n"));
+  }
+  gather_links(t, folder_);
+  const auto series = report::link_series(report::read_text(folder_ + "/links.csv").value());
+  ASSERT_EQ(series.size(), 2u);
+  EXPECT_EQ(series[0].name, "bottleneck");
+  EXPECT_EQ(series[1].name, "bottleneck from far");
+}
+
+TEST_F(Demo, FindsProgramsBesideItself) {
+  for (const char* name : {"turnpike-router", "../sender/turnpike-sender"}) {
+    const auto path = std::filesystem::path(folder_) / "lab" / name;
+    std::filesystem::create_directories(path.parent_path());
+    ASSERT_TRUE(report::write_text(path.lexically_normal().string(), ""));
+  }
+  const std::string self = folder_ + "/lab/turnpike";
+  EXPECT_EQ(find_program(self, "turnpike-router"), folder_ + "/lab/turnpike-router");
+  EXPECT_EQ(find_program(self, "turnpike-sender"), folder_ + "/sender/turnpike-sender");
+  EXPECT_EQ(find_program(self, "turnpike-nothing"), "");
+}
+
+TEST(Verdict, WithoutIntervalsSaysSo) {
+  EXPECT_NE(verdict_text(nlohmann::json::object()).find("no steady interval"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace turnpike::lab

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `turnpike report DIR`: renders a run's report again, with all that its folder holds by now.
+#include "lab/report.h"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "common/report/run_data.h"
+#include "common/report/run_report.h"
+#include "lab/verbs.h"
+
+namespace turnpike::lab {
+
+tl::expected<nlohmann::json, std::string> finish_report(const std::string& folder) {
+  auto run = report::read_run(folder);
+  if (!run) return tl::unexpected(run.error());
+  report::add_links(*run);
+  return report::write_text(folder + "/summary.json", run->summary.dump(2) + "\n")
+      .and_then([&] { return report::write_text(folder + "/report.html", report::run_page(*run)); })
+      .map([&] { return run->summary; });
+}
+
+void add_report(CLI::App& app, ExitCode& code) {
+  auto* verb = app.add_subcommand("report", "render the report of a run's folder");
+  auto folder = std::make_shared<std::string>();
+  verb->add_option("DIR", *folder, "folder with summary.json")->required();
+  verb->callback([folder, &code] {
+    const auto summary = finish_report(*folder);
+    if (summary) {
+      std::printf("%s/report.html\n", folder->c_str());
+    } else {
+      std::fprintf(stderr, "turnpike report: %s\n", summary.error().c_str());
+      code = kExitRuntime;
+    }
+  });
+}
+
+}  // namespace turnpike::lab

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Several routers in one run: where each writes, and what their links are called in all.
+#pragma once
+
+#include <string>
+
+#include "common/config/topology.h"
+
+namespace turnpike::lab {
+
+/// The run's folder itself for an only router; a folder below it for each of several.
+std::string router_folder(const config::Topology& topology, const config::Router& router,
+                          const std::string& folder);
+
+/// Joins the links.csv of several routers into one in `folder`, each link under the name that
+/// summary.json gives it. With one router there is nothing to do.
+void gather_links(const config::Topology& topology, const std::string& folder);
+
+/// What results call the link that `router` calls `link`.
+std::string full_link_name(const config::Topology& topology, const std::string& router,
+                           const std::string& link);
+
+}  // namespace turnpike::lab

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab/verdict.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "common/report/number.h"
+#include "common/report/run_data.h"
+#include "sender/results/summary.h"
+
+namespace turnpike::lab {
+namespace {
+
+using report::fixed;
+using report::number_at;
+
+/// Rows of words in columns as wide as need be; all but the first two stand to the right.
+std::string columns(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) {
+      const std::string space(widths[i] - row[i].size(), ' ');
+      out += "  " + (i < 2 ? row[i] + space : space + row[i]);
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string percent(double ratio, int decimals) { return fixed(ratio * 100, decimals) + " %"; }
+
+}  // namespace
+
+std::string verdict_text(const nlohmann::json& summary) {
+  std::vector<std::vector<std::string>> rows{
+      {"steady interval", "host", "measured Mbps", "entitled Mbps", "error"}};
+  std::vector<std::vector<std::string>> links{{"steady interval", "bottleneck", "utilisation"}};
+  for (const auto& i : summary.value("intervals", nlohmann::json::array())) {
+    const std::string span =
+        fixed(number_at(i, {"from"}), 1) + " to " + fixed(number_at(i, {"to"}), 1) + " s";
+    for (const auto& [name, host] : i["hosts"].items())
+      rows.push_back({span, name, fixed(number_at(host, {"measured_mbps"}), 2),
+                      fixed(number_at(host, {"entitled_mbps"}), 2),
+                      percent(number_at(host, {"error"}), 2)});
+    for (const auto& [name, link] : i["links"].items())
+      if (link["bottleneck"] == true)
+        links.push_back({span, name, percent(number_at(link, {"utilization"}), 2)});
+  }
+  if (rows.size() == 1) return "There was no steady interval to judge.\n";
+
+  const auto& verdict = summary["verdict"];
+  const double dropped = number_at(verdict, {"dropped_packets"});
+  std::string out = columns(rows) + "\n" + columns(links) +
+                    "\n  packets lost: " + fixed(number_at(verdict, {"lost_packets"}), 0);
+  if (dropped >= 0) out += ", dropped by routers: " + fixed(dropped, 0);
+  out += "\n\n";
+  out += sender::verdict_good(summary) ? "Shares agree with budgets" : "NOT as it should be";
+  return out + ": greatest error " + percent(number_at(verdict, {"worst_error"}), 2) +
+         " of at most " + percent(number_at(verdict, {"tolerance"}), 0) + ", lowest utilisation " +
+         percent(number_at(verdict, {"lowest_utilization"}), 2) + " of at least " +
+         percent(sender::kLeastUtilization, 0) + "\n";
+}
+
+}  // namespace turnpike::lab
