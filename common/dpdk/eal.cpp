@@ -12,6 +12,7 @@
 #include <sched.h>
 
 #include "common/dpdk/dpdk_log.h"
+#include "common/dpdk/interrupt_thread.h"
 
 namespace turnpike {
 
@@ -128,7 +129,10 @@ tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
 }
 
 Eal::~Eal() {
-  if (up_) rte_eal_cleanup();
+  if (!up_) return;
+  // Cleaning up unmaps DPDK's memory, which the interrupt thread would go on to use.
+  park_interrupt_thread();
+  rte_eal_cleanup();
 }
 
 }  // namespace turnpike

@@ -5,6 +5,15 @@
 
 namespace turnpike {
 
+namespace {
+/// memif's driver marks a link as up after all else of a new connection, and as down before all
+/// else of a lost one. Its own burst functions look in another order.
+bool connected(uint16_t port) {
+  rte_eth_link link{};
+  return rte_eth_link_get_nowait(port, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+}
+}  // namespace
+
 EthQueue::EthQueue(uint16_t port, uint16_t queue, Traits traits)
     : port_(port), queue_(queue), chains_(traits.chains) {
   if (traits.memif) guard_.emplace();
@@ -14,6 +23,7 @@ uint16_t EthQueue::rx(Nanos /*now*/, std::span<rte_mbuf*> out) {
   const auto most = static_cast<uint16_t>(out.size());
   if (!guard_) return rte_eth_rx_burst(port_, queue_, out.data(), most);
   const MemifGuard::Burst burst(*guard_);
+  if (!connected(port_)) return 0;
   return rte_eth_rx_burst(port_, queue_, out.data(), most);
 }
 
@@ -25,6 +35,7 @@ uint16_t EthQueue::send(std::span<rte_mbuf*> burst) {
   const auto n = static_cast<uint16_t>(burst.size());
   if (!guard_) return rte_eth_tx_burst(port_, queue_, burst.data(), n);
   const MemifGuard::Burst guarded(*guard_);
+  if (!connected(port_)) return 0;
   return rte_eth_tx_burst(port_, queue_, burst.data(), n);
 }
 

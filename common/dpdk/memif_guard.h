@@ -3,8 +3,8 @@
 //
 // When a memif neighbour goes away, DPDK 22.11 marks the port as down and unmaps the rings at once,
 // on its interrupt thread, without waiting for lcores that read the mark a moment ago: they crash.
-// So every burst on a memif port says that it is under way, and munmap(), which the driver calls
-// after the mark, first waits until each has been outside one. What enters later sees the mark.
+// So every burst on a memif port says that it is under way and reads the mark itself, and munmap(),
+// which the driver calls after the mark, first waits until each has been outside a burst.
 #pragma once
 
 #include <atomic>

@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <semaphore>
 
-#include <rte_alarm.h>
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 
 #include "common/dpdk/dpdk_log.h"
+#include "common/dpdk/interrupt_thread.h"
 
 namespace turnpike {
 
@@ -31,21 +30,11 @@ bool is_memif(const rte_eth_dev_info& info) {
   return std::strcmp(info.driver_name, "net_memif") == 0;
 }
 
-/// Stops or closes a port as `act` does. memif's driver frees a connection on DPDK's interrupt
-/// thread when the neighbour leaves, and again here when both leave at once, unless this happens
-/// on that thread too.
+/// Stops or closes a port. memif's driver frees a connection on the interrupt thread when the
+/// neighbour leaves, and once more here if both leave at once, unless this is its turn there.
 void in_turn(const rte_eth_dev_info& info, const std::function<void()>& act) {
-  struct Task {
-    const std::function<void()>& act;
-    std::binary_semaphore done{0};
-  } task{act};
-  const auto run = [](void* argument) {
-    auto* t = static_cast<Task*>(argument);
-    t->act();
-    t->done.release();
-  };
-  if (is_memif(info) && rte_eal_alarm_set(1, run, &task) == 0) {
-    task.done.acquire();
+  if (is_memif(info)) {
+    on_interrupt_thread(act);
   } else {
     act();
   }
@@ -160,6 +149,8 @@ Port::~Port() {
   const CapturedLog log;
   rte_eth_dev_info info{};
   if (rte_eth_dev_info_get(id_, &info) != 0) return;
+  // On a kernel's interface the flag would outlive this process.
+  rte_eth_promiscuous_disable(id_);
   in_turn(info, [this] { rte_eth_dev_close(id_); });
   if (attached_) rte_dev_remove(info.device);
 }
