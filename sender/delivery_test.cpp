@@ -54,5 +54,214 @@ TEST(Delivery, TwentyPercentLossBothWays) {
   }
 }
 
+TEST(Delivery, ReorderingAndCopies) {
+  FixedLaw::reset(50e6);
+  World w(with({finite(500'000)}), {.delay = 5_ms, .duplication = 0.1, .jitter = 20_ms, .seed = 7});
+  w.run(100_s);
+  ASSERT_EQ(w.outcomes().size(), 1U);
+  EXPECT_TRUE(w.outcomes()[0].completed);
+  EXPECT_EQ(w.outcomes()[0].bytes, 500'000U);
+  EXPECT_EQ(w.totals(1).received_packets.read(), w.outcomes()[0].packets);
+  EXPECT_GT(w.totals(1).duplicate_packets.read(), 0U);
+  EXPECT_GT(w.totals(0).duplicate_acks.read(), 0U);
+  w.expect_clean();
+}
+
+TEST(Delivery, MildReorderingIsNoLoss) {
+  FixedLaw::reset(12e6);
+  // Packets and ACKs overtake each other by up to 2 ms; a quarter of the 20 ms is allowed.
+  World w(with({finite(500'000)}), {.jitter = 2_ms, .seed = 3});
+  w.run(100_s);
+  ASSERT_EQ(w.outcomes().size(), 1U);
+  EXPECT_TRUE(w.outcomes()[0].completed);
+  EXPECT_EQ(w.outcomes()[0].retransmissions, 0U);
+  EXPECT_EQ(w.totals(0).lost_packets.read(), 0U);
+  w.expect_clean();
+}
+
+TEST(Delivery, LostAcksCostNoRetransmission) {
+  FixedLaw::reset(12e6);
+  std::mt19937_64 random(4);
+  World w(with({finite(500'000)}), {.tap = [&](size_t end, auto& frame, Nanos) {
+            const bool ack = end == 1 && (frame[42] & 15) == 4;
+            return !ack || random() % 2 == 0;
+          }});
+  w.run(100_s);
+  ASSERT_EQ(w.outcomes().size(), 1U);
+  EXPECT_TRUE(w.outcomes()[0].completed);
+  // Only the very last ACKs have nothing after them that says what they said.
+  EXPECT_LE(w.outcomes()[0].retransmissions, 8U);
+  EXPECT_GT(FixedLaw::silent, 100);
+  w.expect_clean();
+}
+
+TEST(Delivery, EveryKindOfPacketMayBeLostTwice) {
+  // DATA, SYN, SYN-ACK, ACK, FIN, FIN-ACK: kinds as the wire numbers them, and who sends them.
+  for (const auto& [kind, end] : {std::pair{1, 0U}, {2, 1U}, {3, 0U}, {4, 1U}, {5, 0U}, {6, 1U}}) {
+    FixedLaw::reset(12e6);
+    int left = 2;
+    World w(with({finite(10'000)}),
+            {.tap = [&, kind = kind, end = end](size_t from, auto& f, Nanos) {
+              return from != end || (f[42] & 15) != kind || left-- <= 0;
+            }});
+    w.run(100_s);
+    ASSERT_EQ(w.outcomes().size(), 1U) << "kind " << kind;
+    EXPECT_TRUE(w.outcomes()[0].completed) << "kind " << kind;
+    EXPECT_EQ(w.outcomes()[0].bytes, 10'000U);
+    w.expect_clean();
+  }
+}
+
+TEST(Delivery, NobodyThere) {
+  FixedLaw::reset(12e6);
+  World w(with({finite(10'000)}), {.loss = 1});
+  w.run(5000_s);
+  ASSERT_EQ(w.outcomes().size(), 1U);
+  EXPECT_FALSE(w.outcomes()[0].completed);
+  EXPECT_EQ(w.outcomes()[0].bytes, 0U);
+  EXPECT_EQ(w.totals(0).timeouts.read(), Source::kMaxTimeouts);
+  FixedLaw::unsettled = 0;  // the last SYN's fate stays unknown
+  w.expect_clean();
+}
+
+TEST(Delivery, NothingToSendIsDeliveredToo) {
+  FixedLaw::reset(12e6);
+  World w(with({finite(0)}), {});
+  w.run(10_s);
+  ASSERT_EQ(w.outcomes().size(), 1U);
+  EXPECT_TRUE(w.outcomes()[0].completed);
+  EXPECT_EQ(w.outcomes()[0].end, 40_ms);
+  EXPECT_EQ(w.totals(0).sent_packets.read(), 0U);
+  w.expect_clean();
+}
+
+TEST(Delivery, Ipv6) {
+  FixedLaw::reset(12e6);
+  config::Flow f = finite(100'000);
+  f.ip_version = 6;
+  World w(with({f}), {.loss = 0.1});
+  w.run(100_s);
+  ASSERT_EQ(w.outcomes().size(), 1U);
+  EXPECT_TRUE(w.outcomes()[0].completed);
+  EXPECT_EQ(w.outcomes()[0].bytes, 100'000U);
+  EXPECT_EQ(w.totals(0).bad_packets.read() + w.totals(1).bad_packets.read(), 0U);
+  w.expect_clean();
+}
+
+TEST(Delivery, AnEndlessFlowStopsInTime) {
+  FixedLaw::reset(12e6);
+  config::Flow f = finite(config::kEndless);
+  f.stop = 1_s;
+  World w(with({f}), {});
+  w.run(10_s);
+  ASSERT_EQ(w.outcomes().size(), 1U);
+  const FlowOutcome& o = w.outcomes()[0];
+  EXPECT_TRUE(o.completed);
+  // From the handshake's end a packet a millisecond, then one more round trip's worth.
+  EXPECT_NEAR(o.packets, 980 + 20, 2);
+  EXPECT_NEAR(to_seconds(o.end), 1.040, 0.003);
+  w.expect_clean();
+}
+
+TEST(Delivery, AFiniteFlowThatIsStoppedIsNotComplete) {
+  FixedLaw::reset(12e6);
+  config::Flow f = finite(100'000'000);
+  f.stop = 500_ms;
+  World w(with({f}), {});
+  w.run(10_s);
+  ASSERT_EQ(w.outcomes().size(), 1U);
+  EXPECT_FALSE(w.outcomes()[0].completed);
+  EXPECT_NEAR(w.outcomes()[0].packets, 500, 2);
+  w.expect_clean();
+}
+
+TEST(Delivery, TheRunsEndTellsAndClosesWhatIsOpen) {
+  FixedLaw::reset(12e6);
+  World w(with({finite(config::kEndless), finite(1'000'000'000)}), {});
+  w.run(1_s);
+  EXPECT_TRUE(w.outcomes().empty());
+  w.sender(0).stop(w.now());
+  ASSERT_EQ(w.outcomes().size(), 2U);
+  EXPECT_GT(w.outcomes()[0].bytes, 1'000'000U);
+  EXPECT_FALSE(w.sender(0).idle());
+  w.run(2_s);
+  EXPECT_TRUE(w.sender(0).idle());
+  EXPECT_EQ(w.outcomes().size(), 2U) << "outcomes are told once";
+  w.expect_clean();
+}
+
+TEST(Delivery, ThousandsOfShortFlows) {
+  FixedLaw::reset(20e6);
+  config::Topology t = two_hosts();
+  config::Workload load;
+  load.name = "load";
+  load.from = {0};
+  load.to = {1};
+  load.arrivals = config::PoissonArrivals{2000};
+  load.size = config::ParetoSize{Bytes(5000), 1.3};
+  load.stop = 5_s;
+  t.workloads.push_back(load);
+  World w(std::move(t), {.delay = 1_ms, .loss = 0.01});
+  w.run(300_s);
+  EXPECT_NEAR(static_cast<double>(w.outcomes().size()), 10'000, 500);
+  uint64_t packets = 0;
+  for (const FlowOutcome& o : w.outcomes()) {
+    EXPECT_TRUE(o.completed);
+    packets += o.packets;
+  }
+  EXPECT_EQ(w.totals(1).received_packets.read(), packets);
+  EXPECT_EQ(w.totals(0).delayed_flows.read(), 0U);
+  w.expect_clean();
+}
+
+TEST(Delivery, AFullTableMakesFlowsWait) {
+  FixedLaw::reset(20e6);
+  config::Topology t = two_hosts();
+  config::Workload load;
+  load.name = "crowd";
+  load.from = {0};
+  load.to = {1};
+  load.arrivals = config::PeriodicArrivals{20};  // room for 4 s of them; each takes far longer
+  load.size = config::FixedSize{Bytes(100'000)};
+  load.stop = 20_s;
+  t.workloads.push_back(load);
+  World w(std::move(t), {.delay = 1_s});
+  w.run(600_s);
+  EXPECT_EQ(w.outcomes().size(), 400U);
+  EXPECT_EQ(w.totals(0).delayed_flows.read() > 0, true);
+  for (const FlowOutcome& o : w.outcomes()) EXPECT_TRUE(o.completed);
+  w.expect_clean();
+}
+
+/// All frames of a run, with when and whence they came, as one string of bytes.
+std::string transcript(uint64_t seed) {
+  FixedLaw::reset(20e6);
+  std::string all;
+  config::Topology t = two_hosts();
+  t.run.seed = seed;
+  config::Workload load;
+  load.name = "load";
+  load.from = {0};
+  load.to = {1};
+  load.arrivals = config::PoissonArrivals{100};
+  load.size = config::ExponentialSize{Bytes(20'000)};
+  load.stop = 2_s;
+  t.workloads.push_back(load);
+  World w(std::move(t), {.loss = 0.05, .jitter = 6_ms, .tap = [&](size_t end, auto& f, Nanos now) {
+                           all += std::to_string(end) + std::to_string(now.count());
+                           all.append(f.begin(), f.end());
+                           return true;
+                         }});
+  w.run(100_s);
+  return all;
+}
+
+TEST(Delivery, TheSameSeedGivesTheSameBytes) {
+  const std::string one = transcript(1);
+  EXPECT_GT(one.size(), 1'000'000U);
+  EXPECT_TRUE(one == transcript(1));
+  EXPECT_FALSE(one == transcript(2));
+}
+
 }  // namespace
 }  // namespace turnpike::sender::testing

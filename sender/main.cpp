@@ -15,6 +15,7 @@
 #include "common/config/exit_codes.h"
 #include "common/config/load.h"
 #include "common/dpdk/eal.h"
+#include "common/program/attachment.h"
 #include "common/units/text.h"
 #include "sender/program/control.h"
 #include "sender/program/options.h"
@@ -82,13 +83,6 @@ std::string wait_for_peers(const config::Topology& t,
   return text;
 }
 
-LiveStyle style_of(const std::string& name) {
-  if (name == "table") return LiveStyle::kTable;
-  if (name == "lines") return LiveStyle::kLines;
-  if (name == "json") return LiveStyle::kJson;
-  return name == "off" ? LiveStyle::kNone : natural_style(stdout);
-}
-
 struct Job {
   Player* player;
   const TscClock* clock;
@@ -154,7 +148,8 @@ int run(int argc, char** argv) {
   const auto hosts = choose_hosts(t, *options);
   if (!hosts) return fail(kExitUsage, hosts.error());
   for (const uint32_t host : *hosts) {
-    if (auto device = host_device(t, host); !device) {
+    const config::Host& h = t.hosts[host];
+    if (auto device = device_at(t.links[h.link], h.end, 0, 1); !device) {
       return fail(kExitBadConfiguration, device.error());
     }
   }
@@ -188,7 +183,7 @@ int run(int argc, char** argv) {
                                        "; is turnpike-router running with the same file?");
   }
 
-  Control control(t, players, style_of(options->live));
+  Control control(t, players, report::live_style(options->live, stdout));
   const Nanos end = conduct(t, players, control);
   control.conclude();
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;

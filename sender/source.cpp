@@ -60,7 +60,7 @@ void Source::stop(Flow& f, Nanos now) {
   f.cut_short = f.packets != kEndlessPackets;
   f.packets = last;
   f.last_size = f.kind->packet;
-  if (f.stage == Stage::kOpen) arm_pacing(f, now, now);
+  if (f.stage == Stage::kOpen) wake(f, now);
 }
 
 void Source::wind_down(Flow& f, Nanos now) {
@@ -112,7 +112,7 @@ void Source::after_answer(Flow& f, const Acknowledged& done, Nanos now) {
   if (done.own == Kind::kSyn) {
     on_pacing(f, now);
   } else {
-    arm_pacing(f, now, now);
+    wake(f, now);
   }
   arm_recovery(f, losses.next);
 }
@@ -147,7 +147,7 @@ void Source::on_recovery(Flow& f, Nanos now) {
     return;
   }
   set_rate(f, now);
-  arm_pacing(f, now, now);
+  wake(f, now);
   arm_recovery(f, losses.next);
 }
 

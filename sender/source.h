@@ -76,6 +76,7 @@ class Source {
   [[nodiscard]] bool window_open(const Flow& flow, Nanos now) const;
   void drop_covered(Flow& flow);
   void set_rate(Flow& flow, Nanos now);
+  void wake(Flow& flow, Nanos now);
   void arm_pacing(Flow& flow, Nanos not_before, Nanos now);
   void arm_recovery(Flow& flow, Nanos next_loss);
   void credit(Flow& flow, const Acknowledged& done);

@@ -47,9 +47,13 @@ void Source::arm_pacing(Flow& f, Nanos not_before, Nanos now) {
     parts_.lane.wheel.cancel(f.pacing);
     return;
   }
-  if (!f.pacing.armed()) f.pacer.resume(std::min(now, not_before));
   const Nanos at = std::max(f.pacer.due(), not_before);
   if (!f.pacing.armed() || f.pacing.deadline() != at) parts_.lane.wheel.schedule(f.pacing, at);
+}
+
+void Source::wake(Flow& f, Nanos now) {
+  if (!f.pacing.armed()) f.pacer.resume(now);
+  arm_pacing(f, now, now);
 }
 
 void Source::set_rate(Flow& f, Nanos now) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/config/topology.h"
+#include "common/report/live.h"
 #include "sender/program/player.h"
 #include "sender/results/live.h"
 #include "sender/results/recorder.h"
@@ -15,7 +16,7 @@ namespace turnpike::sender {
 class Control {
  public:
   Control(const config::Topology& topology, std::span<const std::unique_ptr<Player>> players,
-          LiveStyle style)
+          report::LiveStyle style)
       : topology_(topology), players_(players), recorder_(topology), live_(style, stdout) {}
 
   /// Reads every total once and shows it.
@@ -35,7 +36,7 @@ class Control {
   const config::Topology& topology_;
   std::span<const std::unique_ptr<Player>> players_;
   Recorder recorder_;
-  Live live_;
+  report::Live live_;
 };
 
 /// The counters of a run in a few lines: what was sent, lost, refused.

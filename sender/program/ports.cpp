@@ -3,41 +3,10 @@
 
 #include <algorithm>
 
+#include "common/program/attachment.h"
+
 namespace turnpike::sender {
 namespace {
-
-struct ToDevice {
-  unsigned number;
-  const config::Interface& own;
-  const config::Interface& peer;
-  using Result = tl::expected<Device, std::string>;
-
-  Result operator()(const std::monostate&) const {
-    return tl::unexpected(std::string("it is attached to nothing"));
-  }
-  Result operator()(const config::AttachRing&) const {
-    return tl::unexpected(
-        std::string("its link is a ring within one process, which only the lab plays"));
-  }
-  Result operator()(const config::AttachPci& a) const { return pci_device(a.address); }
-  Result operator()(const config::AttachMemif& a) const {
-    return memif_device(number,
-                        {.socket = a.socket, .id = a.id, .server = a.server, .mac = own.mac});
-  }
-  Result operator()(const config::AttachAfPacket& a) const {
-    return af_packet_device(number, a.interface, 1);
-  }
-  Result operator()(const config::AttachAfXdp& a) const {
-    return af_xdp_device(number, a.interface, 1);
-  }
-  Result operator()(const config::AttachTap& a) const {
-    return tap_device(number, a.interface, peer.mac);
-  }
-  Result operator()(const config::AttachPcap& a) const {
-    return pcap_device(number, a.rx_file, a.tx_file, a.repeat, 1);
-  }
-  Result operator()(const config::AttachVdev& a) const { return other_device(a.arguments); }
-};
 
 /// Packets that can be under way on a wire at once; no more than there are buffers.
 uint32_t wire_capacity(const config::Direction& d, size_t pool_size) {
@@ -53,15 +22,6 @@ bool played_by_a_sender(const config::Topology& t, const std::string& node) {
 
 }  // namespace
 
-tl::expected<Device, std::string> host_device(const config::Topology& t, uint32_t host) {
-  const config::Host& h = t.hosts[host];
-  const auto& ends = t.links[h.link].ends;
-  const ToDevice to_device{host, ends[h.end], ends[1 - h.end]};
-  auto device = std::visit(to_device, ends[h.end].attachment);
-  if (!device) return tl::unexpected("host " + h.name + ": " + device.error());
-  return device;
-}
-
 std::vector<std::string> pci_addresses(const config::Topology& t,
                                        const std::vector<uint32_t>& hosts) {
   std::vector<std::string> addresses;
@@ -75,10 +35,10 @@ std::vector<std::string> pci_addresses(const config::Topology& t,
 tl::expected<std::unique_ptr<Plugged>, std::string> Plugged::open(const config::Topology& t,
                                                                   uint32_t host, rte_mempool* pool,
                                                                   size_t pool_size) {
-  const auto device = host_device(t, host);
-  if (!device) return tl::unexpected(device.error());
   const config::Host& h = t.hosts[host];
   const config::Link& link = t.links[h.link];
+  const auto device = device_at(link, h.end, host, 1);
+  if (!device) return tl::unexpected(device.error());
   auto port = Port::open(*device, {.mtu = link.mtu}, {&pool, 1});
   if (!port) return tl::unexpected("host " + h.name + ": " + port.error());
 

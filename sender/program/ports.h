@@ -14,10 +14,6 @@
 
 namespace turnpike::sender {
 
-/// The device that a host's link end names. The error: nothing is attached there, or something
-/// that only the lab can play.
-tl::expected<Device, std::string> host_device(const config::Topology& topology, uint32_t host);
-
 /// PCI addresses among the attachments of these hosts, for EAL.
 std::vector<std::string> pci_addresses(const config::Topology& topology,
                                        const std::vector<uint32_t>& hosts);

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Packets leave when they should: to the nanosecond on a virtual clock, and never in a heap.
+#include "sender/test_world.h"
+
+namespace turnpike::sender::testing {
+namespace {
+
+std::vector<Nanos> departures(double bps, Nanos end, const std::function<void(Nanos)>& at = {}) {
+  FixedLaw::reset(bps);
+  config::Topology t = two_hosts();
+  t.flows = {finite(config::kEndless)};
+  std::vector<Nanos> sent;
+  World w(t, {.tap = [&](size_t from, auto& frame, Nanos now) {
+            if (from == 0 && (frame[42] & 15) == 3) sent.push_back(now);
+            if (at) at(now);
+            return true;
+          }});
+  w.run(end);
+  return sent;
+}
+
+TEST(Pacing, IsExactAndDoesNotDrift) {
+  for (const double bps : {12e6, 7.7e6, 33.333e6, 99.9e6}) {
+    const auto sent = departures(bps, 20_s);
+    ASSERT_GT(sent.size(), 1000U);
+    const double gap = 1500 * 8 / bps * 1e9;
+    for (size_t i = 0; i < sent.size(); ++i) {
+      const double ideal = 20e6 + gap * static_cast<double>(i);
+      ASSERT_NEAR(static_cast<double>(sent[i].count()), ideal, 2) << "packet " << i;
+    }
+  }
+}
+
+TEST(Pacing, NoFasterThanTheLine) {
+  const auto sent = departures(1e12, 1_s);  // the line takes 100 Mbit/s: 120 us a packet
+  for (size_t i = 1; i < sent.size(); ++i) ASSERT_EQ(sent[i] - sent[i - 1], 120_us);
+}
+
+TEST(Pacing, AtLeastAPacketARoundTrip) {
+  const auto sent = departures(1, 1_s);
+  ASSERT_EQ(sent.size(), 50U);
+  for (size_t i = 1; i < sent.size(); ++i) ASSERT_EQ(sent[i] - sent[i - 1], 20_ms);
+}
+
+TEST(Pacing, FollowsTheRateAsAFluidWould) {
+  // 1.2 Mbit/s until half a second, ten times that from the next ACK on.
+  const auto sent = departures(1.2e6, 1_s, [](Nanos now) {
+    if (now >= 500_ms) FixedLaw::rate_bps = 12e6;
+  });
+  double before = 0, after = 0;
+  for (const Nanos t : sent) (t < 500_ms ? before : after) += 1;
+  EXPECT_NEAR(before, 48, 1);   // a packet per 10 ms from 20 ms on
+  EXPECT_NEAR(after, 490, 12);  // the news is up to a packet old
+  for (size_t i = 1; i < sent.size(); ++i) ASSERT_GE(sent[i] - sent[i - 1], Nanos(999'999));
+}
+
+TEST(Pacing, ALatePollCatchesUpWithinBounds) {
+  FixedLaw::reset(12e6);
+  config::Topology t = two_hosts();
+  t.flows = {finite(config::kEndless)};
+  World w(t, {});
+  w.run(1_s);
+  const uint64_t before = w.totals(0).sent_packets.read();
+  const uint64_t offered = w.totals(0).offered_bytes.read();
+  // The sender sleeps for 100 ms: it makes up for half a (late) round trip, and owns up to all.
+  for (int i = 0; i < 20; ++i) w.sender(0).poll(w.now() + 100_ms);
+  EXPECT_GE(w.totals(0).sent_packets.read() - before, 10U);
+  EXPECT_LE(w.totals(0).sent_packets.read() - before, 60U);
+  EXPECT_NEAR(static_cast<double>(w.totals(0).offered_bytes.read() - offered), 100 * 1500,
+              2 * 1500);
+}
+
+// --- the pacer alone ----------------------------------------------------------------------------
+
+TEST(Pacer, ScalesWhatIsLeftOfAGap) {
+  Pacer p;
+  p.resume(1_s);
+  p.set_rate(1e6, 1_s);
+  p.sent(1000);  // 1 ms
+  EXPECT_EQ(p.due(), 1_s + 1_ms);
+  p.set_rate(2e6, 1_s + 500_us);  // half a gap is left and takes half as long
+  EXPECT_EQ(p.due(), 1_s + 750_us);
+  p.set_rate(0.5e6, 1_s + 700_us);
+  EXPECT_EQ(p.due(), 1_s + 900_us);
+  p.set_rate(1e6, 2_s);  // already due: stays so
+  EXPECT_EQ(p.due(), 1_s + 900_us);
+}
+
+TEST(Pacer, TinyRatesDoNotOverflow) {
+  Pacer p;
+  p.set_rate(1e-300, 0_s);
+  p.sent(1500);
+  EXPECT_EQ(p.due(), 3600_s);
+  p.set_rate(1e9, 1_s);
+  EXPECT_GE(p.due(), 1_s);
+  EXPECT_LE(p.due(), 2_s);
+  p.set_rate(1e-300, 1_s);
+  EXPECT_LE(p.due(), 1_s + 3600_s);
+}
+
+TEST(Pacer, KeepsFractionsOfANanosecond) {
+  Pacer p;
+  p.set_rate(7e9 / 3, 0_s);
+  for (int i = 0; i < 7'000'000; ++i) p.sent(100);
+  EXPECT_NEAR(static_cast<double>(p.due().count()), 300e6, 100);
+}
+
+TEST(Pacer, ForgivesWhatIsTooLongAgo) {
+  Pacer p;
+  p.set_rate(1e6, 0_s);
+  EXPECT_EQ(p.forgive(10_ms, 100_ms), 0U);
+  EXPECT_EQ(p.forgive(100_ms, 100_ms), 50'000U);  // half the round trip stays owed
+  EXPECT_EQ(p.due(), 50_ms);
+  EXPECT_EQ(p.forgive(100_ms, 0_ms), 49'000U);  // a millisecond always does
+}
+
+}  // namespace
+}  // namespace turnpike::sender::testing
