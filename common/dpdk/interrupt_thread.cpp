@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An alarm's callback is the way onto that thread.
+// An alarm's callback is a way onto that thread; one that returns, for EAL's own cleaning up waits
+// until no alarm is under way. To stay there takes an interrupt of our own.
 #include "common/dpdk/interrupt_thread.h"
 
 #include <semaphore>
@@ -32,7 +33,14 @@ void park_interrupt_thread() {
     parked.release();
     for (;;) pause();
   };
-  if (rte_eal_alarm_set(1, park, nullptr) == 0) parked.acquire();
+  // Handle and descriptor stay: the thread holds on to them to the end.
+  rte_intr_handle* handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
+  const int signal = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);  // raised already
+  if (handle != nullptr && signal >= 0 && rte_intr_fd_set(handle, signal) == 0 &&
+      rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT) == 0 &&
+      rte_intr_callback_register(handle, park, nullptr) == 0) {
+    parked.acquire();
+  }
 }
 
 }  // namespace turnpike
