@@ -5,7 +5,7 @@
 
 #include <semaphore>
 
-#define ALLOW_EXPERIMENTAL_API  // interrupt handles of our own, stable since DPDK 23.11
+#define ALLOW_EXPERIMENTAL_API  // making interrupt handles, in DPDK 22.11
 #include <rte_alarm.h>
 #include <rte_interrupts.h>
 #include <sys/eventfd.h>
