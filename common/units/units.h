@@ -77,7 +77,9 @@ constexpr BitRate operator/(Budget w, Price p) {
 
 inline namespace literals {
 constexpr Nanos operator""_ns(unsigned long long v) { return Nanos(static_cast<int64_t>(v)); }
-constexpr Nanos operator""_us(unsigned long long v) { return Nanos(static_cast<int64_t>(v) * 1000); }
+constexpr Nanos operator""_us(unsigned long long v) {
+  return Nanos(static_cast<int64_t>(v) * 1000);
+}
 constexpr Nanos operator""_ms(unsigned long long v) {
   return Nanos(static_cast<int64_t>(v) * 1000000);
 }
