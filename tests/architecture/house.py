@@ -2,7 +2,7 @@
 # The plan of the house as data: the rooms, what each may include, and who may read a clock.
 COMMON = [
     "common/units", "common/time", "common/wire", "common/protocols",
-    "common/config", "common/dpdk", "common/metrics", "common/report",
+    "common/config", "common/dpdk", "common/metrics", "common/report", "common/program",
 ]
 
 # Room -> rooms whose headers it may include, besides its own.
@@ -15,6 +15,7 @@ MAY_INCLUDE = {
     "common/dpdk": ["common/units"],
     "common/metrics": ["common/units"],
     "common/report": ["common/units", "common/metrics"],
+    "common/program": ["common/units", "common/config", "common/dpdk"],
     "router": COMMON,
     "sender": COMMON,
     "lab": COMMON + ["router", "sender"],
@@ -27,6 +28,7 @@ WITHOUT_DPDK = ["common/units", "common/time", "common/wire", "common/protocols"
                 "common/config", "common/metrics", "common/report"]
 
 # Time and chance come in as arguments; these few files are where they come from.
+MAINS = "/program/"  # folders of what mains are made of
 MAY_READ_CLOCK = {
     "common/time/clock.h": "the real clock itself",
     "common/time/clock_test.cpp": "holds it against the system's",

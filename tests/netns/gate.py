@@ -2,7 +2,6 @@
 # Two kernels, left and right, and a Turnpike router between them as gate.yaml says.
 import json
 import pathlib
-import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -46,14 +45,36 @@ def build_kernel(host):
     world.give_to_host(host, "eth0", mac, prefixed(addresses), router.values())
 
 
+def run_router(program, topology, node="gate"):
+    return world.Program(program, topology, "--node", node, "--out", f"/run/{node}", "--live", "off",
+                         namespace="gate")
+
+
 def start_router(tap, program, topology, once_started=lambda: None):
     """Starts it on this topology's text and waits until it forwards both ways."""
     path = pathlib.Path("/run/gate.yaml")
     path.write_text(topology)
-    router = world.Program(program, path, namespace="gate")
+    router = run_router(program, path)
+    world.until(lambda: " forwards " in router.output() or router.process.poll() is not None)
     once_started()
     ready = world.until(lambda: router.process.poll() is not None or
                         all(world.answers("left", RIGHT[v]) for v in (4, 6)), 20)
     alive = ready and router.process.poll() is None
     tap.check("the router starts and forwards", alive, router.output()[-4000:])
     return router if alive else None
+
+
+def stop_router(tap, router, node="gate"):
+    """INT ends it cleanly, and every packet that it received is accounted for."""
+    code = router.stop()
+    tap.check(f"{node} stops with exit code 0 and every buffer back", code == 0, code,
+              router.output()[-4000:])
+    path = pathlib.Path(f"/run/{node}/router-{node}.json")
+    if not tap.check(f"{node} leaves its counters", path.exists(), router.output()[-4000:]):
+        return
+    counters = json.loads(path.read_text())
+    came = counters["received"] + counters["originated"]
+    went = (counters["forwarded"] + counters["delivered"] + sum(counters["drops"].values()) +
+            counters["held"])
+    tap.check(f"{node}: {came} packets in = forwarded + delivered + dropped + held",
+              came == went and counters["received"] > 0, counters)

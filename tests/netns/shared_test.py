@@ -41,9 +41,10 @@ def build():
 
 def share(tap, topology, sender, captured):
     """Runs the paying flows and TCP beside them, and judges both."""
-    wire = world.Program("dumpcap", "-q", "-i", "tp-west", "-f", "udp port 4747", "-c", "10000",
-                         "-w", captured, namespace="gate")
-    paying = world.Program(sender, topology, "--duration", f"{SECONDS} s", "--out", "/run/results",
+    # A packet socket's own packets bypass captures, so each end shows what the other has sent.
+    wire = world.Program("dumpcap", "-q", "-f", "udp port 4747", "-i", "tp-west", "-i", "tp-east",
+                         "-c", "10000", "-w", captured, namespace="gate")
+    paying = world.Program(sender, topology, "--duration", f"{SECONDS}s", "--out", "/run/results",
                            "--live", "off", namespace="gate")
     world.until(lambda: False, 2)
     rate, said = cases.Transfer("left", "right", "10.10.2.2", TCP_SECONDS).finish()
@@ -61,16 +62,15 @@ def main():
     router_program, sender = sys.argv[1:3]
     tap = gate.enter("ping", "traceroute", "iperf3", "dumpcap")
     topology = build()
-    routers = [world.Program(router_program, topology, "--node", node, namespace="gate")
-               for node in ("west", "east")]
+    routers = {node: gate.run_router(router_program, topology, node) for node in ("west", "east")}
     ready = world.until(lambda: all(world.answers("left", a) for a in ("10.10.2.2", "fd00:10:2::2")), 20)
-    tap.check("two routers forward", ready, *(r.output()[-2000:] for r in routers))
+    tap.check("two routers forward", ready, *(r.output()[-2000:] for r in routers.values()))
     if ready:
         captured = pathlib.Path("/run/shared.pcapng")
         share(tap, topology, sender, captured)
         capture.check(tap, capture.read(captured))
-        for router in routers:
-            gate.stop_router(tap, router)
+        for node, router in routers.items():
+            gate.stop_router(tap, router, node)
     tap.finish()
 
 

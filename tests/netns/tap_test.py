@@ -32,7 +32,6 @@ def main():
 
 def adopt_tap():
     """The new interface becomes the left kernel's, as a virtual machine's would."""
-    world.until(lambda: TAP in world.sh("ip", "link", namespace="gate"))
     world.sh("ip", "link", "set", TAP, "netns", "left", namespace="gate")
     world.give_to_host("left", TAP, gate.LEFT_MAC, gate.prefixed(gate.LEFT), gate.NEAR.values())
 
