@@ -31,17 +31,17 @@ constexpr const char* kSenderLine =
 
 class Demo : public testing::Test {
  protected:
-  Demo() { std::filesystem::create_directories(folder_); }
+  Demo() { std::filesystem::create_directories(folder); }
   ~Demo() override {
-    std::fclose(out_);
-    std::free(text_);
-    std::filesystem::remove_all(folder_);
+    std::fclose(out);
+    std::free(text);
+    std::filesystem::remove_all(folder);
   }
 
   Command script(const std::string& name, const std::string& commands) const {
     return {.name = name,
-            .argv = {"/bin/sh", "-c", "cd " + folder_ + "\n" + commands},
-            .log = folder_ + "/" + name + ".log"};
+            .argv = {"/bin/sh", "-c", "cd " + folder + "\n" + commands},
+            .log = folder + "/" + name + ".log"};
   }
   /// Tells a line, then waits to be asked to go, as a router does.
   Command router(const std::string& at_end = "exit 0") const {
@@ -54,20 +54,20 @@ class Demo : public testing::Test {
                                 "' > summary.json\n" + end);
   }
   int run(const Cast& cast) {
-    std::filesystem::remove(folder_ + "/up");
-    const int code = play(topology_, cast, folder_, report::LiveStyle::kLines, out_);
-    std::fflush(out_);
+    std::filesystem::remove(folder + "/up");
+    const int code = play(topology, cast, folder, report::LiveStyle::kLines, out);
+    std::fflush(out);
     return code;
   }
-  [[nodiscard]] std::string said() const { return {text_, size_}; }
+  [[nodiscard]] std::string said() const { return {text, size}; }
 
-  const config::Topology topology_ = turnpike::sender::demo_topology();
-  const std::string folder_ =
+  const config::Topology topology = turnpike::sender::demo_topology();
+  const std::string folder =
       (std::filesystem::temp_directory_path() / ("turnpike-demo-" + std::to_string(::getpid())))
           .string();
-  char* text_ = nullptr;
-  size_t size_ = 0;
-  std::FILE* out_ = open_memstream(&text_, &size_);
+  char* text = nullptr;
+  size_t size = 0;
+  std::FILE* out = open_memstream(&text, &size);
 };
 
 TEST_F(Demo, MergesJudgesAndReports) {
@@ -81,10 +81,10 @@ TEST_F(Demo, MergesJudgesAndReports) {
   EXPECT_EQ(said().find("alice-gate"), std::string::npos);  // has no price
   EXPECT_NE(said().find("0.5 to 2.0 s     alice"), std::string::npos);
   EXPECT_NE(said().find("Shares agree with budgets"), std::string::npos);
-  EXPECT_NE(said().find(folder_ + "/report.html"), std::string::npos);
-  EXPECT_TRUE(std::filesystem::exists(folder_ + "/report.html"));
+  EXPECT_NE(said().find(folder + "/report.html"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(folder + "/report.html"));
   // The router's figures came in, although it wrote them last.
-  const auto summary = nlohmann::json::parse(report::read_text(folder_ + "/summary.json").value());
+  const auto summary = nlohmann::json::parse(report::read_text(folder + "/summary.json").value());
   EXPECT_EQ(report::number_at(summary, {"links", "bottleneck", "queue_bytes", "max"}), 3000);
   EXPECT_EQ(report::number_at(summary, {"verdict", "dropped_packets"}), 0);
 }
@@ -133,7 +133,7 @@ TEST_F(Demo, AChildsFailureComesOutAsItIs) {
 }
 
 TEST_F(Demo, OldResultsDoNotPass) {
-  ASSERT_TRUE(report::write_text(folder_ + "/summary.json", kGood));
+  ASSERT_TRUE(report::write_text(folder + "/summary.json", kGood));
   testing::internal::CaptureStderr();
   EXPECT_EQ(run({.routers = {router()}, .sender = script("sender", "exit 0")}), kExitRuntime);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("summary.json"), std::string::npos);
@@ -141,7 +141,7 @@ TEST_F(Demo, OldResultsDoNotPass) {
 
 TEST_F(Demo, AnInterruptEndsTheSenderFirst) {
   // It interrupts its parent, as a user would; its handler then still writes results.
-  ASSERT_TRUE(report::write_text(folder_ + "/good.json", kGood));
+  ASSERT_TRUE(report::write_text(folder + "/good.json", kGood));
   const Command interrupting =
       sender("",
              "trap 'cp good.json summary.json; exit 0' TERM; kill -INT $PPID; "
@@ -168,18 +168,18 @@ TEST_F(Demo, LinesComeWholeHoweverTheyAreWritten) {
 }
 
 TEST_F(Demo, SeveralRoutersBecomeOneFile) {
-  config::Topology t = topology_;
+  config::Topology t = topology;
   t.routers.push_back(
       {.name = "far", .lcores = {}, .ipv4_routes = {}, .ipv6_routes = {}, .links = {3}});
   t.links[3].ends[1].node = "far";  // a link between two routers
-  EXPECT_EQ(router_folder(topology_, topology_.routers[0], "out"), "out");
+  EXPECT_EQ(router_folder(topology, topology.routers[0], "out"), "out");
   for (const config::Router& r : t.routers) {
-    std::filesystem::create_directories(router_folder(t, r, folder_));
-    ASSERT_TRUE(report::write_text(router_folder(t, r, folder_) + "/links.csv",
+    std::filesystem::create_directories(router_folder(t, r, folder));
+    ASSERT_TRUE(report::write_text(router_folder(t, r, folder) + "/links.csv",
                                    "t,link,price\n1,bottleneck,2\n"));
   }
-  gather_links(t, folder_);
-  const auto series = report::link_series(report::read_text(folder_ + "/links.csv").value());
+  gather_links(t, folder);
+  const auto series = report::link_series(report::read_text(folder + "/links.csv").value());
   ASSERT_EQ(series.size(), 2u);
   EXPECT_EQ(series[0].name, "bottleneck");
   EXPECT_EQ(series[1].name, "bottleneck from far");
@@ -187,13 +187,13 @@ TEST_F(Demo, SeveralRoutersBecomeOneFile) {
 
 TEST_F(Demo, FindsProgramsBesideItself) {
   for (const char* name : {"turnpike-router", "../sender/turnpike-sender"}) {
-    const auto path = std::filesystem::path(folder_) / "lab" / name;
+    const auto path = std::filesystem::path(folder) / "lab" / name;
     std::filesystem::create_directories(path.parent_path());
     ASSERT_TRUE(report::write_text(path.lexically_normal().string(), ""));
   }
-  const std::string self = folder_ + "/lab/turnpike";
-  EXPECT_EQ(find_program(self, "turnpike-router"), folder_ + "/lab/turnpike-router");
-  EXPECT_EQ(find_program(self, "turnpike-sender"), folder_ + "/sender/turnpike-sender");
+  const std::string self = folder + "/lab/turnpike";
+  EXPECT_EQ(find_program(self, "turnpike-router"), folder + "/lab/turnpike-router");
+  EXPECT_EQ(find_program(self, "turnpike-sender"), folder + "/sender/turnpike-sender");
   EXPECT_EQ(find_program(self, "turnpike-nothing"), "");
 }
 

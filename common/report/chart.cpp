@@ -117,7 +117,7 @@ std::string svg(const Chart& chart) {
                     "\" role=\"img\" font-family=\"Helvetica, Arial, " +
                     "'DejaVu Sans', sans-serif\" font-size=\"" + px(kFont) + "\" fill=\"#222\">\n" +
                     "<title>" + escape(chart.title) + "</title>\n" +
-                    "<style>.grid{stroke:#e2e2e2}.axis{stroke:#222}.band{fill:#eef1f4}</style>\n";
+                    "<style>.grid{stroke:#e2e2e2}.axis{stroke:#222}.band{fill:#f1f3f6}</style>\n";
   Frame f{.left = 62, .right = width - 14, .top = 8, .bottom = height - 42};
   f.top += legend(chart, f.left, f.right, 2, out);
 

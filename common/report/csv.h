@@ -19,9 +19,9 @@ class Csv {
   [[nodiscard]] size_t rows() const { return rows_.size(); }
   [[nodiscard]] std::optional<size_t> column(std::string_view name) const;
   /// Empty where there is no such column.
-  [[nodiscard]] std::string_view text(size_t row, std::string_view column) const;
+  [[nodiscard]] std::string_view text(size_t row, std::string_view name) const;
   /// NaN where there is no such column or no number.
-  [[nodiscard]] double number(size_t row, std::string_view column) const;
+  [[nodiscard]] double number(size_t row, std::string_view name) const;
 
  private:
   std::vector<std::string> columns_;

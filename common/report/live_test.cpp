@@ -75,7 +75,7 @@ TEST(LiveView, TableFitsATerminal) {
   for (std::string line; std::getline(lines, line); ++n) EXPECT_LE(line.size(), 80u) << line;
   EXPECT_EQ(n, 1u + 2 + 4);
   EXPECT_NE(live_table(merged()).find("########"), std::string::npos);
-  EXPECT_NE(live_table(merged()).find("|"), std::string::npos);
+  EXPECT_NE(live_table(merged()).find('|'), std::string::npos);
 }
 
 TEST(LiveView, LineSaysRatesAgainstEntitled) {

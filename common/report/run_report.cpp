@@ -58,9 +58,9 @@ std::string run_page(const RunData& run) {
               false, page);
   page.heading("Links");
   show_tables({link_table(run.summary), utilization_table(run.summary)}, page);
-  show_figure(price_chart(run), "Price of a packet, per link.", false, page);
-  show_figure(queue_bytes_chart(run), "Queue.", true, page);
-  show_figure(queue_delay_chart(run), "The same in time.", true, page);
+  show_figure(price_chart(run), "Price per byte at each link.", false, page);
+  show_figure(queue_bytes_chart(run), "Queue at each link.", true, page);
+  show_figure(queue_delay_chart(run), "The delay that it means.", true, page);
   show_figure(utilization_chart(run), "Utilisation of each sampling interval.", true, page);
   show_figure(rtt_chart(run), "Round trip time of each host's flows.", true, page);
   page.heading("Hosts and flows");

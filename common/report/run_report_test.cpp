@@ -51,9 +51,9 @@ RunData sample_run() {
 
 class Folder : public testing::Test {
  protected:
-  Folder() { std::filesystem::create_directories(path_); }
-  ~Folder() override { std::filesystem::remove_all(path_); }
-  std::string path_ =
+  Folder() { std::filesystem::create_directories(path); }
+  ~Folder() override { std::filesystem::remove_all(path); }
+  std::string path =
       (std::filesystem::temp_directory_path() / ("turnpike-report-" + std::to_string(::getpid())))
           .string();
 };
@@ -63,12 +63,12 @@ std::string page_error(const std::string& html) {
 }
 
 TEST_F(Folder, IsRenderedIntoOneSelfContainedPage) {
-  ASSERT_TRUE(write_text(path_ + "/summary.json", kSummary));
-  ASSERT_TRUE(write_text(path_ + "/rates.csv", kRates));
-  ASSERT_TRUE(write_text(path_ + "/links.csv", kLinks));
-  const auto path = render_run_report(path_);
-  ASSERT_TRUE(path) << path.error();
-  const std::string html = read_text(*path).value();
+  ASSERT_TRUE(write_text(path + "/summary.json", kSummary));
+  ASSERT_TRUE(write_text(path + "/rates.csv", kRates));
+  ASSERT_TRUE(write_text(path + "/links.csv", kLinks));
+  const auto page = render_run_report(path);
+  ASSERT_TRUE(page) << page.error();
+  const std::string html = read_text(*page).value();
   EXPECT_EQ(page_error(html), "");
   for (const char* external : {"src=", "href=", "@import", "url("})
     EXPECT_EQ(html.find(external), std::string::npos) << external;
@@ -80,13 +80,13 @@ TEST_F(Folder, IsRenderedIntoOneSelfContainedPage) {
 }
 
 TEST_F(Folder, MayLackItsSeries) {
-  EXPECT_FALSE(render_run_report(path_));
-  ASSERT_TRUE(write_text(path_ + "/summary.json", "[1, 2"));
-  EXPECT_FALSE(render_run_report(path_));
-  ASSERT_TRUE(write_text(path_ + "/summary.json", "{}"));
-  const auto path = render_run_report(path_);
-  ASSERT_TRUE(path) << path.error();
-  EXPECT_EQ(page_error(read_text(*path).value()), "");
+  EXPECT_FALSE(render_run_report(path));
+  ASSERT_TRUE(write_text(path + "/summary.json", "[1, 2"));
+  EXPECT_FALSE(render_run_report(path));
+  ASSERT_TRUE(write_text(path + "/summary.json", "{}"));
+  const auto page = render_run_report(path);
+  ASSERT_TRUE(page) << page.error();
+  EXPECT_EQ(page_error(read_text(*page).value()), "");
 }
 
 TEST(RunData, SummarisesLinks) {

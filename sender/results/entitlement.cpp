@@ -105,11 +105,12 @@ void centre(const Problem& problem, double mu, Vector& p) {
     double length = std::min(1.0, 0.95 / std::max(largest, 1e-300));
     const double before = problem.value(p, mu);
     Vector next = p;
-    for (; length > 1e-12; length /= 2) {
+    while (length > 1e-12) {
       for (size_t i = 0; i < p.size(); ++i) next[i] = p[i] * (1 - length * step[i]);
       if (problem.value(next, mu) <= before - length * slope / 4) break;
       // Near the end the fall drowns in rounding; full steps are then right.
       if (slope < 1e-9 && length == 1) break;
+      length /= 2;
     }
     if (length <= 1e-12) return;
     p = next;
@@ -147,7 +148,11 @@ Entitlement entitlement(const std::vector<Demand>& demands, const std::vector<do
 
   Vector p(used.size(), 1);  // all of the money at every link: above the answer
   const double last_mu = kLeastMu * least / total;
-  for (double mu = 0.1; mu > last_mu; mu *= kShrink) centre(problem, mu, p);
+  double mu = 0.1;
+  while (mu > last_mu) {
+    centre(problem, mu, p);
+    mu *= kShrink;
+  }
   centre(problem, last_mu, p);
 
   for (size_t i = 0, at = 0; i < demands.size(); ++i) {
