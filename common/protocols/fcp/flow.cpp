@@ -83,7 +83,14 @@ bool Flow::on_ack(const FlowState&, const PacketNote& note, const uint8_t* heade
   return take_price(header, price_);
 }
 
-void Flow::on_ack_without_feedback(const FlowState&, const PacketNote& note) { settle(note, true); }
+// The budget is granted, but its price is not known: until the next feedback the path is taken to
+// have become dearer by as much, so that the rate stays. The old price may be MIN.
+void Flow::on_ack_without_feedback(const FlowState&, const PacketNote& note) {
+  const double before = granted_;
+  settle(note, true);
+  if (granted_ > before && before > 0)
+    price_ = std::min<double>(price_ * (granted_ / before), kMaxPrice);
+}
 
 void Flow::on_loss(const FlowState&, const PacketNote& note) { settle(note, false); }
 

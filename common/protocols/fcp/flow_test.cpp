@@ -135,6 +135,17 @@ TEST(FcpFlow, ShortFlowAsksForNoMoreThanItCanSend) {
   EXPECT_LE(s.law.committed(), 8e-8 * 50e3 / 0.020 * 1.001);
 }
 
+TEST(FcpFlow, BudgetWithoutNewsOfItsPriceDoesNotRaiseTheRate) {
+  Sender s;
+  s.law.set_target(Budget(1));
+  s.open(kMinPrice.count());  // at MIN a whole budget would buy any rate
+  const double rate = s.law.rate(s.state).count();
+  const PacketNote n = s.send();
+  s.law.on_ack_without_feedback(s.state, n);
+  EXPECT_GT(s.law.granted().count(), 0.05);
+  EXPECT_NEAR(s.law.rate(s.state).count(), rate, 1e-6 * rate);
+}
+
 TEST(FcpFlow, LossTakesThePromiseBackUnpaid) {
   Sender s;
   s.open(8e-8);
