@@ -17,32 +17,11 @@
 #include "common/wire/frame_builder.h"
 #include "common/wire/turnpike_header.h"
 #include "router/router.h"
+#include "router/test_topology.h"
 
 namespace turnpike::router::test {
 
 using Frame = std::vector<uint8_t>;
-
-/// A port that receives what a test put in and keeps what it is given, as far as it has room.
-class MemoryPort final : public QueuePair {
- public:
-  std::deque<rte_mbuf*> in;
-  std::deque<rte_mbuf*> out;
-  std::deque<Nanos> when;  // of each in `out`
-  size_t room = SIZE_MAX;
-
-  ~MemoryPort() override;
-  uint16_t rx(Nanos now, std::span<rte_mbuf*> burst) override;
-  uint16_t tx(Nanos now, std::span<rte_mbuf*> burst) override;
-};
-
-/// Links of the test router, each with a host `.2` at the other end.
-///   kLeft   10.0.1.1/24 fd00:1::1/64, line rate, MTU 9000, no law
-///   kRight  10.0.2.1/24 fd00:2::1/64, shaped to 100 Mbps, buffer 100 KB, MTU 1500, FCP
-///   kNarrow 10.0.3.1/24 fd00:3::1/64, line rate, MTU 1280, no law
-/// Routes: 172.16.0.0/12 and fd01::/16 to the right, 172.16.5.0/24 to the narrow link.
-enum LinkIndex : size_t { kLeft, kRight, kNarrow, kLinks };
-
-config::Topology topology();
 
 /// The router with its ports. Checks at its end that every packet was accounted for and that no
 /// buffer leaked.
@@ -82,8 +61,6 @@ class World {
 
 // --- frames -------------------------------------------------------------------------------------
 
-wire::Mac router_mac(size_t link);
-wire::Mac host_mac(size_t link);
 uint32_t ipv4(std::string_view text);
 config::Ipv6 ipv6(std::string_view text);
 

@@ -38,6 +38,7 @@ Nanos LinkDrain::departure(const Queued& q, Nanos now) const {
 }
 
 Nanos LinkDrain::poll(Nanos now) {
+  moved_ = false;
   if (!sender_.empty()) {  // the port is behind: the queue holds the rest
     sender_.flush(now);
     if (!sender_.empty()) return now + kPortRetry;
@@ -78,6 +79,7 @@ Nanos LinkDrain::poll(Nanos now) {
 }
 
 void LinkDrain::send(std::span<const Queued> batch, Nanos now) {
+  moved_ = true;
   if (link_.law) price_departure(link_, worker_, batch, now);
   for (const Queued& q : batch) sender_.append(q.mbuf, q.size, now);
   sender_.flush(now);

@@ -24,6 +24,9 @@ class LinkDrain {
   /// Sends what is due; returns when the next packet is, kNever while the queue is empty.
   Nanos poll(Nanos now);
 
+  /// Whether the last poll sent anything.
+  [[nodiscard]] bool moved() const { return moved_; }
+
   /// Calls the law's control interval where it is due; returns its next deadline.
   Nanos update(Nanos now);
 
@@ -52,6 +55,7 @@ class LinkDrain {
   double nanos_per_byte_;
   Nanos free_{0};        // when the link is free again, rounded down
   double fraction_ = 0;  // ns beyond that
+  bool moved_ = false;
   Nanos next_update_{0};
   std::vector<Source> sources_;
 };

@@ -35,15 +35,13 @@ class Payer {
     next_ = w_.now;
   }
 
-  /// Runs for `span`, with `also` before each packet; returns the last price stamped.
+  /// Runs for `span`, with `also` every 100 us or less; returns the last price stamped.
   template <class Also>
   double play(Nanos span, Also also) {
     const Nanos end = w_.now + span;
     while (w_.now < end) {
-      if (w_.now >= next_) {
-        also();
-        send();
-      }
+      also();
+      if (w_.now >= next_) send();
       while (!echoes_.empty() && echoes_.front().due <= w_.now) take_echo();
       const Nanos echo = echoes_.empty() ? kNever : echoes_.front().due;
       w_.run_until(std::min({next_, echo, end, w_.now + 100_us}));
@@ -148,8 +146,14 @@ TEST(Price, PlainTrafficAndAcksLoadTheLinkAndStayAsTheyAre) {
   const Frame ack = fcp({.kind = wire::Kind::kAck, .price = 3e-9F, .datagram = 100});
   const Frame other = plain(1500);
   int n = 0;
-  // Others send as much as the flow does: half of the capacity is its, and its price doubles.
-  const double price = Payer(w).play(1_s, [&] { w.arrive(kLeft, ++n % 100 == 0 ? ack : other); });
+  Nanos next{0};
+  // Others take half of the capacity: the price of the rest is twice that of the whole.
+  const double price = Payer(w).play(2_s, [&] {
+    if (w.now < next) return;
+    next = std::max(next, w.now - 1_ms) + from_seconds(1500 / (kCapacity / 2));
+    w.arrive(kLeft, other);
+    if (++n % 100 == 0) w.arrive(kLeft, ack);
+  });
   EXPECT_NEAR(price * kCapacity, 2, 0.06);
 }
 

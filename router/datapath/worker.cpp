@@ -35,10 +35,12 @@ Worker::Worker(const Parts& parts) : tables_(*parts.tables) {
 Nanos Worker::poll(Nanos now) {
   if (++polls_ % kHousekeeping == 0) lane_.tables = tables_.load(std::memory_order_acquire);
   Nanos next = kNever;
+  moved_ = false;
   for (const Input& in : inputs_) {
     const unsigned n = rx(burst_, *in.port, in.link, lane_.shard(in.link), now);
     next = std::min(next, n == kBurst ? now : in.port->next_deadline());
     if (n == 0) continue;
+    moved_ = true;
     parse(burst_, lane_);
     route(burst_, lane_);
     answer(burst_, lane_);
@@ -54,7 +56,10 @@ Nanos Worker::drain(Nanos now) {
     next_update_ = kNever;
     for (LinkDrain& d : drains_) next_update_ = std::min(next_update_, d.update(now));
   }
-  for (LinkDrain& d : drains_) next = std::min(next, d.poll(now));
+  for (LinkDrain& d : drains_) {
+    next = std::min(next, d.poll(now));
+    moved_ = moved_ || d.moved();
+  }
   for (const auto& sender : senders_) {
     if (!sender || sender->empty()) continue;
     sender->flush(now);

@@ -42,6 +42,9 @@ class Worker {
   /// is something to do next: `now` while work is waiting, kNever if only a port can tell.
   Nanos poll(Nanos now);
 
+  /// Whether the last poll received or sent anything.
+  [[nodiscard]] bool moved() const { return moved_; }
+
   /// From now on nothing is received; what is held still drains. On the polling thread.
   void stop_receiving() { inputs_.clear(); }
   /// Drops all that is still held. On the polling thread.
@@ -57,6 +60,7 @@ class Worker {
   std::vector<LinkDrain> drains_;                     // links this worker owns
   Nanos next_update_{0};
   unsigned polls_ = 0;
+  bool moved_ = false;
   Burst burst_;
 };
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// turnpike-router: one router of a topology over DPDK ports, until it is told to stop.
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+#include <thread>
+
+#include <rte_cycles.h>
+#include <spdlog/spdlog.h>
+
+#include "common/config/exit_codes.h"
+#include "common/config/load.h"
+#include "common/dpdk/eal.h"
+#include "common/metrics/log.h"
+#include "common/report/live.h"
+#include "common/units/text.h"
+#include "router/program/engine.h"
+#include "router/program/options.h"
+#include "router/program/record.h"
+
+namespace turnpike::router {
+namespace {
+
+constexpr Nanos kDrainPatience{1'000'000'000};
+
+volatile std::sig_atomic_t interrupted = 0;
+void on_signal(int) { interrupted = 1; }
+
+int fail(ExitCode code, const std::string& text) {
+  std::cerr << "turnpike-router: " << text << '\n';
+  return code;
+}
+
+/// The router that --node names, or the only one.
+tl::expected<size_t, std::string> choose_node(const config::Topology& t, const Options& o) {
+  std::string names;
+  for (const config::Router& r : t.routers) names += (names.empty() ? "" : ", ") + r.name;
+  if (t.routers.empty()) return tl::unexpected("there is no router in " + o.file);
+  if (o.nodes.size() > 1)
+    return tl::unexpected(std::string("a process is one router: give --node one name"));
+  if (o.nodes.empty() && t.routers.size() > 1)
+    return tl::unexpected("say with --node which router of " + o.file + " to be: " + names);
+  if (o.nodes.empty()) return size_t{0};
+  const std::string& name = o.nodes.front();
+  const auto at = std::ranges::find(t.routers, name, &config::Router::name);
+  if (at == t.routers.end())
+    return tl::unexpected("there is no router \"" + name + "\" in " + o.file + ": it has " + names);
+  return static_cast<size_t>(at - t.routers.begin());
+}
+
+std::vector<unsigned> choose_lcores(const config::Router& node, const Options& o) {
+  if (!o.lcores.empty()) return o.lcores;
+  if (!node.lcores.empty()) return node.lcores;
+  return {available_cpus().front()};
+}
+
+/// Samples, shows and records until the end; the workers run meanwhile.
+void watch(const Engine& engine, const TscClock& clock, const config::Run& run, const Options& o,
+           const std::string& name, Record& record) {
+  const std::chrono::duration<double> unix_now =
+      std::chrono::system_clock::now().time_since_epoch();
+  Sampler sampler(unix_now.count() - to_seconds(clock.now()));
+  report::Live live(report::live_style(o.live, stdout), stdout);
+  const Nanos end = o.duration ? clock.now() + *o.duration : kNever;
+  Nanos next = clock.now() + run.sample;
+  while (interrupted == 0) {
+    const Nanos now = clock.now();
+    if (now >= end) return;
+    if (now >= next) {
+      const Sample sample = sampler.take(engine.router().snapshot(), now);
+      record.add(sample);
+      if (o.live == "json") {
+        std::puts(json_text(sample, name).c_str());
+        std::fflush(stdout);
+      } else {
+        live.show(view_of(sample, name));
+      }
+      next = std::max(next + run.sample, now);
+    }
+    const Nanos pause = std::min({next - now, end == kNever ? kNever : end - now, Nanos(20_ms)});
+    std::this_thread::sleep_for(std::chrono::nanoseconds(std::max<int64_t>(pause.count(), 0)));
+  }
+}
+
+int run(int argc, char** argv) {
+  const auto options = parse_options(argc, argv);
+  if (!options) return options.error();
+  if (auto log = metrics::set_up_log("turnpike-router", options->log_level); !log)
+    return fail(kExitUsage, log.error());
+  auto loaded = config::load_file(options->file);
+  if (!loaded) {
+    for (const config::Mistake& m : loaded.error()) std::cerr << m.text() << '\n';
+    return kExitBadConfiguration;
+  }
+  config::Topology t = std::move(*loaded);
+  if (!options->output.empty()) t.run.output = options->output;
+  const auto node = choose_node(t, *options);
+  if (!node) return fail(kExitUsage, node.error());
+  const std::string& name = t.routers[*node].name;
+  const std::vector<unsigned> lcores = choose_lcores(t.routers[*node], *options);
+  const auto workers = static_cast<unsigned>(lcores.size());
+  const auto devices = link_devices(t, *node, workers);
+  if (!devices) return fail(kExitBadConfiguration, devices.error());
+
+  const std::vector<std::string> pci = pci_addresses(t, *node);
+  auto eal = Eal::start({.program = "turnpike-router",
+                         .workers = lcores,
+                         .hugepages = options->hugepages || !pci.empty(),
+                         .memory_mb = needs_of(t, *node, workers).memory_mb,
+                         .pci = pci,
+                         .file_prefix = "turnpike-" + name,
+                         .show_log = options->show_log,
+                         .extra = options->eal});
+  if (!eal) return fail(kExitHostNotReady, eal.error());
+  const bool sleep = options->idle == "sleep" || (options->idle == "auto" && pci.empty());
+  auto engine = Engine::make(t, *node, *devices,
+                             {.workers = workers, .slack = options->slack, .sleep = sleep});
+  if (!engine) return fail(kExitHostNotReady, engine.error());
+  auto record = Record::open(t.run.output, name);
+  if (!record) return fail(kExitRuntime, record.error());
+
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  const TscClock clock(rte_get_tsc_hz(), TscClock::ticks());
+  (*engine)->launch(clock);
+  spdlog::info("{} forwards on {} worker{}, {} when idle", name, workers, workers == 1 ? "" : "s",
+               sleep ? "sleeping" : "polling");
+  watch(**engine, clock, t.run, *options, name, *record);
+  (*engine)->stop(kDrainPatience);
+
+  const Snapshot end = (*engine)->router().snapshot();
+  const auto written = record->finish(end, (*engine)->port_stats(), to_seconds(clock.now()));
+  std::cerr << counters_text(end, name);
+  ExitCode code = kExitOk;
+  const auto complain = [&](const std::string& text) {
+    code = static_cast<ExitCode>(fail(kExitRuntime, text));
+  };
+  if (!written) complain(written.error());
+  if (!end.conserved()) complain("packets are not accounted for: the counters do not add up");
+  if (auto closed = (*engine)->close(); !closed) complain(closed.error());
+  return code;
+}
+
+}  // namespace
+}  // namespace turnpike::router
+
+int main(int argc, char** argv) { return turnpike::router::run(argc, argv); }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A router at work: its pool, its ports, its workers on lcores.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "common/config/topology.h"
+#include "common/dpdk/pool.h"
+#include "common/dpdk/port.h"
+#include "common/time/clock.h"
+#include "router/program/ports.h"
+#include "router/router.h"
+
+namespace turnpike::router {
+
+class Engine {
+ public:
+  struct Options {
+    unsigned workers = 1;
+    Nanos slack{0};
+    bool sleep = false;  // idle workers sleep for moments instead of polling on
+  };
+  static tl::expected<std::unique_ptr<Engine>, std::string> make(
+      const config::Topology& topology, size_t node, const std::vector<LinkDevice>& devices,
+      const Options& options);
+  ~Engine();
+
+  /// Sets the workers going on their lcores.
+  void launch(const TscClock& clock);
+  /// Stops receiving, lets the queues drain for at most `patience`, drops what is left; returns
+  /// when all workers have ended.
+  void stop(Nanos patience);
+  /// Gives everything back. The error: buffers that never came back.
+  tl::expected<void, std::string> close();
+
+  [[nodiscard]] const Router& router() const { return *router_; }
+  /// By link.
+  [[nodiscard]] std::vector<PortStats> port_stats() const;
+
+ private:
+  struct Job {
+    Engine* engine;
+    unsigned worker;
+  };
+  explicit Engine(Pool pool) : pool_(std::move(pool)) {}
+  void run(unsigned worker);
+
+  Pool pool_;
+  std::vector<Port> ports_;
+  std::unique_ptr<Router> router_;
+  std::vector<Job> jobs_;
+  const TscClock* clock_ = nullptr;
+  bool sleep_ = false;
+  bool running_ = false;
+  std::atomic<bool> stop_{false};     // receive nothing more
+  std::atomic<bool> discard_{false};  // drop what is still held
+  std::atomic<unsigned> stopped_{0};  // workers that receive nothing more
+};
+
+}  // namespace turnpike::router

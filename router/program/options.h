@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// turnpike-router's command line.
+#pragma once
+
+#include <string>
+
+#include <tl/expected.hpp>
+
+#include "common/program/command_line.h"
+
+namespace turnpike::router {
+
+struct Options : CommandLine {
+  std::string idle = "auto";  // auto, poll, sleep
+  Nanos slack = 10_ms;        // link time that a late poll may catch up on
+  std::string log_level = "info";
+};
+
+/// Parsed, or the exit code after help or an error has been printed.
+tl::expected<Options, int> parse_options(int argc, char** argv);
+
+}  // namespace turnpike::router

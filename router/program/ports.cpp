@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/program/ports.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <rte_mbuf.h>
+
+#include "common/program/attachment.h"
+#include "common/wire/layers.h"
+
+namespace turnpike::router {
+namespace {
+
+size_t own_end(const config::Topology& t, size_t node, size_t link) {
+  return t.links[link].ends[0].node == t.routers[node].name ? 0 : 1;
+}
+
+}  // namespace
+
+tl::expected<std::vector<LinkDevice>, std::string> link_devices(const config::Topology& t,
+                                                                size_t node, unsigned workers) {
+  std::vector<LinkDevice> devices;
+  for (const size_t link : t.routers[node].links) {
+    const size_t end = own_end(t, node, link);
+    const bool many = multiqueue(t.links[link].ends[end].attachment);
+    const unsigned queues = many ? workers : 1;
+    auto device = device_at(t.links[link], end, static_cast<unsigned>(devices.size()), queues);
+    if (!device) return tl::unexpected(device.error());
+    devices.push_back({std::move(*device), static_cast<uint16_t>(queues)});
+  }
+  return devices;
+}
+
+std::vector<std::string> pci_addresses(const config::Topology& t, size_t node) {
+  std::vector<std::string> addresses;
+  for (const size_t link : t.routers[node].links) {
+    const auto& own = t.links[link].ends[own_end(t, node, link)];
+    const auto* pci = std::get_if<config::AttachPci>(&own.attachment);
+    if (pci != nullptr) addresses.push_back(pci->address);
+  }
+  return addresses;
+}
+
+Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
+  constexpr uint32_t kPerQueue = 3072;       // descriptors both ways and a sender's slots
+  constexpr uint32_t kTypicalPacket = 1024;  // B in a full buffer; smaller ones fill the slots
+  constexpr uint32_t kMost = 262'143, kLeast = 16'383;
+  constexpr unsigned kTablesMb = 72;    // two FIBs with 16 bits for each /24
+  constexpr unsigned kBaseMb = 96;      // EAL, ports, rings
+  constexpr uint64_t kPage = 4096;      // B; without hugepages no buffer shares a page
+  constexpr uint64_t kPerBuffer = 256;  // B beside its data: the mbuf and the pool's header
+
+  Needs n;
+  uint64_t mbufs = 0;
+  uint32_t largest = 1500;
+  for (const size_t link : t.routers[node].links) {
+    const config::Direction& d = t.links[link].directions[own_end(t, node, link)];
+    mbufs +=
+        uint64_t{kPerQueue} * workers + static_cast<uint64_t>(d.buffer.count()) / kTypicalPacket;
+    largest = std::max<uint32_t>(largest, t.links[link].mtu);
+  }
+  // A pool holds one less than a power of two without waste.
+  n.mbufs = std::clamp(static_cast<uint32_t>(std::bit_ceil(std::min<uint64_t>(mbufs, kMost))) - 1,
+                       kLeast, kMost);
+  const uint32_t room = largest + wire::kEthernetSize + wire::kVlanSize + RTE_PKTMBUF_HEADROOM;
+  n.data_room =
+      static_cast<uint16_t>(std::clamp<uint32_t>(room, RTE_MBUF_DEFAULT_BUF_SIZE, UINT16_MAX));
+  const uint64_t pages = (n.data_room + kPerBuffer + kPage - 1) / kPage;
+  n.memory_mb = kTablesMb + kBaseMb + static_cast<unsigned>(n.mbufs * pages * kPage >> 20);
+  return n;
+}
+
+}  // namespace turnpike::router

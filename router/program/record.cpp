@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/program/record.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "common/report/csv.h"
+
+namespace turnpike::router {
+namespace {
+
+std::string number(double v) {
+  std::array<char, 32> text;
+  const auto end = std::to_chars(text.begin(), text.end(), v, std::chars_format::general, 9).ptr;
+  return {text.data(), end};
+}
+
+nlohmann::ordered_json drops_of(const std::array<uint64_t, kDropReasons>& drops) {
+  nlohmann::ordered_json j = nlohmann::ordered_json::object();
+  for (size_t r = 0; r < kDropReasons; ++r) j[std::string(kDropTexts[r].name)] = drops[r];
+  return j;
+}
+
+std::string cannot_write(const std::string& path) {
+  return "cannot write " + path + ": " + std::strerror(errno);
+}
+
+}  // namespace
+
+tl::expected<Record, std::string> Record::open(const std::string& folder, const std::string& node) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return tl::unexpected("cannot create " + folder + ": " + error.message());
+  Record r;
+  r.folder_ = folder;
+  r.node_ = node;
+  const std::string path = folder + "/links.csv";
+  r.series_.open(path, std::ios::trunc);
+  if (!r.series_) return tl::unexpected(cannot_write(path));
+  return r;
+}
+
+void Record::add(const Sample& sample) {
+  if (!header_written_) {
+    // All laws' gauges, each once: links under other laws leave theirs empty.
+    for (const LinkSample& l : sample.links)
+      for (const Gauge& g : l.gauges)
+        if (std::ranges::find(gauges_, g.name) == gauges_.end()) gauges_.emplace_back(g.name);
+    series_ << "t,unix_s,link,price,queue_bytes,queue_delay_ms,utilization,drops";
+    for (const std::string& g : gauges_) series_ << ',' << g;
+    series_ << '\n';
+    header_written_ = true;
+  }
+  for (const LinkSample& l : sample.links) {
+    series_ << number(sample.t) << ',' << std::fixed << sample.unix_s << std::defaultfloat << ','
+            << report::csv_field(l.name) << ',' << number(l.price) << ',' << l.queue_bytes << ','
+            << number(l.queue_delay_ms) << ',' << number(l.utilization) << ',' << l.drops;
+    for (const std::string& name : gauges_) {
+      series_ << ',';
+      const auto g = std::ranges::find(l.gauges, name, &Gauge::name);
+      if (g != l.gauges.end()) series_ << number(g->value);
+    }
+    series_ << '\n';
+  }
+}
+
+tl::expected<void, std::string> Record::finish(const Snapshot& end,
+                                               std::span<const PortStats> ports, double seconds) {
+  series_.close();
+  if (!series_) return tl::unexpected(cannot_write(folder_ + "/links.csv"));
+
+  nlohmann::ordered_json links = nlohmann::ordered_json::object();
+  for (size_t l = 0; l < end.links.size(); ++l) {
+    const LinkSnapshot& s = end.links[l];
+    const PortStats& p = ports[l];
+    links[s.name] = {{"rx_packets", s.rx_packets},
+                     {"rx_bytes", s.rx_bytes},
+                     {"tx_packets", s.tx_packets},
+                     {"tx_bytes", s.tx_bytes},
+                     {"stamped", s.stamped},
+                     {"port",
+                      {{"missed", p.rx_missed},
+                       {"no_mbuf", p.rx_no_mbuf},
+                       {"rx_errors", p.rx_errors},
+                       {"tx_errors", p.tx_errors}}},
+                     {"drops", drops_of(s.drops)}};
+  }
+  const nlohmann::ordered_json all{{"node", node_},
+                                   {"seconds", seconds},
+                                   {"received", end.received},
+                                   {"originated", end.originated},
+                                   {"forwarded", end.forwarded},
+                                   {"delivered", end.delivered},
+                                   {"dropped", end.dropped()},
+                                   {"held", end.held},
+                                   {"conserved", end.conserved()},
+                                   {"suppressed_errors", end.suppressed_errors},
+                                   {"drops", drops_of(end.drops)},
+                                   {"links", std::move(links)}};
+  const std::string path = folder_ + "/router-" + node_ + ".json";
+  std::ofstream out(path, std::ios::trunc);
+  out << all.dump(2) << '\n';
+  out.close();
+  if (!out) return tl::unexpected(cannot_write(path));
+  return {};
+}
+
+std::string counters_text(const Snapshot& end, const std::string& node) {
+  std::string text = node + ": received " + std::to_string(end.received) + " + originated " +
+                     std::to_string(end.originated) + " = forwarded " +
+                     std::to_string(end.forwarded) + " + delivered " +
+                     std::to_string(end.delivered) + " + dropped " + std::to_string(end.dropped()) +
+                     " + held " + std::to_string(end.held) +
+                     (end.conserved() ? "\n" : "  DOES NOT ADD UP\n");
+  for (const LinkSnapshot& l : end.links) {
+    text += "  " + l.name + ": in " + std::to_string(l.rx_packets) + " packets, out " +
+            std::to_string(l.tx_packets) + ", stamped " + std::to_string(l.stamped) + "\n";
+    for (size_t r = 0; r < kDropReasons; ++r) {
+      if (l.drops[r] == 0) continue;
+      text += "    dropped " + std::to_string(l.drops[r]) + " " + std::string(kDropTexts[r].name) +
+              ": " + std::string(kDropTexts[r].meaning) + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace turnpike::router

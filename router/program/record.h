@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a router leaves in the output folder: links.csv while it runs, router-NAME.json at the end.
+#pragma once
+
+#include <fstream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "common/dpdk/port.h"
+#include "router/program/sampler.h"
+
+namespace turnpike::router {
+
+class Record {
+ public:
+  /// Creates the folder and links.csv. The error says which path and why.
+  static tl::expected<Record, std::string> open(const std::string& folder, const std::string& node);
+
+  void add(const Sample& sample);
+  /// Completes links.csv and writes the counters.
+  tl::expected<void, std::string> finish(const Snapshot& end, std::span<const PortStats> ports,
+                                         double seconds);
+
+ private:
+  Record() = default;
+  std::string folder_, node_;
+  std::ofstream series_;
+  std::vector<std::string> gauges_;  // the columns behind the fixed ones
+  bool header_written_ = false;
+};
+
+/// The final counters for people: what came, what became of it, every drop reason that occurred.
+std::string counters_text(const Snapshot& end, const std::string& node);
+
+}  // namespace turnpike::router
