@@ -15,7 +15,7 @@ constexpr size_t kMostSlips = 3;
 size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
   constexpr size_t kLongest = 64;
   if (a.size() > kLongest || b.size() > kLongest) return kLongest;
-  size_t rows[3][kLongest + 1];
+  size_t rows[3][kLongest + 1] = {};
   size_t *before = rows[0], *previous = rows[1], *row = rows[2];
   for (size_t j = 0; j <= b.size(); ++j) previous[j] = before[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
