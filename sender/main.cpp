@@ -87,20 +87,21 @@ struct Job {
   Player* player;
   const TscClock* clock;
   const Command* command;
+  bool sleep;
 };
 int play(void* argument) {
   const Job& job = *static_cast<Job*>(argument);
-  job.player->play(*job.clock, *job.command);
+  job.player->play(*job.clock, *job.command, job.sleep);
   return 0;
 }
 
 /// The run itself: lcores play, this thread samples. Returns when it ended.
 Nanos conduct(const config::Topology& t, std::span<const std::unique_ptr<Player>> players,
-              Control& control) {
+              bool sleep, Control& control) {
   const TscClock clock(rte_get_tsc_hz(), TscClock::ticks());
   Command command;
   std::vector<Job> jobs;
-  for (const auto& player : players) jobs.push_back({player.get(), &clock, &command});
+  for (const auto& player : players) jobs.push_back({player.get(), &clock, &command, sleep});
   for (unsigned i = 0; i < jobs.size(); ++i) {
     rte_eal_remote_launch(play, &jobs[i], Eal::worker_lcore(i));
   }
@@ -158,12 +159,14 @@ int run(int argc, char** argv) {
   std::vector<std::vector<uint32_t>> shares(std::min(lcores.size(), hosts->size()));
   for (size_t i = 0; i < hosts->size(); ++i) shares[i % shares.size()].push_back((*hosts)[i]);
 
+  const std::vector<std::string> pci = pci_addresses(t, *hosts);
+  const bool sleep = options->idle == "sleep" || (options->idle == "auto" && pci.empty());
   auto eal = Eal::start(
       {.program = "turnpike-sender",
        .workers = {lcores.begin(), lcores.begin() + static_cast<std::ptrdiff_t>(shares.size())},
-       .hugepages = options->hugepages,
+       .hugepages = options->hugepages || !pci.empty(),
        .memory_mb = memory_mb(t, shares),
-       .pci = pci_addresses(t, *hosts),
+       .pci = pci,
        .file_prefix = "turnpike-sender",
        .show_log = options->show_log,
        .extra = options->eal});
@@ -184,12 +187,18 @@ int run(int argc, char** argv) {
   }
 
   Control control(t, players, report::live_style(options->live, stdout));
-  const Nanos end = conduct(t, players, control);
+  const std::chrono::duration<double> unix_time =
+      std::chrono::system_clock::now().time_since_epoch();
+  const Nanos end = conduct(t, players, sleep, control);
   control.conclude();
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
-  const auto written = control.write(
-      t.run.output, {.now = end, .wall_s = wall.count(), .facts = {{"DPDK", rte_version()}}});
-  std::cerr << counters_text(t, players);
+  const RunEnd run_end{.now = end,
+                       .wall_s = wall.count(),
+                       .unix_s = unix_time.count(),
+                       .facts = {{"DPDK", rte_version()}}};
+  const auto written = control.write(t.run.output, run_end);
+  std::cerr << counters_text(t, players) << control.verdict_text(run_end) << "\nResults in "
+            << t.run.output << '\n';
 
   ExitCode code = kExitOk;
   if (!written) code = static_cast<ExitCode>(fail(kExitRuntime, written.error()));

@@ -89,12 +89,14 @@ tl::expected<void, std::string> Sender::add_kinds(const config::Topology& topolo
 }
 
 Nanos Sender::poll(Nanos now) {
-  for (const auto& host : hosts_) host->receive(now);
+  size_t done = 0;
+  for (const auto& host : hosts_) done += host->receive(now);
   start_due(now);
-  lane_.wheel.advance(now, kMaxTimers, [&](Timer& timer) {
+  done += lane_.wheel.advance(now, kMaxTimers, [&](Timer& timer) {
     auto& of_flow = static_cast<FlowTimer&>(timer);
     by_index_[of_flow.flow->host]->source().on_timer(of_flow, now);
   });
+  moved_ = done > 0;
   for (const auto& host : hosts_) {
     host->flush(now);
     host->publish();

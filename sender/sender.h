@@ -49,6 +49,9 @@ class Sender {
   /// Does what is due by `now`; returns when something will be due next.
   Nanos poll(Nanos now);
 
+  /// Whether the last poll received or fired anything.
+  [[nodiscard]] bool moved() const { return moved_; }
+
   /// The run is over: outcomes of open flows are told, nothing starts any more, what is open
   /// closes. Poll on until idle(), or abandon() what is left.
   void stop(Nanos now);
@@ -79,6 +82,7 @@ class Sender {
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<Host*> by_index_;      // into Topology::hosts; null: not played here
   std::vector<uint32_t> instances_;  // id of each named flow that has started
+  bool moved_ = false;
   bool stopped_ = false;
   bool delayed_ = false;  // the next event has been counted as delayed
 };

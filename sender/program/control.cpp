@@ -6,6 +6,8 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include <nlohmann/json.hpp>
+
 #include "common/metrics/histogram.h"
 
 namespace turnpike::sender {
@@ -87,6 +89,19 @@ void Control::conclude() {
                        spread_of(host->source().queueing()));
     }
   }
+}
+
+std::string Control::verdict_text(const RunEnd& end) const {
+  const nlohmann::json summary = recorder_.summary(end);
+  const nlohmann::json& v = summary["verdict"];
+  if (v.value("intervals", 0) == 0) return "No steady interval to judge shares in";
+  std::array<char, 160> line;
+  std::snprintf(line.data(), line.size(),
+                "Shares %s: greatest error %.2f %% of at most %.0f %%, lowest utilisation %.2f %%",
+                v.value("shares_ok", false) ? "as entitled" : "NOT as entitled",
+                100 * v.value("worst_error", 0.0), 100 * v.value("tolerance", 0.0),
+                100 * v.value("lowest_utilization", 0.0));
+  return line.data();
 }
 
 std::string counters_text(const config::Topology& topology,

@@ -30,6 +30,9 @@ class Control {
     return recorder_.write(folder, end);
   }
 
+  /// Whether shares were as entitled, in a line; the full figures are in summary.json.
+  [[nodiscard]] std::string verdict_text(const RunEnd& end) const;
+
   [[nodiscard]] const Recorder& recorder() const { return recorder_; }
 
  private:

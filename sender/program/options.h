@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include <tl/expected.hpp>
 
@@ -13,7 +14,8 @@ namespace turnpike::sender {
 
 struct Options : CommandLine {
   std::optional<uint64_t> seed;
-  Nanos wait = 30_s;  // for links to come up
+  std::string idle = "auto";  // auto, poll, sleep
+  Nanos wait = 30_s;          // for links to come up
 };
 
 /// Parsed, or the exit code after help or an error has been printed.

@@ -7,6 +7,7 @@
 #include <rte_ring_elem.h>
 
 #include "common/dpdk/names.h"
+#include "common/program/napper.h"
 
 namespace turnpike::sender {
 namespace {
@@ -71,8 +72,13 @@ tl::expected<std::unique_ptr<Player>, std::string> Player::make(const config::To
   return player;
 }
 
-void Player::play(const TscClock& clock, const Command& command) {
-  while (!command.stop.load(std::memory_order_relaxed)) sender_->poll(clock.now());
+void Player::play(const TscClock& clock, const Command& command, bool sleep) {
+  Napper napper;
+  while (!command.stop.load(std::memory_order_relaxed)) {
+    const Nanos now = clock.now();
+    const Nanos next = sender_->poll(now);
+    if (sleep) napper.after_poll(sender_->moved(), next == kNever ? kNever : next - now);
+  }
   const Nanos end = clock.now();
   sender_->stop(end);
   Nanos now = end;

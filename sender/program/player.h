@@ -55,8 +55,9 @@ class Player {
                                                                  std::vector<uint32_t> hosts,
                                                                  uint64_t seed);
 
-  /// Polls until told to stop and then until everything is closed, or kDrain has passed.
-  void play(const TscClock& clock, const Command& command);
+  /// Polls until told to stop and then until everything is closed, or kDrain has passed. With
+  /// `sleep` it naps while there is nothing to do.
+  void play(const TscClock& clock, const Command& command, bool sleep);
 
   /// Closes everything; says what is wrong if not every buffer came back.
   tl::expected<void, std::string> close();

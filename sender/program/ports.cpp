@@ -52,9 +52,6 @@ tl::expected<std::unique_ptr<Plugged>, std::string> Plugged::open(const config::
         plugged->port_.queue(0),
         Wire::Options{.rx_delay = in.delay, .tx_delay = out.delay, .capacity = capacity});
   }
-  if (auto started = plugged->port_.start(); !started) {
-    return tl::unexpected("host " + h.name + ": " + started.error());
-  }
   return plugged;
 }
 
