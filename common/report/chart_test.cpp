@@ -85,6 +85,8 @@ TEST(Polyline, GapsStepsAndEdges) {
   EXPECT_EQ(path_data(gap, x, y, 0, 100), "M0.0 90.0L10.0 80.0M30.0 70.0L40.0 0.0");
   const Series step{.name = "", .x = {0, 5}, .y = {1, 2}, .colour = 0, .step = true};
   EXPECT_EQ(path_data(step, x, y, 0, 100), "M0.0 90.0L50.0 90.0L50.0 80.0");
+  const Series beyond{.name = "", .x = {-1, 1, 2, 11}, .y = {1, 1, 1, 1}};
+  EXPECT_EQ(path_data(beyond, x, y, 0, 100), "M10.0 90.0L20.0 90.0");
   EXPECT_EQ(path_data({}, x, y, 0, 100), "");
 }
 

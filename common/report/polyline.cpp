@@ -50,7 +50,8 @@ std::string path_data(const Series& s, const Scale& x, const Scale& y, double to
   std::vector<Point> run;
   const size_t n = std::min(s.x.size(), s.y.size());
   for (size_t i = 0; i <= n; ++i) {
-    if (i < n && x.shows(s.x[i]) && y.shows(s.y[i])) {
+    const bool shown = i < n && x.shows(s.x[i]) && y.shows(s.y[i]) && x.holds(s.x[i]);
+    if (shown) {
       run.push_back({x.pixel(s.x[i]), std::clamp(y.pixel(s.y[i]), top, bottom)});
     } else if (!run.empty()) {
       draw(run, s.step, out);

@@ -62,13 +62,13 @@ double quantile(const std::vector<double>& values, double share) {
 
 }  // namespace
 
-std::vector<LinkSeries> link_series(const std::string& text, double run_unix_s) {
+std::vector<LinkSeries> link_series(const std::string& text, const RunSpan& run) {
   const Csv csv = Csv::parse(text);
   std::vector<LinkSeries> all;
   for (size_t row = 0; row < csv.rows(); ++row) {
     if (csv.text(row, "link").empty()) continue;
-    const double since_start = csv.number(row, "unix_s") - run_unix_s;  // NaN where unknown
-    if (since_start < 0) continue;
+    const double since_start = csv.number(row, "unix_s") - run.unix_s;  // NaN where unknown
+    if (since_start < 0 || since_start > run.duration_s) continue;
     LinkSeries& s = named(all, csv.text(row, "link"));
     s.t.push_back(std::isnan(since_start) ? csv.number(row, "t") : since_start);
     s.price.push_back(csv.number(row, "price"));
@@ -123,7 +123,8 @@ tl::expected<RunData, std::string> read_run(const std::string& folder) {
   if (!run.summary.is_object()) return tl::unexpected(folder + "/summary.json: not a JSON object");
   if (const auto rates = read_text(folder + "/rates.csv")) run.hosts = host_series(*rates);
   if (const auto links = read_text(folder + "/links.csv"))
-    run.links = link_series(*links, number_at(run.summary, {"unix_s"}));
+    run.links = link_series(*links, {.unix_s = number_at(run.summary, {"unix_s"}),
+                                     .duration_s = number_at(run.summary, {"duration_s"})});
   return run;
 }
 

@@ -48,10 +48,13 @@ void add_links(RunData& run);
 
 /// Series by link, in the order in which the file names them first. `text` is links.csv: t, link,
 /// price, queue_bytes, queue_delay_ms, utilization, drops; columns may be missing. A router's clock
-/// starts before the run's: with a column unix_s, and the run's own start as UNIX time, times are
-/// moved to the run's clock and what came before it is left out.
-std::vector<LinkSeries> link_series(const std::string& text,
-                                    double run_unix_s = std::numeric_limits<double>::quiet_NaN());
+/// starts before the run's and stops after it: with a column unix_s, and the run's own start as
+/// UNIX time, times are moved to the run's clock and only what lies within the run is kept.
+struct RunSpan {
+  double unix_s = std::numeric_limits<double>::quiet_NaN();
+  double duration_s = std::numeric_limits<double>::infinity();
+};
+std::vector<LinkSeries> link_series(const std::string& text, const RunSpan& run = {});
 
 /// A link's part of summary.json as its series tell it: utilization, queue_delay_ms {mean, p50,
 /// p99, max}, queue_bytes {mean, max}, price {mean, last}, dropped_packets; what is not known is

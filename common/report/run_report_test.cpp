@@ -116,10 +116,11 @@ TEST(RunData, JoinsLinksAndVerdict) {
 
 TEST(RunData, MovesARoutersTimesToTheRunsClock) {
   const char* text = "t,unix_s,link,price\n1,100.5,l,1\n2,101.5,l,2\n3,102.5,l,3\n";
-  const auto moved = link_series(text, 101);
+  const auto moved = link_series(text, {.unix_s = 101});
   ASSERT_EQ(moved.size(), 1u);
   EXPECT_EQ(moved[0].t, (std::vector<double>{0.5, 1.5}));
   EXPECT_EQ(moved[0].price, (std::vector<double>{2, 3}));
+  EXPECT_EQ(link_series(text, {.unix_s = 101, .duration_s = 1})[0].t, (std::vector<double>{0.5}));
   EXPECT_EQ(link_series(text)[0].t, (std::vector<double>{1, 2, 3}));
 }
 

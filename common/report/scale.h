@@ -28,6 +28,11 @@ class Scale {
 
   [[nodiscard]] double pixel(double value) const;
   [[nodiscard]] bool shows(double value) const;  // finite, and positive where the axis is log
+  /// Within the ends, give or take what rounding does to them.
+  [[nodiscard]] bool holds(double value) const {
+    const double slack = (max_ - min_) * 1e-6;
+    return value >= min_ - slack && value <= max_ + slack;
+  }
   [[nodiscard]] double min() const { return min_; }
   [[nodiscard]] double max() const { return max_; }
   [[nodiscard]] const std::vector<Tick>& ticks() const { return ticks_; }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/report/run_data.h"
+#include "common/report/run_report.h"
 #include "sender/results/series.h"
 #include "sender/results/summary.h"
 
@@ -56,7 +57,9 @@ tl::expected<void, std::string> Recorder::write(const std::string& folder,
   };
   return put("summary.json", summary(end).dump(2) + "\n")
       .and_then([&] { return put("rates.csv", rates_csv(topology_, record_)); })
-      .and_then([&] { return put("flows.csv", flows_csv(topology_, record_)); });
+      .and_then([&] { return put("flows.csv", flows_csv(topology_, record_)); })
+      .and_then([&] { return report::render_run_report(folder); })
+      .map([](const std::string&) {});
 }
 
 }  // namespace turnpike::sender

@@ -10,7 +10,6 @@
 
 #include "common/report/csv.h"
 #include "common/report/run_data.h"
-#include "common/report/run_report.h"
 #include "sender/results/live.h"
 #include "sender/results/summary.h"
 #include "sender/results/test_topology.h"
@@ -189,7 +188,7 @@ TEST(Recorder, WritesFilesThatTheReportReads) {
   ASSERT_EQ(flows.rows(), 2u);
   EXPECT_EQ(flows.text(0, "host"), "alice");
   EXPECT_EQ(flows.text(0, "completion_s"), "");
-  EXPECT_TRUE(report::render_run_report(folder));
+  EXPECT_TRUE(std::filesystem::exists(folder + "/report.html"));
   EXPECT_FALSE(recorder.write("/proc/nowhere", {}));
   std::filesystem::remove_all(std::filesystem::path(folder).parent_path());
 }
