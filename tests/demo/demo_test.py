@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs the demo at one or more rates of its bottleneck, and judges summary.json by its own arithmetic.
+# Usage: demo_test.py TURNPIKE RATE...     (such as '100 Mbps')
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from tap import Tap  # noqa: E402
+
+DEMO = ROOT / "configs" / "demo.yaml"
+BUDGETS = {"alice": 1, "bob": 1, "carol": 2}
+# From, to in s after the settling time, and who sends then: as the file says.
+INTERVALS = [(0.5, 2, {"alice"}), (2.5, 4, {"alice", "bob"}), (4.5, 11, {"alice", "bob", "carol"}),
+             (11.5, 15, {"alice", "carol"})]
+TOLERANCE, LEAST_UTILIZATION = 0.05, 0.95
+
+
+def play(turnpike, rate, folder):
+    """(exit code, what it printed, summary) of one demo."""
+    text, count = re.subn(r"(bottleneck: .*rate: )100 Mbps", rf"\g<1>{rate}", DEMO.read_text())
+    assert count == 1, "configs/demo.yaml has changed: mend this test"
+    topology = folder / f"demo-{os.getpid()}.yaml"  # its name is in the names of memif's sockets
+    topology.write_text(text)
+    try:
+        done = subprocess.run([turnpike, "demo", topology, "--out", folder / "out"], text=True,
+                              timeout=60, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    except subprocess.TimeoutExpired as late:
+        return "none after 60 s", (late.stdout or b"").decode(errors="replace"), None
+    path = folder / "out" / "summary.json"
+    return done.returncode, done.stdout, json.loads(path.read_text()) if path.exists() else None
+
+
+def check_interval(tap, rate, found, start, end, senders):
+    """The hosts that send share by budget, the others get nothing, the link is full."""
+    measured = {name: host["measured_mbps"] for name, host in found["hosts"].items()}
+    whole, paid = sum(measured.values()), sum(BUDGETS[name] for name in senders)
+    errors = {name: measured.get(name, 0) / (whole * BUDGETS[name] / paid) - 1 for name in senders}
+    worst = max(errors.values(), key=abs)
+    tap.check(f"{rate}, {start} to {end} s: {', '.join(sorted(senders))} within "
+              f"{100 * TOLERANCE:g} % of their shares, worst {100 * worst:+.1f} %",
+              set(measured) == senders and abs(worst) <= TOLERANCE, measured)
+    used = found["links"]["bottleneck"]["utilization"]
+    tap.check(f"{rate}, {start} to {end} s: utilisation {100 * used:.1f} %",
+              LEAST_UTILIZATION <= used <= 1.01, found["links"])
+
+
+def check_report(tap, rate, folder):
+    report = folder / "out" / "report.html"
+    html = report.read_text() if report.exists() else ""
+    outside = re.findall(r"(?:src|href)\s*=\s*[\"']?(?!#|data:)[^\s>]+", html)
+    tap.check(f"{rate}: the report has plots and needs nothing from outside",
+              html.count("<svg") >= 4 and not outside, f"{html.count('<svg')} plots", *outside[:5])
+
+
+def main():
+    turnpike = pathlib.Path(sys.argv[1]).resolve()
+    tap = Tap()
+    for rate in sys.argv[2:]:
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            code, said, summary = play(turnpike, rate, folder)
+            tap.check(f"{rate}: exit code 0", code == 0, code, *said.splitlines()[-25:])
+            if not tap.check(f"{rate}: summary.json is there", summary is not None):
+                continue
+            found = summary["intervals"]
+            times = [(round(i["from"], 3), round(i["to"], 3)) for i in found]
+            if tap.check(f"{rate}: the steady intervals are the file's",
+                         times == [(start, end) for start, end, _ in INTERVALS], times):
+                for interval, expected in zip(found, INTERVALS):
+                    check_interval(tap, rate, interval, *expected)
+            lost = {name: host["lost_packets"] for name, host in summary["hosts"].items()}
+            tap.check(f"{rate}: no packet lost", not any(lost.values()), lost)
+            check_report(tap, rate, folder)
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()
