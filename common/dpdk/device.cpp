@@ -75,13 +75,16 @@ Device af_packet_device(unsigned number, const std::string& interface, unsigned 
 }
 
 Device af_xdp_device(unsigned number, const std::string& interface, unsigned queues) {
+  // Those in the kernel's hands when the socket closes: its fill ring and its completion ring.
+  constexpr unsigned kRings = 2 * 2048;
   const std::string name = name_of("af_xdp", number);
   return {.name = name,
           .arguments =
               name + ",iface=" + interface + ",start_queue=0,queue_count=" + std::to_string(queues),
           .fix = "the interface must exist with that many queues (ethtool -L " + interface +
                  " combined " + std::to_string(queues) +
-                 ") and the process have CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF: run as root"};
+                 ") and the process have CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF: run as root",
+          .keeps = kRings * queues};
 }
 
 Device tap_device(unsigned number, const std::string& interface,

@@ -16,6 +16,7 @@ struct Device {
   std::string arguments;   // name,key=value,...; empty: a PCI device, which EAL has taken already
   std::string fix;         // what usually mends it where attaching fails, for the error message
   std::string stale = {};  // socket file that this device will create and a crash may have left
+  unsigned keeps = 0;      // packet buffers, at most, that its driver does not give back at the end
 };
 
 // Virtual devices are numbered by the caller: no two of one kind share a number in a process.

@@ -52,6 +52,7 @@ class Engine {
 
   Pool pool_;
   std::vector<Port> ports_;
+  unsigned kept_ = 0;  // buffers that drivers do not give back
   std::unique_ptr<Router> router_;
   std::vector<Job> jobs_;
   const TscClock* clock_ = nullptr;

@@ -43,6 +43,7 @@ tl::expected<std::unique_ptr<Plugged>, std::string> Plugged::open(const config::
   if (!port) return tl::unexpected("host " + h.name + ": " + port.error());
 
   std::unique_ptr<Plugged> plugged(new Plugged(std::move(*port)));
+  plugged->kept_ = device->keeps;
   const config::Direction& out = link.directions[h.end];
   config::Direction in = link.directions[1 - h.end];
   if (played_by_a_sender(t, link.ends[1 - h.end].node)) in.delay = Nanos(0);

@@ -31,6 +31,8 @@ class Plugged {
     return wire_ ? static_cast<QueuePair&>(*wire_) : port_.queue(0);
   }
   [[nodiscard]] Port& port() { return port_; }
+  /// Buffers, at most, that the device's driver does not give back.
+  [[nodiscard]] unsigned kept() const { return kept_; }
   /// Packets that the wire or the device lost for want of room.
   [[nodiscard]] uint64_t overflowed() { return wire_ ? wire_->overflowed() : 0; }
 
@@ -38,6 +40,7 @@ class Plugged {
   explicit Plugged(Port port) : port_(std::move(port)) {}
   Port port_;
   std::unique_ptr<Wire> wire_;
+  unsigned kept_ = 0;
 };
 
 }  // namespace turnpike::sender
