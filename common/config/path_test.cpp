@@ -7,6 +7,7 @@
 #include <set>
 
 #include "common/config/address.h"
+#include "common/config/graph_paths.h"
 #include "common/config/marked_file.h"
 #include "common/units/text.h"
 
@@ -164,6 +165,8 @@ TEST(Paths, AreTheShortestInRandomNetworks) {
             at = t.links[hop.link].ends[1 - hop.direction].node;
           }
           EXPECT_EQ(at, t.hosts[b].name);
+          GraphPaths graph(t);
+          EXPECT_EQ(graph.path(a, b).size(), path.size());
           const auto [hops, delay] = distances[router_of(a)][router_of(b)];
           EXPECT_EQ(static_cast<int>(path.size()), hops + 2) << net.text;
           EXPECT_EQ(propagation(t, path), Nanos(delay * 1'000'000)) << net.text;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "common/config/draft.h"
+#include "common/config/graph_paths.h"
 #include "common/config/path.h"
 #include "common/units/text.h"
 
@@ -16,7 +17,7 @@ constexpr uint16_t kLeastIpv6Mtu = 1280;  // RFC 8200, section 5
 
 class Traffic {
  public:
-  explicit Traffic(Draft& draft) : d_(draft), paths_(draft.topology) {}
+  explicit Traffic(Draft& draft) : d_(draft), paths_(draft.topology), graph_(draft.topology) {}
 
   void place_flow(const Named<FlowSpec>& named) {
     const auto& [name, at, spec] = named;
@@ -120,25 +121,8 @@ class Traffic {
 
   // The way between two hosts by the routing tables; by the graph where the tables are in doubt.
   std::vector<Hop> way(size_t from, size_t to, unsigned ip_version) {
-    if (d_.tables_right && d_.ends_known) return paths_.path(from, to, ip_version);
-    std::map<std::string_view, std::vector<Hop>> ways{{d_.topology.hosts[from].name, {}}};
-    std::vector<std::string_view> frontier{d_.topology.hosts[from].name};
-    for (size_t next = 0; next < frontier.size(); ++next) {
-      const std::string_view node = frontier[next];
-      const std::vector<Hop> so_far = ways[node];
-      if (node == d_.topology.hosts[to].name) return so_far;
-      if (next > 0 && d_.hosts.contains(node)) continue;
-      for (size_t l = 0; l < d_.topology.links.size(); ++l)
-        for (size_t e = 0; e < 2; ++e) {
-          const auto& ends = d_.topology.links[l].ends;
-          if (ends[e].node != node || ends[1 - e].node.empty()) continue;
-          const auto [reached, fresh] = ways.emplace(ends[1 - e].node, so_far);
-          if (!fresh) continue;
-          reached->second.push_back({l, e});
-          frontier.push_back(ends[1 - e].node);
-        }
-    }
-    return {};
+    return d_.tables_right && d_.ends_known ? paths_.path(from, to, ip_version)
+                                            : graph_.path(from, to);
   }
 
   void check_pair(size_t from, size_t to, const TransferSpec& spec, Position at,
@@ -234,6 +218,7 @@ class Traffic {
 
   Draft& d_;
   PathFinder paths_;
+  GraphPaths graph_;
   std::string path_;
   std::map<std::tuple<size_t, size_t, unsigned>, uint16_t> pairs_;  // their paths' MTU
   uint16_t least_mtu_ = UINT16_MAX;  // over the pairs of the transfer at hand
