@@ -149,6 +149,16 @@ TEST_F(Demo, AnInterruptEndsTheSenderFirst) {
   EXPECT_EQ(run({.routers = {router()}, .sender = interrupting}), kExitOk);
 }
 
+TEST_F(Demo, TheSenderStartsWhenRoutersAreUp) {
+  const Command slow = script("router",
+                              "trap 'exit 0' TERM; sleep 0.1; touch ready; echo up; "
+                              "while :; do sleep 0.01; done");
+  const Command strict = script("sender", "[ -e ready ] || exit 5");
+  const auto ended = supervise({.routers = {slow, slow}, .sender = strict},
+                               [](const Command&, const std::string&) {});
+  EXPECT_TRUE(ended) << ended.error().text;
+}
+
 TEST_F(Demo, ARouterThatDoesNotGoIsKilled) {
   const Cast cast{.routers = {router("true")}, .sender = sender(kGood)};
   const auto ended = supervise(

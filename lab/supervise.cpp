@@ -45,31 +45,82 @@ class Interrupts {
 
 class Supervision {
  public:
-  explicit Supervision(const OnLine& on_line) : on_line_(on_line) {}
+  Supervision(const Cast& cast, const OnLine& on_line) : cast_(cast), on_line_(on_line) {}
 
-  bool start(const Command& command) {
-    auto child = Child::start(command);
-    if (!child) {
-      fail({kExitRuntime, child.error()});
-      return false;
+  void run(int grace_ms) {
+    for (const Command& router : cast_.routers) start(router);
+    while (!failure_ && !sender_started_ && interruptions_ == 0 && !routers_ready()) turn(-1);
+    if (!failure_ && interruptions_ == 0) {
+      sender_started_ = true;
+      start(cast_.sender);
     }
-    children_.push_back(std::move(*child));
-    return true;
+    if (failure_ || !sender_started_) stop();
+    while (
+        std::any_of(children_.begin(), children_.end(), [](const Child& c) { return !c.ended(); }))
+      turn(stopping_ ? grace_ms : -1);
   }
 
-  /// Until all have ended; `sender` is the last that was started.
-  void run(int grace_ms) {
-    while (std::any_of(children_.begin(), children_.end(),
-                       [](const Child& c) { return !c.ended(); })) {
-      const bool events = wait(stopping_ ? grace_ms : -1);
-      if (!events) {
-        // They were asked and did not go.
-        signal_all(SIGKILL);
-        continue;
-      }
-      while (interrupts_.take()) interrupted();
-      for (Child& child : children_) serve(child);
+  [[nodiscard]] const std::optional<Failure>& failure() const { return failure_; }
+
+ private:
+  void start(const Command& command) {
+    if (failure_) return;
+    auto child = Child::start(command);
+    if (!child) return fail({kExitRuntime, child.error()});
+    children_.push_back(std::move(*child));
+    said_something_.push_back(false);
+  }
+
+  /// A router that says something has its ports up: senders find somebody to connect to.
+  [[nodiscard]] bool routers_ready() const {
+    return std::find(said_something_.begin(), said_something_.end(), false) ==
+           said_something_.end();
+  }
+
+  /// Waits for something to happen, and takes it in.
+  void turn(int timeout_ms) {
+    std::vector<pollfd> fds{{.fd = interrupts_.fd(), .events = POLLIN, .revents = 0}};
+    for (const Child& c : children_)
+      fds.push_back({.fd = c.output(), .events = POLLIN, .revents = 0});  // poll skips -1
+    if (poll(fds.data(), fds.size(), timeout_ms) == 0) return signal_all(SIGKILL);
+    while (interrupts_.take()) interrupted();
+    for (size_t i = 0; i < children_.size(); ++i) serve(i);
+  }
+
+  void interrupted() {
+    if (++interruptions_ == 1 && sender_started_ && !children_.back().ended())
+      children_.back().signal(SIGTERM);
+    else
+      signal_all(SIGTERM);
+  }
+
+  void serve(size_t i) {
+    Child& child = children_[i];
+    if (child.ended()) return;
+    for (const std::string& line : child.take_lines()) {
+      said_something_[i] = true;
+      on_line_(child.command(), line);
     }
+    if (!child.ended()) return;
+    const bool sender = sender_started_ && &child == &children_.back();
+    const std::string log = "; its log ends (" + child.command().log + "):\n" + child.log_tail();
+    // Asked to go before it could prepare for it: that is not its failure.
+    const bool asked = stopping_ && child.exit_code() == 128 + SIGTERM;
+    if (child.exit_code() > 128 && !asked) {
+      fail({kExitRuntime, child.command().name + " was ended by signal " +
+                              std::to_string(child.exit_code() - 128) + log});
+    } else if (child.exit_code() != 0 && !asked) {
+      fail({child.exit_code(), child.command().name + " failed with exit code " +
+                                   std::to_string(child.exit_code()) + log});
+    } else if (!sender && !stopping_ && interruptions_ == 0) {
+      fail({kExitRuntime, child.command().name + " ended before the sender did" + log});
+    }
+    if (sender || failure_) stop();
+  }
+
+  void stop() {
+    if (!stopping_) signal_all(SIGTERM);
+    stopping_ = true;
   }
 
   void signal_all(int number) {
@@ -80,62 +131,23 @@ class Supervision {
     if (!failure_) failure_ = std::move(failure);
   }
 
-  std::optional<Failure> failure_;
-
- private:
-  [[nodiscard]] bool wait(int timeout_ms) const {
-    std::vector<pollfd> fds{{.fd = interrupts_.fd(), .events = POLLIN, .revents = 0}};
-    for (const Child& c : children_)
-      fds.push_back({.fd = c.output(), .events = POLLIN, .revents = 0});  // poll skips -1
-    return poll(fds.data(), fds.size(), timeout_ms) != 0;
-  }
-
-  void interrupted() {
-    if (++interruptions_ == 1 && !children_.back().ended())
-      children_.back().signal(SIGTERM);
-    else
-      signal_all(SIGTERM);
-  }
-
-  void serve(Child& child) {
-    if (child.ended()) return;
-    for (const std::string& line : child.take_lines()) on_line_(child.command(), line);
-    if (!child.ended()) return;
-    const bool sender = &child == &children_.back();
-    // Asked to go before it could prepare for it: that is not its failure.
-    const bool asked = stopping_ && child.exit_code() == 128 + SIGTERM;
-    if (child.exit_code() != 0 && !asked) {
-      const bool killed = child.exit_code() > 128;
-      fail({killed ? kExitRuntime : child.exit_code(),
-            child.command().name +
-                (killed ? " was ended by signal " + std::to_string(child.exit_code() - 128)
-                        : " failed with exit code " + std::to_string(child.exit_code())) +
-                "; its log ends (" + child.command().log + "):\n" + child.log_tail()});
-    } else if (!sender && !stopping_) {
-      fail({kExitRuntime, child.command().name + " ended before the sender did; its log ends (" +
-                              child.command().log + "):\n" + child.log_tail()});
-    }
-    if (!stopping_ && (sender || failure_)) {
-      stopping_ = true;
-      signal_all(SIGTERM);
-    }
-  }
-
+  const Cast& cast_;
   const OnLine& on_line_;
   Interrupts interrupts_;
-  std::vector<Child> children_;
+  std::vector<Child> children_;       // the sender is the last
+  std::vector<bool> said_something_;  // likewise
+  std::optional<Failure> failure_;
   int interruptions_ = 0;
+  bool sender_started_ = false;
   bool stopping_ = false;
 };
 
 }  // namespace
 
 tl::expected<void, Failure> supervise(const Cast& cast, const OnLine& on_line, int grace_ms) {
-  Supervision supervision(on_line);
-  bool started = true;
-  for (const Command& router : cast.routers) started = started && supervision.start(router);
-  if (started && supervision.start(cast.sender)) supervision.run(grace_ms);
-  if (supervision.failure_) return tl::unexpected(*supervision.failure_);
+  Supervision supervision(cast, on_line);
+  supervision.run(grace_ms);
+  if (supervision.failure()) return tl::unexpected(*supervision.failure());
   return {};
 }
 

@@ -156,6 +156,7 @@ Port::~Port() {
 }
 
 Done Port::start() {
+  if (started_) return {};
   const CapturedLog log;
   if (const int e = rte_eth_dev_start(id_); e != 0) return failed(name_, "start", e, log);
   started_ = true;
@@ -200,8 +201,12 @@ std::vector<std::string> wait_for_links(std::span<Port* const> ports,
                                         const std::function<bool()>& pause) {
   for (;;) {
     std::vector<std::string> down;
-    for (const Port* port : ports) {
-      if (!port->link_up()) down.push_back(port->name());
+    for (Port* port : ports) {
+      if (const auto started = port->start(); !started) {
+        down.push_back(started.error());
+      } else if (!port->link_up()) {
+        down.push_back(port->name());
+      }
     }
     if (down.empty() || !pause()) return down;
   }

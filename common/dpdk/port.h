@@ -47,6 +47,7 @@ class Port {
   /// Stops, closes and detaches: buffers in the device's queues go back to their pools.
   ~Port();
 
+  /// Harmless when it is started already; may be tried again after an error.
   tl::expected<void, std::string> start();
   /// Sends and receives nothing more. Harmless when it is stopped already.
   void stop();
@@ -74,8 +75,10 @@ class Port {
   std::vector<std::unique_ptr<EthQueue>> queues_;
 };
 
-/// Polls until all links are up. Between polls it calls `pause`, which waits a little and says
-/// whether to go on (false: out of patience, or a signal). Names of links still down, or nothing.
+/// Starts the ports that are not started yet and polls until all links are up; a memif client
+/// cannot start before its server listens. Between polls it calls `pause`, which waits a little and
+/// says whether to go on (false: out of patience, or a signal). Names of links still down, or why
+/// they cannot start; or nothing.
 std::vector<std::string> wait_for_links(std::span<Port* const> ports,
                                         const std::function<bool()>& pause);
 

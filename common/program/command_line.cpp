@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/program/command_line.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "common/config/exit_codes.h"
+#include "common/units/text.h"
+
+namespace turnpike {
+
+std::function<void(const std::string&)> positive_time(std::function<void(Nanos)> set) {
+  return [set = std::move(set)](const std::string& text) {
+    const auto time = parse_quantity<Nanos>(text);
+    if (!time) throw CLI::ValidationError(time.error());
+    if (*time <= Nanos(0)) throw CLI::ValidationError("\"" + text + "\" is not a positive time");
+    set(*time);
+  };
+}
+
+tl::expected<void, int> parse_command_line(int argc, char** argv, const std::string& description,
+                                           CommandLine& out,
+                                           const std::function<void(CLI::App&)>& own) {
+  const std::span<char*> all(argv, static_cast<size_t>(argc));
+  const auto split = std::ranges::find(all, std::string("--"));
+  if (split != all.end()) out.eal.assign(split + 1, all.end());
+
+  CLI::App app(description);
+  app.footer("Arguments for DPDK's EAL may follow after --; none is ever needed.");
+  app.add_option("FILE", out.file, "topology file (YAML)")->required();
+  app.add_option("--node", out.nodes, "nodes to play, comma-separated")->delimiter(',');
+  app.add_option("--lcores", out.lcores, "CPUs to play them on, comma-separated")->delimiter(',');
+  app.add_option("--live", out.live, "what to show while it runs")
+      ->check(CLI::IsMember({"auto", "table", "lines", "json", "off"}));
+  app.add_option("--out", out.output, "folder for the results (default: the file's run.output)");
+  app.add_option_function<std::string>(
+      "--duration", positive_time([&out](Nanos t) { out.duration = t; }), "such as 5s");
+  app.add_flag("--hugepages", out.hugepages, "take memory from hugepages");
+  app.add_flag("--dpdk-log", out.show_log, "show DPDK's own messages");
+  own(app);
+  try {
+    app.parse(static_cast<int>(split - all.begin()), argv);
+  } catch (const CLI::ParseError& e) {
+    return tl::unexpected(app.exit(e) == 0 ? int{kExitOk} : int{kExitUsage});
+  }
+  return {};
+}
+
+}  // namespace turnpike

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the command lines of the programs that play a topology have in common.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "common/units/units.h"
+
+namespace CLI {
+class App;
+}
+
+namespace turnpike {
+
+struct CommandLine {
+  std::string file;                // the topology
+  std::vector<std::string> nodes;  // to play; none: the program's choice
+  std::vector<unsigned> lcores;    // CPUs to play them on; none: chosen
+  std::string live = "auto";       // auto, table, lines, json, off
+  std::string output;              // folder; empty: the file's
+  std::optional<Nanos> duration;
+  bool hugepages = false;
+  bool show_log = false;         // DPDK's messages
+  std::vector<std::string> eal;  // behind "--"
+};
+
+/// Reads argv into `out`; `own` adds the options that only this program has. What follows "--" is
+/// EAL's. Nothing on success; the exit code after help or an error has been printed.
+tl::expected<void, int> parse_command_line(int argc, char** argv, const std::string& description,
+                                           CommandLine& out,
+                                           const std::function<void(CLI::App&)>& own);
+
+/// A CLI11 option function that reads a positive time with its unit.
+std::function<void(const std::string&)> positive_time(std::function<void(Nanos)> set);
+
+}  // namespace turnpike
