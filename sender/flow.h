@@ -83,8 +83,8 @@ struct alignas(64) Flow {
   uint64_t delivered = 0;  // B of payload
   uint64_t delivered_packets = 0;
 
+  FlowLaw* law = nullptr;  // lives in law_storage
   alignas(64) std::byte law_storage[FlowLaw::kMaxBytes];
-  FlowLaw* law = nullptr;
 
   /// Whether new data remains.
   [[nodiscard]] bool has_new() const { return next_sequence < packets; }

@@ -53,8 +53,8 @@ class Host {
        std::unique_ptr<Strategy> strategy);
 
   /// Whether the frame goes back out, as an answer; otherwise it is done with.
-  bool handle(rte_mbuf& frame, Nanos now);
-  bool handle_turnpike(rte_mbuf& frame, const wire::UdpFrame& at, Nanos now);
+  bool handle(rte_mbuf& m, Nanos now);
+  bool handle_turnpike(rte_mbuf& m, const wire::UdpFrame& at, Nanos now);
   [[nodiscard]] bool for_us(const uint8_t* frame, const wire::UdpFrame& at) const;
 
   const config::Interface& own_;

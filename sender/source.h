@@ -69,7 +69,7 @@ class Source {
   uint32_t send_new(Flow& flow, Nanos now);
   uint32_t send_again(Flow& flow, Nanos now);
   bool send_control(Flow& flow, wire::Kind kind, Nanos now);
-  bool transmit(Flow& flow, uint32_t record, Nanos now);
+  bool transmit(Flow& flow, uint32_t index, Nanos now);
   [[nodiscard]] FlowState write_congestion(Flow& flow, SentPacket& r, uint8_t* header, Nanos now);
 
   [[nodiscard]] static bool sendable(const Flow& flow);

@@ -41,7 +41,7 @@ class Reader {
   explicit Reader(Mistakes& mistakes) : mistakes_(mistakes) {}
 
   template <Scalar T>
-  bool read(const Node& node, const At& at, const About& about, T& out) {
+  bool read(const YamlNode& node, const At& at, const About& about, T& out) {
     if (!expect_scalar(node, at)) return false;
     if (const Complaint complaint = read_scalar(node, about, out))
       return fail(node.at, at.path, *complaint);
@@ -49,13 +49,13 @@ class Reader {
   }
 
   template <Described T>
-  bool read(const Node& node, const At& at, const About&, T& out);
+  bool read(const YamlNode& node, const At& at, const About&, T& out);
 
   template <Choice T>
-  bool read(const Node& node, const At& at, const About&, T& out);
+  bool read(const YamlNode& node, const At& at, const About&, T& out);
 
   template <class T>
-  bool read(const Node& node, const At& at, const About& about, Field<T>& out) {
+  bool read(const YamlNode& node, const At& at, const About& about, Field<T>& out) {
     out.at = node.at;
     out.given = true;
     out.wrong = !read(node, at, about, out.value);
@@ -63,10 +63,10 @@ class Reader {
   }
 
   template <class T>
-  bool read(const Node& node, const At& at, const About& about, Table<T>& out);
+  bool read(const YamlNode& node, const At& at, const About& about, Table<T>& out);
 
   template <class T>
-  bool read(const Node& node, const At& at, const About& about, std::vector<Field<T>>& out) {
+  bool read(const YamlNode& node, const At& at, const About& about, std::vector<Field<T>>& out) {
     if (!node.is_sequence()) return fail(node.at, at.path, "must be a list: [..., ...]");
     if (about.count != 0 && node.items.size() != about.count)
       return fail(node.at, at.path,
@@ -76,33 +76,33 @@ class Reader {
   }
 
   template <class T>
-  bool read(const Node& node, const At& at, const About& about, OneOrMany<T>& out) {
+  bool read(const YamlNode& node, const At& at, const About& about, OneOrMany<T>& out) {
     if (node.is_sequence()) return read_items(node, at, about, out.items);
     return read(node, at, about, out.items.emplace_back());
   }
 
-  bool read(const Node& node, const At& at, const About&, Nothing&) {
-    if (node.kind == Node::Kind::kNull || (node.is_map() && node.entries.empty())) return true;
+  bool read(const YamlNode& node, const At& at, const About&, Nothing&) {
+    if (node.kind == YamlNode::Kind::kNull || (node.is_map() && node.entries.empty())) return true;
     return fail(node.at, at.path, "takes no value");
   }
 
-  bool read(const Node& node, const At& at, const About& about, AttachBothSpec& out) {
+  bool read(const YamlNode& node, const At& at, const About& about, AttachBothSpec& out) {
     if (node.is_map()) return read(node, at, about, out.ends);
     return read(node, at, about, out.both.emplace());
   }
 
-  bool read(const Node& node, const At& at, const About&, LinkScheme& out) {
+  bool read(const YamlNode& node, const At& at, const About&, LinkScheme& out) {
     return read_scheme(node, at, true, out);
   }
-  bool read(const Node& node, const At& at, const About&, FlowScheme& out) {
+  bool read(const YamlNode& node, const At& at, const About&, FlowScheme& out) {
     return read_scheme(node, at, false, out);
   }
 
   /// What holds where the file is silent.
   template <class T>
   void fall_back(std::string_view text, T& out) {
-    Node node;
-    node.kind = Node::Kind::kScalar;
+    YamlNode node;
+    node.kind = YamlNode::Kind::kScalar;
     node.text = text;
     read(node, {}, {}, out);
   }
@@ -113,21 +113,22 @@ class Reader {
   }
 
  private:
-  bool expect_scalar(const Node& node, const At& at) {
+  bool expect_scalar(const YamlNode& node, const At& at) {
     if (node.is_scalar()) return true;
-    if (node.kind == Node::Kind::kNull) return fail(node.at, at.path, "has no value");
+    if (node.kind == YamlNode::Kind::kNull) return fail(node.at, at.path, "has no value");
     return fail(
         node.at, at.path,
         node.is_map() ? "must be a single value, not a map" : "must be a single value, not a list");
   }
 
-  bool expect_map(const Node& node, const At& at) {
-    if (node.is_map() || node.kind == Node::Kind::kNull) return true;
+  bool expect_map(const YamlNode& node, const At& at) {
+    if (node.is_map() || node.kind == YamlNode::Kind::kNull) return true;
     return fail(node.at, at.path, "must be a map: {key: value, ...}");
   }
 
   template <class T>
-  bool read_items(const Node& node, const At& at, const About& about, std::vector<Field<T>>& out) {
+  bool read_items(const YamlNode& node, const At& at, const About& about,
+                  std::vector<Field<T>>& out) {
     if (node.items.empty()) return fail(node.at, at.path, "the list is empty");
     for (size_t i = 0; i < node.items.size(); ++i) {
       const At item{at.path + "[" + std::to_string(i) + "]", node.items[i].at};
@@ -136,7 +137,7 @@ class Reader {
     return true;
   }
 
-  bool read_scheme(const Node& node, const At& at, bool link, LawChoice& out);
+  bool read_scheme(const YamlNode& node, const At& at, bool link, LawChoice& out);
 
   Mistakes& mistakes_;
 };
@@ -144,8 +145,8 @@ class Reader {
 // Shows each key of a struct its entry in the map, if it has one.
 class MapVisitor {
  public:
-  MapVisitor(Reader& reader, const Node& map, const At& at, std::span<const std::string_view> keys,
-             bool silent)
+  MapVisitor(Reader& reader, const YamlNode& map, const At& at,
+             std::span<const std::string_view> keys, bool silent)
       : reader_(reader), at_(at), silent_(silent) {
     for (const Entry& entry : map.entries)
       if (std::find(keys.begin(), keys.end(), entry.key) != keys.end())
@@ -174,7 +175,7 @@ class MapVisitor {
       if (!silent_) reader_.fail(at_.key, at_.path, "missing key '" + std::string(key) + "'");
     } else if constexpr (Described<T> && !Choice<T>) {
       // A struct that is left out holds its own defaults.
-      reader_.read(Node{}, {join(at_.path, key), at_.key}, {}, f.value);
+      reader_.read(YamlNode{}, {join(at_.path, key), at_.key}, {}, f.value);
     } else if (!about.fallback.empty()) {
       reader_.fall_back(about.fallback, f.value);
     }
@@ -191,7 +192,7 @@ class MapVisitor {
 struct ChoiceVisitor {
   Reader& reader;
   std::string_view key;
-  const Node* value;  // null: the bare word
+  const YamlNode* value;  // null: the bare word
   const At& at;
   Position word;
   bool fine = false;
@@ -204,7 +205,7 @@ struct ChoiceVisitor {
     } else if (about.bare) {
       f.at = word;
       f.given = true;
-      fine = reader.read(Node{}, at, about, f.value);
+      fine = reader.read(YamlNode{}, at, about, f.value);
     } else {
       fine = reader.fail(
           word, at.path,
@@ -214,7 +215,7 @@ struct ChoiceVisitor {
 };
 
 template <Described T>
-bool Reader::read(const Node& node, const At& at, const About&, T& out) {
+bool Reader::read(const YamlNode& node, const At& at, const About&, T& out) {
   const bool right = expect_map(node, at);
   KeyList known;
   describe(known, out);
@@ -224,12 +225,12 @@ bool Reader::read(const Node& node, const At& at, const About&, T& out) {
 }
 
 template <Choice T>
-bool Reader::read(const Node& node, const At& at, const About&, T& out) {
+bool Reader::read(const YamlNode& node, const At& at, const About&, T& out) {
   KeyList known;
   describe(known, out);
   std::string any;
   for (const auto key : known.keys) any += (any.empty() ? "" : ", ") + std::string(key);
-  if (node.kind == Node::Kind::kNull || node.is_sequence() ||
+  if (node.kind == YamlNode::Kind::kNull || node.is_sequence() ||
       (node.is_map() && node.entries.size() != 1))
     return fail(node.at, at.path, "must be one of " + any);
   const Entry* entry = node.is_map() ? &node.entries[0] : nullptr;
@@ -246,7 +247,7 @@ bool Reader::read(const Node& node, const At& at, const About&, T& out) {
 }
 
 template <class T>
-bool Reader::read(const Node& node, const At& at, const About& about, Table<T>& out) {
+bool Reader::read(const YamlNode& node, const At& at, const About& about, Table<T>& out) {
   if (!expect_map(node, at)) return false;
   for (const Entry& entry : node.entries) {
     const At below{join(at.path, entry.key), entry.at};
@@ -259,7 +260,7 @@ bool Reader::read(const Node& node, const At& at, const About& about, Table<T>& 
   return true;
 }
 
-bool Reader::read_scheme(const Node& node, const At& at, bool link, LawChoice& out) {
+bool Reader::read_scheme(const YamlNode& node, const At& at, bool link, LawChoice& out) {
   const bool with_parameters = node.is_map() && node.entries.size() == 1;
   if (!node.is_scalar() && !with_parameters)
     return fail(node.at, at.path, "must be a scheme's name, or {name: {parameter: value, ...}}");
@@ -281,7 +282,7 @@ bool Reader::read_scheme(const Node& node, const At& at, bool link, LawChoice& o
   out.protocol = name;
   out.params = ParamValues(specs);
   if (!with_parameters) return true;
-  const Node& parameters = node.entries[0].value;
+  const YamlNode& parameters = node.entries[0].value;
   const At below{join(at.path, name), where};
   if (!expect_map(parameters, below)) return false;
   bool fine = true;
@@ -305,7 +306,7 @@ bool Reader::read_scheme(const Node& node, const At& at, bool link, LawChoice& o
 
 }  // namespace
 
-FileSpec read_file_spec(const Node& root, Mistakes& mistakes) {
+FileSpec read_file_spec(const YamlNode& root, Mistakes& mistakes) {
   FileSpec spec;
   Reader(mistakes).read(root, {"", {1, 1}}, {}, spec);
   return spec;

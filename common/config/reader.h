@@ -9,6 +9,6 @@
 namespace turnpike::config {
 
 /// Reads as much as can be read; what cannot is in `mistakes` and marked wrong in the result.
-FileSpec read_file_spec(const Node& root, Mistakes& mistakes);
+FileSpec read_file_spec(const YamlNode& root, Mistakes& mistakes);
 
 }  // namespace turnpike::config

@@ -13,7 +13,7 @@
 namespace turnpike::config {
 namespace {
 
-std::string quoted(const Node& node) { return "'" + node.text.substr(0, 60) + "'"; }
+std::string quoted(const YamlNode& node) { return "'" + node.text.substr(0, 60) + "'"; }
 
 tl::expected<double, std::string> parse_number(std::string_view text) {
   double v = 0;
@@ -39,7 +39,7 @@ tl::expected<T, std::string> parse_integer(std::string_view text) {
 
 // The range is written as the file would write it, so it is read by the same parser.
 template <class T, class Parse, class Less>
-Complaint ranged(const Node& node, const About& about, T& out, Parse parse, Less less) {
+Complaint ranged(const YamlNode& node, const About& about, T& out, Parse parse, Less less) {
   const auto value = parse(node.text);
   if (!value) return value.error();
   const bool low = !about.min.empty() && less(*value, *parse(about.min));
@@ -54,43 +54,43 @@ Complaint ranged(const Node& node, const About& about, T& out, Parse parse, Less
 }
 
 template <class T>
-Complaint quantity(const Node& node, const About& about, T& out) {
-  auto complaint = ranged(node, about, out, parse_quantity<T>, std::less<T>());
+Complaint quantity(const YamlNode& node, const About& about, T& out) {
+  auto complaint = ranged(node, about, out, parse_quantity<T>, std::less<>());
   // Where nothing else bounds a quantity below, zero does: nothing here is ever negative.
   if (!complaint && out.count() < 0) return quoted(node) + " is negative";
   return complaint;
 }
 
 template <class T>
-Complaint plain_number(const Node& node, const About& about, T& out,
+Complaint plain_number(const YamlNode& node, const About& about, T& out,
                        tl::expected<T, std::string> (*parse)(std::string_view)) {
   if (node.quoted) return "a number is written without quotes";
   const bool bounded = !about.min.empty() && !about.max.empty();
   if (const auto value = parse(node.text); !value && bounded)
     return value.error() + ": " + std::string(about.min) + " to " + std::string(about.max);
-  return ranged(node, about, out, parse, std::less<T>());
+  return ranged(node, about, out, parse, std::less<>());
 }
 
 }  // namespace
 
-Complaint read_scalar(const Node& node, const About& about, Nanos& out) {
+Complaint read_scalar(const YamlNode& node, const About& about, Nanos& out) {
   return quantity(node, about, out);
 }
-Complaint read_scalar(const Node& node, const About& about, Bytes& out) {
+Complaint read_scalar(const YamlNode& node, const About& about, Bytes& out) {
   return quantity(node, about, out);
 }
-Complaint read_scalar(const Node& node, const About& about, BitRate& out) {
+Complaint read_scalar(const YamlNode& node, const About& about, BitRate& out) {
   return quantity(node, about, out);
 }
-Complaint read_scalar(const Node& node, const About& about, Budget& out) {
+Complaint read_scalar(const YamlNode& node, const About& about, Budget& out) {
   return quantity(node, about, out);
 }
 
-Complaint read_scalar(const Node& node, const About& about, Frequency& out) {
-  return ranged(node, about, out.per_second, parse_frequency, std::less<double>());
+Complaint read_scalar(const YamlNode& node, const About& about, Frequency& out) {
+  return ranged(node, about, out.per_second, parse_frequency, std::less<>());
 }
 
-Complaint read_scalar(const Node& node, const About& about, BufferSpec& out) {
+Complaint read_scalar(const YamlNode& node, const About& about, BufferSpec& out) {
   std::string_view text = node.text;
   if (text.ends_with("BDP")) {
     text.remove_suffix(3);
@@ -107,27 +107,27 @@ Complaint read_scalar(const Node& node, const About& about, BufferSpec& out) {
   return complaint;
 }
 
-Complaint read_scalar(const Node& node, const About& about, double& out) {
+Complaint read_scalar(const YamlNode& node, const About& about, double& out) {
   return plain_number<double>(node, about, out, parse_number);
 }
-Complaint read_scalar(const Node& node, const About& about, uint64_t& out) {
+Complaint read_scalar(const YamlNode& node, const About& about, uint64_t& out) {
   return plain_number<uint64_t>(node, about, out, parse_integer<uint64_t>);
 }
-Complaint read_scalar(const Node& node, const About& about, uint32_t& out) {
+Complaint read_scalar(const YamlNode& node, const About& about, uint32_t& out) {
   return plain_number<uint32_t>(node, about, out, parse_integer<uint32_t>);
 }
-Complaint read_scalar(const Node& node, const About& about, uint16_t& out) {
+Complaint read_scalar(const YamlNode& node, const About& about, uint16_t& out) {
   return plain_number<uint16_t>(node, about, out, parse_integer<uint16_t>);
 }
 
-Complaint read_scalar(const Node& node, const About&, bool& out) {
+Complaint read_scalar(const YamlNode& node, const About&, bool& out) {
   if (node.quoted || (node.text != "true" && node.text != "false"))
     return quoted(node) + " is neither true nor false";
   out = node.text == "true";
   return {};
 }
 
-Complaint read_scalar(const Node& node, const About& about, std::string& out) {
+Complaint read_scalar(const YamlNode& node, const About& about, std::string& out) {
   if (node.text.empty()) return "is empty";
   const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (std::any_of(node.text.begin(), node.text.end(), control))
@@ -140,13 +140,13 @@ Complaint read_scalar(const Node& node, const About& about, std::string& out) {
   return {};
 }
 
-Complaint read_scalar(const Node& node, const About&, IpVersion& out) {
+Complaint read_scalar(const YamlNode& node, const About&, IpVersion& out) {
   if (node.text != "4" && node.text != "6") return quoted(node) + " is neither 4 nor 6";
   out.number = node.text == "4" ? 4 : 6;
   return {};
 }
 
-Complaint read_scalar(const Node& node, const About&, Mac& out) {
+Complaint read_scalar(const YamlNode& node, const About&, Mac& out) {
   const auto mac = parse_mac(node.text);
   if (!mac) return quoted(node) + " is not a MAC address such as 02:54:50:00:00:01";
   if ((*mac)[0] & 1) return quoted(node) + " is a group address, not one interface's";
@@ -155,7 +155,7 @@ Complaint read_scalar(const Node& node, const About&, Mac& out) {
   return {};
 }
 
-Complaint read_scalar(const Node& node, const About&, AddressSpec& out) {
+Complaint read_scalar(const YamlNode& node, const About&, AddressSpec& out) {
   if (const auto v4 = parse_ipv4_prefix(node.text)) {
     out.prefix = *v4;
   } else if (const auto v6 = parse_ipv6_prefix(node.text)) {
@@ -168,7 +168,7 @@ Complaint read_scalar(const Node& node, const About&, AddressSpec& out) {
   return {};
 }
 
-Complaint read_scalar(const Node& node, const About&, PciAddress& out) {
+Complaint read_scalar(const YamlNode& node, const About&, PciAddress& out) {
   // [dddd:]bb:dd.f, lower or upper case; kept with its domain, as sysfs names it.
   std::string text = node.text.size() == 7 ? "0000:" + node.text : node.text;
   constexpr std::string_view kShape = "xxxx:xx:xx.x";
@@ -186,7 +186,7 @@ Complaint read_scalar(const Node& node, const About&, PciAddress& out) {
   return {};
 }
 
-Complaint read_scalar(const Node& node, const About&, InterfaceName& out) {
+Complaint read_scalar(const YamlNode& node, const About&, InterfaceName& out) {
   // IFNAMSIZ is 16 with its NUL; DPDK's argument lists could not carry a comma.
   const bool bad =
       node.text.empty() || node.text.size() > 15 || node.text == "." || node.text == ".." ||
@@ -204,13 +204,13 @@ bool is_name(std::string_view text) {
          std::all_of(text.begin(), text.end(), allowed);
 }
 
-Complaint read_scalar(const Node& node, const About&, Name& out) {
+Complaint read_scalar(const YamlNode& node, const About&, Name& out) {
   if (!is_name(node.text)) return quoted(node) + " is no name: " + std::string(kNameRule);
   out.text = node.text;
   return {};
 }
 
-Complaint read_scalar(const Node& node, const About& about, DeviceArgument& out) {
+Complaint read_scalar(const YamlNode& node, const About& about, DeviceArgument& out) {
   constexpr size_t kLongest = 107;  // of a UNIX socket's path, with its NUL: sun_path is 108
   if (auto complaint = read_scalar(node, about, out.text)) return complaint;
   if (node.text.find_first_of(", ") != std::string::npos)
@@ -219,7 +219,7 @@ Complaint read_scalar(const Node& node, const About& about, DeviceArgument& out)
   return {};
 }
 
-Complaint read_parameter(const Node& node, const ParamSpec& spec, double& out) {
+Complaint read_parameter(const YamlNode& node, const ParamSpec& spec, double& out) {
   const auto take = [&](const auto& parsed, auto in_base_units) -> Complaint {
     if (!parsed) return parsed.error();
     const double value = in_base_units(*parsed);

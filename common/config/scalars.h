@@ -15,25 +15,25 @@ namespace turnpike::config {
 using Complaint = std::optional<std::string>;
 
 // Each takes a scalar node; `about` gives the range and the words allowed.
-Complaint read_scalar(const Node& node, const About& about, Nanos& out);
-Complaint read_scalar(const Node& node, const About& about, Bytes& out);
-Complaint read_scalar(const Node& node, const About& about, BitRate& out);
-Complaint read_scalar(const Node& node, const About& about, Budget& out);
-Complaint read_scalar(const Node& node, const About& about, Frequency& out);
-Complaint read_scalar(const Node& node, const About& about, BufferSpec& out);
-Complaint read_scalar(const Node& node, const About& about, double& out);
-Complaint read_scalar(const Node& node, const About& about, uint64_t& out);
-Complaint read_scalar(const Node& node, const About& about, uint32_t& out);
-Complaint read_scalar(const Node& node, const About& about, uint16_t& out);
-Complaint read_scalar(const Node& node, const About& about, bool& out);
-Complaint read_scalar(const Node& node, const About& about, std::string& out);
-Complaint read_scalar(const Node& node, const About& about, IpVersion& out);
-Complaint read_scalar(const Node& node, const About& about, Mac& out);
-Complaint read_scalar(const Node& node, const About& about, AddressSpec& out);
-Complaint read_scalar(const Node& node, const About& about, PciAddress& out);
-Complaint read_scalar(const Node& node, const About& about, InterfaceName& out);
-Complaint read_scalar(const Node& node, const About& about, Name& out);
-Complaint read_scalar(const Node& node, const About& about, DeviceArgument& out);
+Complaint read_scalar(const YamlNode& node, const About& about, Nanos& out);
+Complaint read_scalar(const YamlNode& node, const About& about, Bytes& out);
+Complaint read_scalar(const YamlNode& node, const About& about, BitRate& out);
+Complaint read_scalar(const YamlNode& node, const About& about, Budget& out);
+Complaint read_scalar(const YamlNode& node, const About& about, Frequency& out);
+Complaint read_scalar(const YamlNode& node, const About& about, BufferSpec& out);
+Complaint read_scalar(const YamlNode& node, const About& about, double& out);
+Complaint read_scalar(const YamlNode& node, const About& about, uint64_t& out);
+Complaint read_scalar(const YamlNode& node, const About& about, uint32_t& out);
+Complaint read_scalar(const YamlNode& node, const About& about, uint16_t& out);
+Complaint read_scalar(const YamlNode& node, const About& about, bool& out);
+Complaint read_scalar(const YamlNode& node, const About& about, std::string& out);
+Complaint read_scalar(const YamlNode& node, const About& about, IpVersion& out);
+Complaint read_scalar(const YamlNode& node, const About& about, Mac& out);
+Complaint read_scalar(const YamlNode& node, const About& about, AddressSpec& out);
+Complaint read_scalar(const YamlNode& node, const About& about, PciAddress& out);
+Complaint read_scalar(const YamlNode& node, const About& about, InterfaceName& out);
+Complaint read_scalar(const YamlNode& node, const About& about, Name& out);
+Complaint read_scalar(const YamlNode& node, const About& about, DeviceArgument& out);
 
 /// Whether hosts, links, flows and runs may be called so: names go into paths and file names.
 bool is_name(std::string_view text);
@@ -41,13 +41,13 @@ inline constexpr size_t kLongestName = 48;
 inline constexpr std::string_view kNameRule = "a name is 1 to 48 letters, digits, '-', '_' or '.'";
 
 /// A protocol's parameter, in the base unit of its kind.
-Complaint read_parameter(const Node& node, const ParamSpec& spec, double& out);
+Complaint read_parameter(const YamlNode& node, const ParamSpec& spec, double& out);
 
 /// A parameter's value as the file would write it: "100 ms".
 std::string parameter_text(const ParamSpec& spec, double value);
 
 template <class T>
-concept Scalar = requires(const Node& n, const About& a, T& out) {
+concept Scalar = requires(const YamlNode& n, const About& a, T& out) {
   read_scalar(n, a, out);
 };
 

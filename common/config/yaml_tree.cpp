@@ -21,9 +21,9 @@ struct Refused {
   std::string message;
 };
 
-size_t count_nodes(const Node& node) {
+size_t count_nodes(const YamlNode& node) {
   size_t n = 1;
-  for (const Node& item : node.items) n += count_nodes(item);
+  for (const YamlNode& item : node.items) n += count_nodes(item);
   for (const Entry& entry : node.entries) n += count_nodes(entry.value);
   return n;
 }
@@ -32,25 +32,25 @@ class Builder final : public YAML::EventHandler {
  public:
   explicit Builder(Mistakes& mistakes) : mistakes_(mistakes) {}
 
-  Node take() { return std::move(root_); }
+  YamlNode take() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override { root_.at = position(mark); }
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    Node node;
+    YamlNode node;
     node.at = position(mark);
     finish(std::move(node), anchor);
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
-    Node node;
+    YamlNode node;
     node.at = position(mark);
     node.text = value;
     node.quoted = tag == "!";  // yaml-cpp's sign for quotes
     const bool empty = !node.quoted && (value.empty() || value == "~" || value == "null");
-    node.kind = empty ? Node::Kind::kNull : Node::Kind::kScalar;
+    node.kind = empty ? YamlNode::Kind::kNull : YamlNode::Kind::kScalar;
     finish(std::move(node), anchor);
   }
 
@@ -59,30 +59,30 @@ class Builder final : public YAML::EventHandler {
     if (known == anchored_.end()) throw Refused{position(mark), "an alias may not contain itself"};
     // Count before copying: a bomb of aliases must not go off.
     count(known->second.size, position(mark));
-    Node copy = known->second.node;
+    YamlNode copy = known->second.node;
     add(std::move(copy));
   }
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
-    open(Node::Kind::kSequence, mark, anchor);
+    open(YamlNode::Kind::kSequence, mark, anchor);
   }
   void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
-    open(Node::Kind::kMap, mark, anchor);
+    open(YamlNode::Kind::kMap, mark, anchor);
   }
   void OnSequenceEnd() override { close(); }
   void OnMapEnd() override { close(); }
 
  private:
   struct Frame {
-    Node node;
+    YamlNode node;
     YAML::anchor_t anchor = 0;
-    std::optional<Node> key;          // of a map, waiting for its value
+    std::optional<YamlNode> key;      // of a map, waiting for its value
     std::map<std::string, int> seen;  // keys so far and their lines
   };
   struct Anchored {
-    Node node;
+    YamlNode node;
     size_t size;
   };
 
@@ -91,7 +91,7 @@ class Builder final : public YAML::EventHandler {
       throw Refused{at, "more than " + std::to_string(kMaxNodes) + " values: too large a file"};
   }
 
-  void open(Node::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
+  void open(YamlNode::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
     if (stack_.size() >= kMaxDepth)
       throw Refused{position(mark), "nested deeper than " + std::to_string(kMaxDepth) + " levels"};
     Frame frame;
@@ -107,13 +107,13 @@ class Builder final : public YAML::EventHandler {
     finish(std::move(frame.node), frame.anchor);
   }
 
-  void finish(Node node, YAML::anchor_t anchor) {
+  void finish(YamlNode node, YAML::anchor_t anchor) {
     count(1, node.at);
     if (anchor != 0) anchored_[anchor] = {node, count_nodes(node)};
     add(std::move(node));
   }
 
-  void add(Node node) {
+  void add(YamlNode node) {
     if (stack_.empty()) {
       root_ = std::move(node);
       return;
@@ -128,8 +128,8 @@ class Builder final : public YAML::EventHandler {
     }
   }
 
-  void add_entry(Frame& parent, Node value) {
-    const Node key = *std::exchange(parent.key, std::nullopt);
+  void add_entry(Frame& parent, YamlNode value) {
+    const YamlNode key = *std::exchange(parent.key, std::nullopt);
     if (!key.is_scalar()) {
       mistakes_.add(key.at, path(), "a key must be a plain word");
     } else if (const auto [first, fresh] = parent.seen.emplace(key.text, key.at.line); !fresh) {
@@ -154,7 +154,7 @@ class Builder final : public YAML::EventHandler {
   }
 
   Mistakes& mistakes_;
-  Node root_;
+  YamlNode root_;
   std::vector<Frame> stack_;
   std::map<YAML::anchor_t, Anchored> anchored_;
   size_t nodes_ = 0;
@@ -162,13 +162,13 @@ class Builder final : public YAML::EventHandler {
 
 }  // namespace
 
-const Entry* Node::find(std::string_view key) const {
+const Entry* YamlNode::find(std::string_view key) const {
   for (const Entry& entry : entries)
     if (entry.key == key) return &entry;
   return nullptr;
 }
 
-std::optional<Node> parse_yaml(const std::string& text, Mistakes& mistakes) {
+std::optional<YamlNode> parse_yaml(const std::string& text, Mistakes& mistakes) {
   if (text.size() > kMaxFileBytes) {
     mistakes.add({1, 1}, "", "the file is larger than " + std::to_string(kMaxFileBytes) + " bytes");
     return {};

@@ -14,14 +14,14 @@ namespace turnpike::config {
 struct Entry;
 
 /// One value: nothing, a scalar, a sequence or a map. Aliases are copies of what they stand for.
-struct Node {
+struct YamlNode {
   enum class Kind : uint8_t { kNull, kScalar, kSequence, kMap };
   Kind kind = Kind::kNull;
   Position at;
-  std::string text;            // of a scalar
-  bool quoted = false;         // a scalar in quotes: a string, never a number
-  std::vector<Node> items;     // of a sequence
-  std::vector<Entry> entries;  // of a map, in file order, each key once
+  std::string text;             // of a scalar
+  bool quoted = false;          // a scalar in quotes: a string, never a number
+  std::vector<YamlNode> items;  // of a sequence
+  std::vector<Entry> entries;   // of a map, in file order, each key once
 
   [[nodiscard]] const Entry* find(std::string_view key) const;
   [[nodiscard]] bool is_map() const { return kind == Kind::kMap; }
@@ -32,7 +32,7 @@ struct Node {
 struct Entry {
   std::string key;
   Position at;  // of the key
-  Node value;
+  YamlNode value;
 };
 
 /// What a hostile file may cost: beyond this it is refused, whatever it says.
@@ -42,6 +42,6 @@ inline constexpr size_t kMaxDepth = 32;
 
 /// Reads the one document in `text`. Syntax errors and exceeded limits give nothing; duplicate
 /// keys are mistakes too, but the tree (with the first of them) is still of use.
-std::optional<Node> parse_yaml(const std::string& text, Mistakes& mistakes);
+std::optional<YamlNode> parse_yaml(const std::string& text, Mistakes& mistakes);
 
 }  // namespace turnpike::config

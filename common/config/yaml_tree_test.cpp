@@ -7,7 +7,7 @@
 namespace turnpike::config {
 namespace {
 
-std::optional<Node> parse(const std::string& text, std::vector<Mistake>* told = nullptr) {
+std::optional<YamlNode> parse(const std::string& text, std::vector<Mistake>* told = nullptr) {
   Mistakes mistakes("f");
   auto tree = parse_yaml(text, mistakes);
   if (told) *told = mistakes.sorted();

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -35,6 +36,35 @@ def play(turnpike, rate, folder):
         return "none after 60 s", (late.stdout or b"").decode(errors="replace"), None
     path = folder / "out" / "summary.json"
     return done.returncode, done.stdout, json.loads(path.read_text()) if path.exists() else None
+
+
+class Bystanders:
+    """How much of the machine's CPUs others use from now on."""
+
+    def __init__(self):
+        self.start = self._now()
+
+    def _now(self):
+        own = os.times()
+        with open("/proc/stat") as file:
+            ticks = [int(value) for value in file.readline().split()[1:9]]
+        busy = (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
+        return time.monotonic(), busy, own.user + own.system + own.children_user + own.children_system
+
+    def share(self):
+        wall, busy, own = (now - then for now, then in zip(self._now(), self.start))
+        return max(0.0, (busy - own) / wall / os.cpu_count())
+
+
+def play_undisturbed(turnpike, rate, folder):
+    """Like play(); again, at most twice, when it went wrong while others kept the machine busy."""
+    for attempt in range(3):
+        bystanders = Bystanders()
+        result = play(turnpike, rate, folder)
+        share = bystanders.share()
+        if result[0] == 0 or share < 0.1 or attempt == 2:
+            return result
+        print(f"# {rate}: others used {100 * share:.0f} % of the machine: once more", flush=True)
 
 
 def check_interval(tap, rate, found, start, end, senders):
@@ -65,7 +95,7 @@ def main():
     for rate in sys.argv[2:]:
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            code, said, summary = play(turnpike, rate, folder)
+            code, said, summary = play_undisturbed(turnpike, rate, folder)
             tap.check(f"{rate}: exit code 0", code == 0, code, *said.splitlines()[-25:])
             if not tap.check(f"{rate}: summary.json is there", summary is not None):
                 continue
