@@ -114,7 +114,7 @@ int run(int argc, char** argv) {
                          .show_log = options->show_log,
                          .extra = options->eal});
   if (!eal) return fail(kExitHostNotReady, eal.error());
-  const bool sleep = options->idle == "sleep" || (options->idle == "auto" && pci.empty());
+  const bool sleep = naps(*options, !pci.empty());
   auto engine = Engine::make(t, *node, *devices,
                              {.workers = workers, .slack = options->slack, .sleep = sleep});
   if (!engine) return fail(kExitHostNotReady, engine.error());
@@ -124,6 +124,14 @@ int run(int argc, char** argv) {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
   const TscClock clock(rte_get_tsc_hz(), TscClock::ticks());
+  const auto started = (*engine)->start([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return interrupted == 0 && clock.now() < options->wait;
+  });
+  if (!started) {
+    if (interrupted != 0) return kExitOk;
+    return fail(kExitHostNotReady, started.error());
+  }
   (*engine)->launch(clock);
   spdlog::info("{} forwards on {} worker{}, {} when idle", name, workers, workers == 1 ? "" : "s",
                sleep ? "sleeping" : "polling");
@@ -132,7 +140,7 @@ int run(int argc, char** argv) {
 
   const Snapshot end = (*engine)->router().snapshot();
   const auto written = record->finish(end, (*engine)->port_stats(), to_seconds(clock.now()));
-  std::cerr << counters_text(end, name);
+  std::cerr << counters_text(end, name) << (*engine)->stalls_text();
   ExitCode code = kExitOk;
   const auto complain = [&](const std::string& text) {
     code = static_cast<ExitCode>(fail(kExitRuntime, text));

@@ -63,7 +63,7 @@ void consume(Flow& flow, RecordPool& pool, uint32_t i, Acknowledged& done) {
 }  // namespace
 
 Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, double headroom,
-                         Nanos now) {
+                         Nanos awake, Nanos now) {
   Acknowledged done;
   const uint32_t own = find_own(flow, pool, answer);
   if (own == kNoRecord) return done;
@@ -77,7 +77,8 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, dou
 
   // The send time is known exactly, so this sample has the clock's resolution, not the wire's.
   const Nanos sample = std::max(now - packet.sent, 1_ns);
-  flow.rtt.sample(sample);
+  done.measured = packet.sent >= awake || flow.rtt.smoothed() == Nanos(0);
+  if (done.measured) flow.rtt.sample(sample);
   if (std::tie(packet.sent, packet.sequence) >= std::tie(flow.newest_sent, flow.newest_sequence)) {
     flow.newest_rtt = sample;
     flow.newest_sent = packet.sent;

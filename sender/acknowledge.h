@@ -24,13 +24,15 @@ struct Acknowledged {
   uint64_t bytes = 0;    // IP datagrams delivered, data only
   uint64_t payload = 0;  // of that, the user's
   uint32_t packets = 0;
+  bool measured = false;               // and its round trip was the network's
   wire::Kind own = wire::Kind::kData;  // what kind of packet it answers
 };
 
 /// Applies an answer to the flow and its law. It counts only if it names a packet in flight by
 /// sequence and by send time: a replayed, late or forged one has no match and changes nothing.
-/// A RESET is matched and consumes its packet, no more.
+/// A RESET is matched and consumes its packet, no more. A packet sent before `awake`, the end of
+/// the host's last stall, gives no sample of the round trip: it was the host that kept it waiting.
 Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, double headroom,
-                         Nanos now);
+                         Nanos awake, Nanos now);
 
 }  // namespace turnpike::sender

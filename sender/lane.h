@@ -37,6 +37,7 @@ struct Lane {
   std::unique_ptr<GroupTotals[]> groups;
   rte_mempool* pool;
   OutcomeSink& outcomes;
+  Nanos awake{0};  // end of the last stall
 };
 
 }  // namespace turnpike::sender

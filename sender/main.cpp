@@ -160,7 +160,7 @@ int run(int argc, char** argv) {
   for (size_t i = 0; i < hosts->size(); ++i) shares[i % shares.size()].push_back((*hosts)[i]);
 
   const std::vector<std::string> pci = pci_addresses(t, *hosts);
-  const bool sleep = options->idle == "sleep" || (options->idle == "auto" && pci.empty());
+  const bool sleep = naps(*options, !pci.empty());
   auto eal = Eal::start(
       {.program = "turnpike-sender",
        .workers = {lcores.begin(), lcores.begin() + static_cast<std::ptrdiff_t>(shares.size())},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "common/units/units.h"
 
@@ -41,13 +42,12 @@ class Pacer {
   /// There is something to send again: time in which there was nothing is not made up for.
   void resume(Nanos now) { due_ = std::max(due_, now); }
 
-  /// Gives up what lies too far back to be caught up with; returns how many bytes that was.
-  uint64_t forgive(Nanos now, Nanos rtt) {
+  /// Gives up what lies too far back to be caught up with; returns how much time that was. The
+  /// round trip is the least, which neither queues nor stalls inflate.
+  Nanos forgive(Nanos now, Nanos rtt) {
     const Nanos earliest = now - std::max(kLeastLag, rtt / kLagDivisor);
-    if (due_ >= earliest) return 0;
-    const double bytes = rate_ * to_seconds(earliest - due_);
-    due_ = earliest;
-    return static_cast<uint64_t>(bytes);
+    if (due_ >= earliest) return Nanos(0);
+    return earliest - std::exchange(due_, earliest);
   }
 
  private:

@@ -46,6 +46,9 @@ class Sender {
   static tl::expected<std::unique_ptr<Sender>, std::string> make(const config::Topology& topology,
                                                                  const SenderOptions& options);
 
+  /// Nobody polled until `now` for long enough to matter; to be told before the next poll.
+  void stalled(Nanos now) { lane_.awake = now; }
+
   /// Does what is due by `now`; returns when something will be due next.
   Nanos poll(Nanos now);
 

@@ -78,7 +78,8 @@ void Source::on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint
     parts_.totals.unknown_flows.add();
     return;
   }
-  const Acknowledged done = acknowledge(*f, parts_.lane.records, answer, ledger_.headroom(), now);
+  const Acknowledged done =
+      acknowledge(*f, parts_.lane.records, answer, ledger_.headroom(), parts_.lane.awake, now);
   if (!done.matched) {
     parts_.totals.duplicate_acks.add();
     return;
@@ -94,7 +95,7 @@ void Source::on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint
     f->pacer.resume(now);
   }
   credit(*f, done);
-  note_delays(*f);
+  if (done.measured) note_delays(*f);
   after_answer(*f, done, now);
 }
 

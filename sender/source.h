@@ -70,6 +70,8 @@ class Source {
   uint32_t send_again(Flow& flow, Nanos now);
   bool send_control(Flow& flow, wire::Kind kind, Nanos now);
   bool transmit(Flow& flow, uint32_t index, Nanos now);
+  /// The flow might have sent for `idle` and did not.
+  void paused(Flow& flow, Nanos idle, Nanos now);
   [[nodiscard]] FlowState write_congestion(Flow& flow, SentPacket& r, uint8_t* header, Nanos now);
 
   [[nodiscard]] static bool sendable(const Flow& flow);

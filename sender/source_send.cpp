@@ -27,7 +27,10 @@ void Source::on_pacing(Flow& f, Nanos now) {
     finish(f, !f.cut_short, now);  // what was to be sent again had arrived after all
     return;
   }
-  parts_.totals.offered_bytes.add(f.pacer.forgive(now, f.rtt.smoothed()));
+  if (const Nanos idle = f.pacer.forgive(now, f.rtt.least()); idle > Nanos(0)) {
+    parts_.totals.offered_bytes.add(static_cast<uint64_t>(f.pacer.rate() * to_seconds(idle)));
+    paused(f, idle, now);
+  }
   arm_pacing(f, not_before, now);
   arm_recovery(f, kNever);
 }
@@ -51,8 +54,17 @@ void Source::arm_pacing(Flow& f, Nanos not_before, Nanos now) {
   if (!f.pacing.armed() || f.pacing.deadline() != at) parts_.lane.wheel.schedule(f.pacing, at);
 }
 
+void Source::paused(Flow& f, Nanos idle, Nanos now) {
+  f.law->on_pause(f.state(now, ledger_.headroom()), idle);
+  ledger_.settle(f);
+  set_rate(f, now);
+}
+
 void Source::wake(Flow& f, Nanos now) {
-  if (!f.pacing.armed()) f.pacer.resume(now);
+  if (!f.pacing.armed()) {
+    if (f.pacer.due() < now) paused(f, now - f.pacer.due(), now);
+    f.pacer.resume(now);
+  }
   arm_pacing(f, now, now);
 }
 

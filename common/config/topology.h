@@ -125,6 +125,11 @@ struct Link {
   std::array<Direction, 2> directions;  // [0]: ends[0] to ends[1]
   bool emulate_delay = true;            // the wire does not take `delay` by itself
   uint16_t mtu = 1500;                  // largest IP datagram
+
+  /// Which end is at this node.
+  [[nodiscard]] size_t end_at(const std::string& node) const {
+    return ends[0].node == node ? 0 : 1;
+  }
 };
 
 // --- traffic ------------------------------------------------------------------------------------

@@ -63,6 +63,7 @@ Device memif_device(unsigned number, const MemifOptions& options) {
               ? "another process may serve this socket: ss -xlp | grep " + options.socket
               : "the socket's folder must exist and be writable, and no other process serve it";
   if (options.server && !abstract) d.stale = options.socket;
+  d.follows = !options.server;
   return d;
 }
 

@@ -17,6 +17,7 @@ struct Device {
   std::string fix;         // what usually mends it where attaching fails, for the error message
   std::string stale = {};  // socket file that this device will create and a crash may have left
   unsigned keeps = 0;      // packet buffers, at most, that its driver does not give back at the end
+  bool follows = false;    // cannot start before its peer is there
 };
 
 // Virtual devices are numbered by the caller: no two of one kind share a number in a process.

@@ -80,7 +80,7 @@ tl::expected<Port, std::string> Port::open(const Device& device, const PortOptio
                                            std::span<rte_mempool* const> pools) {
   const auto id = attach(device);
   if (!id) return tl::unexpected(id.error());
-  Port port(*id, device.name, !device.arguments.empty());
+  Port port(*id, device);
   if (auto done = port.configure(options, pools); !done) return tl::unexpected(done.error());
   return port;
 }
@@ -140,6 +140,7 @@ Port::Port(Port&& other) noexcept
     : id_(std::exchange(other.id_, kNone)),
       name_(std::move(other.name_)),
       attached_(other.attached_),
+      follows_(other.follows_),
       started_(other.started_),
       queues_(std::move(other.queues_)) {}
 
@@ -197,17 +198,28 @@ std::array<uint8_t, 6> Port::mac() const {
   return mac;
 }
 
+std::vector<std::string> start_ports(std::span<Port* const> ports,
+                                     const std::function<bool()>& pause) {
+  for (;;) {
+    std::vector<std::string> reasons;
+    bool again = true;
+    for (Port* port : ports) {
+      const auto started = port->start();
+      if (started) continue;
+      reasons.push_back(started.error());
+      again = again && port->follows();
+    }
+    if (reasons.empty() || !again || !pause()) return reasons;
+  }
+}
+
 std::vector<std::string> wait_for_links(std::span<Port* const> ports,
                                         const std::function<bool()>& pause) {
+  if (auto reasons = start_ports(ports, pause); !reasons.empty()) return reasons;
   for (;;) {
     std::vector<std::string> down;
-    for (Port* port : ports) {
-      if (const auto started = port->start(); !started) {
-        down.push_back(started.error());
-      } else if (!port->link_up()) {
-        down.push_back(port->name());
-      }
-    }
+    for (const Port* port : ports)
+      if (!port->link_up()) down.push_back(port->name());
     if (down.empty() || !pause()) return down;
   }
 }

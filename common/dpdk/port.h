@@ -54,6 +54,8 @@ class Port {
 
   /// The queue pair of one lcore; lives as long as the port.
   [[nodiscard]] EthQueue& queue(uint16_t i) { return *queues_[i]; }
+  /// Whether it cannot start before its peer is there.
+  [[nodiscard]] bool follows() const { return follows_; }
   [[nodiscard]] bool link_up() const;
   [[nodiscard]] PortStats stats() const;
   [[nodiscard]] uint16_t id() const { return id_; }
@@ -62,8 +64,11 @@ class Port {
   [[nodiscard]] std::array<uint8_t, 6> mac() const;
 
  private:
-  Port(uint16_t id, std::string name, bool attached)
-      : id_(id), name_(std::move(name)), attached_(attached) {}
+  Port(uint16_t id, const Device& device)
+      : id_(id),
+        name_(device.name),
+        attached_(!device.arguments.empty()),
+        follows_(device.follows) {}
   tl::expected<void, std::string> configure(const PortOptions& options,
                                             std::span<rte_mempool* const> pools);
 
@@ -71,14 +76,19 @@ class Port {
   uint16_t id_ = kNone;
   std::string name_;
   bool attached_ = false;  // a virtual device that goes with this object
+  bool follows_ = false;
   bool started_ = false;
   std::vector<std::unique_ptr<EthQueue>> queues_;
 };
 
-/// Starts the ports that are not started yet and polls until all links are up; a memif client
-/// cannot start before its server listens. Between polls it calls `pause`, which waits a little and
-/// says whether to go on (false: out of patience, or a signal). Names of links still down, or why
-/// they cannot start; or nothing.
+/// Starts the ports that are not started yet. Those whose peer must be there first, such as a memif
+/// client, are tried again as long as `pause` says so: it waits a little, and false ends it (out of
+/// patience, or a signal). Why ports did not start, or nothing.
+std::vector<std::string> start_ports(std::span<Port* const> ports,
+                                     const std::function<bool()>& pause);
+
+/// Starts the ports and polls until all links are up, with `pause` as above. Names of links still
+/// down, or why ports did not start; or nothing.
 std::vector<std::string> wait_for_links(std::span<Port* const> ports,
                                         const std::function<bool()>& pause);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/program/attachment.h"
 
+#include <algorithm>
+
 namespace turnpike {
 namespace {
 
@@ -37,6 +39,12 @@ struct ToDevice {
   Result operator()(const config::AttachVdev& a) const { return other_device(a.arguments); }
 };
 
+/// Packets that can be under way on a wire at once.
+double packets_under_way(const config::Direction& d) {
+  constexpr double kSmallest = 64;  // B
+  return bytes_per_second(d.rate) * to_seconds(d.delay) / kSmallest;
+}
+
 }  // namespace
 
 tl::expected<Device, std::string> device_at(const config::Link& link, size_t end, unsigned number,
@@ -47,6 +55,20 @@ tl::expected<Device, std::string> device_at(const config::Link& link, size_t end
     return tl::unexpected("link " + link.name + ", end " + link.ends[end].node + ": " +
                           device.error());
   return device;
+}
+
+std::unique_ptr<Wire> wire_at(QueuePair& port, const config::Link& link, size_t end, bool arrivals,
+                              size_t buffers) {
+  const config::Direction& out = link.directions[end];
+  const config::Direction& in = link.directions[1 - end];
+  const Nanos behind = arrivals ? in.delay : Nanos(0);
+  if (!link.emulate_delay || std::max(out.delay, behind) == Nanos(0)) return nullptr;
+  const double packets = std::max(packets_under_way(out), packets_under_way(in));
+  const auto most = static_cast<double>(buffers);
+  return std::make_unique<Wire>(port, Wire::Options{.rx_delay = behind,
+                                                    .tx_delay = out.delay,
+                                                    .capacity = static_cast<uint32_t>(std::clamp(
+                                                        packets, std::min(1024.0, most), most))});
 }
 
 bool multiqueue(const config::Attachment& attachment) {

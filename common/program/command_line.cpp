@@ -35,6 +35,11 @@ tl::expected<void, int> parse_command_line(int argc, char** argv, const std::str
   app.add_option("--lcores", out.lcores, "CPUs to play them on, comma-separated")->delimiter(',');
   app.add_option("--live", out.live, "what to show while it runs")
       ->check(CLI::IsMember({"auto", "table", "lines", "json", "off"}));
+  app.add_option("--idle", out.idle,
+                 "without packets: poll on, or sleep for moments (auto: poll with NICs)")
+      ->check(CLI::IsMember({"auto", "poll", "sleep"}));
+  app.add_option_function<std::string>("--wait", positive_time([&out](Nanos t) { out.wait = t; }),
+                                       "how long to wait for peers (default: 30s)");
   app.add_option("--out", out.output, "folder for the results (default: the file's run.output)");
   app.add_option_function<std::string>(
       "--duration", positive_time([&out](Nanos t) { out.duration = t; }), "such as 5s");

@@ -22,12 +22,19 @@ struct CommandLine {
   std::vector<std::string> nodes;  // to play; none: the program's choice
   std::vector<unsigned> lcores;    // CPUs to play them on; none: chosen
   std::string live = "auto";       // auto, table, lines, json, off
+  std::string idle = "auto";       // auto, poll, sleep
   std::string output;              // folder; empty: the file's
+  Nanos wait = 30_s;               // for peers and links to come up
   std::optional<Nanos> duration;
   bool hugepages = false;
   bool show_log = false;         // DPDK's messages
   std::vector<std::string> eal;  // behind "--"
 };
+
+/// Whether idle lcores nap: as asked for, or where no NIC wants them awake.
+inline bool naps(const CommandLine& c, bool nics) {
+  return c.idle == "sleep" || (c.idle == "auto" && !nics);
+}
 
 /// Reads argv into `out`; `own` adds the options that only this program has. What follows "--" is
 /// EAL's. Nothing on success; the exit code after help or an error has been printed.

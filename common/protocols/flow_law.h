@@ -66,6 +66,10 @@ class FlowLaw {
   virtual void on_ack_without_feedback(const FlowState&, const PacketNote&) = 0;
   virtual void on_loss(const FlowState&, const PacketNote&) = 0;
 
+  /// For so long the flow sent nothing although it might have: its host had nothing to send, or did
+  /// not run. The transport does not make up for it.
+  virtual void on_pause(const FlowState&, Nanos /*idle*/) {}
+
   /// How fast to send now; the transport paces every packet at this rate.
   [[nodiscard]] virtual BitRate rate(const FlowState&) const = 0;
   /// How many bytes may be in flight; infinity for purely paced schemes.

@@ -101,12 +101,9 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
   Plan plan;
   plan.add({});  // what lookups give where nothing matches
   std::vector<size_t> forward(node.links.size());
-  const auto own_end = [&](size_t link) -> size_t {
-    return topology.links[link].ends[0].node == node.name ? 0 : 1;
-  };
   for (size_t i = 0; i < node.links.size(); ++i) {
     const config::Link& link = topology.links[node.links[i]];
-    const size_t end = own_end(node.links[i]);
+    const size_t end = link.end_at(node.name);
     const config::Interface& own = link.ends[end];
     forward[i] = plan.add(hop_over(link, end, i));
     t->stations_.push_back({own.mac, own.ipv4, own.ipv6, link_local_of(own.mac), link.mtu});
@@ -123,7 +120,7 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
     plan.ipv6.emplace_back(config::network(r.prefix), hop_of(r.link));
   for (size_t i = 0; i < node.links.size(); ++i) {
     const config::Link& link = topology.links[node.links[i]];
-    const size_t end = own_end(node.links[i]);
+    const size_t end = link.end_at(node.name);
     plan_subnet(plan, link.ends[end], link.ends[1 - end], forward[i], static_cast<uint16_t>(i));
   }
   std::ranges::sort(t->own_ipv4_);

@@ -54,6 +54,7 @@ static_assert(sizeof(PacketInfo) == 32);
 struct Burst {
   unsigned count = 0;
   Nanos now{0};
+  Nanos since{0};  // when its packets may have come at the earliest: before now only after a stall
   uint32_t forward = 0;    // to be forwarded
   uint32_t local = 0;      // for the router itself
   uint32_t oversized = 0;  // to be fragmented

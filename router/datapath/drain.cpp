@@ -8,9 +8,9 @@
 
 namespace turnpike::router {
 
-LinkDrain::LinkDrain(EgressLink& link, unsigned worker, PortSender& sender, Nanos slack)
+LinkDrain::LinkDrain(EgressLink& link, const Lane& lane, PortSender& sender, Nanos slack)
     : link_(link),
-      worker_(worker),
+      lane_(lane),
       sender_(sender),
       slack_(slack),
       nanos_per_byte_(1e9 / link.capacity) {
@@ -80,23 +80,22 @@ Nanos LinkDrain::poll(Nanos now) {
 
 void LinkDrain::send(std::span<const Queued> batch, Nanos now) {
   moved_ = true;
-  if (link_.law) price_departure(link_, worker_, batch, now);
+  if (link_.law) price_departure(link_, lane_, batch, now);
   for (const Queued& q : batch) sender_.append(q.mbuf, q.size, now);
   sender_.flush(now);
 }
 
 Nanos LinkDrain::update(Nanos now) {
   if (!link_.law) return kNever;
-  if (now < next_update_) return next_update_;
-  const LinkState state{.capacity = link_.capacity,
-                        .queue = static_cast<double>(link_.queued()),
-                        .buffer = static_cast<double>(link_.buffer)};
-  next_update_ = link_.law->update(state, now);
-  return next_update_;
+  if (lane_.law_time(now) >= next_update_) {
+    const LinkState state = state_of(link_, static_cast<double>(link_.queued()));
+    next_update_ = link_.law->update(state, lane_.law_time(now));
+  }
+  return next_update_ == kNever ? kNever : next_update_ + lane_.missed;
 }
 
 void LinkDrain::discard(DropReason why) {
-  LinkShard& shard = link_.shards[worker_];
+  LinkShard& shard = link_.shards[lane_.index];
   for (Source* s = earliest(); s != nullptr; s = earliest()) {
     const Queued& q = s->head[s->next++];
     shard.leave(q.size);

@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "router/datapath/egress_link.h"
+#include "router/datapath/lane.h"
 #include "router/datapath/port_sender.h"
 
 namespace turnpike::router {
@@ -19,7 +19,8 @@ class LinkDrain {
   /// Time between tries to send to a port that did not take everything.
   static constexpr Nanos kPortRetry{10'000};
 
-  LinkDrain(EgressLink& link, unsigned worker, PortSender& sender, Nanos slack);
+  /// The lane is the owner's.
+  LinkDrain(EgressLink& link, const Lane& lane, PortSender& sender, Nanos slack);
 
   /// Sends what is due; returns when the next packet is, kNever while the queue is empty.
   Nanos poll(Nanos now);
@@ -49,14 +50,14 @@ class LinkDrain {
   [[nodiscard]] Nanos departure(const Queued& q, Nanos now) const;
 
   EgressLink& link_;
-  unsigned worker_;
+  const Lane& lane_;
   PortSender& sender_;
   Nanos slack_;
   double nanos_per_byte_;
   Nanos free_{0};        // when the link is free again, rounded down
   double fraction_ = 0;  // ns beyond that
   bool moved_ = false;
-  Nanos next_update_{0};
+  Nanos next_update_{0};  // as the law counts time
   std::vector<Source> sources_;
 };
 

@@ -18,7 +18,7 @@ namespace turnpike::router {
 /// One queued packet with all that draining needs, so that its own cache lines are left alone.
 struct Queued {
   rte_mbuf* mbuf = nullptr;
-  Nanos time{0};            // when it was queued
+  Nanos time{0};            // when it came
   uint32_t size = 0;        // B on the link
   uint16_t congestion = 0;  // offset of the congestion header; 0: none
   uint16_t opens = 0;       // SYN

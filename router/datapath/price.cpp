@@ -23,10 +23,6 @@ void mend(uint8_t* congestion, LinkLaw::Rewritten r, uint16_t before) {
   wire::store_be16(at, wire::update_udp_checksum(sum, before, sum_of(congestion, r)));
 }
 
-LinkState state_of(const EgressLink& link, double queue) {
-  return {.capacity = link.capacity, .queue = queue, .buffer = static_cast<double>(link.buffer)};
-}
-
 void depart_at_once(EgressLink& link, unsigned shard, std::span<const PricedPacket> arrived,
                     const LinkState& state, Nanos now) {
   std::array<PricedPacket, kBurst> leaving;
@@ -37,6 +33,10 @@ void depart_at_once(EgressLink& link, unsigned shard, std::span<const PricedPack
 }
 
 }  // namespace
+
+LinkState state_of(const EgressLink& link, double queue) {
+  return {.capacity = link.capacity, .queue = queue, .buffer = static_cast<double>(link.buffer)};
+}
 
 void price(Burst& burst, const LinkGroup& group, Lane& lane) {
   Egress& egress = lane.egress[group.link];
@@ -65,15 +65,16 @@ void price(Burst& burst, const LinkGroup& group, Lane& lane) {
   if (!link.law) return;
 
   const LinkState state = state_of(link, queue);
+  const Nanos now = lane.law_time(burst.now);
   const uint64_t refused =
-      link.law->arrive(lane.index, std::span(packets.data(), group.count), state, burst.now);
+      link.law->arrive(lane.index, std::span(packets.data(), group.count), state, now);
   for_each(static_cast<uint32_t>(refused), [&](unsigned k) {
     packets[k].admitted = false;
     burst.drop(group.members[k], DropReason::kBadCongestionHeader);
   });
   // A packet that goes straight to the port departs as it arrives.
   if (egress.hand_off == nullptr)
-    depart_at_once(link, lane.index, {packets.data(), group.count}, state, burst.now);
+    depart_at_once(link, lane.index, {packets.data(), group.count}, state, now);
   for (unsigned k = 0; k < group.count; ++k) {
     if (packets[k].header == nullptr || !packets[k].admitted) continue;
     mend(packets[k].header, link.rewritten, before[k]);
@@ -82,7 +83,8 @@ void price(Burst& burst, const LinkGroup& group, Lane& lane) {
   egress.shard->stamped.add(stamped);
 }
 
-void price_departure(EgressLink& link, unsigned shard, std::span<const Queued> packets, Nanos now) {
+void price_departure(EgressLink& link, const Lane& lane, std::span<const Queued> packets,
+                     Nanos now) {
   std::array<PricedPacket, kBurst> priced;
   std::array<uint16_t, kBurst> before;
   for (size_t k = 0; k < packets.size(); ++k) {
@@ -93,7 +95,7 @@ void price_departure(EgressLink& link, unsigned shard, std::span<const Queued> p
     before[k] = sum_of(priced[k].header, link.rewritten);
   }
   const LinkState state = state_of(link, static_cast<double>(link.queued()));
-  link.law->depart(shard, std::span(priced.data(), packets.size()), state, now);
+  link.law->depart(lane.index, std::span(priced.data(), packets.size()), state, lane.law_time(now));
   for (size_t k = 0; k < packets.size(); ++k)
     if (priced[k].header != nullptr) mend(priced[k].header, link.rewritten, before[k]);
 }

@@ -19,6 +19,10 @@ struct LinkGroup {
 void price(Burst& burst, const LinkGroup& group, Lane& lane);
 
 /// Runs the law's departure hook on packets that leave the link's queue now.
-void price_departure(EgressLink& link, unsigned shard, std::span<const Queued> packets, Nanos now);
+void price_departure(EgressLink& link, const Lane& lane, std::span<const Queued> packets,
+                     Nanos now);
+
+/// What a law may know of its link while `queue` bytes wait.
+LinkState state_of(const EgressLink& link, double queue);
 
 }  // namespace turnpike::router

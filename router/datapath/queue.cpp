@@ -18,7 +18,7 @@ void to_owner(Burst& burst, const LinkGroup& group, Egress& egress) {
     const PacketInfo& p = burst.info[i];
     rewrite(burst.mbufs[i], p);
     batch[n] = {.mbuf = burst.mbufs[i],
-                .time = burst.now,
+                .time = burst.since,
                 .size = p.size,
                 .congestion = p.protocol == law ? p.congestion : uint16_t{0},
                 .opens = p.has(kOpens)};

@@ -12,7 +12,7 @@ namespace turnpike::router {
 inline unsigned rx(Burst& burst, QueuePair& port, unsigned link, LinkShard& shard, Nanos now) {
   const unsigned n = port.rx(now, std::span(burst.mbufs));
   burst.count = n;
-  burst.now = now;
+  burst.now = burst.since = now;
   burst.forward = n == 32 ? ~0U : (1U << n) - 1;
   burst.local = burst.oversized = burst.dropped = 0;
   if (n == 0) return 0;

@@ -27,18 +27,21 @@ Worker::Worker(const Parts& parts) : tables_(*parts.tables) {
                             .sender = senders_.back().get(),
                             .hand_off = link.hand_off[parts.index].get()});
     if (port != nullptr) inputs_.push_back({l, port});
-    if (link.owner == parts.index)
-      drains_.emplace_back(link, parts.index, *senders_.back(), parts.slack);
+    if (link.owner == parts.index) drains_.emplace_back(link, lane_, *senders_.back(), parts.slack);
   }
 }
 
 Nanos Worker::poll(Nanos now) {
-  if (++polls_ % kHousekeeping == 0) lane_.tables = tables_.load(std::memory_order_acquire);
+  if (++polls_ % kHousekeeping == 0) keep_house(now);
   Nanos next = kNever;
   moved_ = false;
-  for (const Input& in : inputs_) {
+  for (Input& in : inputs_) {
     const unsigned n = rx(burst_, *in.port, in.link, lane_.shard(in.link), now);
     next = std::min(next, n == kBurst ? now : in.port->next_deadline());
+    if (in.behind) [[unlikely]] {
+      burst_.since = stall_;
+      in.behind = n == kBurst;
+    }
     if (n == 0) continue;
     moved_ = true;
     parse(burst_, lane_);
@@ -48,6 +51,21 @@ Nanos Worker::poll(Nanos now) {
     lane_.sweep(burst_);
   }
   return std::min(next, drain(now));
+}
+
+void Worker::missed(Nanos since, Nanos now) {
+  lane_.missed += now - since;
+  stall_ = since;
+  for (Input& in : inputs_) in.behind = true;
+}
+
+void Worker::keep_house(Nanos now) {
+  lane_.tables = tables_.load(std::memory_order_acquire);
+  for (Egress& e : lane_.egress) {
+    if (!e.link->law) continue;
+    const LinkState state = state_of(*e.link, e.backlog(now));
+    e.link->law->arrive(lane_.index, {}, state, lane_.law_time(now));
+  }
 }
 
 Nanos Worker::drain(Nanos now) {

@@ -20,6 +20,7 @@ class Worker {
   struct Input {
     unsigned link = 0;
     QueuePair* port = nullptr;
+    bool behind = false;  // what waits there came during a stall
   };
   struct Parts {
     unsigned index = 0;
@@ -31,7 +32,7 @@ class Worker {
     Nanos slack{0};                  // LinkDrain's
     TokenBucket errors;
   };
-  /// Polls between housekeeping: picking up new tables.
+  /// Polls between housekeeping: picking up new tables, keeping idle links' laws up to date.
   static constexpr unsigned kHousekeeping = 256;
 
   explicit Worker(const Parts& parts);
@@ -45,12 +46,16 @@ class Worker {
   /// Whether the last poll received or sent anything.
   [[nodiscard]] bool moved() const { return moved_; }
 
+  /// This worker was kept from polling since then; to be told before the next poll.
+  void missed(Nanos since, Nanos now);
+
   /// From now on nothing is received; what is held still drains. On the polling thread.
   void stop_receiving() { inputs_.clear(); }
   /// Drops all that is still held. On the polling thread.
   void discard();
 
  private:
+  void keep_house(Nanos now);
   Nanos drain(Nanos now);
 
   const std::atomic<const Tables*>& tables_;
@@ -59,6 +64,7 @@ class Worker {
   std::vector<std::unique_ptr<PortSender>> senders_;  // by link; null: no queue there
   std::vector<LinkDrain> drains_;                     // links this worker owns
   Nanos next_update_{0};
+  Nanos stall_{0};  // when the last one began
   unsigned polls_ = 0;
   bool moved_ = false;
   Burst burst_;

@@ -7,32 +7,13 @@
 
 #include <rte_launch.h>
 #include <rte_lcore.h>
-#include <sys/prctl.h>
 
 #include "common/dpdk/eal.h"
+#include "common/program/attachment.h"
+#include "common/program/napper.h"
 
 namespace turnpike::router {
 namespace {
-
-constexpr unsigned kIdlePolls = 64;  // in a row, before a worker sleeps
-constexpr Nanos kNap{20'000};        // long against a poll, short against any round trip
-
-/// Sleeps between polls of a worker that has nothing to do.
-class Napper {
- public:
-  Napper() {
-    // The kernel may wake a sleeper up to this much late; 50 us unless told otherwise.
-    prctl(PR_SET_TIMERSLACK, 1000UL);
-  }
-  void after_poll(bool moved, Nanos until_next) {
-    idle_ = moved ? 0 : idle_ + 1;
-    if (idle_ < kIdlePolls || until_next < kNap) return;
-    std::this_thread::sleep_for(std::chrono::nanoseconds(kNap.count()));
-  }
-
- private:
-  unsigned idle_ = 0;
-};
 
 void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
@@ -48,7 +29,6 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
   e->sleep_ = options.sleep;
   rte_mempool* const mempool = e->pool_.get();
 
-  std::vector<std::vector<QueuePair*>> queues;
   for (size_t l = 0; l < devices.size(); ++l) {
     const config::Link& link = topology.links[topology.routers[node].links[l]];
     auto port = Port::open(devices[l].device, {.queues = devices[l].queues, .mtu = link.mtu},
@@ -57,15 +37,25 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
     e->ports_.push_back(std::move(*port));
     e->kept_ += devices[l].device.keeps;
   }
+  std::vector<std::vector<QueuePair*>> queues;
   for (size_t l = 0; l < devices.size(); ++l) {
+    const config::Link& link = topology.links[topology.routers[node].links[l]];
+    const size_t end = link.end_at(topology.routers[node].name);
+    const bool wired = std::ranges::find(topology.routers, link.ends[1 - end].node,
+                                         &config::Router::name) != topology.routers.end();
+    const auto queue = [&](uint16_t q) -> QueuePair* {
+      // A sender delays both directions of its hosts' links, a router only what it sends.
+      auto wire = wired ? wire_at(e->ports_[l].queue(q), link, end, false, needs.mbufs) : nullptr;
+      if (!wire) return &e->ports_[l].queue(q);
+      return e->wires_.emplace_back(std::move(wire)).get();
+    };
     auto& of_workers = queues.emplace_back(options.workers, nullptr);
     // A port with one queue goes to one worker, the ports in turn.
     if (devices[l].queues == options.workers) {
-      for (uint16_t w = 0; w < options.workers; ++w) of_workers[w] = &e->ports_[l].queue(w);
+      for (uint16_t w = 0; w < options.workers; ++w) of_workers[w] = queue(w);
     } else {
-      of_workers[l % options.workers] = &e->ports_[l].queue(0);
+      of_workers[l % options.workers] = queue(0);
     }
-    if (auto started = e->ports_[l].start(); !started) return tl::unexpected(started.error());
   }
   const std::vector<rte_mempool*> pools(options.workers, mempool);
   RouterOptions router_options;
@@ -74,11 +64,22 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
   auto router = Router::make(topology, node, queues, pools, router_options);
   if (!router) return tl::unexpected(router.error());
   e->router_ = std::move(*router);
+  e->stalls_ = std::vector<Stalls>(options.workers);
   return e;
 }
 
 Engine::~Engine() {
   if (running_) stop(Nanos(0));
+}
+
+tl::expected<void, std::string> Engine::start(const std::function<bool()>& pause) {
+  std::vector<Port*> ports;
+  for (Port& p : ports_) ports.push_back(&p);
+  std::string text;
+  for (const std::string& reason : start_ports(ports, pause))
+    text += (text.empty() ? "" : "\n") + reason;
+  if (!text.empty()) return tl::unexpected(text);
+  return {};
 }
 
 void Engine::launch(const TscClock& clock) {
@@ -107,6 +108,8 @@ void Engine::run(unsigned index) {
       stopped_.fetch_add(1);
     }
     const Nanos now = clock_->now();
+    if (const Nanos missed = stalls_[index].missed(now); missed > Nanos(0))
+      worker.missed(now - missed, now);
     const Nanos next = worker.poll(now);
     if (sleep_) napper.after_poll(worker.moved(), next == kNever ? kNever : next - now);
   }
@@ -126,11 +129,19 @@ void Engine::stop(Nanos patience) {
 
 tl::expected<void, std::string> Engine::close() {
   router_.reset();
+  wires_.clear();
   ports_.clear();
   const unsigned lost = pool_.in_use();
   if (lost > kept_)
     return tl::unexpected(std::to_string(lost) + " packet buffers were not returned");
   return {};
+}
+
+std::string Engine::stalls_text() const {
+  std::string text;
+  for (size_t w = 0; w < stalls_.size(); ++w)
+    text += stalls_[w].text("worker " + std::to_string(w));
+  return text;
 }
 
 std::vector<PortStats> Engine::port_stats() const {

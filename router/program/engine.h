@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "common/config/topology.h"
 #include "common/dpdk/pool.h"
 #include "common/dpdk/port.h"
+#include "common/dpdk/wire.h"
+#include "common/program/stalls.h"
 #include "common/time/clock.h"
 #include "router/program/ports.h"
 #include "router/router.h"
@@ -30,6 +33,8 @@ class Engine {
       const Options& options);
   ~Engine();
 
+  /// Starts the ports, see start_ports(). The error: what did not start.
+  tl::expected<void, std::string> start(const std::function<bool()>& pause);
   /// Sets the workers going on their lcores.
   void launch(const TscClock& clock);
   /// Stops receiving, lets the queues drain for at most `patience`, drops what is left; returns
@@ -39,6 +44,8 @@ class Engine {
   tl::expected<void, std::string> close();
 
   [[nodiscard]] const Router& router() const { return *router_; }
+  /// What the machine kept the workers from; empty as a rule.
+  [[nodiscard]] std::string stalls_text() const;
   /// By link.
   [[nodiscard]] std::vector<PortStats> port_stats() const;
 
@@ -52,9 +59,11 @@ class Engine {
 
   Pool pool_;
   std::vector<Port> ports_;
-  unsigned kept_ = 0;  // buffers that drivers do not give back
+  std::vector<std::unique_ptr<Wire>> wires_;  // the lengths of links to other routers
+  unsigned kept_ = 0;                         // buffers that drivers do not give back
   std::unique_ptr<Router> router_;
   std::vector<Job> jobs_;
+  std::vector<Stalls> stalls_;  // by worker
   const TscClock* clock_ = nullptr;
   bool sleep_ = false;
   bool running_ = false;

@@ -11,8 +11,7 @@
 namespace turnpike::router {
 
 struct Options : CommandLine {
-  std::string idle = "auto";  // auto, poll, sleep
-  Nanos slack = 10_ms;        // link time that a late poll may catch up on
+  Nanos slack = 20_ms;  // link time that a late poll may catch up on
   std::string log_level = "info";
 };
 

@@ -10,19 +10,12 @@
 #include "common/wire/layers.h"
 
 namespace turnpike::router {
-namespace {
-
-size_t own_end(const config::Topology& t, size_t node, size_t link) {
-  return t.links[link].ends[0].node == t.routers[node].name ? 0 : 1;
-}
-
-}  // namespace
 
 tl::expected<std::vector<LinkDevice>, std::string> link_devices(const config::Topology& t,
                                                                 size_t node, unsigned workers) {
   std::vector<LinkDevice> devices;
   for (const size_t link : t.routers[node].links) {
-    const size_t end = own_end(t, node, link);
+    const size_t end = t.links[link].end_at(t.routers[node].name);
     const bool many = multiqueue(t.links[link].ends[end].attachment);
     const unsigned queues = many ? workers : 1;
     auto device = device_at(t.links[link], end, static_cast<unsigned>(devices.size()), queues);
@@ -35,7 +28,7 @@ tl::expected<std::vector<LinkDevice>, std::string> link_devices(const config::To
 std::vector<std::string> pci_addresses(const config::Topology& t, size_t node) {
   std::vector<std::string> addresses;
   for (const size_t link : t.routers[node].links) {
-    const auto& own = t.links[link].ends[own_end(t, node, link)];
+    const auto& own = t.links[link].ends[t.links[link].end_at(t.routers[node].name)];
     const auto* pci = std::get_if<config::AttachPci>(&own.attachment);
     if (pci != nullptr) addresses.push_back(pci->address);
   }
@@ -55,7 +48,8 @@ Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
   uint64_t mbufs = 0;
   uint32_t largest = 1500;
   for (const size_t link : t.routers[node].links) {
-    const config::Direction& d = t.links[link].directions[own_end(t, node, link)];
+    const config::Direction& d =
+        t.links[link].directions[t.links[link].end_at(t.routers[node].name)];
     mbufs +=
         uint64_t{kPerQueue} * workers + static_cast<uint64_t>(d.buffer.count()) / kTypicalPacket;
     largest = std::max<uint32_t>(largest, t.links[link].mtu);

@@ -121,6 +121,7 @@ std::string counters_text(const config::Topology& topology,
               std::to_string(s.rx_no_mbuf) + ", errors " +
               std::to_string(s.rx_errors + s.tx_errors) + "\n";
     }
+    text += player->stalls().text("sender");
     if (player->outcomes().missed() > 0) {
       text += std::to_string(player->outcomes().missed()) + " flow outcomes were not recorded\n";
     }

@@ -14,8 +14,6 @@ namespace turnpike::sender {
 
 struct Options : CommandLine {
   std::optional<uint64_t> seed;
-  std::string idle = "auto";  // auto, poll, sleep
-  Nanos wait = 30_s;          // for links to come up
 };
 
 /// Parsed, or the exit code after help or an error has been printed.

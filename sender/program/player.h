@@ -12,6 +12,7 @@
 #include <tl/expected.hpp>
 
 #include "common/dpdk/pool.h"
+#include "common/program/stalls.h"
 #include "common/time/clock.h"
 #include "sender/program/ports.h"
 #include "sender/sender.h"
@@ -48,7 +49,8 @@ struct Command {
 
 class Player {
  public:
-  static constexpr Nanos kDrain = 2_s;  // for flows to close at the end
+  static constexpr Nanos kDrain = 2_s;   // for flows to close at the end
+  static constexpr Nanos kStall = 4_ms;  // longer than that, the network is not to blame
 
   /// Opens the hosts' ports and makes their sender; the error names the host.
   static tl::expected<std::unique_ptr<Player>, std::string> make(const config::Topology& topology,
@@ -66,6 +68,7 @@ class Player {
   [[nodiscard]] OutcomeRing& outcomes() { return *outcomes_; }
   [[nodiscard]] std::span<const std::unique_ptr<Plugged>> ports() const { return ports_; }
   [[nodiscard]] std::span<const uint32_t> hosts() const { return hosts_; }
+  [[nodiscard]] const Stalls& stalls() const { return stalls_; }
 
  private:
   Player(Pool pool, std::vector<uint32_t> hosts)
@@ -76,6 +79,7 @@ class Player {
   std::vector<std::unique_ptr<Plugged>> ports_;
   std::unique_ptr<OutcomeRing> outcomes_;
   std::unique_ptr<Sender> sender_;
+  Stalls stalls_;
 };
 
 /// EAL memory for players of these hosts, MB.

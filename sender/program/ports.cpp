@@ -8,13 +8,6 @@
 namespace turnpike::sender {
 namespace {
 
-/// Packets that can be under way on a wire at once; no more than there are buffers.
-uint32_t wire_capacity(const config::Direction& d, size_t pool_size) {
-  constexpr double kSmallest = 64;
-  const double packets = bytes_per_second(d.rate) * to_seconds(d.delay) / kSmallest;
-  return static_cast<uint32_t>(std::clamp(packets, 1024.0, static_cast<double>(pool_size)));
-}
-
 bool played_by_a_sender(const config::Topology& t, const std::string& node) {
   return std::ranges::any_of(t.hosts,
                              [&](const config::Host& h) { return h.name == node && !h.external; });
@@ -44,15 +37,8 @@ tl::expected<std::unique_ptr<Plugged>, std::string> Plugged::open(const config::
 
   std::unique_ptr<Plugged> plugged(new Plugged(std::move(*port)));
   plugged->kept_ = device->keeps;
-  const config::Direction& out = link.directions[h.end];
-  config::Direction in = link.directions[1 - h.end];
-  if (played_by_a_sender(t, link.ends[1 - h.end].node)) in.delay = Nanos(0);
-  if (link.emulate_delay && (out.delay > Nanos(0) || in.delay > Nanos(0))) {
-    const uint32_t capacity = std::max(wire_capacity(out, pool_size), wire_capacity(in, pool_size));
-    plugged->wire_ = std::make_unique<Wire>(
-        plugged->port_.queue(0),
-        Wire::Options{.rx_delay = in.delay, .tx_delay = out.delay, .capacity = capacity});
-  }
+  const bool arrivals = !played_by_a_sender(t, link.ends[1 - h.end].node);
+  plugged->wire_ = wire_at(plugged->port_.queue(0), link, h.end, arrivals, pool_size);
   return plugged;
 }
 

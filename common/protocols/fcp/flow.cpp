@@ -94,6 +94,16 @@ void Flow::on_ack_without_feedback(const FlowState&, const PacketNote& note) {
 
 void Flow::on_loss(const FlowState&, const PacketNote& note) { settle(note, false); }
 
+// Section 4.7: the network expects of a flow what it brought in the last two round trips, its
+// links' window. What a pause took out of it is promised anew, or the price would have forgotten
+// the flow when its rate comes back.
+void Flow::on_pause(const FlowState& s, Nanos idle) {
+  const double window = 2 * to_seconds(s.rtt);
+  granted_ *= std::clamp(1 - to_seconds(idle) / window, 0.0, 1.0);
+  round_base_ = granted_;
+  round_end_ = s.now + s.rtt;
+}
+
 // Section 4.3: w moves by what the packet promised, valued at the price it paid.
 void Flow::settle(const PacketNote& note, bool delivered) {
   const auto promise = note.get<Promise>();

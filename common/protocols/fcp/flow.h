@@ -29,6 +29,7 @@ class Flow final : public FlowLaw {
   bool on_ack(const FlowState&, const PacketNote&, const uint8_t* header) override;
   void on_ack_without_feedback(const FlowState&, const PacketNote&) override;
   void on_loss(const FlowState&, const PacketNote&) override;
+  void on_pause(const FlowState&, Nanos idle) override;
 
   [[nodiscard]] BitRate rate(const FlowState&) const override;
   [[nodiscard]] double committed() const override { return granted_ + pending_; }

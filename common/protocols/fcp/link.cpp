@@ -76,13 +76,16 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
   shard.window.add(sums);
 
   Outlook all = outlook(index);
+  // A window grows no faster than time passes: what it would reach back to is forgotten.
+  all.d = std::min(all.d, shard.d + (now - shard.last));
+  shard.last = now;
   if (all.d != shard.d) {
     shard.d = all.d;
     shard.window.advance(now, shard.d);
     all.sums = outlook(index).sums;
   }
   shard.price = price_of(all, link);
-  shard.history.record(now, shard.price);
+  if (!burst.empty()) shard.history.record(now, shard.price);  // what nobody paid is no past price
 
   const Sums own = shard.window.totals();
   for (size_t f = 0; f < kFields; ++f)

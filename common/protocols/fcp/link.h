@@ -46,6 +46,7 @@ class Link final : public LinkLaw {
     TimeSeries<> history;
     double price = kMinPrice.count();
     Nanos d{0};
+    Nanos last{0};  // arrival
 
     struct alignas(64) Published {
       std::array<std::atomic<double>, kFields> sums{};
