@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "common/metrics/counter.h"
 #include "common/units/units.h"
@@ -14,15 +15,15 @@ namespace turnpike {
 /// would find its window empty and all but give its capacity away.
 class alignas(64) Stalls {
  public:
-  /// Between two polls no stall yet: a scheduler's turn.
-  static constexpr Nanos kPatience = 1_ms;
+  /// Longer than any turn of a scheduler among a few processes. Packets that come in such turns are
+  /// waiting when the thread runs again: to leave that time out and count them would make every
+  /// rate look higher than it is.
+  static constexpr Nanos kLeast = 8_ms;
 
-  /// Time since the last call beyond kPatience; zero as a rule.
+  /// Time since the last call where that was a stall; zero as a rule.
   Nanos missed(Nanos now) {
-    const Nanos gap = now - last_ - kPatience;
-    const bool first = last_ == kNever;
-    last_ = now;
-    if (first || gap <= Nanos(0)) [[likely]]
+    const Nanos gap = now - std::exchange(last_, now);
+    if (gap < kLeast) [[likely]]
       return Nanos(0);
     count_.add();
     nanos_.add(static_cast<uint64_t>(gap.count()));
@@ -40,7 +41,7 @@ class alignas(64) Stalls {
   }
 
  private:
-  Nanos last_ = kNever;
+  Nanos last_ = kNever;  // the first call is no stall
   metrics::Counter count_, nanos_;
 };
 

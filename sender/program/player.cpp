@@ -76,7 +76,7 @@ void Player::play(const TscClock& clock, const Command& command, bool sleep) {
   Napper napper;
   while (!command.stop.load(std::memory_order_relaxed)) {
     const Nanos now = clock.now();
-    if (stalls_.missed(now) > kStall) sender_->stalled(now);
+    if (stalls_.missed(now) > Nanos(0)) sender_->stalled(now);
     const Nanos next = sender_->poll(now);
     if (sleep) napper.after_poll(sender_->moved(), next == kNever ? kNever : next - now);
   }

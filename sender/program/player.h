@@ -49,8 +49,7 @@ struct Command {
 
 class Player {
  public:
-  static constexpr Nanos kDrain = 2_s;   // for flows to close at the end
-  static constexpr Nanos kStall = 4_ms;  // longer than that, the network is not to blame
+  static constexpr Nanos kDrain = 2_s;  // for flows to close at the end
 
   /// Opens the hosts' ports and makes their sender; the error names the host.
   static tl::expected<std::unique_ptr<Player>, std::string> make(const config::Topology& topology,

@@ -100,6 +100,27 @@ TEST(FcpFlow, FromNothingPromisesAllOnOnePacket) {
   EXPECT_NEAR(s.law.granted().count(), 1, 2e-3);
 }
 
+// Spec 4.7: after half a window without a packet the network expects half; the rest is promised
+// anew.
+TEST(FcpFlow, APauseIsPromisedAnew) {
+  Sender s;
+  s.open(8e-8);
+  s.law.set_target(Budget(0.5));
+  for (int i = 0; i < 10; ++i) s.law.on_ack(s.state, s.send(), echo_of_price(8e-8).data());
+  ASSERT_NEAR(s.law.granted().count(), 0.5, 1e-3);
+  s.state.now = 1_s;
+  s.law.on_pause(s.state, 20_ms);
+  EXPECT_NEAR(s.law.granted().count(), 0.25, 1e-3);
+  EXPECT_NEAR(s.law.rate(s.state).count() / (8 * 0.25 / 8e-8), 1, 1e-3);
+  const PacketNote first = s.send();
+  EXPECT_NEAR(s.last.preload, 1, 0.01) << "(x - w) / w, from the new w";
+  s.law.on_ack(s.state, first, echo_of_price(8e-8).data());
+  for (int i = 0; i < 100; ++i) s.law.on_ack(s.state, s.send(), echo_of_price(8e-8).data());
+  EXPECT_GT(s.law.granted().count(), 0.3);
+  s.law.on_pause(s.state, 1_s);
+  EXPECT_EQ(s.law.granted().count(), 0) << "all forgotten";
+}
+
 TEST(FcpFlow, NeverPromisesMoreThanTheHostHasLeft) {
   Sender s;
   s.law.set_target(Budget(1));

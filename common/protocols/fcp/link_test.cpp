@@ -69,6 +69,40 @@ TEST(FcpLink, BudgetLeavesAfterTheWindow) {
   EXPECT_EQ(price_of(link), kMinPrice.count());
 }
 
+// Round trips of 100 ms were the rule; one of 1 s asks for a window of 2 s of which most is long
+// are long forgotten. Read as silence they would take the price to a third.
+TEST(FcpLink, WindowGrowsNoFasterThanTimePasses) {
+  Link link(ParamValues(kLinkParams), 1);
+  const auto arrive = [&](uint32_t rtt_ms, int count, Nanos now) {
+    for (int i = 0; i < count; ++i) {
+      Packet p({.rtt_ns = rtt_ms * 1'000'000, .balance = 1e-6F});
+      std::array<PricedPacket, 1> one{{{p.bytes.data(), 12'500, false, true}}};  // a full link
+      link.arrive(0, one, kIdle, now);
+    }
+  };
+  for (int ms = 0; ms < 3000; ++ms) arrive(100, 1, Nanos(int64_t{ms} * 1'000'000));
+  const double before = price_of(link);
+  ASSERT_GT(before, 1e-7);
+  for (int ms = 3000; ms < 6000; ++ms) {
+    arrive(1000, 1, Nanos(int64_t{ms} * 1'000'000));
+    ASSERT_NEAR(price_of(link) / before, 1, 0.03) << ms;
+  }
+}
+
+TEST(FcpLink, NobodyPaidThePriceOfAnIdleMoment) {
+  Link link(ParamValues(kLinkParams), 1);
+  Packet p({.rtt_ns = 100'000'000, .balance = 1e-6F});
+  std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1'250'000, false, true}}};
+  link.arrive(0, burst, kIdle, 1_s);
+  const double paid = p.price();
+  for (int ms = 10; ms < 400; ms += 10) link.arrive(0, {}, kIdle, 1_s + Nanos(ms * 1'000'000));
+  ASSERT_EQ(price_of(link), kMinPrice.count());
+  Packet again({.rtt_ns = 100'000'000, .balance = 1e-6F});  // it pays what it was told at 1 s
+  burst[0].header = again.bytes.data();
+  link.arrive(0, burst, kIdle, 1_s + 400_ms);
+  EXPECT_NEAR(again.price() / (paid * 1.25e6 / 0.2 / 12.5e6), 1, 1e-5);
+}
+
 TEST(FcpLink, UnpricedTrafficTakesCapacity) {
   Link link(ParamValues(kLinkParams), 1);
   std::array<PricedPacket, 1> plain{{{nullptr, 1'250'000, false, true}}};  // half of 0.2 s
