@@ -37,7 +37,7 @@ void park_interrupt_thread() {
     for (;;) pause();
   };
   // Handle and descriptor stay: the thread holds on to them to the end.
-  rte_intr_handle* handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
+  static rte_intr_handle* const handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
   const int signal = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);  // raised already
   if (handle != nullptr && signal >= 0 && rte_intr_fd_set(handle, signal) == 0 &&
       rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT) == 0 &&
