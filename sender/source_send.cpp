@@ -12,6 +12,11 @@ namespace turnpike::sender {
 using wire::Kind;
 
 void Source::on_pacing(Flow& f, Nanos now) {
+  // Before anything is sent: what lies too far back must not go out as a burst.
+  if (const Nanos idle = f.pacer.forgive(now, f.rtt.least()); idle > Nanos(0)) {
+    parts_.totals.offered_bytes.add(static_cast<uint64_t>(f.pacer.rate() * to_seconds(idle)));
+    paused(f, idle, now);
+  }
   Nanos not_before = now;
   for (unsigned burst = 0; f.pacer.due() <= now && sendable(f) && window_open(f, now); ++burst) {
     if (burst == kMaxBurst) break;  // others are due as well; this one is again at once
@@ -26,10 +31,6 @@ void Source::on_pacing(Flow& f, Nanos now) {
   if (f.stage == Stage::kClosing && f.in_flight.empty() && f.lost.empty()) {
     finish(f, !f.cut_short, now);  // what was to be sent again had arrived after all
     return;
-  }
-  if (const Nanos idle = f.pacer.forgive(now, f.rtt.least()); idle > Nanos(0)) {
-    parts_.totals.offered_bytes.add(static_cast<uint64_t>(f.pacer.rate() * to_seconds(idle)));
-    paused(f, idle, now);
   }
   arm_pacing(f, not_before, now);
   arm_recovery(f, kNever);
