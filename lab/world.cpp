@@ -53,6 +53,7 @@ tl::expected<std::unique_ptr<World>, std::string> World::make(const config::Topo
     w->nodes_.push_back({.worker = &w->routers_.back()->worker(0), .doors = doors[r]});
   }
   std::vector<sender::Plug> plugs;
+  plugs.reserve(hosts.size());
   for (const uint32_t h : hosts) plugs.push_back({h, doors.back()[h]});
   auto made = sender::Sender::make(
       t, {.plugs = plugs, .pool = w->pool_.get(), .outcomes = &outcomes, .seed = options.seed});

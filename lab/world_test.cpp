@@ -61,35 +61,35 @@ class WorldTest : public testing::Test {
   void build(const std::string& text) {
     auto loaded = config::load_text(text, "demo");
     ASSERT_TRUE(loaded) << loaded.error().front().text();
-    topology_ = std::move(*loaded);
-    auto made = World::make(topology_, ignore_, {.slack = 10_ms});
+    topology = std::move(*loaded);
+    auto made = World::make(topology, ignore, {.slack = 10_ms});
     ASSERT_TRUE(made) << made.error();
-    world_ = std::move(*made);
+    world = std::move(*made);
   }
-  router::LinkSnapshot bottleneck() { return world_->router(kGate).snapshot().links[kBottleneck]; }
-  uint64_t dropped() { return world_->router(kGate).snapshot().dropped(); }
+  router::LinkSnapshot bottleneck() { return world->router(kGate).snapshot().links[kBottleneck]; }
+  uint64_t dropped() { return world->router(kGate).snapshot().dropped(); }
   std::map<std::string, double> acknowledged() {
     std::map<std::string, double> bytes;
-    for (const auto& host : world_->sender().hosts())
-      bytes[topology_.hosts[host->index()].name] =
+    for (const auto& host : world->sender().hosts())
+      bytes[topology.hosts[host->index()].name] =
           static_cast<double>(host->totals().acked_bytes.read());
     return bytes;
   }
 
   /// Over an interval: each host's rate as a share of the link's.
   std::map<std::string, double> shares(Nanos from, Nanos to) {
-    world_->run_until(from);
+    world->run_until(from);
     auto before = acknowledged();
-    world_->run_until(to);
+    world->run_until(to);
     auto shares = acknowledged();
     const double link = bytes_per_second(bottleneck().rate) * to_seconds(to - from);
     for (auto& [name, bytes] : shares) bytes = (bytes - before[name]) / link;
     return shares;
   }
 
-  Ignore ignore_;
-  config::Topology topology_;
-  std::unique_ptr<World> world_;
+  Ignore ignore;
+  config::Topology topology;
+  std::unique_ptr<World> world;
 };
 
 class Demo : public WorldTest, public testing::WithParamInterface<const char*> {};
@@ -123,10 +123,10 @@ TEST_F(WorldTest, RepeatsItself) {
     build(demo("100 Mbps",
                "    alice: { from: alice, to: server }\n"
                "    bob: { from: bob, to: server, start: 500 ms }\n"));
-    world_->run_until(1_s);
+    world->run_until(1_s);
     runs.push_back(acknowledged());
     prices.push_back(bottleneck().gauges.front().value);
-    world_.reset();
+    world.reset();
   }
   EXPECT_EQ(runs[0], runs[1]);
   EXPECT_EQ(prices[0], prices[1]);
@@ -139,11 +139,11 @@ class Stalls : public WorldTest, public testing::WithParamInterface<const char*>
     build(demo(GetParam(),
                "    alice: { from: alice, to: server }\n"
                "    bob: { from: bob, to: server }\n"));
-    world_->run_until(2_s);
+    world->run_until(2_s);
     EXPECT_EQ(dropped(), 0U);
-    if (router) world_->stall(kGate, time);
-    if (sender) world_->stall(World::kHosts, time);
-    world_->run_until(2_s + time);
+    if (router) world->stall(kGate, time);
+    if (sender) world->stall(World::kHosts, time);
+    world->run_until(2_s + time);
     auto s = shares(2200_ms, 3_s);
     EXPECT_NEAR(s["alice"], 0.5, 0.02);
     EXPECT_NEAR(s["bob"], 0.5, 0.02);

@@ -33,8 +33,8 @@ class World {
 
   /// A frame arrives at a link, in pieces of `segment` B each (0: one piece).
   void arrive(size_t link, const Frame& frame, unsigned worker = 0, size_t segment = 0);
-  /// Polls all workers at `now` until they have taken all that has arrived.
-  Nanos poll(Nanos now);
+  /// Polls all workers at `when` until they have taken all that has arrived.
+  Nanos poll(Nanos when);
   /// Polls at every deadline until nothing is left to do before `end`.
   void run_until(Nanos end);
   /// What left by a link since the last call.

@@ -9,7 +9,7 @@ namespace {
 
 /// A world in which FCP's data packets meet a link at the price that `price_at` gives.
 struct Priced {
-  Priced(config::Topology t, std::function<double(Nanos)> price_at, double loss = 0)
+  Priced(config::Topology t, const std::function<double(Nanos)>& price_at, double loss = 0)
       : world(std::move(t),
               {.loss = loss,
                .tap =

@@ -16,6 +16,6 @@ enum class NeighbourQuery : uint8_t {
 
 /// Routers of a topology know their neighbours, but kernels on a shared segment ask. The frame
 /// lies in one segment.
-NeighbourQuery answer_neighbour(rte_mbuf& frame, const config::Interface& own);
+NeighbourQuery answer_neighbour(rte_mbuf& m, const config::Interface& own);
 
 }  // namespace turnpike::sender

@@ -13,15 +13,15 @@ using wire::Kind;
 
 class ReceiverTest : public ::testing::Test {
  protected:
-  void make(uint32_t flows, size_t runs) { receiver_ = *Receiver::make(flows, runs, totals_); }
+  void make(uint32_t flows, size_t runs) { receiver = *Receiver::make(flows, runs, totals); }
   std::optional<Reply> send(uint32_t flow, Kind kind, uint32_t sequence, Nanos now = 1_s) {
     wire::Header h{.kind = kind, .flow = flow, .sequence = sequence, .acknowledgement = 9};
-    return receiver_->receive({.flow = flow, .port = 50000, .ip_version = 4}, h, 1500, now);
+    return receiver->receive({.flow = flow, .port = 50000, .ip_version = 4}, h, 1500, now);
   }
   void open(uint32_t flow, Nanos now = 1_s) { ASSERT_TRUE(send(flow, Kind::kSyn, 0, now)); }
 
-  HostTotals totals_;
-  std::unique_ptr<Receiver> receiver_;
+  HostTotals totals;
+  std::unique_ptr<Receiver> receiver;
 };
 
 TEST_F(ReceiverTest, AcknowledgesInOrder) {
@@ -36,8 +36,8 @@ TEST_F(ReceiverTest, AcknowledgesInOrder) {
   }
   EXPECT_EQ(send(1, Kind::kFin, 10)->kind, Kind::kFinAck);
   EXPECT_EQ(send(1, Kind::kFin, 10)->acknowledgement, 10U);
-  EXPECT_EQ(totals_.received_packets.read(), 10U);
-  EXPECT_EQ(totals_.received_bytes.read(), 15000U);
+  EXPECT_EQ(totals.received_packets.read(), 10U);
+  EXPECT_EQ(totals.received_bytes.read(), 15000U);
 }
 
 TEST_F(ReceiverTest, RangesAreTheNearestBelow) {
@@ -67,7 +67,7 @@ TEST_F(ReceiverTest, WhatCannotBeRememberedIsNotAcknowledged) {
   EXPECT_TRUE(send(1, Kind::kData, 5));
   EXPECT_TRUE(send(1, Kind::kData, 0));
   EXPECT_FALSE(send(1, Kind::kData, UINT32_MAX)) << "before the beginning";
-  EXPECT_EQ(totals_.refused_packets.read(), 2U);
+  EXPECT_EQ(totals.refused_packets.read(), 2U);
 }
 
 TEST_F(ReceiverTest, SequencesWrap) {
@@ -87,20 +87,20 @@ TEST_F(ReceiverTest, FlowsAreTheirAddressPortAndId) {
   open(1);
   wire::Header h{.kind = Kind::kData, .flow = 1};
   FlowKey other{.flow = 1, .port = 50001, .ip_version = 4};
-  EXPECT_EQ(receiver_->receive(other, h, 1500, 1_s)->kind, Kind::kReset);
+  EXPECT_EQ(receiver->receive(other, h, 1500, 1_s)->kind, Kind::kReset);
   other = {.source = {10}, .flow = 1, .port = 50000, .ip_version = 4};
-  EXPECT_EQ(receiver_->receive(other, h, 1500, 1_s)->kind, Kind::kReset);
-  EXPECT_EQ(totals_.unknown_flows.read(), 2U);
+  EXPECT_EQ(receiver->receive(other, h, 1500, 1_s)->kind, Kind::kReset);
+  EXPECT_EQ(totals.unknown_flows.read(), 2U);
 }
 
 TEST_F(ReceiverTest, IdleFlowsMakeRoomForNewOnes) {
   make(8, 64);
   for (uint32_t f = 0; f < 8; ++f) open(f, 1_s);
   EXPECT_FALSE(send(99, Kind::kSyn, 0, 2_s)) << "none of the eight may be forgotten yet";
-  EXPECT_EQ(totals_.refused_packets.read(), 1U);
+  EXPECT_EQ(totals.refused_packets.read(), 1U);
   EXPECT_TRUE(send(3, Kind::kData, 1, 59_s));  // keeps flow 3, with a run of its own
   EXPECT_TRUE(send(99, Kind::kSyn, 0, 62_s));
-  EXPECT_LT(receiver_->flows(), 8U);
+  EXPECT_LT(receiver->flows(), 8U);
   EXPECT_EQ(send(3, Kind::kData, 0, 62_s)->acknowledgement, 2U);
 }
 
@@ -111,9 +111,9 @@ TEST_F(ReceiverTest, EndedFlowsLingerUnlessRoomIsNeeded) {
     EXPECT_TRUE(send(f, Kind::kFin, 0, 1_s));
   }
   EXPECT_EQ(send(5, Kind::kFin, 0, 1_s + 1_ms)->kind, Kind::kFinAck);
-  EXPECT_EQ(receiver_->flows(), 8U);
+  EXPECT_EQ(receiver->flows(), 8U);
   open(100, 1_s + 2_ms);
-  EXPECT_GE(receiver_->flows(), 1U);
+  EXPECT_GE(receiver->flows(), 1U);
   // Forgotten or not, a repeated FIN is answered alike; what is not known is not claimed.
   for (uint32_t f = 0; f < 8; ++f) {
     EXPECT_EQ(send(f, Kind::kFin, 0, 2_s)->kind, Kind::kFinAck);
@@ -142,7 +142,7 @@ TEST_F(ReceiverTest, ManyFlowsComeAndGo) {
       ASSERT_TRUE(send(i, Kind::kFin, 1, now));
     }
   }
-  EXPECT_LE(receiver_->flows(), 100U);
+  EXPECT_LE(receiver->flows(), 100U);
 }
 
 }  // namespace

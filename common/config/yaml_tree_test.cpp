@@ -58,7 +58,9 @@ TEST(YamlTree, RefusesWhatIsMadeToDoHarm) {
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 30; ++i) {
     const std::string n = std::to_string(i), p = "*a" + std::to_string(i - 1);
-    bomb += "a" + n + ": &a" + n + " [" + p + ", " + p + ", " + p + ", " + p + "]\n";
+    for (const std::string& part : {"a" + n, ": &a" + n, " [" + p, ", " + p, ", " + p, ", " + p})
+      bomb += part;
+    bomb += "]\n";
   }
   expect_refused(bomb, "too large");
   expect_refused(std::string(100'000, '['), "nested deeper");

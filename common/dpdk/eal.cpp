@@ -112,6 +112,7 @@ tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
   static std::vector<std::string> args;
   static std::vector<char*> argv;
   args = eal_arguments(options, cpus);
+  argv.reserve(args.size());
   for (std::string& a : args) argv.push_back(a.data());
 
   if (options.show_log) {

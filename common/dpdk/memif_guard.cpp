@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -50,7 +49,8 @@ void MemifGuard::wait_outside() {
 
 }  // namespace turnpike
 
-/// Stands before libc's for the whole program: the driver offers no other place to wait.
+/// Stands before libc's for the whole program: the driver offers no other place to wait. (Declared
+/// by <sys/mman.h>, with other names for its parameters.)
 extern "C" int munmap(void* address, size_t size) noexcept {
   turnpike::MemifGuard::wait_outside();
   return static_cast<int>(syscall(SYS_munmap, address, size));

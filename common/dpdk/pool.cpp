@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <rte_errno.h>
+#include <rte_ether.h>
 
 #include "common/dpdk/dpdk_log.h"
 #include "common/dpdk/names.h"
@@ -24,6 +25,11 @@ tl::expected<Pool, std::string> Pool::create(std::string_view stem, const PoolOp
                           "): give DPDK more, with hugepages or -m");
   }
   return Pool(pool);
+}
+
+uint16_t Pool::room_for(uint32_t mtu) {
+  const uint32_t room = RTE_PKTMBUF_HEADROOM + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN + mtu;
+  return static_cast<uint16_t>(std::clamp<uint32_t>(room, RTE_MBUF_DEFAULT_BUF_SIZE, UINT16_MAX));
 }
 
 }  // namespace turnpike

@@ -26,6 +26,10 @@ class Pool {
   /// `stem` is for DPDK's dumps; names are made unique.
   static tl::expected<Pool, std::string> create(std::string_view stem, const PoolOptions& options);
 
+  /// PoolOptions::data_room for frames that carry IP datagrams of `mtu` bytes; the usual one holds
+  /// the usual MTU.
+  static uint16_t room_for(uint32_t mtu);
+
   [[nodiscard]] rte_mempool* get() const { return pool_.get(); }
   /// mbufs that somebody holds; those in lcores' caches are not in use. Exact while nobody
   /// allocates or frees.

@@ -176,13 +176,13 @@ void Tables::find(std::span<const config::Ipv6> addresses, const NextHop** out) 
 }
 
 const NextHop& Tables::find(uint32_t address) const {
-  const NextHop* hop = nullptr;
+  const NextHop* hop = hops_.data();
   find(std::span(&address, 1), &hop);
   return *hop;
 }
 
 const NextHop& Tables::find(const config::Ipv6& address) const {
-  const NextHop* hop = nullptr;
+  const NextHop* hop = hops_.data();
   find(std::span(&address, 1), &hop);
   return *hop;
 }

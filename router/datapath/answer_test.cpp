@@ -31,7 +31,7 @@ Frame part(const Frame& f, size_t from, size_t n = SIZE_MAX) {
 Frame answer_to(World& w, const Frame& f) {
   w.arrive(kLeft, f);
   w.poll(w.now);
-  const Frame out = w.only(kLeft);
+  Frame out = w.only(kLeft);
   EXPECT_EQ(unsound(out), "");
   return out;
 }
@@ -191,7 +191,7 @@ TEST(Echo, RepliesFromTheAddressThatWasAsked) {
       const Frame message = icmp(8, 0, 0x00070009, bytes(301));
       w.arrive(kLeft, v4({.destination = own, .protocol = kIcmp, .ttl = 1}, message), 0, segment);
       w.poll(w.now);
-      const Frame out = w.only(kLeft);
+      Frame out = w.only(kLeft);
       EXPECT_EQ(unsound(out), "");
       EXPECT_EQ(be32(out, 26), ipv4(own));
       EXPECT_EQ(be32(out, 30), ipv4("10.0.1.2"));
@@ -209,7 +209,7 @@ TEST(Echo, RepliesFromTheAddressThatWasAsked) {
       const Frame message = icmp6(at, 128, 0, 0x00070009, bytes(300));
       w.arrive(kLeft, v6(at, message), 0, segment);
       w.poll(w.now);
-      const Frame out = w.only(kLeft);
+      Frame out = w.only(kLeft);
       EXPECT_EQ(unsound(out), "");
       EXPECT_EQ(address6(out, 22), ipv6(at.destination));
       EXPECT_EQ(address6(out, 38), ipv6(from));
@@ -310,7 +310,7 @@ TEST(Errors, QuoteAcrossSegmentsAndKeepTheTag) {
   const Frame offending = plain(3000, false, 77);
   w.arrive(kLeft, offending, 0, 200);
   w.poll(w.now);
-  const Frame out = w.only(kLeft);
+  Frame out = w.only(kLeft);
   EXPECT_EQ(unsound(out), "");
   EXPECT_EQ(be16(out, 14), 77);
   EXPECT_EQ(part(out, 46), part(offending, 18, 548));

@@ -55,7 +55,7 @@ class Engine {
     unsigned worker;
   };
   explicit Engine(Pool pool) : pool_(std::move(pool)) {}
-  void run(unsigned worker);
+  void run(unsigned index);
 
   Pool pool_;
   std::vector<Port> ports_;

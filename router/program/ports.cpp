@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <bit>
 
-#include <rte_mbuf.h>
-
+#include "common/dpdk/pool.h"
 #include "common/program/attachment.h"
-#include "common/wire/layers.h"
 
 namespace turnpike::router {
 
@@ -57,9 +55,7 @@ Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
   // A pool holds one less than a power of two without waste.
   n.mbufs = std::clamp(static_cast<uint32_t>(std::bit_ceil(std::min<uint64_t>(mbufs, kMost))) - 1,
                        kLeast, kMost);
-  const uint32_t room = largest + wire::kEthernetSize + wire::kVlanSize + RTE_PKTMBUF_HEADROOM;
-  n.data_room =
-      static_cast<uint16_t>(std::clamp<uint32_t>(room, RTE_MBUF_DEFAULT_BUF_SIZE, UINT16_MAX));
+  n.data_room = Pool::room_for(largest);
   const uint64_t pages = (n.data_room + kPerBuffer + kPage - 1) / kPage;
   n.memory_mb = kTablesMb + kBaseMb + static_cast<unsigned>(n.mbufs * pages * kPage >> 20);
   return n;

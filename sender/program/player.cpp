@@ -18,8 +18,7 @@ uint16_t data_room(const config::Topology& t, std::span<const uint32_t> hosts) {
   uint32_t largest = 1500;
   for (const uint32_t h : hosts)
     largest = std::max<uint32_t>(largest, t.links[t.hosts[h].link].mtu);
-  const uint32_t room = largest + wire::kEthernetSize + wire::kVlanSize + RTE_PKTMBUF_HEADROOM;
-  return static_cast<uint16_t>(std::clamp<uint32_t>(room, RTE_MBUF_DEFAULT_BUF_SIZE, UINT16_MAX));
+  return Pool::room_for(largest);
 }
 
 }  // namespace

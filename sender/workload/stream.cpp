@@ -3,6 +3,7 @@
 #include "sender/workload/stream.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace turnpike::sender {
 namespace {
@@ -22,8 +23,8 @@ Overloaded(F...) -> Overloaded<F...>;
 
 }  // namespace
 
-Stream::Stream(const config::Workload& workload, uint64_t seed, uint32_t index)
-    : workload_(workload),
+Stream::Stream(config::Workload workload, uint64_t seed, uint32_t index)
+    : workload_(std::move(workload)),
       times_(seed, index * 3),
       sizes_(seed, index * 3 + 1),
       pairs_(seed, index * 3 + 2) {}

@@ -36,7 +36,7 @@ class Stream {
   std::optional<Arrival> next();
 
  private:
-  Stream(const config::Workload& workload, uint64_t seed, uint32_t index);
+  Stream(config::Workload workload, uint64_t seed, uint32_t index);
 
   [[nodiscard]] std::optional<Nanos> next_time();
   [[nodiscard]] uint64_t next_size();

@@ -2,11 +2,12 @@
 #include "common/protocols/fcp/link.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace turnpike::fcp {
 
-Link::Link(const ParamValues& params, unsigned shards)
-    : params_(params), storage_(std::make_unique<Shard[]>(shards)) {
+Link::Link(ParamValues params, unsigned shards)
+    : params_(std::move(params)), storage_(std::make_unique<Shard[]>(shards)) {
   shards_ = {storage_.get(), shards};
   for (Shard& s : shards_) s.d = outlook(0).d;
 }

@@ -26,9 +26,9 @@ namespace turnpike::fcp {
 /// in the same window: those packets load the link but bring no budget.
 class Link final : public LinkLaw {
  public:
-  Link(const ParamValues& params, unsigned shards);
+  Link(ParamValues params, unsigned shards);
 
-  uint64_t arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,
+  uint64_t arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
                   Nanos now) override;
   size_t gauges(std::span<Gauge> out) const override;
   [[nodiscard]] Rewritten rewritten() const override {
