@@ -2,6 +2,7 @@
 #include "common/report/live.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <string>
 
@@ -24,6 +25,10 @@ LiveStyle live_style(std::string_view name, std::FILE* out) {
 
 void Live::show(const LiveView& view) {
   if (style_ == LiveStyle::kNone || (view.hosts.empty() && view.links.empty())) return;
+  if (style_ == LiveStyle::kLines) {
+    if (view.t < next_line_) return;
+    next_line_ = std::floor(view.t) + 1;
+  }
   std::string text;
   if (style_ == LiveStyle::kTable) {
     const std::string table = live_table(view);

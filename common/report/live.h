@@ -17,7 +17,8 @@ LiveStyle natural_style(std::FILE* out);
 /// "table", "lines", "json" or "off"; anything else is "auto", the natural style.
 LiveStyle live_style(std::string_view name, std::FILE* out);
 
-/// Writes views one after the other; a table replaces the one before it on the screen.
+/// Writes views one after the other; a table replaces the one before it on the screen, and of lines
+/// there is at most one for each second of the run.
 class Live {
  public:
   Live(LiveStyle style, std::FILE* out) : style_(style), out_(out) {}
@@ -28,6 +29,7 @@ class Live {
   LiveStyle style_;
   std::FILE* out_;
   size_t lines_on_screen_ = 0;
+  double next_line_ = 0;  // s
 };
 
 }  // namespace turnpike::report

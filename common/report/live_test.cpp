@@ -25,7 +25,7 @@ LiveView merged() {
 
 TEST(LiveView, MergesTheStreams) {
   const LiveView view = merged();
-  EXPECT_EQ(view.t, 6.3);  // the later of the two
+  EXPECT_EQ(view.t, 6.3);  // the hosts' clock
   ASSERT_EQ(view.hosts.size(), 2u);
   ASSERT_EQ(view.links.size(), 1u);
   EXPECT_EQ(view.links[0].queue_bytes, 12100);
@@ -96,6 +96,24 @@ TEST(Live, RedrawsATableInPlace) {
   std::fclose(out);
   const std::string table = live_table(merged());
   EXPECT_EQ(std::string(buffer, size), table + "\x1b[6A\r\x1b[J" + table);
+  std::free(buffer);
+}
+
+TEST(Live, WritesALineASecond) {
+  char* buffer = nullptr;
+  size_t size = 0;
+  std::FILE* out = open_memstream(&buffer, &size);
+  Live live(LiveStyle::kLines, out);
+  LiveView view = merged();
+  for (const double t : {0.1, 0.2, 0.9, 1.0, 1.1, 1.9, 2.05, 2.5, 5.5, 5.9, 6.0}) {
+    view.t = t;
+    live.show(view);
+  }
+  std::fclose(out);
+  std::string times;
+  std::istringstream lines(std::string(buffer, size));
+  for (std::string line; std::getline(lines, line);) times += line.substr(0, line.find(' ')) + " ";
+  EXPECT_EQ(times, "t=0.1s t=1.0s t=2.0s t=5.5s t=6.0s ");
   std::free(buffer);
 }
 

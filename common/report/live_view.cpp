@@ -85,7 +85,7 @@ bool apply_live_json(std::string_view line, LiveView& view, const LinkNames& nam
   };
   const json *hosts = part("hosts"), *links = part("links");
   if (!hosts && !links) return false;
-  view.t = std::max(view.t, number_at(tree, {"t"}));
+  if (hosts || view.hosts.empty()) view.t = number_at(tree, {"t"});
   if (hosts)
     for (const auto& [name, h] : hosts->items())
       named(view.hosts, name) = {.name = name,

@@ -44,7 +44,8 @@ std::string live_json(const LiveView& view);
 using LinkNames = std::function<std::string(const std::string& node, const std::string& link)>;
 
 /// Takes over what a line of live_json(), or of a router's, says; the other part stays as it was.
-/// A router's line has "node", its name. False, and nothing changed, if the line is neither.
+/// A router's line has "node", its name; its time counts only until hosts have spoken. False, and
+/// nothing changed, if the line is neither.
 bool apply_live_json(std::string_view line, LiveView& view, const LinkNames& names = {});
 
 /// One line for logs and pipes, without its end.
