@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `turnpike VERB ...`: the tools around router and sender. It needs no DPDK and no privileges.
+// `turnpike VERB ...`: the tools around router and sender. They need no privileges, no NIC and no
+// hugepages.
 #include <CLI/CLI.hpp>
 
 #include "lab/verbs.h"
@@ -12,6 +13,7 @@ int main(int argc, char** argv) {
   lab::add_check(app, code);
   lab::add_schema(app, code);
   lab::add_demo(app, code);
+  lab::add_lab(app, code);
   lab::add_report(app, code);
   try {
     app.parse(argc, argv);

@@ -14,6 +14,8 @@ void add_check(CLI::App& app, ExitCode& code);
 void add_schema(CLI::App& app, ExitCode& code);
 /// `turnpike demo [FILE]`: plays a topology with real processes and judges the shares.
 void add_demo(CLI::App& app, ExitCode& code);
+/// `turnpike lab FILE`: plays a topology on a virtual clock.
+void add_lab(CLI::App& app, ExitCode& code);
 /// `turnpike report DIR`: renders the report of a run's folder.
 void add_report(CLI::App& app, ExitCode& code);
 

@@ -21,16 +21,40 @@ size_t index_of_router(const config::Topology& t, const std::string& name) {
   return static_cast<size_t>(at - t.routers.begin());
 }
 
+std::vector<uint32_t> played_hosts(const config::Topology& t) {
+  std::vector<uint32_t> hosts;
+  for (uint32_t i = 0; i < t.hosts.size(); ++i)
+    if (!t.hosts[i].external) hosts.push_back(i);
+  return hosts;
+}
+
+/// As many for what routers hold as the hosts need.
+size_t buffers_of(const config::Topology& t) {
+  return 2 * sender::size_of(t, played_hosts(t)).buffers;
+}
+
+uint16_t data_room(const config::Topology& t) {
+  uint32_t largest = 0;
+  for (const config::Link& link : t.links) largest = std::max<uint32_t>(largest, link.mtu);
+  return Pool::room_for(largest);
+}
+
 }  // namespace
+
+unsigned World::buffers_mb(const config::Topology& t) {
+  constexpr size_t kPage = 4096;      // B; without hugepages no buffer shares one
+  constexpr size_t kPerBuffer = 256;  // B beside its data
+  const size_t pages = (data_room(t) + kPerBuffer + kPage - 1) / kPage;
+  return static_cast<unsigned>(buffers_of(t) * pages * kPage >> 20);
+}
 
 tl::expected<std::unique_ptr<World>, std::string> World::make(const config::Topology& t,
                                                               sender::OutcomeSink& outcomes,
                                                               const Options& options) {
-  std::vector<uint32_t> hosts;
-  for (uint32_t i = 0; i < t.hosts.size(); ++i)
-    if (!t.hosts[i].external) hosts.push_back(i);
-  const size_t buffers = 2 * sender::size_of(t, hosts).buffers;
-  auto pool = Pool::create("lab", {.mbufs = static_cast<uint32_t>(buffers)});
+  const std::vector<uint32_t> hosts = played_hosts(t);
+  const size_t buffers = buffers_of(t);
+  auto pool =
+      Pool::create("lab", {.mbufs = static_cast<uint32_t>(buffers), .data_room = data_room(t)});
   if (!pool) return tl::unexpected(pool.error());
   std::unique_ptr<World> w(new World(t, std::move(*pool), buffers));
 

@@ -33,6 +33,9 @@ class World {
                                                                 sender::OutcomeSink& outcomes,
                                                                 const Options& options);
 
+  /// What its packet buffers take of EAL's memory.
+  static unsigned buffers_mb(const config::Topology& topology);
+
   /// Plays until `end`.
   void run_until(Nanos end);
   /// A router, by index, or kHosts does not run from now on for so long, as on a machine that is

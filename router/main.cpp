@@ -18,7 +18,7 @@
 #include "common/units/text.h"
 #include "router/program/engine.h"
 #include "router/program/options.h"
-#include "router/program/record.h"
+#include "router/results/record.h"
 
 namespace turnpike::router {
 namespace {

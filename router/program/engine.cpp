@@ -37,26 +37,7 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
     e->ports_.push_back(std::move(*port));
     e->kept_ += devices[l].device.keeps;
   }
-  std::vector<std::vector<QueuePair*>> queues;
-  for (size_t l = 0; l < devices.size(); ++l) {
-    const config::Link& link = topology.links[topology.routers[node].links[l]];
-    const size_t end = link.end_at(topology.routers[node].name);
-    const bool wired = std::ranges::find(topology.routers, link.ends[1 - end].node,
-                                         &config::Router::name) != topology.routers.end();
-    const auto queue = [&](uint16_t q) -> QueuePair* {
-      // A sender delays both directions of its hosts' links, a router only what it sends.
-      auto wire = wired ? wire_at(e->ports_[l].queue(q), link, end, false, needs.mbufs) : nullptr;
-      if (!wire) return &e->ports_[l].queue(q);
-      return e->wires_.emplace_back(std::move(wire)).get();
-    };
-    auto& of_workers = queues.emplace_back(options.workers, nullptr);
-    // A port with one queue goes to one worker, the ports in turn.
-    if (devices[l].queues == options.workers) {
-      for (uint16_t w = 0; w < options.workers; ++w) of_workers[w] = queue(w);
-    } else {
-      of_workers[l % options.workers] = queue(0);
-    }
-  }
+  const auto queues = e->plug_in(topology, node, devices, options.workers, needs.mbufs);
   const std::vector<rte_mempool*> pools(options.workers, mempool);
   RouterOptions router_options;
   router_options.workers = options.workers;
@@ -66,6 +47,33 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
   e->router_ = std::move(*router);
   e->stalls_ = std::vector<Stalls>(options.workers);
   return e;
+}
+
+std::vector<std::vector<QueuePair*>> Engine::plug_in(const config::Topology& topology, size_t node,
+                                                     const std::vector<LinkDevice>& devices,
+                                                     unsigned workers, size_t buffers) {
+  const config::Router& self = topology.routers[node];
+  std::vector<std::vector<QueuePair*>> queues(devices.size());
+  for (size_t l = 0; l < devices.size(); ++l) {
+    const config::Link& link = topology.links[self.links[l]];
+    const size_t end = link.end_at(self.name);
+    const bool to_router = std::ranges::find(topology.routers, link.ends[1 - end].node,
+                                             &config::Router::name) != topology.routers.end();
+    const auto queue = [&](uint16_t q) -> QueuePair* {
+      // A sender delays both directions of its hosts' links, a router only what it sends.
+      auto wire = to_router ? wire_at(ports_[l].queue(q), link, end, false, buffers) : nullptr;
+      if (!wire) return &ports_[l].queue(q);
+      return wires_.emplace_back(std::move(wire)).get();
+    };
+    queues[l].resize(workers, nullptr);
+    // A port with one queue goes to one worker, the ports in turn.
+    if (devices[l].queues == workers) {
+      for (uint16_t w = 0; w < workers; ++w) queues[l][w] = queue(w);
+    } else {
+      queues[l][l % workers] = queue(0);
+    }
+  }
+  return queues;
 }
 
 Engine::~Engine() {

@@ -55,6 +55,10 @@ class Engine {
     unsigned worker;
   };
   explicit Engine(Pool pool) : pool_(std::move(pool)) {}
+  /// Which worker polls which queue, with the links' lengths before them: [link][worker].
+  std::vector<std::vector<QueuePair*>> plug_in(const config::Topology& topology, size_t node,
+                                               const std::vector<LinkDevice>& devices,
+                                               unsigned workers, size_t buffers);
   void run(unsigned index);
 
   Pool pool_;

@@ -8,21 +8,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/metrics/histogram.h"
+#include "sender/observer.h"
 
 namespace turnpike::sender {
 namespace {
-
-Spread spread_of(const metrics::Histogram& h) {
-  const auto at = [&](double q) { return Nanos(static_cast<int64_t>(h.quantile(q))); };
-  return {.count = h.count(),
-          .mean = Nanos(static_cast<int64_t>(h.mean())),
-          .p50 = at(0.5),
-          .p90 = at(0.9),
-          .p99 = at(0.99),
-          .p999 = at(0.999),
-          .max = Nanos(static_cast<int64_t>(h.max()))};
-}
 
 struct NamedCounter {
   const char* name;
@@ -63,14 +52,7 @@ std::string host_line(const std::string& name, const HostTotals& t) {
 }  // namespace
 
 void Control::sample(Nanos now) {
-  std::vector<HostReading> hosts(topology_.hosts.size());
-  std::vector<GroupReading> groups(topology_.flows.size() + topology_.workloads.size());
-  for (const auto& player : players_) {
-    for (const auto& host : player->sender().hosts()) hosts[host->index()] = read(host->totals());
-    const auto parts = player->sender().groups();
-    for (size_t i = 0; i < parts.size(); ++i) add(groups[i], parts[i]);
-  }
-  recorder_.sample(now, hosts, groups);
+  observe(senders_, now, topology_, recorder_);
   live_.show(view_of(topology_, recorder_));
 }
 
@@ -83,12 +65,7 @@ void Control::collect() {
 
 void Control::conclude() {
   collect();
-  for (const auto& player : players_) {
-    for (const auto& host : player->sender().hosts()) {
-      recorder_.delays(host->index(), spread_of(host->source().rtts()),
-                       spread_of(host->source().queueing()));
-    }
-  }
+  observe_delays(senders_, recorder_);
 }
 
 std::string Control::verdict_text(const RunEnd& end) const {

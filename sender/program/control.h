@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "common/config/topology.h"
 #include "common/report/live.h"
@@ -17,7 +18,9 @@ class Control {
  public:
   Control(const config::Topology& topology, std::span<const std::unique_ptr<Player>> players,
           report::LiveStyle style)
-      : topology_(topology), players_(players), recorder_(topology), live_(style, stdout) {}
+      : topology_(topology), players_(players), recorder_(topology), live_(style, stdout) {
+    for (const auto& player : players) senders_.push_back(&player->sender());
+  }
 
   /// Reads every total once and shows it.
   void sample(Nanos now);
@@ -38,6 +41,7 @@ class Control {
  private:
   const config::Topology& topology_;
   std::span<const std::unique_ptr<Player>> players_;
+  std::vector<Sender*> senders_;
   Recorder recorder_;
   report::Live live_;
 };

@@ -10,7 +10,7 @@
 #include <tl/expected.hpp>
 
 #include "common/dpdk/port.h"
-#include "router/program/sampler.h"
+#include "router/results/sampler.h"
 
 namespace turnpike::router {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From snapshots to what programs and people read.
-#include "router/program/record.h"
+#include "router/results/record.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/program/record.h"
+#include "router/results/record.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/program/sampler.h"
+#include "router/results/sampler.h"
 
 #include <nlohmann/json.hpp>
 

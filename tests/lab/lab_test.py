@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# `turnpike lab` on the demo: exact shares, and the same bytes every time.
+# Usage: lab_test.py TURNPIKE
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from tap import Tap  # noqa: E402
+
+SERIES = ["rates.csv", "links.csv", "flows.csv"]
+
+
+def play(turnpike, folder):
+    done = subprocess.run([turnpike, "lab", ROOT / "configs" / "demo.yaml", "--out", folder, "--json"],
+                          text=True, timeout=120, capture_output=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def main():
+    turnpike = pathlib.Path(sys.argv[1]).resolve()
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as name:
+        first, second = pathlib.Path(name) / "first", pathlib.Path(name) / "second"
+        code, out, err = play(turnpike, first)
+        if tap.check("the demo plays in the lab, exit code 0", code == 0, code, out[-2000:], err):
+            summary = json.loads(out)
+            tap.check("it prints the summary that it leaves behind",
+                      summary == json.loads((first / "summary.json").read_text()))
+            worst = max((host["error"] for interval in summary["intervals"]
+                         for host in interval["hosts"].values()), key=abs)
+            tap.check(f"every host within 0.5 % of its share, worst {100 * worst:+.2f} %",
+                      abs(worst) <= 0.005, summary["intervals"])
+            tap.check("no packet lost", summary["verdict"]["lost_packets"] == 0, summary["verdict"])
+        code, out, err = play(turnpike, second)
+        tap.check("and again", code == 0, code, out[-2000:], err)
+        for series in SERIES:
+            tap.check(f"{series} has the same bytes both times",
+                      (first / series).read_bytes() == (second / series).read_bytes())
+        tap.check("a file that is not there ends with exit code 3",
+                  subprocess.run([turnpike, "lab", "no-such.yaml"], capture_output=True,
+                                 check=False).returncode == 3)
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()
