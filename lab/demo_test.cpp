@@ -76,7 +76,7 @@ TEST_F(Demo, MergesJudgesAndReports) {
       "links.csv; exit 0");
   EXPECT_EQ(run({.routers = {gate}, .sender = sender(kGood)}), kExitOk);
   // One line of the live view that has both: the router's price and the host's rate.
-  EXPECT_NE(said().find("t=1.0s  bottleneck 0.0800 $/MB"), std::string::npos) << said();
+  EXPECT_NE(said().find("t=0.1s  bottleneck 0.0800 $/MB"), std::string::npos) << said();
   EXPECT_NE(said().find("alice 99.5 of 100.0 Mbps"), std::string::npos);
   EXPECT_EQ(said().find("alice-gate"), std::string::npos);  // has no price
   EXPECT_NE(said().find("0.5 to 2.0 s     alice"), std::string::npos);
