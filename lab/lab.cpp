@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -22,13 +23,14 @@ namespace {
 
 struct Options {
   std::string file, folder;
+  std::vector<config::Setting> settings;
   std::optional<uint64_t> seed;
   std::optional<Nanos> duration;
   bool json = false;
 };
 
 ExitCode lab(const Options& o) {
-  auto loaded = config::load_file(o.file);
+  auto loaded = config::load_file(o.file, o.settings);
   if (!loaded) {
     for (const config::Mistake& m : loaded.error()) std::fprintf(stderr, "%s\n", m.text().c_str());
     return kExitBadConfiguration;
@@ -68,6 +70,18 @@ void add_lab(CLI::App& app, ExitCode& code) {
   verb->add_option("FILE", o->file, "topology file (YAML); its attachments do not matter")
       ->required();
   verb->add_option("--seed", o->seed, "instead of the file's");
+  verb->add_option_function<std::vector<std::string>>(
+          "--set",
+          [o](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) {
+              auto setting = config::parse_setting(text);
+              if (!setting) throw CLI::ValidationError("\"" + text + "\" is not PATH=VALUE");
+              o->settings.push_back(std::move(*setting));
+            }
+          },
+          "a value in place of the file's, such as links.bottleneck.rate='1 Gbps'; may be repeated")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
   verb->add_option_function<std::string>(
       "--duration", positive_time([o](Nanos time) { o->duration = time; }), "such as 5s");
   verb->add_option("--out", o->folder, "folder for results (default: the file's run.output)");

@@ -10,14 +10,17 @@
 
 #include "common/config/draft.h"
 #include "common/config/reader.h"
+#include "common/config/setting.h"
 #include "common/config/yaml_tree.h"
 
 namespace turnpike::config {
 
-Loaded load_text(const std::string& text, const std::string& name) {
+Loaded load_text(const std::string& text, const std::string& name,
+                 std::span<const Setting> settings) {
   Mistakes mistakes(name);
-  const auto tree = parse_yaml(text, mistakes);
+  auto tree = parse_yaml(text, mistakes);
   if (!tree) return tl::unexpected(mistakes.sorted());
+  for (const Setting& s : settings) apply(s, *tree, mistakes);
   const FileSpec file = read_file_spec(*tree, mistakes);
   Draft draft(file, mistakes);
   place_run(draft);
@@ -32,7 +35,7 @@ Loaded load_text(const std::string& text, const std::string& name) {
   return std::move(draft.topology);
 }
 
-Loaded load_file(const std::string& path) {
+Loaded load_file(const std::string& path, std::span<const Setting> settings) {
   const auto unreadable = [&](const std::string& why) {
     return tl::unexpected(std::vector<Mistake>{{path, 0, 0, "", "cannot be read: " + why}});
   };
@@ -46,7 +49,7 @@ Loaded load_file(const std::string& path) {
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (in.bad()) return unreadable("input error");
   text.resize(static_cast<size_t>(in.gcount()));
-  return load_text(text, path);
+  return load_text(text, path, settings);
 }
 
 }  // namespace turnpike::config

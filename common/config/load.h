@@ -2,7 +2,10 @@
 // From a YAML file to a Topology, or to every mistake in it.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tl/expected.hpp>
@@ -10,6 +13,15 @@
 #include "common/config/topology.h"
 
 namespace turnpike::config {
+
+/// One value of a file, given by hand: links.bottleneck.rate=1 Gbps.
+struct Setting {
+  std::string path;   // keys, and places in lists counted from 0, joined by dots
+  std::string value;  // YAML
+};
+
+/// "path=value"; nothing where there is no path or no "=".
+std::optional<Setting> parse_setting(std::string_view text);
 
 /// One mistake; line and column count from 1, 0 where the file itself could not be read.
 struct Mistake {
@@ -23,9 +35,11 @@ struct Mistake {
 
 using Loaded = tl::expected<Topology, std::vector<Mistake>>;
 
-/// Reads, checks and completes a topology. Mistakes come in file order, all at once.
-Loaded load_file(const std::string& path);
+/// Reads, checks and completes a topology, with `settings` in place of what the file says. Mistakes
+/// come in file order, all at once.
+Loaded load_file(const std::string& path, std::span<const Setting> settings = {});
 /// The same for text that is in memory; `name` stands for the file in mistakes.
-Loaded load_text(const std::string& text, const std::string& name);
+Loaded load_text(const std::string& text, const std::string& name,
+                 std::span<const Setting> settings = {});
 
 }  // namespace turnpike::config

@@ -68,7 +68,7 @@ std::vector<std::vector<QueuePair*>> Engine::plug_in(const config::Topology& top
     queues[l].resize(workers, nullptr);
     // A port with one queue goes to one worker, the ports in turn.
     if (devices[l].queues == workers) {
-      for (uint16_t w = 0; w < workers; ++w) queues[l][w] = queue(w);
+      for (unsigned w = 0; w < workers; ++w) queues[l][w] = queue(static_cast<uint16_t>(w));
     } else {
       queues[l][l % workers] = queue(0);
     }

@@ -15,9 +15,9 @@ from tap import Tap  # noqa: E402
 SERIES = ["rates.csv", "links.csv", "flows.csv"]
 
 
-def play(turnpike, folder):
-    done = subprocess.run([turnpike, "lab", ROOT / "configs" / "demo.yaml", "--out", folder, "--json"],
-                          text=True, timeout=120, capture_output=True, check=False)
+def play(turnpike, folder, *more):
+    done = subprocess.run([turnpike, "lab", ROOT / "configs" / "demo.yaml", "--out", folder, "--json",
+                           *more], text=True, timeout=120, capture_output=True, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -41,6 +41,13 @@ def main():
         for series in SERIES:
             tap.check(f"{series} has the same bytes both times",
                       (first / series).read_bytes() == (second / series).read_bytes())
+        code, _, err = play(turnpike, second, "--set", "links.bottleneck.rate=20 Mbps",
+                            "--set", "run.tolerence=0.01")
+        tap.check("--set is read as strictly as the file", code == 3 and "run.tolerence" in err
+                  and "did you mean 'tolerance'" in err, code, err)
+        code, out, err = play(turnpike, second, "--set", "links.bottleneck.rate=20 Mbps")
+        tap.check("--set takes the place of what the file says",
+                  code == 0 and json.loads(out)["links"]["bottleneck"]["rate_mbps"] == 20, code, err)
         tap.check("a file that is not there ends with exit code 3",
                   subprocess.run([turnpike, "lab", "no-such.yaml"], capture_output=True,
                                  check=False).returncode == 3)

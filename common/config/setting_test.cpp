@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Values given by hand: where they go, and what is said where they cannot.
+#include <gtest/gtest.h>
+
+#include "common/config/load.h"
+
+namespace turnpike::config {
+namespace {
+
+constexpr const char* kFile =
+    "hosts: { a: { budget: 1 $/s }, b: {} }\n"
+    "routers: { r: {} }\n"
+    "links:\n"
+    "  in: { ends: [a, r], rate: 1 Gbps, delay: 1 ms }\n"
+    "  out: { ends: [r, b], rate: 100 Mbps, delay: 1 ms, law: fcp }\n"
+    "traffic: { flows: { f: { from: a, to: b } } }\n";
+
+Loaded load(std::vector<std::string> texts) {
+  std::vector<Setting> settings;
+  for (const std::string& text : texts) settings.push_back(parse_setting(text).value());
+  return load_text(kFile, "file", settings);
+}
+
+std::string only_mistake(const Loaded& loaded) {
+  return !loaded && loaded.error().size() == 1 ? loaded.error()[0].text() : "not one mistake";
+}
+
+TEST(Setting, ReplacesAndAdds) {
+  const auto t = load({"links.out.rate=1 Gbps", "run.seed=7", "traffic.flows.f.size=10 KB",
+                       "traffic.flows.g={from: b, to: a}", "hosts.b.budget=2 $/s",
+                       "links.out.law.fcp.window=3"});
+  ASSERT_TRUE(t) << t.error()[0].text();
+  EXPECT_EQ(t->links[1].directions[0].rate, 1_Gbps);
+  EXPECT_EQ(t->run.seed, 7U);
+  ASSERT_EQ(t->flows.size(), 2U);
+  EXPECT_EQ(t->flows[0].size, 10'000U);
+  EXPECT_EQ(t->flows[1].name, "g");
+  const auto with = load({"links.out.law={fcp: {window: 3}}"});
+  ASSERT_TRUE(with);
+  for (size_t i = 0; i < with->links[1].directions[0].law.params.size(); ++i)
+    EXPECT_EQ(t->links[1].directions[0].law.params[i], with->links[1].directions[0].law.params[i]);
+}
+
+TEST(Setting, StepsIntoLists) {
+  const auto t = load({"links.out.ends.0=b", "links.out.ends.1=r"});
+  ASSERT_TRUE(t) << t.error()[0].text();
+  EXPECT_EQ(t->links[1].ends[0].node, "b");
+}
+
+TEST(Setting, MistakesNameTheirPath) {
+  EXPECT_EQ(only_mistake(load({"links.out.rate=7"})).find("file: links.out.rate: "), 0U);
+  EXPECT_NE(only_mistake(load({"links.out.rat=1 Gbps"})).find("did you mean 'rate'"),
+            std::string::npos);
+  EXPECT_NE(only_mistake(load({"links.out.rate.x=1"})).find("there is no 'x' to set"),
+            std::string::npos);
+  EXPECT_NE(only_mistake(load({"links.out.ends.2=a"})).find("there is no '2' to set"),
+            std::string::npos);
+  EXPECT_NE(only_mistake(load({"run=[}"})).find("run: '[}': "), std::string::npos);
+}
+
+TEST(Setting, WantsAPathAndAnEqualsSign) {
+  EXPECT_FALSE(parse_setting("rate"));
+  EXPECT_FALSE(parse_setting("=1"));
+  EXPECT_EQ(parse_setting("a=b=c")->value, "b=c");
+}
+
+}  // namespace
+}  // namespace turnpike::config
