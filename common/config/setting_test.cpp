@@ -15,8 +15,9 @@ constexpr const char* kFile =
     "  out: { ends: [r, b], rate: 100 Mbps, delay: 1 ms, law: fcp }\n"
     "traffic: { flows: { f: { from: a, to: b } } }\n";
 
-Loaded load(std::vector<std::string> texts) {
+Loaded load(const std::vector<std::string>& texts) {
   std::vector<Setting> settings;
+  settings.reserve(texts.size());
   for (const std::string& text : texts) settings.push_back(parse_setting(text).value());
   return load_text(kFile, "file", settings);
 }
