@@ -42,10 +42,7 @@ uint16_t data_room(const config::Topology& t) {
 }  // namespace
 
 unsigned World::buffers_mb(const config::Topology& t) {
-  constexpr size_t kPage = 4096;      // B; without hugepages no buffer shares one
-  constexpr size_t kPerBuffer = 256;  // B beside its data
-  const size_t pages = (data_room(t) + kPerBuffer + kPage - 1) / kPage;
-  return static_cast<unsigned>(buffers_of(t) * pages * kPage >> 20);
+  return static_cast<unsigned>(Pool::memory(buffers_of(t), data_room(t)) >> 20);
 }
 
 tl::expected<std::unique_ptr<World>, std::string> World::make(const config::Topology& t,

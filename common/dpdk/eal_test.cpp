@@ -62,6 +62,21 @@ TEST(Pool, CountsWhatIsOutAndTakesItsOwnName) {
   EXPECT_EQ(a->in_use(), 0U);
 }
 
+TEST(Pool, TakesTheMemoryThatItSays) {
+  for (const uint16_t room : {uint16_t{2176}, Pool::room_for(9000)}) {
+    constexpr uint32_t kCount = 1023;
+    const auto pool = Pool::create("sized", {.mbufs = kCount, .data_room = room});
+    ASSERT_TRUE(pool) << pool.error();
+    size_t bytes = 0;
+    const auto add = [](rte_mempool*, void* sum, rte_mempool_memhdr* chunk, unsigned) {
+      *static_cast<size_t*>(sum) += chunk->len;
+    };
+    rte_mempool_mem_iter(pool->get(), add, &bytes);
+    EXPECT_LE(bytes, Pool::memory(kCount, room) * 21 / 20);
+    EXPECT_GE(bytes, Pool::memory(kCount, room) * 19 / 20);
+  }
+}
+
 TEST(Pool, TooLargeIsAnErrorThatSaysWhatToDo) {
   const auto pool = Pool::create("huge", {.mbufs = 50'000'000});
   ASSERT_FALSE(pool);

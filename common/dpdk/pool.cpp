@@ -32,4 +32,10 @@ uint16_t Pool::room_for(uint32_t mtu) {
   return static_cast<uint16_t>(std::clamp<uint32_t>(room, RTE_MBUF_DEFAULT_BUF_SIZE, UINT16_MAX));
 }
 
+size_t Pool::memory(size_t mbufs, uint16_t data_room) {
+  constexpr size_t kPage = 4096;
+  constexpr size_t kBeside = 256;  // the mbuf and the pool's header
+  return mbufs * ((data_room + kBeside + kPage - 1) / kPage) * kPage;
+}
+
 }  // namespace turnpike

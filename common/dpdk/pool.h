@@ -29,6 +29,8 @@ class Pool {
   /// PoolOptions::data_room for frames that carry IP datagrams of `mtu` bytes; the usual one holds
   /// the usual MTU.
   static uint16_t room_for(uint32_t mtu);
+  /// Ordinary memory that a pool takes, B: without hugepages no two buffers share a page.
+  static size_t memory(size_t mbufs, uint16_t data_room);
 
   [[nodiscard]] rte_mempool* get() const { return pool_.get(); }
   /// mbufs that somebody holds; those in lcores' caches are not in use. Exact while nobody

@@ -37,10 +37,8 @@ Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
   constexpr uint32_t kPerQueue = 3072;       // descriptors both ways and a sender's slots
   constexpr uint32_t kTypicalPacket = 1024;  // B in a full buffer; smaller ones fill the slots
   constexpr uint32_t kMost = 262'143, kLeast = 16'383;
-  constexpr unsigned kTablesMb = 72;    // two FIBs with 16 bits for each /24
-  constexpr unsigned kBaseMb = 96;      // EAL, ports, rings
-  constexpr uint64_t kPage = 4096;      // B; without hugepages no buffer shares a page
-  constexpr uint64_t kPerBuffer = 256;  // B beside its data: the mbuf and the pool's header
+  constexpr unsigned kTablesMb = 72;  // two FIBs with 16 bits for each /24
+  constexpr unsigned kBaseMb = 96;    // EAL, ports, rings
 
   Needs n;
   uint64_t mbufs = 0;
@@ -56,8 +54,8 @@ Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
   n.mbufs = std::clamp(static_cast<uint32_t>(std::bit_ceil(std::min<uint64_t>(mbufs, kMost))) - 1,
                        kLeast, kMost);
   n.data_room = Pool::room_for(largest);
-  const uint64_t pages = (n.data_room + kPerBuffer + kPage - 1) / kPage;
-  n.memory_mb = kTablesMb + kBaseMb + static_cast<unsigned>(n.mbufs * pages * kPage >> 20);
+  n.memory_mb =
+      kTablesMb + kBaseMb + static_cast<unsigned>(Pool::memory(n.mbufs, n.data_room) >> 20);
   return n;
 }
 

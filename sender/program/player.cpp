@@ -104,11 +104,10 @@ tl::expected<void, std::string> Player::close() {
 unsigned memory_mb(const config::Topology& t,
                    std::span<const std::vector<uint32_t>> hosts_of_players) {
   constexpr size_t kBase = 64;          // EAL, ports, rings
-  constexpr size_t kPerBuffer = 320;    // B beside its data: the mbuf and the pool's share
   constexpr size_t kPerSinkFlow = 128;  // B in the hash table
   size_t bytes = 0;
   for (const auto& hosts : hosts_of_players) {
-    bytes += size_of(t, hosts).buffers * (data_room(t, hosts) + kPerBuffer);
+    bytes += Pool::memory(size_of(t, hosts).buffers, data_room(t, hosts));
     bytes += OutcomeRing::kRoom * sizeof(FlowOutcome);
     for (const uint32_t h : hosts) bytes += sink_flows(t, h) * kPerSinkFlow + (size_t{4} << 20);
   }

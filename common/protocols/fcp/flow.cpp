@@ -14,7 +14,7 @@ uint32_t rtt_field(Nanos rtt) {
 
 }  // namespace
 
-// Section 4.4: the SYN pays for the packets of the first round trip. There is no price yet to
+// The SYN pays for the packets of the first round trip. There is no price yet to
 // weigh it with; routers take today's.
 void Flow::write_syn(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
   const double first_round = std::min(syn_packets_ * s.packet_size, s.unsent);
@@ -51,17 +51,17 @@ void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Packet
   }
 }
 
-// Section 4.2, the canonical per-packet form: over one round trip of packets the preloads add up
+// The canonical per-packet form: over one round trip of packets the preloads add up
 // to exactly the gap, however often the target moves.
 double Flow::preload_for(const FlowState& s, uint32_t size, double rtt) {
   const double rate = granted_ / price_;
-  if (s.unsent <= rate * rtt) return -1;  // section 4.6: this packet's slot will not be used again
+  if (s.unsent <= rate * rtt) return -1;  // the end: this packet's slot will not be used again
 
   if (s.now >= round_end_) {
     round_base_ = granted_;
     round_end_ = s.now + s.rtt;
   }
-  const double wanted = std::min(target_, price_ * s.unsent / rtt);  // section 4.5
+  const double wanted = std::min(target_, price_ * s.unsent / rtt);  // a short flow
   const double need = std::min(wanted - granted_ - pending_, s.headroom);
   if (std::fabs(need) <= dead_band_ * wanted) return 0;
 
@@ -94,9 +94,9 @@ void Flow::on_ack_without_feedback(const FlowState&, const PacketNote& note) {
 
 void Flow::on_loss(const FlowState&, const PacketNote& note) { settle(note, false); }
 
-// Section 4.7: the network expects of a flow what it brought in the last two round trips, its
-// links' window. What a pause took out of it is promised anew, or the price would have forgotten
-// the flow when its rate comes back.
+// The network expects of a flow what it brought in the last two round trips, its links'
+// window. What a pause took out of it is promised anew, or the price would have forgotten the flow
+// when its rate comes back.
 void Flow::on_pause(const FlowState& s, Nanos idle) {
   const double window = 2 * to_seconds(s.rtt);
   granted_ *= std::clamp(1 - to_seconds(idle) / window, 0.0, 1.0);
@@ -104,7 +104,7 @@ void Flow::on_pause(const FlowState& s, Nanos idle) {
   round_end_ = s.now + s.rtt;
 }
 
-// Section 4.3: w moves by what the packet promised, valued at the price it paid.
+// w moves by what the packet promised, valued at the price it paid.
 void Flow::settle(const PacketNote& note, bool delivered) {
   const auto promise = note.get<Promise>();
   if (promise.preload == 0 || promise.rtt_ns == 0) return;

@@ -100,7 +100,7 @@ TEST(FcpFlow, FromNothingPromisesAllOnOnePacket) {
   EXPECT_NEAR(s.law.granted().count(), 1, 2e-3);
 }
 
-// Spec 4.7: after half a window without a packet the network expects half; the rest is promised
+// After half a window without a packet the network expects half; the rest is promised
 // anew.
 TEST(FcpFlow, APauseIsPromisedAnew) {
   Sender s;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The link's law against closed forms, alone and with flows over it (spec of the paper's figures).
+// The link's law against closed forms, alone and with flows over it.
 #include "common/protocols/fcp/link.h"
 
 #include <array>
