@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "common/config/spec.h"
+#include "common/protocols/registry.h"
 
 namespace turnpike::config {
 
@@ -23,8 +24,16 @@ struct About {
   std::span<const std::string_view> words = {};  // the only ones allowed
 };
 
-inline constexpr std::array<std::string_view, 1> kStrategies{"equal-budget"};
+inline constexpr std::array<std::string_view, 6> kStrategies{
+    "equal-budget", "equal-throughput", "max-throughput", "background", "stability", "each-flow"};
+inline constexpr std::array<std::string_view, 2> kCounts{"payload", "packets"};
 inline constexpr std::array<std::string_view, 2> kDrains{"shaped", "line-rate"};
+
+template <class V>
+void describe(V& v, SpanSpec& s) {
+  v.field("from", s.from, {.doc = "beginning", .fallback = "0 s", .min = "0 s"});
+  v.field("to", s.to, {.doc = "end; the run's unless given", .min = "1 us"});
+}
 
 template <class V>
 void describe(V& v, RunSpec& s) {
@@ -47,6 +56,25 @@ void describe(V& v, RunSpec& s) {
            .max = "1"});
   v.field("udp_port", s.udp_port,
           {.doc = "that Turnpike packets go to", .fallback = "4747", .min = "1", .max = "65535"});
+  v.field(
+      "quantum", s.quantum,
+      {.doc = "on a virtual clock: what happens waits for the next multiple of this and is then "
+              "handled in bursts, as by a machine that polls so often; 0 s: each at its time",
+       .fallback = "0 s",
+       .min = "0 s",
+       .max = "1 s"});
+  v.field("measure", s.measure,
+          {.doc = "spans of time by name, over which the summary tells everything apart"});
+}
+
+template <class V>
+void describe(V& v, BudgetChangeSpec& s) {
+  v.field("at", s.at, {.doc = "in time since the run's start", .min = "0 s", .required = true});
+  v.field("budget", s.budget,
+          {.doc = "what the host may spend from then on",
+           .min = "0 $/s",
+           .max = "1000000000 $/s",
+           .required = true});
 }
 
 template <class V>
@@ -57,9 +85,11 @@ void describe(V& v, HostSpec& s) {
            .min = "0 $/s",
            .max = "1000000000 $/s"});
   v.field("strategy", s.strategy,
-          {.doc = "how the budget is split over the host's flows",
+          {.doc = "how the budget is split over the host's flows; each-flow: it is not, every flow "
+                  "is a customer with a budget of its own",
            .fallback = kStrategies[0],
            .words = kStrategies});
+  v.field("changes", s.changes, {.doc = "the budget at later times"});
   v.field("external", s.external,
           {.doc = "a real machine or kernel: the sender does not play it", .fallback = "false"});
   v.field("addresses", s.addresses,
@@ -129,6 +159,22 @@ void describe(V& v, DirectionSpec& s) {
                   "and 38 B (Ethernet, FCS, preamble, gap) for line-rate unless given",
            .min = "0 B",
            .max = "1000 B"});
+  v.field("loss", s.loss,
+          {.doc = "share of packets that the wire loses at random, on a virtual clock",
+           .fallback = "0",
+           .min = "0",
+           .max = "1"});
+  v.field("reorder", s.reorder,
+          {.doc = "share of packets that the wire delivers a quarter of `delay` late, past others; "
+                  "on a virtual clock",
+           .fallback = "0",
+           .min = "0",
+           .max = "1"});
+  v.field("jitter", s.jitter,
+          {.doc = "uniform random delay beyond `delay`, order kept; on a virtual clock",
+           .fallback = "0 s",
+           .min = "0 s",
+           .max = "1 min"});
   v.field("drain", s.drain,
           {.doc = "shaped: paced at `rate` from a software queue; line-rate: as fast as the port",
            .fallback = kDrains[0],
@@ -171,6 +217,12 @@ void describe(V& v, TransferSpec& s) {
           {.doc = "IP datagram of a full packet; 1500 B or the path's MTU unless given",
            .min = "256 B",
            .max = "65535 B"});
+  v.field("counts", s.counts,
+          {.doc = "what sizes count: the user's payload, or whole packets, as simulators do",
+           .fallback = kCounts[0],
+           .words = kCounts});
+  v.field("limit", s.limit,
+          {.doc = "the application sends no faster, in IP datagrams", .min = "1 Kbps"});
 }
 
 template <class V>
@@ -186,6 +238,11 @@ void describe(V& v, FlowSpec& s) {
            .max = "1000000"});
   v.field("count", s.count,
           {.doc = "this many flows alike", .fallback = "1", .min = "1", .max = "1000000"});
+  v.field("background", s.background,
+          {.doc = "spends a ten-thousandth of the budget: fills what others leave",
+           .fallback = "false"});
+  v.field("hold", s.hold,
+          {.doc = "rate that strategy `stability` holds for each such flow", .min = "1 Kbps"});
 }
 
 template <class V>
@@ -232,6 +289,10 @@ void describe(V& v, TrafficSpec& s) {
 
 template <class V>
 void describe(V& v, FileSpec& s) {
+  v.field("preset", s.preset,
+          {.doc = "named reading of the schemes' parameters that holds where the file says nothing",
+           .fallback = preset_names()[0],
+           .words = preset_names()});
   v.field("run", s.run, {.doc = "settings of the run"});
   v.field("hosts", s.hosts, {.doc = "sources and sinks by name", .required = true});
   v.field("routers", s.routers, {.doc = "routers by name"});

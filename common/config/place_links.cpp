@@ -115,6 +115,9 @@ void place_directions(Draft& d, size_t index) {
         pick(spec.drain, own.drain).value == "line-rate" ? Drain::kLineRate : Drain::kShaped;
     // 38 B: header 14, FCS 4, preamble 8 and gap 12 that each frame costs on Ethernet.
     const auto& overhead = pick(spec.overhead, own.overhead);
+    out.loss = pick(spec.loss, own.loss).value;
+    out.reorder = pick(spec.reorder, own.reorder).value;
+    out.jitter = pick(spec.jitter, own.jitter).value;
     out.overhead = overhead.given ? overhead.value : Bytes(out.drain == Drain::kLineRate ? 38 : 0);
     place_law(d, index, i);
   }
@@ -131,6 +134,15 @@ std::string name_from(const std::string& file) {
   return is_name(name) ? name : "run";
 }
 
+void place_changes(Draft& d, const std::string& name, const HostSpec& spec, Host& host) {
+  for (const auto& change : spec.changes.value.items) {
+    const Nanos at = change.value.at.value;
+    if (!host.changes.empty() && at <= host.changes.back().at)
+      d.mistakes.add(change.at, "hosts." + name + ".changes", "changes come in order of time");
+    host.changes.push_back({at, change.value.budget.value});
+  }
+}
+
 }  // namespace
 
 void place_run(Draft& d) {
@@ -144,6 +156,17 @@ void place_run(Draft& d) {
   run.settle = spec.settle.value;
   run.tolerance = spec.tolerance.value;
   run.udp_port = spec.udp_port.value;
+  run.quantum = spec.quantum.value;
+  run.preset = d.file.preset.value;
+  for (const auto& [name, at, span] : spec.measure.value) {
+    const Nanos to = span.to.given ? span.to.value : run.duration;
+    const std::string path = "run.measure." + name;
+    if (span.from.value >= to)
+      d.mistakes.add(at, path, "ends before it begins");
+    else if (to > run.duration && !spec.duration.wrong)
+      d.mistakes.add(at, path, "ends after the run");
+    run.measure.push_back({name, span.from.value, to});
+  }
   if (!spec.duration.wrong && !spec.sample.wrong && run.sample > run.duration)
     d.mistakes.add(spec.sample.given ? spec.sample.at : spec.duration.at, "run.sample",
                    "the sampling interval is longer than the run");
@@ -158,6 +181,7 @@ void place_nodes(Draft& d) {
     host.budget = spec.budget.value;
     host.strategy = spec.strategy.value;
     host.external = spec.external.value;
+    place_changes(d, name, spec, host);
   }
   d.node_names = d.host_names;
   for (const auto& [name, at, spec] : d.file.routers.value) {

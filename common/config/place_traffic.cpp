@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "common/config/describe.h"
 #include "common/config/draft.h"
 #include "common/config/graph_paths.h"
 #include "common/config/path.h"
@@ -31,6 +32,8 @@ class Traffic {
     flow.size = spec.size.given ? static_cast<uint64_t>(spec.size.value.count()) : kEndless;
     flow.share = spec.share.value;
     flow.count = spec.count.value;
+    flow.background = spec.background.value;
+    flow.hold = spec.hold.value;
     if (from) check_source(*from, spec.from.at, join(path_, "from"));
     if (to) check_sink(*to, spec.to.at, join(path_, "to"));
     if (from && to) check_pair(*from, *to, spec, spec.to.at, join(path_, "to"));
@@ -174,6 +177,8 @@ class Traffic {
     out.ip_version = spec.ip_version.value.number;
     out.start = spec.start.value;
     out.stop = spec.stop.given ? spec.stop.value : kNever;
+    out.count_packets = spec.counts.value == kCounts[1];
+    out.limit = spec.limit.value;
     const Bytes fitting(std::min<int64_t>(1500, std::exchange(least_mtu_, UINT16_MAX)));
     out.packet = spec.packet.given ? spec.packet.value : fitting;
     if (spec.start.wrong) return;

@@ -38,7 +38,7 @@ struct At {
 /// marked there.
 class Reader {
  public:
-  explicit Reader(Mistakes& mistakes) : mistakes_(mistakes) {}
+  Reader(Mistakes& mistakes, std::string_view preset) : mistakes_(mistakes), preset_(preset) {}
 
   template <Scalar T>
   bool read(const YamlNode& node, const At& at, const About& about, T& out) {
@@ -140,6 +140,7 @@ class Reader {
   bool read_scheme(const YamlNode& node, const At& at, bool link, LawChoice& out);
 
   Mistakes& mistakes_;
+  std::string_view preset_;
 };
 
 // Shows each key of a struct its entry in the map, if it has one.
@@ -280,7 +281,7 @@ bool Reader::read_scheme(const YamlNode& node, const At& at, bool link, LawChoic
   }
   const auto specs = link ? protocol->link_params : protocol->flow_params;
   out.protocol = name;
-  out.params = ParamValues(specs);
+  out.params = preset_values(*protocol, link, preset_);
   if (!with_parameters) return true;
   const YamlNode& parameters = node.entries[0].value;
   const At below{join(at.path, name), where};
@@ -304,11 +305,17 @@ bool Reader::read_scheme(const YamlNode& node, const At& at, bool link, LawChoic
   return fine;
 }
 
+// Parameters need the preset before the key has its turn; a value that is no word is found then.
+std::string_view preset_of(const YamlNode& root) {
+  const auto entry = std::ranges::find(root.entries, "preset", &Entry::key);
+  return entry != root.entries.end() && entry->value.is_scalar() ? entry->value.text : "";
+}
+
 }  // namespace
 
 FileSpec read_file_spec(const YamlNode& root, Mistakes& mistakes) {
   FileSpec spec;
-  Reader(mistakes).read(root, {"", {1, 1}}, {}, spec);
+  Reader(mistakes, preset_of(root)).read(root, {"", {1, 1}}, {}, spec);
   return spec;
 }
 

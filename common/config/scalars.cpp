@@ -239,6 +239,13 @@ Complaint read_parameter(const YamlNode& node, const ParamSpec& spec, double& ou
       return take(parse_quantity<Bytes>(node.text), count);
     case ParamUnit::kPrice:
       return take(parse_quantity<Price>(node.text), count);
+    case ParamUnit::kWord: {
+      const auto word = std::ranges::find(spec.words, node.text);
+      if (word == spec.words.end())
+        return quoted(node) + " is not known" + suggestion(node.text, spec.words);
+      out = static_cast<double>(word - spec.words.begin());
+      return {};
+    }
     case ParamUnit::kNumber:
       break;
   }
@@ -256,6 +263,8 @@ std::string parameter_text(const ParamSpec& spec, double value) {
       return to_text(Bytes(static_cast<int64_t>(value)));
     case ParamUnit::kPrice:
       return to_text(Price(value));
+    case ParamUnit::kWord:
+      return std::string(spec.words[static_cast<size_t>(value)]);
     case ParamUnit::kNumber:
       break;
   }

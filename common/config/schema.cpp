@@ -91,6 +91,9 @@ Json parameter(const ParamSpec& spec) {
     case ParamUnit::kPrice:
       out = quantity(accepted_units<Price>());
       break;
+    case ParamUnit::kWord:
+      for (const auto word : spec.words) out["enum"].push_back(word);
+      break;
     case ParamUnit::kNumber:
       out = {{"type", "number"}, {"minimum", spec.min}, {"maximum", spec.max}};
   }

@@ -69,6 +69,10 @@ struct BufferSpec {
 struct LinkScheme : LawChoice {};
 struct FlowScheme : LawChoice {};
 
+struct SpanSpec {
+  Field<Nanos> from, to;
+};
+
 struct RunSpec {
   Field<Name> name;
   Field<std::string> output;
@@ -76,10 +80,18 @@ struct RunSpec {
   Field<uint64_t> seed;
   Field<double> tolerance;
   Field<uint16_t> udp_port;
+  Field<Nanos> quantum;
+  Field<Table<SpanSpec>> measure;
+};
+
+struct BudgetChangeSpec {
+  Field<Nanos> at;
+  Field<Budget> budget;
 };
 
 struct HostSpec {
   Field<Budget> budget;
+  Field<OneOrMany<BudgetChangeSpec>> changes;
   Field<std::string> strategy;
   Field<bool> external;
   Field<OneOrMany<AddressSpec>> addresses;
@@ -127,6 +139,8 @@ struct DirectionSpec {
   Field<Nanos> delay;
   Field<BufferSpec> buffer;
   Field<Bytes> overhead;
+  Field<double> loss, reorder;
+  Field<Nanos> jitter;
   Field<std::string> drain;
   Field<LinkScheme> law;
 };
@@ -147,6 +161,8 @@ struct TransferSpec {
   Field<IpVersion> ip_version;
   Field<Nanos> start, stop;
   Field<Bytes> packet;
+  Field<std::string> counts;
+  Field<BitRate> limit;
 };
 
 struct FlowSpec : TransferSpec {
@@ -154,6 +170,8 @@ struct FlowSpec : TransferSpec {
   Field<Bytes> size;
   Field<double> share;
   Field<unsigned> count;
+  Field<bool> background;
+  Field<BitRate> hold;
 };
 
 struct ArrivalsSpec {
@@ -183,6 +201,7 @@ struct TrafficSpec {
 };
 
 struct FileSpec {
+  Field<std::string> preset;
   Field<RunSpec> run;
   Field<Table<HostSpec>> hosts;
   Field<Table<RouterSpec>> routers;

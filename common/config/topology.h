@@ -72,9 +72,15 @@ struct Interface {
   Attachment attachment;
 };
 
+struct BudgetChange {
+  Nanos at{0};
+  Budget budget{0};
+};
+
 struct Host {
   std::string name;
-  Budget budget{0};  // $/s; 0: a pure receiver
+  Budget budget{0};                        // $/s at first; 0: a pure receiver
+  std::vector<BudgetChange> changes = {};  // in order of time
   std::string strategy = "equal-budget";
   bool external = false;  // a real machine or kernel: the sender does not play it
   size_t link = 0;        // the one link it hangs on, index into Topology::links
@@ -112,9 +118,11 @@ enum class Drain : uint8_t {
 /// One direction of a link, as its sending end treats it.
 struct Direction {
   BitRate rate{0};
-  Nanos delay{0};     // propagation, one way
-  Bytes buffer{0};    // resolved: "1 BDP" has become bytes
-  Bytes overhead{0};  // B per packet that the link carries beyond the IP datagram
+  Nanos delay{0};                // propagation, one way
+  Bytes buffer{0};               // resolved: "1 BDP" has become bytes
+  Bytes overhead{0};             // B per packet that the link carries beyond the IP datagram
+  double loss = 0, reorder = 0;  // share of packets, by the wire, on a virtual clock alone
+  Nanos jitter{0};               // likewise, beyond `delay`
   Drain drain = Drain::kShaped;
   LawChoice law;
 };
@@ -144,10 +152,14 @@ struct Flow {
   unsigned ip_version = 4;
   Nanos start{0};
   Nanos stop = kNever;
-  uint64_t size = kEndless;  // payload bytes to deliver
-  double share = 1;          // weight within its host's budget
-  Bytes packet{1500};        // IP datagram of a full packet
-  unsigned count = 1;        // this many alike
+  uint64_t size = kEndless;    // payload bytes to deliver
+  double share = 1;            // weight within its host's budget
+  Bytes packet{1500};          // IP datagram of a full packet
+  bool count_packets = false;  // `size` counts IP datagrams, not their payload
+  BitRate limit{0};            // the application sends no faster; 0: as fast as may be
+  unsigned count = 1;          // this many alike
+  bool background = false;
+  BitRate hold{0};  // strategy `stability`; 0: nothing to hold
 };
 
 struct FixedSize {
@@ -188,9 +200,17 @@ struct Workload {
   SizeDistribution size;
   Nanos on{0}, off{0};  // arrivals only in the on part of an on/off cycle; 0: always on
   Bytes packet{1500};
+  bool count_packets = false;
+  BitRate limit{0};
 };
 
 // --- the run ------------------------------------------------------------------------------------
+
+/// A span of time that the summary tells apart.
+struct Span {
+  std::string name;
+  Nanos from{0}, to{0};
+};
 
 struct Run {
   std::string name;  // scenario; the file's stem where it says nothing
@@ -201,6 +221,9 @@ struct Run {
   Nanos settle = from_seconds(0.5);  // after each change of flows, before shares are judged
   double tolerance = 0.05;           // on each host's share
   uint16_t udp_port = 4747;
+  Nanos quantum{0};  // of a virtual clock; 0: exact
+  std::vector<Span> measure = {};
+  std::string preset = {};
 };
 
 struct Topology {

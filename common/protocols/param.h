@@ -11,15 +11,27 @@
 namespace turnpike {
 
 /// What a parameter measures, and so which unit the topology file must write after it.
-enum class ParamUnit { kNumber, kTime, kRate, kBytes, kPrice };
+enum class ParamUnit { kNumber, kTime, kRate, kBytes, kPrice, kWord };
 
-/// One parameter. Values are doubles in base units: 1, s, bit/s, B, $/B.
+/// One parameter. Values are doubles in base units: 1, s, bit/s, B, $/B; a word's is its index.
 struct ParamSpec {
   std::string_view name;
   ParamUnit unit;
   double fallback;  // the value where the file says nothing: the paper's
   double min, max;  // inclusive
   std::string_view doc;
+  std::span<const std::string_view> words = {};  // of a kWord: min is 0, max the last one's index
+};
+
+/// A named reading of a protocol: what differs from the parameters' fallbacks.
+struct Preset {
+  struct Value {
+    bool link;  // a parameter of the link's law; otherwise of the flow's
+    std::string_view name;
+    double value;
+  };
+  std::string_view name, doc;
+  std::span<const Value> values;
 };
 
 /// Values of a protocol's parameters, in the order of its specs.

@@ -20,6 +20,7 @@ struct Protocol {
   uint8_t header_size;    // B of its congestion header, a multiple of 4
   std::span<const ParamSpec> link_params;
   std::span<const ParamSpec> flow_params;
+  std::span<const Preset> presets;  // the first is what holds where a file names none
   std::unique_ptr<LinkLaw> (*make_link_law)(const ParamValues&, unsigned shards);
   /// Constructs the law in `storage`, FlowLaw::kMaxBytes bytes aligned to 64.
   FlowLaw* (*make_flow_law)(const ParamValues&, void* storage);
@@ -29,5 +30,11 @@ std::span<const Protocol> protocols();
 /// Null when there is none.
 const Protocol* find_protocol(std::string_view name);
 const Protocol* find_protocol(uint8_t id);
+
+/// Names of all protocols' presets, each once.
+std::span<const std::string_view> preset_names();
+/// Parameters of the protocol's link law, or of its flow law, in the preset of that name; their
+/// fallbacks where the protocol has no such preset.
+ParamValues preset_values(const Protocol& protocol, bool link, std::string_view preset);
 
 }  // namespace turnpike

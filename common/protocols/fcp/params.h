@@ -16,8 +16,23 @@ enum LinkParam : size_t {
   kMinWindow,
   kMaxWindow,
   kMaxCommitment,
+  kCredit,
+  kPastPrice,
+  kNoise,
+  kNoiseEvery,
+  kNoiseFor,
   kLinkParamCount
 };
+
+/// How long a preload counts: for the window d like its packet, or in full for its flow's round
+/// trip and then, fading evenly, for d.
+enum class Credit { kWindow, kFading };
+inline constexpr std::array<std::string_view, 2> kCredits{"window", "fading"};
+
+/// What a packet is worth: the lesser of the price one round trip ago and its balance (section 5),
+/// or one of the two alone.
+enum class PastPrice { kLesser, kHistory, kBalance };
+inline constexpr std::array<std::string_view, 3> kPastPrices{"lesser", "history", "balance"};
 
 inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
     {"alpha", ParamUnit::kNumber, 2, 0, 100, "queue gain in the price's denominator, eq 2"},
@@ -29,15 +44,67 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
     {"max_window", ParamUnit::kTime, 4, 1e-6, 60, "largest d"},
     {"max_commitment", ParamUnit::kNumber, 1e6, 1e-12, 1e18,
      "$/s that one packet may promise; more is refused as unbelievable"},
+    {"credit", ParamUnit::kWord, 0, 0, 1,
+     "how long a preload counts: as long as its packet (eq 4), or fully for its round trip and "
+     "then fading over d",
+     kCredits},
+    {"past_price", ParamUnit::kWord, 0, 0, 2,
+     "what a packet is worth: the lesser of the price a round trip ago and its balance, or one of "
+     "them",
+     kPastPrices},
+    {"noise", ParamUnit::kNumber, 0, 0, 0.9,
+     "for experiments on stability: prices are off by up to this share at random ..."},
+    {"noise_every", ParamUnit::kTime, 1, 1e-3, 3600, "... once in so long ..."},
+    {"noise_for", ParamUnit::kTime, 0.1, 1e-3, 3600, "... for so long at its beginning"},
 }};
 
-enum FlowParam : size_t { kSynPackets, kDeadBand, kFlowParamCount };
+enum FlowParam : size_t {
+  kSynPackets,
+  kDeadBand,
+  kFirstBurst,
+  kCancellation,
+  kCancelShare,
+  kConduct,
+  kFlowParamCount
+};
+
+/// How a flow that ends gives its budget back: -1 on each packet of its last round trip, or what
+/// is left of it on the first of them.
+enum class Cancellation { kEach, kWhole };
+inline constexpr std::array<std::string_view, 2> kCancellations{"each", "whole"};
+
+/// For experiments on misbehaviour: one that boasts promises its whole target with its first
+/// packet, whether it has anything to send or not.
+enum class Conduct { kHonest, kBoast };
+inline constexpr std::array<std::string_view, 2> kConducts{"honest", "boast"};
 
 inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
     {"syn_packets", ParamUnit::kNumber, 10, 1, 1000,
      "full packets that the SYN's preload pays for in the first round trip"},
     {"dead_band", ParamUnit::kNumber, 1e-3, 0, 0.5,
      "relative distance from the target budget that is left alone"},
+    {"first_burst", ParamUnit::kNumber, 1, 1, 64,
+     "full packets of the first round trip that go at once; the others are paced"},
+    {"cancellation", ParamUnit::kWord, 0, 0, 1,
+     "how an ending flow gives its budget back: -1 on each packet of its last round trip, or all "
+     "on the first",
+     kCancellations},
+    {"cancel_share", ParamUnit::kNumber, 1, 0, 1, "of the budget, given back at the end"},
+    {"conduct", ParamUnit::kWord, 0, 0, 1,
+     "for experiments: one that boasts promises its whole target with its first packet", kConducts},
+}};
+
+// --- presets ------------------------------------------------------------------------------------
+
+inline constexpr std::array<Preset::Value, 2> kSwiftValues{{
+    {true, "credit", static_cast<double>(Credit::kFading)},
+    {false, "first_burst", 3},
+}};
+inline constexpr std::array<Preset, 2> kPresets{{
+    {"paper",
+     "FCP as published (CMU-CS-12-125), where it is silent in the most literal reading",
+     {}},
+    {"swift", "fading credit and a first burst of three", kSwiftValues},
 }};
 
 }  // namespace turnpike::fcp

@@ -16,6 +16,7 @@ inline constexpr Protocol kProtocol{
     .header_size = kHeaderSize,
     .link_params = kLinkParams,
     .flow_params = kFlowParams,
+    .presets = kPresets,
     .make_link_law = [](const ParamValues& params, unsigned shards) -> std::unique_ptr<LinkLaw> {
       return std::make_unique<Link>(params, shards);
     },
