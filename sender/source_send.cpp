@@ -168,7 +168,9 @@ bool Source::transmit(Flow& f, uint32_t index, Nanos now) {
                payload);
   const FlowState state = write_congestion(f, r, payload + wire::kHeaderSize, now);
   // The user's bytes are zeros: what was in the buffer before is nobody else's business.
-  std::memset(payload + length, 0, m->data_len - headers.headers_size() - length);
+  const size_t written = headers.headers_size() + length;
+  const size_t dirty = std::min<size_t>(m->data_len, parts_.lane.touched);
+  if (dirty > written) std::memset(payload + length, 0, dirty - written);
   headers.write(frame, static_cast<uint16_t>(r.size), length);
   parts_.outbox.put(m);
 
