@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lab/verdict.h"
 
-#include <algorithm>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "common/report/number.h"
 #include "common/report/run_data.h"
+#include "lab/columns.h"
 #include "sender/results/summary.h"
 
 namespace turnpike::lab {
@@ -15,24 +15,6 @@ namespace {
 
 using report::fixed;
 using report::number_at;
-
-/// Rows of words in columns as wide as need be; all but the first two stand to the right.
-std::string columns(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string out;
-  for (const auto& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) {
-      const std::string space(widths[i] - row[i].size(), ' ');
-      out += "  " + (i < 2 ? row[i] + space : space + row[i]);
-    }
-    out += "\n";
-  }
-  return out;
-}
 
 std::string percent(double ratio, int decimals) { return fixed(ratio * 100, decimals) + " %"; }
 
