@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A table as plain text.
+// Tables for a terminal.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace turnpike::lab {
 
-/// Rows of words in columns as wide as need be; all but the first `left` stand to the right.
-std::string columns(const std::vector<std::vector<std::string>>& rows, size_t left = 2);
+/// Rows of words in columns as wide as need be, indented by two; all but the first `words` columns
+/// stand to the right.
+std::string columns(const std::vector<std::vector<std::string>>& rows, size_t words = 2);
 
 }  // namespace turnpike::lab

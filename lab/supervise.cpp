@@ -6,42 +6,12 @@
 #include <optional>
 
 #include <poll.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "common/config/exit_codes.h"
+#include "lab/interrupts.h"
 
 namespace turnpike::lab {
 namespace {
-
-/// INT and TERM as something to poll, for as long as it lives.
-class Interrupts {
- public:
-  Interrupts() {
-    sigset_t wanted;
-    sigemptyset(&wanted);
-    sigaddset(&wanted, SIGINT);
-    sigaddset(&wanted, SIGTERM);
-    sigprocmask(SIG_BLOCK, &wanted, &before_);
-    fd_ = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-  }
-  Interrupts(const Interrupts&) = delete;
-  Interrupts& operator=(const Interrupts&) = delete;
-  ~Interrupts() {
-    close(fd_);
-    sigprocmask(SIG_SETMASK, &before_, nullptr);
-  }
-
-  [[nodiscard]] int fd() const { return fd_; }
-  [[nodiscard]] bool take() const {
-    signalfd_siginfo info;
-    return read(fd_, &info, sizeof info) == static_cast<ssize_t>(sizeof info);
-  }
-
- private:
-  int fd_;
-  sigset_t before_{};
-};
 
 class Supervision {
  public:

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   lab::add_schema(app, code);
   lab::add_demo(app, code);
   lab::add_lab(app, code);
+  lab::add_sweep(app, code);
   lab::add_report(app, code);
   try {
     app.parse(argc, argv);

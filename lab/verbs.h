@@ -16,6 +16,8 @@ void add_schema(CLI::App& app, ExitCode& code);
 void add_demo(CLI::App& app, ExitCode& code);
 /// `turnpike lab FILE`: plays a topology on a virtual clock.
 void add_lab(CLI::App& app, ExitCode& code);
+/// `turnpike sweep FILE`: the lab over combinations of settings and seeds.
+void add_sweep(CLI::App& app, ExitCode& code);
 /// `turnpike report DIR`: renders the report of a run's folder.
 void add_report(CLI::App& app, ExitCode& code);
 

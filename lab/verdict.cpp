@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lab/verdict.h"
 
-#include <algorithm>
 #include <vector>
 
 #include <nlohmann/json.hpp>

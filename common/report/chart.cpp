@@ -36,11 +36,17 @@ std::string text(double x, double y, std::string_view attributes, std::string_vi
 }
 
 Scale scale_for(const Chart& chart, const Axis& axis, bool vertical, int wanted) {
+  if (!axis.categories.empty()) return Scale(axis.categories);
   double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (const Series& s : chart.series)
-    for (const double v : vertical ? s.y : s.x)
+  const auto take = [&](const std::vector<double>& values) {
+    for (const double v : values)
       if (std::isfinite(v) && (!axis.log || v > 0))
         low = std::min(low, v), high = std::max(high, v);
+  };
+  for (const Series& s : chart.series) {
+    take(vertical ? s.y : s.x);
+    if (vertical) take(s.low), take(s.high);
+  }
   if (!(low <= high)) low = axis.log ? 0.1 : 0, high = 1;
   if (!axis.log && vertical) low = std::min(0.0, low);
   return {axis.min.value_or(low), axis.max.value_or(high), axis.log, vertical && !axis.max, wanted};
@@ -50,6 +56,27 @@ std::string stroke_of(const Series& s) {
   return "fill=\"none\" stroke=\"" + std::string(palette(s.colour)) +
          "\" stroke-linejoin=\"round\"" +
          (s.reference ? " stroke-width=\"1\" stroke-dasharray=\"5 3\"" : " stroke-width=\"1.6\"");
+}
+
+/// Bars through a series' points, and dots on them.
+std::string marks_of(const Series& s, const Scale& x, const Scale& y, const Frame& f) {
+  std::string out;
+  const auto at = [&](double v) { return std::clamp(y.pixel(v), f.top, f.bottom); };
+  const std::string stroke = "stroke=\"" + std::string(palette(s.colour)) + "\"";
+  const size_t n = std::min(s.x.size(), s.y.size());
+  for (size_t i = 0; i < n; ++i) {
+    if (!x.shows(s.x[i]) || !y.shows(s.y[i]) || !x.holds(s.x[i])) continue;
+    const double px_x = x.pixel(s.x[i]);
+    if (i < s.low.size() && i < s.high.size() && y.shows(s.low[i]) && y.shows(s.high[i])) {
+      out += line(px_x, at(s.low[i]), px_x, at(s.high[i]), stroke);
+      for (const double end : {s.low[i], s.high[i]})
+        out += line(px_x - 3, at(end), px_x + 3, at(end), stroke);
+    }
+    if (s.marks != Series::Marks::kLine)
+      out += "<circle cx=\"" + px(px_x) + "\" cy=\"" + px(at(s.y[i])) + "\" r=\"3\" fill=\"" +
+             std::string(palette(s.colour)) + "\"/>\n";
+  }
+  return out;
 }
 
 /// Samples and names in rows above the frame; returns the height they take.
@@ -65,8 +92,12 @@ double legend(const Chart& chart, double left, double right, double top, std::st
   };
   for (const Series& s : chart.series)
     if (!s.name.empty())
-      entry(s.name,
-            [&](double sx, double sy) { out += line(sx, sy, sx + kSample, sy, stroke_of(s)); });
+      entry(s.name, [&](double sx, double sy) {
+        if (s.marks != Series::Marks::kPoints) out += line(sx, sy, sx + kSample, sy, stroke_of(s));
+        if (s.marks != Series::Marks::kLine)
+          out += "<circle cx=\"" + px(sx + kSample / 2) + "\" cy=\"" + px(sy) +
+                 "\" r=\"3\" fill=\"" + std::string(palette(s.colour)) + "\"/>\n";
+      });
   if (!chart.bands.empty() && !chart.band_name.empty())
     entry(chart.band_name, [&](double sx, double sy) {
       out += "<rect x=\"" + px(sx) + "\" y=\"" + px(sy - 6) + "\" width=\"" + px(kSample) +
@@ -136,8 +167,10 @@ std::string svg(const Chart& chart) {
   for (const bool reference : {false, true})  // levels stay visible where they are met
     for (const Series& s : chart.series) {
       if (s.reference != reference) continue;
-      const std::string path = path_data(s, x, y, f.top, f.bottom);
+      const std::string path =
+          s.marks == Series::Marks::kPoints ? "" : path_data(s, x, y, f.top, f.bottom);
       if (!path.empty()) out += "<path d=\"" + path + "\" " + stroke_of(s) + "/>\n";
+      out += marks_of(s, x, y, f);
     }
   return out + "</svg>\n";
 }

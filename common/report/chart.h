@@ -16,6 +16,9 @@ struct Series {
   int colour = 0;                      // of the palette, taken round in a circle
   bool step = false;                   // y holds until the next x
   bool reference = false;              // thin and dashed: a level to compare with
+  enum class Marks : unsigned char { kLine, kPoints, kBoth };
+  Marks marks = Marks::kLine;               // a line, a dot at each point, or dots and a line
+  std::vector<double> low = {}, high = {};  // the ends of a bar through each point; empty: none
 };
 
 /// A stretch of x that is shaded.
@@ -28,6 +31,7 @@ struct Axis {
   bool log = false;
   // Fixed ends; otherwise 0 (linear) and what the data need.
   std::optional<double> min = {}, max = {};
+  std::vector<std::string> categories = {};  // names for 0, 1, 2 ... in place of numbers
 };
 
 struct Chart {

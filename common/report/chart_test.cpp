@@ -120,6 +120,22 @@ TEST(Chart, SaysWhatItShows) {
   EXPECT_EQ(text, svg(c));
 }
 
+TEST(Chart, MarksAndBarsStandAtTheirPoints) {
+  const Series marked{.name = "s",
+                      .x = {0, 1, 2},
+                      .y = {5, NAN, 7},
+                      .marks = Series::Marks::kPoints,
+                      .low = {4, 1, 6},
+                      .high = {6, 2, 9}};
+  const std::string text = svg({.x = {.categories = {"1 Gbps", "a<b", "c"}}, .series = {marked}});
+  EXPECT_EQ(xml_error(text), "");
+  EXPECT_EQ(occurrences(text, "<path"), 0u);
+  EXPECT_EQ(occurrences(text, "<circle"), 3u);  // two points and the legend
+  EXPECT_NE(text.find(">a&lt;b<"), std::string::npos);
+  // The axis has room for the bars: their upper end is not held at the frame's.
+  EXPECT_NE(text.find(">10.0<"), std::string::npos);
+}
+
 TEST(Chart, ColoursAreDistinct) {
   std::set<std::string_view> seen;
   for (int i = 0; i < 7; ++i) seen.insert(palette(i));

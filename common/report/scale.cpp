@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/report/markup.h"
 #include "common/report/number.h"
 
 namespace turnpike::report {
@@ -64,6 +65,12 @@ Scale::Scale(double low, double high, bool log, bool widen, int wanted)
     }
     linear_ticks(widen, wanted);
   }
+}
+
+Scale::Scale(const std::vector<std::string>& categories)
+    : min_(-0.5), max_(static_cast<double>(categories.size()) - 0.5), log_(false) {
+  for (size_t i = 0; i < categories.size(); ++i)
+    ticks_.push_back({static_cast<double>(i), escape(categories[i])});
 }
 
 void Scale::linear_ticks(bool widen, int wanted) {

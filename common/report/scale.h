@@ -20,6 +20,8 @@ class Scale {
   /// A range that is empty or not finite becomes one that can be drawn. `log` needs low > 0, or
   /// takes a decade below high.
   Scale(double low, double high, bool log, bool widen, int wanted);
+  /// Room for names at 0, 1, 2 ...
+  explicit Scale(const std::vector<std::string>& categories);
 
   void onto(double begin, double end) {
     begin_ = begin;

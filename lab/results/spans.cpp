@@ -47,7 +47,8 @@ void Spans::mark(World& world) {
   Price price{.at = world.now(), .by_link = {}};
   for (const Egress& e : egress_) {
     double now = 0;
-    for (const Gauge& g : world.router(e.router).snapshot().links[e.place].gauges)
+    const router::Snapshot snapshot = world.router(e.router).snapshot();
+    for (const Gauge& g : snapshot.links[e.place].gauges)
       if (g.name == "price" && g.value > kMinPrice.count()) now = g.value;
     price.by_link.push_back(now);
   }

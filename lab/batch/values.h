@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Figures out of summaries, and what several of them come to.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace turnpike::lab {
+
+/// The number at a path of keys joined by dots; keys may hold dots themselves. NaN where there is
+/// none.
+double value_at(const nlohmann::json& tree, std::string_view path);
+
+/// Of the values that are numbers; NaN where there are none.
+struct Statistics {
+  double median, min, max;
+  size_t count = 0;
+};
+Statistics statistics(std::vector<double> values);
+
+}  // namespace turnpike::lab

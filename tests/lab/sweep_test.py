@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# `turnpike sweep` on the demo: the same results however many runs go at a time, and what fails is told.
+# Usage: sweep_test.py TURNPIKE
+import csv
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from tap import Tap  # noqa: E402
+
+RATE = "links.bottleneck.rate"
+
+
+def sweep(turnpike, folder, *more, seeds="1..2"):
+    done = subprocess.run([turnpike, "sweep", ROOT / "configs" / "demo.yaml", "--set", f"{RATE}=10 Mbps,20 Mbps",
+                           "--set", "run.duration=12 s", "--seeds", seeds, "--out", folder, *more],
+                          text=True, timeout=120, capture_output=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def main():
+    turnpike = pathlib.Path(sys.argv[1]).resolve()
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as name:
+        one, three = pathlib.Path(name) / "one", pathlib.Path(name) / "three"
+        code, out, err = sweep(turnpike, one, "--jobs", "1")
+        tap.check("two rates with two seeds, exit code 0", code == 0, code, out[-2000:], err)
+        rows = list(csv.DictReader((one / "sweep.csv").open()))
+        used = {row[RATE]: float(row["median"]) for row in rows
+                if row["metric"] == "links.bottleneck.utilization"}
+        tap.check("a row per combination and metric, with what the link came to",
+                  set(used) == {"10 Mbps", "20 Mbps"} and min(used.values()) > 0.9, rows)
+        tap.check("of both seeds", all(row["seeds"] == "2" for row in rows), rows)
+        tap.check("and the same as JSON and as a page",
+                  len(json.loads((one / "sweep.json").read_text())["rows"]) == len(rows)
+                  and (one / "sweep.html").read_text().count("<svg") == len(rows) // 2)
+        code, _, err = sweep(turnpike, three, "--jobs", "3")
+        tap.check("three at a time leave the same bytes", code == 0
+                  and (one / "sweep.csv").read_bytes() == (three / "sweep.csv").read_bytes(), code, err)
+        (three / "2" / "seed-1" / "flows.csv").unlink()
+        (three / "2" / "seed-1" / "flows.csv").mkdir()
+        code, out, err = sweep(turnpike, three, "--metric", "hosts.alice.goodput_mbps")
+        tap.check("a run that fails is named, with its reason, and the others go on",
+                  code == 1 and f"{RATE}=20 Mbps, run.duration=12 s, seed 1: failed" in err
+                  and "flows.csv" in err and "4 runs, 1 failed" in out, code, out, err)
+        code, _, err = sweep(turnpike, three, "--set", "links.bottleneck.rat=1 Gbps")
+        tap.check("a setting that fits nothing ends with exit code 3 before anything runs",
+                  code == 3 and err.count("did you mean 'rate'") == 1, code, err)
+        code, _, err = sweep(turnpike, three, seeds="8..1")
+        tap.check("seeds that are none are wrong usage, exit code 2", code == 2 and "8..1" in err, code, err)
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()
