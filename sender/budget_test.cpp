@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A host never promises more than its budget, whatever prices and flows do.
 #include "common/protocols/fcp/header.h"
-#include "sender/strategy/equal_budget.h"
 #include "sender/test_world.h"
 
 namespace turnpike::sender::testing {
@@ -120,28 +119,6 @@ TEST(Budget, ComesBackWhenAFlowStops) {
   EXPECT_TRUE(p.world.outcomes()[0].completed);
   EXPECT_LT(p.world.outcomes()[0].end, 2_s + 100_ms);
   EXPECT_NEAR(p.world.source().ledger().committed(), 2, 0.02);
-}
-
-TEST(EqualBudget, DividesByShareAndForgetsTheGone) {
-  EqualBudget s(Budget(6));
-  s.joined(1);
-  const uint32_t version = s.version();
-  s.joined(2);
-  EXPECT_NE(s.version(), version);
-  EXPECT_DOUBLE_EQ(s.target(1).count(), 2);
-  EXPECT_DOUBLE_EQ(s.target(2).count(), 4);
-  s.left(1);
-  EXPECT_DOUBLE_EQ(s.target(2).count(), 6);
-  s.left(2);
-  s.joined(0.1);
-  EXPECT_EQ(s.target(0.1).count(), 6) << "exactly, whatever the sums before";
-}
-
-TEST(Strategy, ByName) {
-  for (const std::string_view name : strategy_names()) {
-    EXPECT_NE(make_strategy(name, Budget(1)), nullptr);
-  }
-  EXPECT_EQ(make_strategy("generous", Budget(1)), nullptr);
 }
 
 }  // namespace
