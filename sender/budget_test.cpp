@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A host never promises more than its budget, whatever prices and flows do.
-#include "common/protocols/fcp/header.h"
-#include "sender/test_world.h"
+#include "sender/test_price.h"
 
 namespace turnpike::sender::testing {
 namespace {
@@ -9,17 +8,7 @@ namespace {
 /// A world in which FCP's data packets meet a link at the price that `price_at` gives.
 struct Priced {
   Priced(config::Topology t, const std::function<double(Nanos)>& price_at, double loss = 0)
-      : world(std::move(t),
-              {.loss = loss,
-               .tap =
-                   [price_at](size_t from, std::vector<uint8_t>& f, Nanos now) {
-                     if (from != 0) return true;
-                     wire::store_be16(f.data() + 40, 0);  // no UDP checksum
-                     wire::store_f32(f.data() + 42 + wire::kHeaderSize + fcp::kPriceOffset,
-                                     static_cast<float>(price_at(now)));
-                     return true;
-                   }},
-              find_protocol) {
+      : world(std::move(t), {.loss = loss, .tap = price_tap(price_at)}, find_protocol) {
     world.after_poll = [this] {
       const Ledger& ledger = world.source().ledger();
       double sum = 0, scale = ledger.budget();

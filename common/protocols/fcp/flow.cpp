@@ -54,6 +54,7 @@ void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Packet
 // The canonical per-packet form: over one round trip of packets the preloads add up
 // to exactly the gap, however often the target moves.
 double Flow::preload_for(const FlowState& s, uint32_t size, double rtt) {
+  if (stale_) return 0;  // first what the path costs now
   const bool honest = conduct_ == Conduct::kHonest;
   const double rate = granted_ / price_;
   if (honest && (s.unsent <= rate * rtt || s.now < cancelled_until_))
@@ -94,7 +95,9 @@ void Flow::write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketN
 
 bool Flow::on_ack(const FlowState&, const PacketNote& note, const uint8_t* header) {
   settle(note, true);
-  return take_price(header, price_);
+  if (!take_price(header, price_)) return false;
+  stale_ = false;
+  return true;
 }
 
 // The budget is granted, but its price is not known: until the next feedback the path is taken to
@@ -113,10 +116,12 @@ void Flow::on_loss(const FlowState&, const PacketNote& note) {
 
 // The network expects of a flow what it brought in the last two round trips, its links'
 // window. What a pause took out of it is promised anew, or the price would have forgotten the flow
-// when its rate comes back.
+// when its rate comes back. If that is all of it, the price known here is forgotten too: a promise
+// weighed with it would be worth something else to the links that hear it.
 void Flow::on_pause(const FlowState& s, Nanos idle) {
   const double window = 2 * to_seconds(s.rtt);
   granted_ *= std::clamp(1 - to_seconds(idle) / window, 0.0, 1.0);
+  stale_ = granted_ <= 0;
   round_base_ = granted_;
   round_end_ = s.now + s.rtt;
 }

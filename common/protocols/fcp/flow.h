@@ -3,6 +3,8 @@
 // that budget before the network feels it.
 #pragma once
 
+#include <algorithm>
+
 #include "common/protocols/fcp/header.h"
 #include "common/protocols/fcp/params.h"
 #include "common/protocols/flow_law.h"
@@ -20,7 +22,7 @@ class Flow final : public FlowLaw {
       : syn_packets_(params[kSynPackets]),
         dead_band_(params[kDeadBand]),
         cancel_share_(params[kCancelShare]),
-        first_burst_(static_cast<uint8_t>(params[kFirstBurst])),
+        first_burst_(static_cast<uint8_t>(std::min(params[kFirstBurst], syn_packets_))),
         cancellation_(static_cast<Cancellation>(params[kCancellation])),
         conduct_(static_cast<Conduct>(params[kConduct])) {}
 
@@ -70,6 +72,7 @@ class Flow final : public FlowLaw {
   double dead_band_;
   double cancel_share_;
   Nanos cancelled_until_{0};  // kWhole: its answer is back by then; 0: it has not been sent
+  bool stale_ = false;        // price_ is from before a long pause
   uint8_t first_burst_;
   Cancellation cancellation_;
   Conduct conduct_;
