@@ -161,6 +161,7 @@ bool Host::handle_turnpike(rte_mbuf& m, const wire::UdpFrame& at, Nanos now) {
 }
 
 void Host::publish() {
+  totals_.budget.store(source_.ledger().budget(), std::memory_order_relaxed);
   totals_.committed.store(source_.ledger().committed(), std::memory_order_relaxed);
 }
 

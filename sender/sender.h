@@ -40,7 +40,7 @@ struct SenderOptions {
 class Sender {
  public:
   static constexpr size_t kMaxTimers = 512;   // expiries per poll
-  static constexpr unsigned kMaxEvents = 64;  // flows started or stopped per poll
+  static constexpr unsigned kMaxEvents = 64;  // of the agenda, per poll
   static constexpr Nanos kRetry = 10_us;      // after a queue took nothing
 
   /// The topology outlives the sender. The error says which host or workload cannot be played.
