@@ -122,11 +122,11 @@ TEST(Floor, OfOnePacketARoundTripIsCountedApart) {
   EXPECT_NEAR(totals.floor_spend.load() / totals.spend.load(), 0.84, 0.08);
 }
 
-TEST(FirstBurst, GoesAtOnceAndTheRestInTime) {
-  const Protocol& fcp = *find_protocol("fcp");
-  config::Topology t = one_flow();
-  t.flows[0].params = ParamValues(fcp.flow_params);
-  t.flows[0].params[fcp::kFirstBurst] = 3;
+/// When the data packets of the first round trip leave.
+std::vector<Nanos> first_round(uint64_t size, double burst) {
+  config::Topology t = one_flow(size);
+  t.flows[0].params = ParamValues(find_protocol("fcp")->flow_params);
+  t.flows[0].params[fcp::kFirstBurst] = burst;
   std::vector<Nanos> sent;
   World w(t,
           {.tap =
@@ -135,7 +135,17 @@ TEST(FirstBurst, GoesAtOnceAndTheRestInTime) {
                  return true;
                }},
           find_protocol);
-  w.run(40_ms - 1_ns);  // a round trip for the SYN and one for ten packets
+  w.run(40_ms - 1_ns);  // a round trip for the SYN and one for what it paid for
+  return sent;
+}
+
+TEST(FirstBurst, OfAShortFlowIsAllOfIt) {
+  const auto sent = first_round(5000, 10);
+  EXPECT_EQ(sent, std::vector(4, 20_ms)) << "the last packet is a small one";
+}
+
+TEST(FirstBurst, GoesAtOnceAndTheRestInTime) {
+  const auto sent = first_round(config::kEndless, 3);
   ASSERT_EQ(sent.size(), 10U);
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(sent[i], 20_ms);
   for (size_t i = 3; i < 10; ++i)  // eight gaps make a round trip

@@ -89,7 +89,9 @@ void Source::set_rate(Flow& f, Nanos now) {
 // The packets of the first round trip still take all of it: a burst at its beginning is one of them
 // to the pacer, and the others have longer gaps until an ACK sets the rate.
 void Source::start_burst(Flow& f, Nanos now) {
-  const double round = std::round(f.pacer.rate() * to_seconds(f.rtt.latest()) / f.kind->packet);
+  // A short flow's last packet may be small; rounding must not make ten packets eleven.
+  const double bytes = f.pacer.rate() * to_seconds(f.rtt.latest());
+  const double round = std::ceil(bytes / f.kind->packet - 1e-6);
   const double burst = std::min<double>(f.law->first_burst(), round);
   if (burst <= 1) return;
   f.burst = static_cast<uint8_t>(burst - 1);

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "common/config/marked_file.h"
+#include "common/protocols/registry.h"
 
 namespace turnpike::config {
 namespace {
@@ -112,6 +113,17 @@ TEST(Topology, Flows) {
   std::string small = changed("to: bob", "to: bob, ip_version: ^6");
   small.replace(small.find("delay: 4 ms"), 11, "mtu: 1000");
   expect_mistakes(small, {"IPv6 needs an MTU of 1280 B"});
+}
+
+TEST(Topology, PresetsHoldForSchemesThatNobodyNamed) {
+  const Protocol& fcp = *find_protocol("fcp");
+  for (const std::string_view name : preset_names()) {
+    const Topology t =
+        expect_right("preset: " + std::string(name) + "\n" + std::string(kRightFile));
+    const ParamValues expected = preset_values(fcp, false, name);
+    ASSERT_EQ(t.flows[0].params.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(t.flows[0].params[i], expected[i]);
+  }
 }
 
 TEST(Topology, HeldRatesNeedTheirStrategy) {
