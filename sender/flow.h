@@ -76,7 +76,6 @@ struct alignas(64) Flow {
   uint32_t target_version = 0;  // of the strategy when the law was last given its target
   Stage stage = Stage::kFree;
   uint8_t backoff = 0;        // time-outs in a row
-  uint8_t burst = 0;          // packets that go without waiting for the one before
   bool wants_budget = false;  // the strategy counts it
   bool cut_short = false;     // stopped before all that was asked for was sent
   bool reported = false;      // its outcome has been told

@@ -131,7 +131,6 @@ void Source::after_answer(Flow& f, const Acknowledged& done, Nanos now) {
   tell_strategy(f, now);
   // The handshake's answer is the first chance to send: now, not a wheel's turn later.
   if (done.own == Kind::kSyn) {
-    start_burst(f, now);
     on_pacing(f, now);
   } else {
     wake(f, now);

@@ -26,11 +26,7 @@ void Source::on_pacing(Flow& f, Nanos now) {
       not_before = now + kRetry;
       break;
     }
-    if (f.burst > 0) {
-      --f.burst;  // the next one is due as well
-    } else {
-      f.pacer.sent(size);
-    }
+    f.pacer.sent(size);
     parts_.totals.offered_bytes.add(size);
   }
   if (f.stage == Stage::kClosing && f.in_flight.empty() && f.lost.empty()) {
@@ -84,18 +80,6 @@ void Source::set_rate(Flow& f, Nanos now) {
   f.pacer.set_rate(rate, now);
   const double cost = f.law->price().count() * rate, granted = f.law->granted().count();
   f.unpaid = at_floor(f) && cost > granted ? 1 - granted / cost : 0;
-}
-
-// The packets of the first round trip still take all of it: a burst at its beginning is one of them
-// to the pacer, and the others have longer gaps until an ACK sets the rate.
-void Source::start_burst(Flow& f, Nanos now) {
-  // A short flow's last packet may be small; rounding must not make ten packets eleven.
-  const double bytes = f.pacer.rate() * to_seconds(f.rtt.latest());
-  const double round = std::ceil(bytes / f.kind->packet - 1e-6);
-  const double burst = std::min<double>(f.law->first_burst(), round);
-  if (burst <= 1) return;
-  f.burst = static_cast<uint8_t>(burst - 1);
-  f.pacer.set_rate(f.pacer.rate() * (round - burst + 1) / round, now);
 }
 
 // Law and transport both keep the floor, one with the latest round trip, one with the smoothed.

@@ -50,7 +50,7 @@ TEST(Setting, APresetHoldsWhereTheFileSaysNothing) {
   const auto credit = [](const Loaded& t) { return t->links[1].directions[0].law.params[7]; };
   const auto burst = [](const Loaded& t) { return t->flows[0].params[2]; };
   ASSERT_EQ(find_protocol("fcp")->link_params[7].name, "credit");
-  ASSERT_EQ(find_protocol("fcp")->flow_params[2].name, "first_burst");
+  ASSERT_EQ(find_protocol("fcp")->flow_params[2].name, "first_round");
   EXPECT_EQ(credit(paper), 0);
   EXPECT_EQ(credit(swift), 1);
   EXPECT_EQ(credit(mixed), 0);

@@ -78,9 +78,6 @@ class FlowLaw {
     return std::numeric_limits<double>::infinity();
   }
 
-  /// Packets of the first round trip that may go at once; the others take the rest of it.
-  [[nodiscard]] virtual unsigned first_burst() const { return 1; }
-
   /// What the flow may spend now: w_i. A floor under its rate may take more.
   [[nodiscard]] virtual Budget granted() const { return Budget(0); }
   /// Budget the network counts on for this flow, pending commitments included: w_i + pend_i, $/s.

@@ -34,6 +34,7 @@ bool Flow::on_syn_ack(const FlowState& s, const PacketNote& note, const uint8_t*
   granted_ = std::min(price_ * promise.size * promise.preload / rtt, std::max(s.headroom, 0.0));
   round_base_ = granted_;
   round_end_ = s.now + s.rtt;
+  haste_ = first_round_;
   return true;
 }
 
@@ -60,7 +61,7 @@ void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Packet
 double Flow::preload_for(const FlowState& s, uint32_t size, double rtt) {
   if (stale_) return 0;  // first what the path costs now
   const bool honest = conduct_ == Conduct::kHonest;
-  const double rate = granted_ / price_;
+  const double rate = pace();
   if (honest && (s.unsent <= rate * rtt || s.now < cancelled_until_))
     return last_round_preload(s, size, rtt);
   cancelled_until_ = Nanos(0);
@@ -99,6 +100,7 @@ void Flow::write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketN
 
 bool Flow::on_ack(const FlowState&, const PacketNote& note, const uint8_t* header) {
   settle(note, true);
+  haste_ = 1;
   if (!take_price(header, price_)) return false;
   stale_ = false;
   return true;
@@ -109,6 +111,7 @@ bool Flow::on_ack(const FlowState&, const PacketNote& note, const uint8_t* heade
 void Flow::on_ack_without_feedback(const FlowState&, const PacketNote& note) {
   const double before = granted_;
   settle(note, true);
+  haste_ = 1;
   if (granted_ > before && before > 0)
     price_ = std::min<double>(price_ * (granted_ / before), kMaxPrice);
 }
@@ -147,10 +150,15 @@ bool Flow::take_price(const uint8_t* header, double& price) {
   return true;
 }
 
+// B/s. In the first round trip more may go than the SYN paid for, if the host has it to spend.
+double Flow::pace() const {
+  return std::min(granted_ * haste_, std::max(granted_, target_)) / price_;
+}
+
 // A floor of one packet per round trip: a flow must hear prices to follow them.
 BitRate Flow::rate(const FlowState& s) const {
   const double floor = s.packet_size / (rtt_field(s.rtt) * 1e-9);
-  return from_bytes_per_second(price_ > 0 ? std::max(granted_ / price_, floor) : floor);
+  return from_bytes_per_second(price_ > 0 ? std::max(pace(), floor) : floor);
 }
 
 }  // namespace turnpike::fcp

@@ -22,7 +22,7 @@ class Flow final : public FlowLaw {
       : syn_packets_(params[kSynPackets]),
         dead_band_(params[kDeadBand]),
         cancel_share_(params[kCancelShare]),
-        first_burst_(static_cast<uint8_t>(std::min(params[kFirstBurst], syn_packets_))),
+        first_round_(static_cast<float>(params[kFirstRound])),
         cancellation_(static_cast<Cancellation>(params[kCancellation])),
         conduct_(static_cast<Conduct>(params[kConduct])) {}
 
@@ -42,7 +42,6 @@ class Flow final : public FlowLaw {
   [[nodiscard]] double committed() const override { return granted_ + pending_; }
   [[nodiscard]] Price price() const override { return Price(price_); }
 
-  [[nodiscard]] unsigned first_burst() const override { return first_burst_; }
   [[nodiscard]] Budget granted() const override { return Budget(granted_); }
   [[nodiscard]] Budget pending() const { return Budget(pending_); }
 
@@ -56,6 +55,7 @@ class Flow final : public FlowLaw {
     }
   };
 
+  [[nodiscard]] double pace() const;
   [[nodiscard]] double preload_for(const FlowState&, uint32_t size, double rtt);
   [[nodiscard]] double last_round_preload(const FlowState&, uint32_t size, double rtt);
   void settle(const PacketNote&, bool delivered);
@@ -73,7 +73,8 @@ class Flow final : public FlowLaw {
   double cancel_share_;
   Nanos cancelled_until_{0};  // kWhole: its answer is back by then; 0: it has not been sent
   bool stale_ = false;        // price_ is from before a long pause
-  uint8_t first_burst_;
+  float first_round_;
+  float haste_ = 1;  // first_round_ while no data packet has been answered
   Cancellation cancellation_;
   Conduct conduct_;
 };

@@ -61,7 +61,7 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
 enum FlowParam : size_t {
   kSynPackets,
   kDeadBand,
-  kFirstBurst,
+  kFirstRound,
   kCancellation,
   kCancelShare,
   kConduct,
@@ -83,8 +83,8 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
      "full packets that the SYN's preload pays for in the first round trip"},
     {"dead_band", ParamUnit::kNumber, 1e-3, 0, 0.5,
      "relative distance from the target budget that is left alone"},
-    {"first_burst", ParamUnit::kNumber, 1, 1, 64,
-     "full packets of the first round trip that go at once; the others are paced"},
+    {"first_round", ParamUnit::kNumber, 1, 1, 64,
+     "how many times what the SYN paid for may go in the first round trip, within the target"},
     {"cancellation", ParamUnit::kWord, 0, 0, 1,
      "how an ending flow gives its budget back: -1 on each packet of its last round trip, or all "
      "on the first",
@@ -98,13 +98,13 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
 
 inline constexpr std::array<Preset::Value, 2> kSwiftValues{{
     {true, "credit", static_cast<double>(Credit::kFading)},
-    {false, "first_burst", 3},
+    {false, "first_round", 3},
 }};
 inline constexpr std::array<Preset, 2> kPresets{{
     {"paper",
      "FCP as published (CMU-CS-12-125), where it is silent in the most literal reading",
      {}},
-    {"swift", "fading credit and a first burst of three", kSwiftValues},
+    {"swift", "fading credit and a first round thrice as fast", kSwiftValues},
 }};
 
 }  // namespace turnpike::fcp
