@@ -13,10 +13,10 @@
 #include "common/config/load.h"
 #include "common/dpdk/eal.h"
 #include "common/program/command_line.h"
-#include "lab/program/progress.h"
+#include "lab/program/pace.h"
 #include "lab/run.h"
+#include "lab/run_text.h"
 #include "lab/verbs.h"
-#include "lab/verdict.h"
 
 namespace turnpike::lab {
 namespace {
@@ -26,8 +26,18 @@ struct Options {
   std::vector<config::Setting> settings;
   std::optional<uint64_t> seed;
   std::optional<Nanos> duration;
-  bool json = false;
+  bool real_time = false, json = false;
 };
+
+/// Another duration than the file's: what it measures later is left out.
+void cut(config::Run& run, Nanos duration) {
+  run.duration = duration;
+  std::erase_if(run.measure, [&](const config::Span& s) { return s.from >= duration; });
+  for (config::Span& s : run.measure) s.to = std::min(s.to, duration);
+}
+
+/// Link time that routers catch up on where polls come as late as a busy machine makes them.
+constexpr Nanos kRealTimeSlack = 20_ms;
 
 ExitCode lab(const Options& o) {
   auto loaded = config::load_file(o.file, o.settings);
@@ -37,7 +47,7 @@ ExitCode lab(const Options& o) {
   }
   config::Topology& t = *loaded;
   if (o.seed) t.run.seed = *o.seed;
-  if (o.duration) t.run.duration = *o.duration;
+  if (o.duration) cut(t.run, *o.duration);
   const std::string folder = o.folder.empty() ? t.run.output : o.folder;
 
   auto eal = Eal::start({.program = "turnpike lab", .memory_mb = memory_mb(t)});
@@ -45,16 +55,22 @@ ExitCode lab(const Options& o) {
     std::fprintf(stderr, "turnpike lab: %s\n", eal.error().c_str());
     return kExitHostNotReady;
   }
-  ProgressLine line(t.run.duration, isatty(STDERR_FILENO) != 0);
-  const auto summary = run_world(t, folder, [&](Nanos now) { return line(now); });
+  Pace pace(t.run.duration, o.real_time, isatty(STDERR_FILENO) != 0);
+  auto summary = run_world(t, folder, {.slack = o.real_time ? kRealTimeSlack : Nanos(0)},
+                           [&](Nanos end, World& world) { pace.play(end, world); });
   if (!summary) {
     std::fprintf(stderr, "turnpike lab: %s\n", summary.error().c_str());
     return kExitRuntime;
   }
+  const double wall = pace.wall_s();
   if (o.json) {
+    // What this machine took is printed and not filed: a run's files are the same on every one.
+    (*summary)["wall_s"] = wall;
+    (*summary)["packets_per_s"] = (*summary)["packets"].get<double>() / wall;
     std::printf("%s\n", summary->dump(2).c_str());
   } else {
-    std::printf("%sReport: %s/report.html\n", verdict_text(*summary).c_str(), folder.c_str());
+    std::printf("%s\n%s\nReport: %s/report.html\n", run_text(*summary).c_str(),
+                speed_text(*summary, wall).c_str(), folder.c_str());
   }
   return kExitOk;
 }
@@ -85,6 +101,8 @@ void add_lab(CLI::App& app, ExitCode& code) {
   verb->add_option_function<std::string>(
       "--duration", positive_time([o](Nanos time) { o->duration = time; }), "such as 5s");
   verb->add_option("--out", o->folder, "folder for results (default: the file's run.output)");
+  verb->add_flag("--realtime", o->real_time,
+                 "as real time passes, by the processor's clock, and as late as this machine is");
   verb->add_flag("--json", o->json, "print the summary as JSON");
   verb->callback([o, &code] { code = lab(*o); });
 }

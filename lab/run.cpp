@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <rte_version.h>
 
+#include "common/report/run_data.h"
 #include "lab/report.h"
+#include "lab/results/spans.h"
 #include "lab/router_folders.h"
 #include "lab/world.h"
 #include "router/results/record.h"
@@ -66,44 +68,52 @@ class RouterRecords {
 
 /// Flows that are open close, as at the end of a real run.
 void drain(World& world) {
-  sender::Sender& sender = world.sender();
-  sender.stop(world.now());
+  const auto senders = world.senders();
+  for (sender::Sender* s : senders) s->stop(world.now());
   const Nanos end = world.now() + kDrain;
-  while (!sender.idle() && world.now() < end) world.run_until(world.now() + kStep);
-  sender.abandon(world.now());
+  const auto idle = [](const sender::Sender* s) { return s->idle(); };
+  while (!std::ranges::all_of(senders, idle) && world.now() < end)
+    world.run_until(world.now() + kStep);
+  for (sender::Sender* s : senders) s->abandon(world.now());
 }
 
 }  // namespace
 
 tl::expected<nlohmann::json, std::string> run_world(const config::Topology& t,
                                                     const std::string& folder,
-                                                    const Progress& progress) {
+                                                    const World::Options& options,
+                                                    const Play& play) {
   sender::Recorder recorder(t);
   Outcomes outcomes(recorder);
-  auto made = World::make(t, outcomes, {.seed = t.run.seed});
+  World::Options with_seed = options;
+  with_seed.seed = t.run.seed;
+  auto made = World::make(t, outcomes, with_seed);
   if (!made) return tl::unexpected(made.error());
   World& world = **made;
   auto routers = RouterRecords::open(t, folder);
   if (!routers) return tl::unexpected(routers.error());
 
-  sender::Sender* const senders[] = {&world.sender()};
-  sender::observe(senders, Nanos(0), t, recorder);
-  for (Nanos now(0); now < t.run.duration;) {
-    now = std::min(now + t.run.sample, t.run.duration);
-    world.run_until(now);
-    sender::observe(senders, now, t, recorder);
-    routers->sample(world, now);
-    progress(now);
+  Spans spans(t);
+  spans.mark(world);
+  sender::observe(world.senders(), Nanos(0), t, recorder);
+  for (Nanos sample = t.run.sample; world.now() < t.run.duration;) {
+    play(std::min({sample, spans.next(world.now()), t.run.duration}), world);
+    spans.mark(world);
+    if (world.now() < std::min(sample, t.run.duration)) continue;
+    sender::observe(world.senders(), world.now(), t, recorder);
+    routers->sample(world, world.now());
+    sample += t.run.sample;
   }
   drain(world);
-  sender::observe_delays(senders, recorder);
+  sender::observe_delays(world.senders(), recorder);
 
+  nlohmann::json summary =
+      recorder.summary({.now = t.run.duration, .facts = {{"DPDK", rte_version()}}});
+  spans.complete(summary);
   return routers->finish(t, world)
-      .and_then([&] {
-        return recorder.write(folder, {.now = t.run.duration,
-                                       .wall_s = progress(t.run.duration),
-                                       .facts = {{"DPDK", rte_version()}}});
-      })
+      .and_then([&] { return recorder.write_series(folder); })
+      .and_then(
+          [&] { return report::write_text(folder + "/summary.json", summary.dump(2) + "\n"); })
       .and_then([&] {
         gather_links(t, folder);
         return finish_report(folder);

@@ -2,35 +2,28 @@
 #include "lab/world.h"
 
 #include <algorithm>
+#include <bit>
 
-#include "common/program/attachment.h"
 #include "sender/sizing.h"
 
 namespace turnpike::lab {
 namespace {
 
-constexpr uint32_t kRing = 4096;  // packets: what a cable takes between two polls
+constexpr uint32_t kNobody = UINT32_MAX;     // plays this host
+constexpr size_t kBuffersPerNode = 1024;     // bursts and caches
+constexpr uint32_t kFirstStream = 1U << 16;  // of random numbers; those before are the traffic's
+// What of a buffer anybody but a source ever writes: headers, and what they were answered with.
+constexpr uint32_t kTouched = 256;
 
-size_t index_of_host(const config::Topology& t, const std::string& name) {
-  const auto at = std::ranges::find(t.hosts, name, &config::Host::name);
-  return static_cast<size_t>(at - t.hosts.begin());
-}
-
-size_t index_of_router(const config::Topology& t, const std::string& name) {
-  const auto at = std::ranges::find(t.routers, name, &config::Router::name);
-  return static_cast<size_t>(at - t.routers.begin());
-}
-
-std::vector<uint32_t> played_hosts(const config::Topology& t) {
-  std::vector<uint32_t> hosts;
-  for (uint32_t i = 0; i < t.hosts.size(); ++i)
-    if (!t.hosts[i].external) hosts.push_back(i);
-  return hosts;
-}
-
-/// As many for what routers hold as the hosts need.
+/// A packet has one buffer for its whole life, which its acknowledgement comes back in.
 size_t buffers_of(const config::Topology& t) {
-  return 2 * sender::size_of(t, played_hosts(t)).buffers;
+  std::vector<uint32_t> hosts;
+  for (uint32_t i = 0; i < t.hosts.size(); ++i) hosts.push_back(i);
+  return sender::size_of(t, hosts).records + kBuffersPerNode * t.hosts.size();
+}
+
+size_t router_buffers_of(const config::Topology& t) {
+  return kBuffersPerNode * std::max<size_t>(t.routers.size(), 1);
 }
 
 uint16_t data_room(const config::Topology& t) {
@@ -39,112 +32,186 @@ uint16_t data_room(const config::Topology& t) {
   return Pool::room_for(largest);
 }
 
+/// Timers need no finer ticks than the world: each level of a wheel that a timer passes costs a
+/// poll.
+unsigned tick_shift(Nanos quantum) {
+  constexpr int64_t kFinest = 128;  // ns
+  const auto tick = static_cast<uint64_t>(std::max(quantum.count(), kFinest));
+  return static_cast<unsigned>(std::bit_width(tick)) - 1;
+}
+
+bool is_router(const config::Topology& t, const std::string& node) {
+  return std::ranges::find(t.routers, node, &config::Router::name) != t.routers.end();
+}
+
+/// Shaped routers pace by themselves; hosts and line-rate routers rely on their port.
+WireOptions wire_of(const config::Topology& t, size_t link, size_t direction, uint64_t seed) {
+  const config::Direction& d = t.links[link].directions[direction];
+  const bool shaped =
+      d.drain == config::Drain::kShaped && is_router(t, t.links[link].ends[direction].node);
+  return {.rate = shaped ? 0 : bytes_per_second(d.rate),
+          .delay = d.delay,
+          .jitter = d.jitter,
+          .loss = d.loss,
+          .reorder = d.reorder,
+          .overhead = static_cast<uint32_t>(d.overhead.count()),
+          .seed = seed,
+          .stream = kFirstStream + static_cast<uint32_t>(2 * link + direction)};
+}
+
 }  // namespace
 
 unsigned World::buffers_mb(const config::Topology& t) {
-  return static_cast<unsigned>(Pool::memory(buffers_of(t), data_room(t)) >> 20);
+  return static_cast<unsigned>(Pool::memory(buffers_of(t) + router_buffers_of(t), data_room(t)) >>
+                               20);
 }
 
 tl::expected<std::unique_ptr<World>, std::string> World::make(const config::Topology& t,
                                                               sender::OutcomeSink& outcomes,
                                                               const Options& options) {
-  const std::vector<uint32_t> hosts = played_hosts(t);
-  const size_t buffers = buffers_of(t);
-  auto pool =
-      Pool::create("lab", {.mbufs = static_cast<uint32_t>(buffers), .data_room = data_room(t)});
-  if (!pool) return tl::unexpected(pool.error());
-  std::unique_ptr<World> w(new World(t, std::move(*pool), buffers));
-
-  // By router and link of the router's; the hosts' doors come last, by host.
-  std::vector<std::vector<QueuePair*>> doors(t.routers.size() + 1);
-  for (size_t r = 0; r < t.routers.size(); ++r) doors[r].resize(t.routers[r].links.size());
-  doors.back().resize(t.hosts.size());
-  for (size_t l = 0; l < t.links.size(); ++l)
-    if (auto joined = w->join(l, doors); !joined) return tl::unexpected(joined.error());
-
-  for (size_t r = 0; r < t.routers.size(); ++r) {
-    std::vector<std::vector<QueuePair*>> by_link;
-    for (QueuePair* door : doors[r]) by_link.push_back({door});
-    rte_mempool* const mempool = w->pool_.get();
-    router::RouterOptions router_options;
-    router_options.slack = options.slack;
-    auto made = router::Router::make(t, r, by_link, {&mempool, 1}, router_options);
-    if (!made) return tl::unexpected(made.error());
-    w->routers_.push_back(std::move(*made));
-    w->nodes_.push_back({.worker = &w->routers_.back()->worker(0), .doors = doors[r]});
+  const auto pool = [&](const char* name, size_t buffers) {
+    return Pool::create(
+        name,
+        {.mbufs = static_cast<uint32_t>(buffers), .data_room = data_room(t), .own_memory = true});
+  };
+  auto sources = pool("sources", buffers_of(t)), routers = pool("routers", router_buffers_of(t));
+  if (!sources) return tl::unexpected(sources.error());
+  if (!routers) return tl::unexpected(routers.error());
+  std::unique_ptr<World> w(new World(t, std::move(*sources), std::move(*routers)));
+  w->number_nodes();
+  w->lay_cables(options);
+  for (size_t r = 0; r < t.routers.size(); ++r)
+    if (auto added = w->add_router(r, options); !added) return tl::unexpected(added.error());
+  for (uint32_t h = 0; h < t.hosts.size(); ++h) {
+    if (w->host_nodes_[h] == kNobody) continue;
+    if (auto added = w->add_host(h, outcomes, options); !added)
+      return tl::unexpected(added.error());
   }
-  std::vector<sender::Plug> plugs;
-  plugs.reserve(hosts.size());
-  for (const uint32_t h : hosts) plugs.push_back({h, doors.back()[h]});
-  auto made = sender::Sender::make(
-      t, {.plugs = plugs, .pool = w->pool_.get(), .outcomes = &outcomes, .seed = options.seed});
-  if (!made) return tl::unexpected(made.error());
-  w->sender_ = std::move(*made);
-  w->nodes_.push_back({.doors = doors.back()});
   return w;
 }
 
-tl::expected<void, std::string> World::join(size_t l, std::vector<std::vector<QueuePair*>>& doors) {
-  const config::Link& link = topology_.links[l];
-  auto cable = RingCable::create(link.name, kRing);
-  if (!cable) return tl::unexpected(cable.error());
-  cables_.push_back(std::move(*cable));
-  for (size_t end = 0; end < 2; ++end) {
-    QueuePair* queue = door(cables_.back().end(end), link, end);
-    const std::string& name = link.ends[end].node;
-    const size_t host = index_of_host(topology_, name);
-    if (host < topology_.hosts.size()) {
-      doors.back()[host] = queue;
-      continue;
+void World::number_nodes() {
+  for (const config::Router& router : topology_.routers) {
+    worker_nodes_.emplace_back();
+    for (size_t i = 0; i < router.lcores.size(); ++i)
+      worker_nodes_.back().push_back(schedule_.add());
+  }
+  for (const config::Host& host : topology_.hosts)
+    host_nodes_.push_back(host.external ? kNobody : schedule_.add());
+  nodes_.resize(schedule_.size());
+}
+
+void World::lay_cables(const Options& options) {
+  const config::Topology& t = topology_;
+  cables_.reserve(t.links.size());
+  for (size_t l = 0; l < t.links.size(); ++l) {
+    std::array<std::vector<uint32_t>, 2> polled_by;
+    for (size_t end = 0; end < 2; ++end) {
+      const std::string& name = t.links[l].ends[end].node;
+      for (size_t r = 0; r < t.routers.size(); ++r)
+        if (t.routers[r].name == name) polled_by[end] = worker_nodes_[r];
+      for (size_t h = 0; h < t.hosts.size(); ++h)
+        if (t.hosts[h].name == name && host_nodes_[h] != kNobody) polled_by[end] = {host_nodes_[h]};
     }
-    const size_t router = index_of_router(topology_, name);
-    const auto& links = topology_.routers[router].links;
-    doors[router][static_cast<size_t>(std::ranges::find(links, l) - links.begin())] = queue;
+    cables_.emplace_back(std::array{wire_of(t, l, 0, options.seed), wire_of(t, l, 1, options.seed)},
+                         schedule_, polled_by);
+  }
+}
+
+tl::expected<void, std::string> World::add_router(size_t r, const Options& options) {
+  const config::Router& self = topology_.routers[r];
+  std::vector<std::vector<QueuePair*>> ports;
+  for (const size_t l : self.links) {
+    const size_t end = topology_.links[l].end_at(self.name);
+    ports.emplace_back();
+    for (size_t w = 0; w < worker_nodes_[r].size(); ++w)
+      ports.back().push_back(cables_[l].end(end, w));
+  }
+  const std::vector<rte_mempool*> pools(worker_nodes_[r].size(), router_pool_.get());
+  router::RouterOptions o;
+  o.workers = static_cast<unsigned>(worker_nodes_[r].size());
+  o.slack = std::max(options.slack, topology_.run.quantum);
+  o.most_held = source_pool_.get()->size;
+  o.find = options.find;
+  auto made = router::Router::make(topology_, r, ports, pools, o);
+  if (!made) return tl::unexpected(made.error());
+  routers_.push_back(std::move(*made));
+  for (unsigned w = 0; w < o.workers; ++w) {
+    Node& node = nodes_[worker_nodes_[r][w]];
+    node.worker = &routers_.back()->worker(w);
+    for (const auto& link : ports) node.ports.push_back(link[w]);
   }
   return {};
 }
 
-QueuePair* World::door(RingQueue& end, const config::Link& link, size_t at) {
-  auto wire = wire_at(end, link, at, false, buffers_);
-  if (!wire) return &end;
-  return wires_.emplace_back(std::move(wire)).get();
+tl::expected<void, std::string> World::add_host(uint32_t h, sender::OutcomeSink& outcomes,
+                                                const Options& options) {
+  const config::Host& self = topology_.hosts[h];
+  QueuePair* const port = cables_[self.link].end(self.end, 0);
+  const sender::Plug plug{h, port};
+  auto made = sender::Sender::make(topology_, {.plugs = {&plug, 1},
+                                               .pool = source_pool_.get(),
+                                               .touched = kTouched,
+                                               .outcomes = &outcomes,
+                                               .seed = options.seed,
+                                               .tick_shift = tick_shift(topology_.run.quantum)});
+  if (!made) return tl::unexpected(made.error());
+  hosts_.push_back(std::move(*made));
+  senders_.push_back(hosts_.back().get());
+  Node& node = nodes_[host_nodes_[h]];
+  node.sender = senders_.back();
+  node.ports = {port};
+  return {};
 }
 
-Nanos World::due(const Node& node) {
-  Nanos due = node.next;
-  for (const QueuePair* door : node.doors)
-    if (door != nullptr) due = std::min(due, door->next_deadline());
-  return std::max(due, node.held_until);
-}
-
-void World::poll(Node& node) {
+void World::poll(uint32_t i) {
+  Node& node = nodes_[i];
+  if (now_ < node.held_until) return schedule_.set(i, node.held_until);
   const Nanos held = std::exchange(node.held, Nanos(0));
+  Nanos next;
   if (node.worker == nullptr) {
-    if (held > Nanos(0)) sender_->stalled(now_);
-    node.next = sender_->poll(now_);
+    if (held > Nanos(0)) node.sender->stalled(now_);
+    next = node.sender->poll(now_);
   } else {
     if (held > Nanos(0)) node.worker->missed(now_ - held, now_);
-    node.next = node.worker->poll(now_);
+    next = node.worker->poll(now_);
   }
+  for (const QueuePair* port : node.ports) next = std::min(next, port->next_deadline());
+  schedule_.set(i, next);
 }
 
 void World::run_until(Nanos end) {
+  const int64_t quantum = topology_.run.quantum.count();
   for (;;) {
-    Nanos next = kNever;
-    for (Node& node : nodes_) {
-      if (due(node) <= now_) poll(node);
-    }
-    for (const Node& node : nodes_) next = std::min(next, due(node));
+    Nanos next = std::max(schedule_.next(), now_);
+    if (next > now_ && quantum > 0 && next < kNever / 2)
+      next = Nanos((next.count() + quantum - 1) / quantum * quantum);
     if (next > end) break;
-    now_ = std::max(now_, next);
+    now_ = next;
+    poll(schedule_.first());
   }
   now_ = end;
 }
 
-void World::stall(size_t node, Nanos time) {
-  Node& n = nodes_[std::min(node, nodes_.size() - 1)];
-  n.held_until = now_ + time;
-  n.held = time;
+bool World::catch_up(Nanos now) {
+  now_ = std::max(now_, now);
+  const bool due = schedule_.next() <= now_;
+  while (schedule_.next() <= now_) poll(schedule_.first());
+  return due;
+}
+
+void World::stall(uint32_t i, Nanos time) {
+  nodes_[i].held_until = now_ + time;
+  nodes_[i].held = time;
+}
+
+void World::stall_router(size_t i, Nanos time) {
+  for (const uint32_t node : worker_nodes_[i]) stall(node, time);
+}
+
+void World::stall_hosts(Nanos time) {
+  for (const uint32_t node : host_nodes_)
+    if (node != kNobody) stall(node, time);
 }
 
 }  // namespace turnpike::lab

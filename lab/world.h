@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A topology in one process on a virtual clock: the router's and the sender's own objects, joined
-// by rings.
+// by wires.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 #include "common/config/topology.h"
 #include "common/dpdk/pool.h"
-#include "common/dpdk/ring_queue.h"
-#include "common/dpdk/wire.h"
+#include "lab/cable.h"
+#include "lab/schedule.h"
 #include "router/router.h"
 #include "sender/sender.h"
 
@@ -22,11 +22,10 @@ namespace turnpike::lab {
 /// same topology and seed give the same run. EAL must be up.
 class World {
  public:
-  static constexpr size_t kHosts = SIZE_MAX;  // the node that plays all hosts
-
   struct Options {
     uint64_t seed = 1;
     Nanos slack{0};  // link time that a router catches up on after a stall
+    const Protocol* (*find)(std::string_view name) = find_protocol;  // of the routers' laws
   };
   /// The topology outlives the world. The error says what cannot be played.
   static tl::expected<std::unique_ptr<World>, std::string> make(const config::Topology& topology,
@@ -38,39 +37,53 @@ class World {
 
   /// Plays until `end`.
   void run_until(Nanos end);
-  /// A router, by index, or kHosts does not run from now on for so long, as on a machine that is
-  /// busy with something else.
-  void stall(size_t node, Nanos time);
+  /// Does at `now` what has come due by then, as a machine that looks at its clock only now;
+  /// whether that was anything.
+  bool catch_up(Nanos now);
+  [[nodiscard]] Nanos next() const { return schedule_.next(); }
+  /// These do not run from now on for so long, as on a machine that is busy with something else.
+  void stall_router(size_t i, Nanos time);
+  void stall_hosts(Nanos time);
 
   [[nodiscard]] Nanos now() const { return now_; }
   [[nodiscard]] router::Router& router(size_t i) { return *routers_[i]; }
-  [[nodiscard]] sender::Sender& sender() { return *sender_; }
+  /// One per host that is played, in the order of the file.
+  [[nodiscard]] std::span<sender::Sender* const> senders() const { return senders_; }
+  /// Packets that wires have lost by chance, by link and direction.
+  [[nodiscard]] uint64_t lost(size_t link, size_t direction) const {
+    return cables_[link].line(direction).lost();
+  }
 
  private:
-  // One worker or the sender: polled when it said so, or when something waits at its doors.
+  // A router's worker or a host: polled when it said so, or when something arrives.
   struct Node {
-    router::Worker* worker = nullptr;  // null: the sender
-    std::vector<QueuePair*> doors;
-    Nanos next{0};
+    router::Worker* worker = nullptr;
+    sender::Sender* sender = nullptr;
+    std::vector<QueuePair*> ports;
     Nanos held_until{0};
     Nanos held{0};
   };
 
-  World(const config::Topology& topology, Pool pool, size_t buffers)
-      : topology_(topology), pool_(std::move(pool)), buffers_(buffers) {}
-  tl::expected<void, std::string> join(size_t link, std::vector<std::vector<QueuePair*>>& doors);
-  QueuePair* door(RingQueue& end, const config::Link& link, size_t at);
-  [[nodiscard]] static Nanos due(const Node& node);
-  void poll(Node& node);
+  World(const config::Topology& topology, Pool sources, Pool routers)
+      : topology_(topology), source_pool_(std::move(sources)), router_pool_(std::move(routers)) {}
+  void number_nodes();
+  void lay_cables(const Options& options);
+  tl::expected<void, std::string> add_router(size_t i, const Options& options);
+  tl::expected<void, std::string> add_host(uint32_t i, sender::OutcomeSink& outcomes,
+                                           const Options& options);
+  void stall(uint32_t node, Nanos time);
+  void poll(uint32_t node);
 
   const config::Topology& topology_;
-  Pool pool_;
-  size_t buffers_;
-  std::vector<RingCable> cables_;
-  std::vector<std::unique_ptr<Wire>> wires_;
+  Pool source_pool_, router_pool_;  // apart: what routers make themselves may be of any shape
+  Schedule schedule_;
+  std::vector<Cable> cables_;                        // by link
+  std::vector<std::vector<uint32_t>> worker_nodes_;  // by router
+  std::vector<uint32_t> host_nodes_;                 // by host
   std::vector<std::unique_ptr<router::Router>> routers_;
-  std::unique_ptr<sender::Sender> sender_;
-  std::vector<Node> nodes_;  // the routers, then the sender
+  std::vector<std::unique_ptr<sender::Sender>> hosts_;
+  std::vector<sender::Sender*> senders_;
+  std::vector<Node> nodes_;  // as the schedule numbers them
   Nanos now_{0};
 };
 

@@ -70,9 +70,10 @@ class WorldTest : public testing::Test {
   uint64_t dropped() { return world->router(kGate).snapshot().dropped(); }
   std::map<std::string, double> acknowledged() {
     std::map<std::string, double> bytes;
-    for (const auto& host : world->sender().hosts())
-      bytes[topology.hosts[host->index()].name] =
-          static_cast<double>(host->totals().acked_bytes.read());
+    for (const sender::Sender* sender : world->senders())
+      for (const auto& host : sender->hosts())
+        bytes[topology.hosts[host->index()].name] =
+            static_cast<double>(host->totals().acked_bytes.read());
     return bytes;
   }
 
@@ -141,8 +142,8 @@ class Stalls : public WorldTest, public testing::WithParamInterface<const char*>
                "    bob: { from: bob, to: server }\n"));
     world->run_until(2_s);
     EXPECT_EQ(dropped(), 0U);
-    if (router) world->stall(kGate, time);
-    if (sender) world->stall(World::kHosts, time);
+    if (router) world->stall_router(kGate, time);
+    if (sender) world->stall_hosts(time);
     world->run_until(2_s + time);
     auto s = shares(2200_ms, 3_s);
     EXPECT_NEAR(s["alice"], 0.5, 0.02);

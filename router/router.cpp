@@ -32,8 +32,12 @@ LinkSnapshot snapshot_of(const EgressLink& link) {
   s.tx_bytes = sum(link.shards, &LinkShard::tx_bytes);
   s.stamped = sum(link.shards, &LinkShard::stamped);
   const uint64_t out = sum(link.shards, &LinkShard::out_packets);
-  s.held_packets = sum(link.shards, &LinkShard::in_packets) - out;
+  s.in_packets = sum(link.shards, &LinkShard::in_packets);
+  s.held_packets = s.in_packets - out;
+  s.offered_bytes = sum(link.shards, &LinkShard::offered_bytes);
   s.queued_bytes = static_cast<uint64_t>(link.queued());
+  for (const LinkShard& shard : link.shards)
+    s.waited += shard.waits.byte_seconds.load(std::memory_order_relaxed);
   for (const LinkShard& shard : link.shards)
     for (size_t r = 0; r < kDropReasons; ++r) s.drops[r] += shard.drops[r].read();
   if (link.law) {
@@ -73,14 +77,16 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
   for (size_t l = 0; l < self.links.size(); ++l) {
     const config::Link& link = topology.links[self.links[l]];
     const size_t direction = link.end_at(self.name);
-    auto e = std::make_unique<EgressLink>(link, direction, options.workers);
+    auto e = std::make_unique<EgressLink>(link, direction, options.workers, options.find);
     const auto first = std::ranges::find_if(ports[l], [](QueuePair* p) { return p != nullptr; });
     if (first == ports[l].end())
       return tl::unexpected("no worker has a queue at link " + link.name);
     e->owner = static_cast<unsigned>(first - ports[l].begin());
     for (unsigned w = 0; w < options.workers; ++w) {
       if (e->drain == config::Drain::kLineRate && ports[l][w] != nullptr) continue;
-      e->hand_off[w] = HandOff::make(slots_for(*e, pools[w]->size), options.socket);
+      e->hand_off[w] =
+          HandOff::make(slots_for(*e, options.most_held != 0 ? options.most_held : pools[w]->size),
+                        options.socket);
       if (!e->hand_off[w]) return tl::unexpected("no memory for the queue of link " + link.name);
     }
     r->links_.push_back(std::move(e));
@@ -118,6 +124,12 @@ Snapshot Router::snapshot() const {
     s.suppressed_errors += c.suppressed_errors.read();
   }
   return s;
+}
+
+metrics::Histogram Router::waits(size_t link) const {
+  metrics::Histogram all;
+  for (const LinkShard& shard : links_[link]->shards) all.merge(shard.waits.nanos);
+  return all;
 }
 
 uint64_t Router::held() const {

@@ -11,6 +11,7 @@
 #include <tl/expected.hpp>
 
 #include "common/config/topology.h"
+#include "common/protocols/registry.h"
 #include "router/control/tables.h"
 #include "router/datapath/worker.h"
 #include "router/snapshot.h"
@@ -22,7 +23,9 @@ struct RouterOptions {
   Nanos slack{0};                   // how much link time a late poll may catch up; 0: exact pacing
   double errors_per_second = 1000;  // ICMP errors, per worker
   double errors_at_once = 100;
-  int socket = -1;  // NUMA node of tables and queues; -1: any
+  uint32_t most_held = 0;  // packets that can wait at most; 0: as many as a pool has
+  int socket = -1;         // NUMA node of tables and queues; -1: any
+  const Protocol* (*find)(std::string_view name) = find_protocol;  // of the links' laws
 };
 
 /// Works on any QueuePair: NIC queues in a process of its own, rings on a virtual clock.
@@ -41,6 +44,8 @@ class Router {
 
   /// Safe while workers run; their figures are then those of slightly different moments.
   [[nodiscard]] Snapshot snapshot() const;
+  /// How long packets waited in the queue of a link, by its place in the router's list; ns.
+  [[nodiscard]] metrics::Histogram waits(size_t link) const;
   /// Packets admitted and not yet sent.
   [[nodiscard]] uint64_t held() const;
 

@@ -21,6 +21,9 @@ struct LinkSnapshot {
   uint64_t tx_packets = 0, tx_bytes = 0;  // packets the port took; bytes as capacity counts them
   uint64_t held_packets = 0, queued_bytes = 0;  // admitted, not yet taken by the port
   uint64_t stamped = 0;                         // headers that the law stamped
+  uint64_t offered_bytes = 0;                   // that were to go out here
+  uint64_t in_packets = 0;                      // admitted
+  double waited = 0;                            // B s in the queue
   std::array<uint64_t, kDropReasons> drops{};
   std::vector<Gauge> gauges;  // the law's
 

@@ -68,11 +68,11 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, dou
   const uint32_t own = find_own(flow, pool, answer);
   if (own == kNoRecord) return done;
   done.matched = true;
-  const SentPacket packet = pool[own];
+  const SentPacket& packet = pool[own];
   done.own = packet.kind;
   if (answer.kind == Kind::kReset) {
     consume(flow, pool, own, done);
-    return {.matched = true, .own = packet.kind};
+    return {.matched = true, .own = done.own};
   }
 
   // The send time is known exactly, so this sample has the clock's resolution, not the wire's.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A host never promises more than its budget, whatever prices and flows do.
-#include "common/protocols/fcp/header.h"
-#include "sender/strategy/equal_budget.h"
-#include "sender/test_world.h"
+#include "sender/test_price.h"
 
 namespace turnpike::sender::testing {
 namespace {
@@ -10,17 +8,7 @@ namespace {
 /// A world in which FCP's data packets meet a link at the price that `price_at` gives.
 struct Priced {
   Priced(config::Topology t, const std::function<double(Nanos)>& price_at, double loss = 0)
-      : world(std::move(t),
-              {.loss = loss,
-               .tap =
-                   [price_at](size_t from, std::vector<uint8_t>& f, Nanos now) {
-                     if (from != 0) return true;
-                     wire::store_be16(f.data() + 40, 0);  // no UDP checksum
-                     wire::store_f32(f.data() + 42 + wire::kHeaderSize + fcp::kPriceOffset,
-                                     static_cast<float>(price_at(now)));
-                     return true;
-                   }},
-              find_protocol) {
+      : world(std::move(t), {.loss = loss, .tap = price_tap(price_at)}, find_protocol) {
     world.after_poll = [this] {
       const Ledger& ledger = world.source().ledger();
       double sum = 0, scale = ledger.budget();
@@ -120,28 +108,6 @@ TEST(Budget, ComesBackWhenAFlowStops) {
   EXPECT_TRUE(p.world.outcomes()[0].completed);
   EXPECT_LT(p.world.outcomes()[0].end, 2_s + 100_ms);
   EXPECT_NEAR(p.world.source().ledger().committed(), 2, 0.02);
-}
-
-TEST(EqualBudget, DividesByShareAndForgetsTheGone) {
-  EqualBudget s(Budget(6));
-  s.joined(1);
-  const uint32_t version = s.version();
-  s.joined(2);
-  EXPECT_NE(s.version(), version);
-  EXPECT_DOUBLE_EQ(s.target(1).count(), 2);
-  EXPECT_DOUBLE_EQ(s.target(2).count(), 4);
-  s.left(1);
-  EXPECT_DOUBLE_EQ(s.target(2).count(), 6);
-  s.left(2);
-  s.joined(0.1);
-  EXPECT_EQ(s.target(0.1).count(), 6) << "exactly, whatever the sums before";
-}
-
-TEST(Strategy, ByName) {
-  for (const std::string_view name : strategy_names()) {
-    EXPECT_NE(make_strategy(name, Budget(1)), nullptr);
-  }
-  EXPECT_EQ(make_strategy("generous", Budget(1)), nullptr);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "sender/outstanding.h"
 #include "sender/pacer.h"
 #include "sender/round_trip.h"
+#include "sender/strategy/member.h"
 
 namespace turnpike::sender {
 
@@ -24,9 +25,11 @@ struct FlowClass {
   const Protocol* protocol = nullptr;
   ParamValues params;
   unsigned ip_version = 4;
-  double share = 1;
-  uint32_t packet = 1500;  // B of a full IP datagram
-  uint32_t headers = 0;    // B of that which are not payload
+  Terms terms;
+  uint32_t packet = 1500;      // B of a full IP datagram
+  uint32_t headers = 0;        // B of that which are not payload
+  bool count_packets = false;  // sizes count IP datagrams, not their payload
+  double limit = std::numeric_limits<double>::infinity();  // B/s that the application can send
   [[nodiscard]] uint32_t payload() const { return packet - headers; }
 };
 
@@ -60,7 +63,9 @@ struct alignas(64) Flow {
   uint64_t in_flight_bytes = 0, lost_bytes = 0;
   uint64_t acknowledged = 0;  // the receiver expects this one next
   double committed = 0;       // law().committed() as the host's ledger has it
+  double unpaid = 0;          // share of the pace that no budget pays for
 
+  Member member;
   RoundTrip rtt;
   Nanos newest_sent{0};          // send time and sequence of the youngest packet known delivered
   uint64_t newest_sequence = 0;  // (RFC 8985 section 6.2 step 2)
@@ -71,6 +76,7 @@ struct alignas(64) Flow {
   uint32_t target_version = 0;  // of the strategy when the law was last given its target
   Stage stage = Stage::kFree;
   uint8_t backoff = 0;        // time-outs in a row
+  uint8_t ahead = 0;          // packets that may go before they are due
   bool wants_budget = false;  // the strategy counts it
   bool cut_short = false;     // stopped before all that was asked for was sent
   bool reported = false;      // its outcome has been told
@@ -86,6 +92,10 @@ struct alignas(64) Flow {
   FlowLaw* law = nullptr;  // lives in law_storage
   alignas(64) std::byte law_storage[FlowLaw::kMaxBytes];
 
+  /// When the next packet may go, given that it is `now`.
+  [[nodiscard]] Nanos due(Nanos now) const {
+    return ahead > 0 ? std::min(pacer.due(), now) : pacer.due();
+  }
   /// Whether new data remains.
   [[nodiscard]] bool has_new() const { return next_sequence < packets; }
   [[nodiscard]] uint32_t size_of(uint64_t sequence) const {
@@ -107,6 +117,7 @@ struct alignas(64) Flow {
             .smoothed_rtt = rtt.smoothed(),
             .packet_size = kind->packet,
             .unsent = unsent(),
+            .limit = kind->limit,
             .headroom = headroom};
   }
 };

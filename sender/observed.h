@@ -28,7 +28,10 @@ struct HostTotals {
   metrics::Counter answered_neighbours;  // ARP and ND replies
   metrics::Counter offered_bytes;        // what pacing asked for by now; sent < offered: too slow
   std::atomic<uint32_t> active_flows{0};
-  std::atomic<double> spend{0};      // $ paid so far: sum of price x size
+  std::atomic<double> budget{0};  // $/s now; of each flow where the budget is not shared
+  std::atomic<double> spend{0};   // $ paid so far: sum of price x size
+  // $ of that for which no flow's budget paid: the floor of one packet per round trip took it.
+  std::atomic<double> floor_spend{0};
   std::atomic<double> committed{0};  // $/s the network counts on now: sum of w_i + pend_i
   std::atomic<double> price{0};      // $/B, of the flow that last had feedback
   std::atomic<int64_t> rtt{0};       // ns, smoothed, of the flow that was acknowledged last
@@ -40,6 +43,8 @@ struct HostTotals {
 struct GroupTotals {
   metrics::Counter sent_bytes, acked_bytes;  // retransmissions included; for the first time
   std::atomic<uint32_t> active_flows{0};
+  std::atomic<double> committed{0};  // $/s the network counts on now, on this lcore
+  uint32_t open_flows = 0;           // closing ones included; for the lcore alone
 };
 
 /// A flow that ended, or was still open when the run stopped.

@@ -3,6 +3,7 @@
 #include "sender/sender.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sender/sizing.h"
 
@@ -12,16 +13,18 @@ namespace {
 constexpr size_t kRunsPerFlow = 64;  // gaps, on average over a host's flows
 constexpr size_t kLeastRuns = 4096, kMostRuns = size_t{1} << 21;
 
-FlowClass make_kind(const Protocol& protocol, const ParamValues& params, unsigned ip_version,
-                    Bytes packet, double share) {
-  const size_t ip = ip_version == 6 ? wire::kIpv6Size : wire::kIpv4Size;
+/// `entry`: a config::Flow or config::Workload.
+FlowClass make_kind(const Protocol& protocol, const auto& entry, const Terms& terms) {
+  const size_t ip = entry.ip_version == 6 ? wire::kIpv6Size : wire::kIpv4Size;
   const size_t headers = ip + wire::kUdpSize + wire::header_length(protocol.header_size, 0);
   return {.protocol = &protocol,
-          .params = params.size() == 0 ? ParamValues(protocol.flow_params) : params,
-          .ip_version = ip_version,
-          .share = share,
-          .packet = static_cast<uint32_t>(packet.count()),
-          .headers = static_cast<uint32_t>(headers)};
+          .params = entry.params.size() == 0 ? ParamValues(protocol.flow_params) : entry.params,
+          .ip_version = entry.ip_version,
+          .terms = terms,
+          .packet = static_cast<uint32_t>(entry.packet.count()),
+          .headers = static_cast<uint32_t>(headers),
+          .count_packets = entry.count_packets,
+          .limit = entry.limit.count() > 0 ? bytes_per_second(entry.limit) : INFINITY};
 }
 
 }  // namespace
@@ -56,6 +59,7 @@ Sender::Sender(const config::Topology& topology, const SenderOptions& options,
     : lane_({.size = size_of(topology, hosts),
              .groups = topology.flows.size() + topology.workloads.size(),
              .pool = options.pool,
+             .touched = options.touched,
              .outcomes = *options.outcomes,
              .tick_shift = options.tick_shift}),
       agenda_(std::move(agenda)),
@@ -63,13 +67,12 @@ Sender::Sender(const config::Topology& topology, const SenderOptions& options,
 
 tl::expected<void, std::string> Sender::add_kinds(const config::Topology& topology,
                                                   const SenderOptions& options) {
-  const auto add = [&](const auto& entry, double share) -> tl::expected<void, std::string> {
+  const auto add = [&](const auto& entry, const Terms& terms) -> tl::expected<void, std::string> {
     const Protocol* protocol = options.find(entry.protocol);
     if (protocol == nullptr) {
       return tl::unexpected(entry.name + ": no protocol \"" + entry.protocol + "\"");
     }
-    const FlowClass kind =
-        make_kind(*protocol, entry.params, entry.ip_version, entry.packet, share);
+    const FlowClass kind = make_kind(*protocol, entry, terms);
     const size_t room = rte_pktmbuf_data_room_size(options.pool) - RTE_PKTMBUF_HEADROOM;
     if (kind.packet <= kind.headers || kind.packet + wire::kEthernetSize > room) {
       return tl::unexpected(entry.name + ": packets of " + std::to_string(kind.packet) +
@@ -80,10 +83,11 @@ tl::expected<void, std::string> Sender::add_kinds(const config::Topology& topolo
     return {};
   };
   for (const config::Flow& f : topology.flows) {
-    if (auto added = add(f, f.share); !added) return added;
+    const Terms terms{f.share, bytes_per_second(f.hold), f.background};
+    if (auto added = add(f, terms); !added) return added;
   }
   for (const config::Workload& w : topology.workloads) {
-    if (auto added = add(w, 1); !added) return added;
+    if (auto added = add(w, {}); !added) return added;
   }
   return {};
 }
@@ -121,6 +125,10 @@ void Sender::start_due(Nanos now) {
 
 void Sender::apply(const Event& event, Nanos now) {
   Source& source = by_index_[event.from]->source();
+  if (event.what == Event::What::kBudget) {
+    source.set_budget(event.budget);
+    return;
+  }
   if (event.what == Event::What::kStop) {
     Flow* flow = lane_.flows.find(instances_[event.instance]);
     if (flow != nullptr) source.stop(*flow, now);

@@ -28,6 +28,7 @@ struct Plug {
 struct SenderOptions {
   std::span<const Plug> plugs;
   rte_mempool* pool = nullptr;
+  uint32_t touched = UINT32_MAX;  // B at a buffer's beginning that are not always zero
   OutcomeSink* outcomes = nullptr;
   uint64_t seed = 1;
   unsigned tick_shift = 0;  // timers fire on ticks of 2^tick_shift ns
@@ -39,7 +40,7 @@ struct SenderOptions {
 class Sender {
  public:
   static constexpr size_t kMaxTimers = 512;   // expiries per poll
-  static constexpr unsigned kMaxEvents = 64;  // flows started or stopped per poll
+  static constexpr unsigned kMaxEvents = 64;  // of the agenda, per poll
   static constexpr Nanos kRetry = 10_us;      // after a queue took nothing
 
   /// The topology outlives the sender. The error says which host or workload cannot be played.

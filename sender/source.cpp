@@ -11,6 +11,26 @@ namespace turnpike::sender {
 
 using wire::Kind;
 
+namespace {
+
+/// Divides what the traffic asks for into packets.
+void cut(Flow& f, uint64_t bytes) {
+  const FlowClass& kind = *f.kind;
+  f.last_size = kind.packet;
+  if (bytes == config::kEndless) {
+    f.packets = kEndlessPackets;
+    return;
+  }
+  const uint32_t unit = kind.count_packets ? kind.packet : kind.payload();
+  f.packets = (bytes + unit - 1) / unit;
+  const auto rest = static_cast<uint32_t>(bytes % unit);
+  // A datagram carries a byte at least, however little of it the count leaves.
+  if (rest != 0)
+    f.last_size = kind.count_packets ? std::max(rest, kind.headers + 1) : kind.headers + rest;
+}
+
+}  // namespace
+
 Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
   Flow& f = *parts_.lane.flows.open();
   f.stage = Stage::kOpening;
@@ -24,19 +44,13 @@ Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
   f.pacing.kind = FlowTimer::kPacing;
   f.recovery.kind = FlowTimer::kRecovery;
   f.pacing.flow = f.recovery.flow = &f;
-  f.last_size = kind.packet;
-  if (event.bytes == config::kEndless) {
-    f.packets = kEndlessPackets;
-  } else {
-    f.packets = (event.bytes + kind.payload() - 1) / kind.payload();
-    const uint64_t rest = event.bytes % kind.payload();
-    if (rest != 0) f.last_size = kind.headers + static_cast<uint32_t>(rest);
-  }
+  cut(f, event.bytes);
 
   f.law = kind.protocol->make_flow_law(kind.params, f.law_storage);
   f.wants_budget = true;
-  parts_.strategy->joined(kind.share);
-  ledger_.joined();
+  f.member.terms = &kind.terms;
+  parts_.strategy->join(f.member);
+  ledger_.joined(f);
   parts_.totals.opened_flows.add();
   parts_.totals.active_flows.fetch_add(1, std::memory_order_relaxed);
   parts_.lane.groups[f.source].active_flows.fetch_add(1, std::memory_order_relaxed);
@@ -47,6 +61,11 @@ Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
     arm_recovery(f, now + kRetry);
   }
   return f;
+}
+
+void Source::set_budget(Budget budget) {
+  ledger_.set_budget(budget);
+  parts_.strategy->set_budget(budget);
 }
 
 void Source::stop(Flow& f, Nanos now) {
@@ -79,7 +98,7 @@ void Source::on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint
     return;
   }
   const Acknowledged done =
-      acknowledge(*f, parts_.lane.records, answer, ledger_.headroom(), parts_.lane.awake, now);
+      acknowledge(*f, parts_.lane.records, answer, ledger_.headroom(*f), parts_.lane.awake, now);
   if (!done.matched) {
     parts_.totals.duplicate_acks.add();
     return;
@@ -93,6 +112,7 @@ void Source::on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint
   if (done.own == Kind::kSyn && f->stage == Stage::kOpening) {
     f->stage = Stage::kOpen;
     f->pacer.resume(now);
+    f->ahead = static_cast<uint8_t>(f->law->first_burst() - 1);
   }
   credit(*f, done);
   if (done.measured) note_delays(*f);
@@ -100,7 +120,7 @@ void Source::on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint
 }
 
 void Source::after_answer(Flow& f, const Acknowledged& done, Nanos now) {
-  const Losses losses = detect_losses(f, parts_.lane.records, ledger_.headroom(), now);
+  const Losses losses = detect_losses(f, parts_.lane.records, ledger_.headroom(f), now);
   parts_.totals.lost_packets.add(losses.count);
   drop_covered(f);
   ledger_.settle(f);
@@ -109,6 +129,7 @@ void Source::after_answer(Flow& f, const Acknowledged& done, Nanos now) {
     return;
   }
   set_rate(f, now);
+  tell_strategy(f, now);
   // The handshake's answer is the first chance to send: now, not a wheel's turn later.
   if (done.own == Kind::kSyn) {
     on_pacing(f, now);
@@ -127,14 +148,14 @@ void Source::on_timer(FlowTimer& timer, Nanos now) {
 }
 
 void Source::on_recovery(Flow& f, Nanos now) {
-  Losses losses = detect_losses(f, parts_.lane.records, ledger_.headroom(), now);
+  Losses losses = detect_losses(f, parts_.lane.records, ledger_.headroom(f), now);
   if (timeout_at(f) <= now) {
     if (f.backoff >= kMaxTimeouts) {
       finish(f, false, now);
       return;
     }
     parts_.totals.timeouts.add();
-    losses.count += time_out(f, parts_.lane.records, ledger_.headroom(), now);
+    losses.count += time_out(f, parts_.lane.records, ledger_.headroom(f), now);
   }
   parts_.totals.lost_packets.add(losses.count);
   ledger_.settle(f);
@@ -178,10 +199,15 @@ void Source::note_delays(const Flow& f) {
   parts_.totals.price.store(f.law->price().count(), std::memory_order_relaxed);
 }
 
+void Source::tell_strategy(Flow& f, Nanos now) {
+  if (f.wants_budget)
+    parts_.strategy->heard(f.member, f.pacer.rate(), f.law->price(), f.rtt.smoothed(), now);
+}
+
 void Source::leave_budget(Flow& f) {
   if (!f.wants_budget) return;
   f.wants_budget = false;
-  parts_.strategy->left(f.kind->share);
+  parts_.strategy->leave(f.member);
 }
 
 void Source::finish(Flow& f, bool completed, Nanos now) {

@@ -35,10 +35,15 @@ class Source {
   static constexpr unsigned kMaxTimeouts = 15;  // in a row, then the flow is given up
   static constexpr Nanos kRetry = 10_us;        // after a packet found no room
 
-  explicit Source(SourceParts parts) : parts_(std::move(parts)), ledger_(parts_.budget) {}
+  explicit Source(SourceParts parts)
+      : parts_(std::move(parts)),
+        ledger_(parts_.budget, parts_.strategy->shared(), parts_.lane.groups.get()) {}
 
   /// Starts a flow; the lane's flow table must have room.
   Flow& open(const FlowClass& kind, const Event& event, Nanos now);
+
+  /// The host has this budget from now on.
+  void set_budget(Budget budget);
 
   /// The flow shall end: it sends what one round trip takes at its rate, so that its law can take
   /// leave of the network, and closes.
@@ -78,10 +83,12 @@ class Source {
   [[nodiscard]] bool window_open(const Flow& flow, Nanos now) const;
   void drop_covered(Flow& flow);
   void set_rate(Flow& flow, Nanos now);
+  [[nodiscard]] static bool at_floor(const Flow& flow);
   void wake(Flow& flow, Nanos now);
   void arm_pacing(Flow& flow, Nanos not_before, Nanos now);
   void arm_recovery(Flow& flow, Nanos next_loss);
   void credit(Flow& flow, const Acknowledged& done);
+  void tell_strategy(Flow& flow, Nanos now);
   void leave_budget(Flow& flow);
   void finish(Flow& flow, bool completed, Nanos now);
   void report(Flow& flow, bool completed, Nanos now);

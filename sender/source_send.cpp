@@ -18,8 +18,9 @@ void Source::on_pacing(Flow& f, Nanos now) {
     paused(f, idle, now);
   }
   Nanos not_before = now;
-  for (unsigned burst = 0; f.pacer.due() <= now && sendable(f) && window_open(f, now); ++burst) {
+  for (unsigned burst = 0; f.due(now) <= now && sendable(f) && window_open(f, now); ++burst) {
     if (burst == kMaxBurst) break;  // others are due as well; this one is again at once
+    if (f.pacer.due() > now) --f.ahead;
     const uint32_t size = send_next(f, now);
     if (size == 0) {
       not_before = now + kRetry;
@@ -42,7 +43,7 @@ bool Source::sendable(const Flow& f) {
 
 bool Source::window_open(const Flow& f, Nanos now) const {
   if (f.in_flight_bytes == 0) return true;
-  const double window = f.law->window(f.state(now, ledger_.headroom()));
+  const double window = f.law->window(f.state(now, ledger_.headroom(f)));
   return static_cast<double>(f.in_flight_bytes + f.kind->packet) <= window;
 }
 
@@ -51,12 +52,12 @@ void Source::arm_pacing(Flow& f, Nanos not_before, Nanos now) {
     parts_.lane.wheel.cancel(f.pacing);
     return;
   }
-  const Nanos at = std::max(f.pacer.due(), not_before);
+  const Nanos at = std::max(f.due(now), not_before);
   if (!f.pacing.armed() || f.pacing.deadline() != at) parts_.lane.wheel.schedule(f.pacing, at);
 }
 
 void Source::paused(Flow& f, Nanos idle, Nanos now) {
-  f.law->on_pause(f.state(now, ledger_.headroom()), idle);
+  f.law->on_pause(f.state(now, ledger_.headroom(f)), idle);
   ledger_.settle(f);
   set_rate(f, now);
 }
@@ -72,8 +73,19 @@ void Source::wake(Flow& f, Nanos now) {
 void Source::set_rate(Flow& f, Nanos now) {
   // A floor of one packet per round trip: a flow must hear from its path to follow it.
   const double floor = f.kind->packet / to_seconds(f.rtt.smoothed());
-  const double wanted = bytes_per_second(f.law->rate(f.state(now, ledger_.headroom())));
-  f.pacer.set_rate(std::min(wanted > floor ? wanted : floor, parts_.line_rate), now);
+  const double wanted = bytes_per_second(f.law->rate(f.state(now, ledger_.headroom(f))));
+  // Its law knows the application's limit and wants no more budget than that takes. Of a flow that
+  // the line holds back it does not: that flow keeps its budget, as if the line were a link.
+  const double rate = std::min({std::max(wanted, floor), parts_.line_rate, f.kind->limit});
+  f.pacer.set_rate(rate, now);
+  const double cost = f.law->price().count() * rate, granted = f.law->granted().count();
+  f.unpaid = at_floor(f) && cost > granted ? 1 - granted / cost : 0;
+}
+
+// Law and transport both keep the floor, one with the latest round trip, one with the smoothed.
+bool Source::at_floor(const Flow& f) {
+  const double floor = f.kind->packet / to_seconds(std::min(f.rtt.smoothed(), f.rtt.latest()));
+  return f.pacer.rate() <= floor * (1 + 1e-6);
 }
 
 uint32_t Source::send_next(Flow& f, Nanos now) {
@@ -168,7 +180,9 @@ bool Source::transmit(Flow& f, uint32_t index, Nanos now) {
                payload);
   const FlowState state = write_congestion(f, r, payload + wire::kHeaderSize, now);
   // The user's bytes are zeros: what was in the buffer before is nobody else's business.
-  std::memset(payload + length, 0, m->data_len - headers.headers_size() - length);
+  const size_t written = headers.headers_size() + length;
+  const size_t dirty = std::min<size_t>(m->data_len, parts_.lane.touched);
+  if (dirty > written) std::memset(payload + length, 0, dirty - written);
   headers.write(frame, static_cast<uint16_t>(r.size), length);
   parts_.outbox.put(m);
 
@@ -180,9 +194,10 @@ bool Source::transmit(Flow& f, uint32_t index, Nanos now) {
     parts_.totals.sent_packets.add();
     parts_.totals.sent_bytes.add(r.size);
     parts_.lane.groups[f.source].sent_bytes.add(r.size);
-    auto& spend = parts_.totals.spend;
-    spend.store(spend.load(std::memory_order_relaxed) + f.law->price().count() * r.size,
-                std::memory_order_relaxed);
+    const double cost = f.law->price().count() * r.size;
+    for (auto [total, part] :
+         {std::pair{&parts_.totals.spend, cost}, {&parts_.totals.floor_spend, cost * f.unpaid}})
+      total->store(total->load(std::memory_order_relaxed) + part, std::memory_order_relaxed);
   }
   return true;
 }
@@ -190,9 +205,9 @@ bool Source::transmit(Flow& f, uint32_t index, Nanos now) {
 FlowState Source::write_congestion(Flow& f, SentPacket& r, uint8_t* header, Nanos now) {
   if (f.wants_budget && f.target_version != parts_.strategy->version()) {
     f.target_version = parts_.strategy->version();
-    f.law->set_target(parts_.strategy->target(f.kind->share));
+    f.law->set_target(parts_.strategy->target(f.member));
   }
-  const FlowState state = f.state(now, ledger_.headroom());
+  const FlowState state = f.state(now, ledger_.headroom(f));
   switch (r.kind) {
     case Kind::kSyn:
       f.law->write_syn(state, r.size, header, r.note);

@@ -35,6 +35,7 @@ class Traffic {
     flow.background = spec.background.value;
     flow.hold = spec.hold.value;
     if (from) check_source(*from, spec.from.at, join(path_, "from"));
+    if (from) check_hold(*from, spec);
     if (to) check_sink(*to, spec.to.at, join(path_, "to"));
     if (from && to) check_pair(*from, *to, spec, spec.to.at, join(path_, "to"));
     place_transfer(spec, flow);
@@ -114,6 +115,17 @@ class Traffic {
       complain(at, path,
                "'" + host.name + "' has no budget to send with: set hosts." + host.name +
                    ".budget, such as '1 $/s'");
+  }
+
+  void check_hold(size_t h, const FlowSpec& spec) {
+    if (!spec.hold.given || spec.hold.wrong) return;
+    const Host& host = d_.topology.hosts[h];
+    if (spec.background.value)
+      complain(spec.hold.at, join(path_, "hold"), "a flow in the background holds no rate");
+    else if (!d_.file.hosts.value[h].value.strategy.wrong && host.strategy != "stability")
+      complain(spec.hold.at, join(path_, "hold"),
+               "'" + host.name + "' has strategy '" + host.strategy + "': set hosts." + host.name +
+                   ".strategy to 'stability'");
   }
 
   void check_sink(size_t h, Position at, const std::string& path) {

@@ -114,6 +114,19 @@ TEST(Topology, Flows) {
   expect_mistakes(small, {"IPv6 needs an MTU of 1280 B"});
 }
 
+TEST(Topology, HeldRatesNeedTheirStrategy) {
+  const auto held = [](const std::string& strategy, const std::string& flow) {
+    std::string text = changed("budget: 1 $/s", "budget: 1 $/s, strategy: " + strategy);
+    return text.replace(text.find("to: bob"), 7, "to: bob, " + flow);
+  };
+  expect_mistakes(held("equal-budget", "hold: ^5 Mbps"),
+                  {"flows.one.hold: 'alice' has strategy 'equal-budget': set "
+                   "hosts.alice.strategy to 'stability'"});
+  expect_mistakes(held("stability", "background: true, hold: ^5 Mbps"),
+                  {"a flow in the background holds no rate"});
+  EXPECT_EQ(expect_right(held("stability", "hold: 5 Mbps")).flows[0].hold, 5_Mbps);
+}
+
 TEST(Topology, UnreachableHosts) {
   const std::string islands = changed("to: bob", "to: ^bob");
   expect_mistakes(std::string(islands)

@@ -5,11 +5,31 @@
 
 #include <rte_errno.h>
 #include <rte_ether.h>
+#include <sys/mman.h>
 
 #include "common/dpdk/dpdk_log.h"
 #include "common/dpdk/names.h"
 
 namespace turnpike {
+
+namespace {
+
+constexpr size_t kLargePage = size_t{2} << 20;
+
+/// Zeros that begin on a large page; null where there is no memory.
+void* map_aligned(size_t length) {
+  void* all = mmap(nullptr, length + kLargePage, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (all == MAP_FAILED) return nullptr;
+  char* const begin = static_cast<char*>(all);
+  char* const memory = RTE_PTR_ALIGN_CEIL(begin, kLargePage);
+  if (memory > begin) munmap(begin, static_cast<size_t>(memory - begin));
+  munmap(memory + length, static_cast<size_t>(begin + kLargePage - memory));
+  madvise(memory, length, MADV_HUGEPAGE);  // slower without, not wrong
+  return memory;
+}
+
+}  // namespace
 
 tl::expected<Pool, std::string> Pool::create(std::string_view stem, const PoolOptions& options) {
   const std::string name = unique_name(stem);
@@ -17,14 +37,47 @@ tl::expected<Pool, std::string> Pool::create(std::string_view stem, const PoolOp
   const uint32_t cache =
       std::min({options.cache, uint32_t{RTE_MEMPOOL_CACHE_MAX_SIZE}, options.mbufs * 2 / 3});
   const CapturedLog log;
-  rte_mempool* pool = rte_pktmbuf_pool_create(
-      name.c_str(), options.mbufs, cache, options.private_size, options.data_room, options.socket);
+  rte_mempool* pool =
+      options.own_memory
+          ? create_in_own_memory(name.c_str(), options, cache)
+          : rte_pktmbuf_pool_create(name.c_str(), options.mbufs, cache, options.private_size,
+                                    options.data_room, options.socket);
   if (pool == nullptr) {
     return tl::unexpected("no memory for a pool of " + std::to_string(options.mbufs) +
                           " packet buffers (" + rte_strerror(rte_errno) +
                           "): give DPDK more, with hugepages or -m");
   }
   return Pool(pool);
+}
+
+rte_mempool* Pool::create_in_own_memory(const char* name, const PoolOptions& o, uint32_t cache) {
+  rte_pktmbuf_pool_private layout{};
+  layout.mbuf_data_room_size = o.data_room;
+  layout.mbuf_priv_size = o.private_size;
+  rte_mempool* pool = rte_mempool_create_empty(
+      name, o.mbufs, sizeof(rte_mbuf) + o.private_size + o.data_room, cache, sizeof layout,
+      o.socket,
+      RTE_MEMPOOL_F_NO_IOVA_CONTIG);  // or no two buffers would share a page
+  if (pool == nullptr) return nullptr;
+  rte_pktmbuf_pool_init(pool, &layout);
+  const size_t each = pool->header_size + pool->elt_size + pool->trailer_size;
+  const size_t length = ((o.mbufs + o.mbufs / 64) * each / kLargePage + 2) * kLargePage;
+  void* memory = map_aligned(length);
+  if (memory != nullptr) {
+    const auto unmap = [](rte_mempool_memhdr* chunk, void* size) {
+      munmap(chunk->addr, reinterpret_cast<size_t>(size));
+    };
+    const int filled = rte_mempool_populate_iova(pool, static_cast<char*>(memory), RTE_BAD_IOVA,
+                                                 length, unmap, reinterpret_cast<void*>(length));
+    if (filled >= static_cast<int>(o.mbufs)) {
+      rte_mempool_obj_iter(pool, rte_pktmbuf_init, nullptr);
+      return pool;
+    }
+    if (filled < 0) munmap(memory, length);
+    rte_errno = ENOMEM;
+  }
+  rte_mempool_free(pool);
+  return nullptr;
 }
 
 uint16_t Pool::room_for(uint32_t mtu) {

@@ -18,6 +18,9 @@ struct PoolOptions {
   uint16_t data_room = RTE_MBUF_DEFAULT_BUF_SIZE;  // B, headroom included
   uint16_t private_size = 0;                       // B per mbuf for the application
   int socket = SOCKET_ID_ANY;
+  // Memory of its own, in large pages where the kernel gives some, instead of EAL's: packets that
+  // no device touches. It holds zeros at first.
+  bool own_memory = false;
 };
 
 /// mbufs of one NUMA socket. Every one must be back before the pool goes: ask in_use() first.
@@ -39,6 +42,8 @@ class Pool {
 
  private:
   explicit Pool(rte_mempool* pool) : pool_(pool) {}
+  static rte_mempool* create_in_own_memory(const char* name, const PoolOptions& options,
+                                           uint32_t cache);
   struct Free {
     void operator()(rte_mempool* pool) const { rte_mempool_free(pool); }
   };

@@ -50,6 +50,22 @@ class BasicHistogram {
     max_.set(std::max(max_.get(), other.max()));
   }
 
+  /// What was recorded after `earlier`, a copy of this histogram as it was then. Its least and
+  /// greatest value are known to a bucket, its sum up to rounding.
+  [[nodiscard]] BasicHistogram since(const BasicHistogram& earlier) const {
+    BasicHistogram later;
+    for (size_t i = 0; i < kBuckets; ++i) {
+      const uint64_t n = buckets_[i].get() - earlier.bucket_count(i);
+      if (n == 0) continue;
+      later.buckets_[i].add(n);
+      later.count_.add(n);
+      later.min_.set(std::min(later.min_.get(), middle(i)));
+      later.max_.set(std::max(later.max_.get(), middle(i)));
+    }
+    later.sum_.add(sum() - earlier.sum());
+    return later;
+  }
+
   [[nodiscard]] uint64_t count() const { return count_.get(); }
   [[nodiscard]] double sum() const { return sum_.get(); }
   /// Exact; 0 of nothing, like mean and quantile.

@@ -118,5 +118,20 @@ TEST(Histogram, CopyTakenWhileRecordingIsConsistent) {
   EXPECT_EQ(copy.count(), 2'000'000U);
 }
 
+TEST(Histogram, TellsWhatCameSinceACopy) {
+  Histogram h;
+  for (uint64_t v : {5U, 7U, 1'000'000U}) h.record(v);
+  const Histogram before = h;
+  for (uint64_t v : {7U, 9U, 2000U}) h.record(v);
+  const Histogram since = h.since(before);
+  EXPECT_EQ(since.count(), 3U);
+  EXPECT_EQ(since.min(), 7U);
+  EXPECT_NEAR(static_cast<double>(since.max()), 2000, 32);
+  EXPECT_NEAR(since.mean(), 2016.0 / 3, 1e-6);
+  EXPECT_EQ(since.quantile(0.5), 9U);
+  EXPECT_EQ(h.since(h).count(), 0U);
+  EXPECT_EQ(h.since(h).max(), 0U);
+}
+
 }  // namespace
 }  // namespace turnpike::metrics

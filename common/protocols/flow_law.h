@@ -19,6 +19,7 @@ struct FlowState {
   uint32_t packet_size = 0;  // B of a full packet (IP datagram)
   double unsent =
       std::numeric_limits<double>::infinity();  // B still to be sent, infinity if endless
+  double limit = std::numeric_limits<double>::infinity();     // B/s the application can send
   double headroom = std::numeric_limits<double>::infinity();  // $/s the host may still promise
 };
 
@@ -77,6 +78,11 @@ class FlowLaw {
     return std::numeric_limits<double>::infinity();
   }
 
+  /// Packets of the first round trip that may go at once; the pace of the others stays.
+  [[nodiscard]] virtual unsigned first_burst() const { return 1; }
+
+  /// What the flow may spend now: w_i. A floor under its rate may take more.
+  [[nodiscard]] virtual Budget granted() const { return Budget(0); }
   /// Budget the network counts on for this flow, pending commitments included: w_i + pend_i, $/s.
   [[nodiscard]] virtual double committed() const { return 0; }
   /// Price of the path as last fed back, 0 if the scheme has none.

@@ -42,8 +42,8 @@ struct RunData {
 /// summary.json there is no run, and the error says why.
 tl::expected<RunData, std::string> read_run(const std::string& folder);
 
-/// Adds what the link series tell to the summary's "links", and what routers dropped in all to its
-/// verdict. Doing it twice changes nothing.
+/// Adds what the link series tell and the summary's "links" do not say yet, and what routers
+/// dropped in all to its verdict. Doing it twice changes nothing.
 void add_links(RunData& run);
 
 /// Series by link, in the order in which the file names them first. `text` is links.csv: t, link,

@@ -37,10 +37,10 @@ constexpr const char* kLinks =
     "0.3,bottleneck,1.6e-7,4500,0.36,1,2\n0.3,access,0,0,0,0.01,0\n";
 
 constexpr const char* kRates =
-    "t,host,flow,rate_mbps,sent_mbps,offered_mbps,price,rtt_ms,queueing_ms,lost,flows\n"
-    "0.1,alice,,90,90,90,8e-8,20.1,0.1,0,1\n0.1,alice,a1,90,90,,,,,,1\n0.1,server,,0,0,0,0,0,0,0,"
-    "0\n"
-    "0.2,alice,,99,99,99,8e-8,20.3,0.3,0,1\n";
+    "t,host,flow,rate_mbps,sent_mbps,offered_mbps,price,budget,rtt_ms,queueing_ms,lost,flows\n"
+    "0.1,alice,,90,90,90,8e-8,1,20.1,0.1,0,1\n0.1,alice,a1,90,90,,,1,,,,1\n"
+    "0.1,server,,0,0,0,0,0,0,0,0,0\n"
+    "0.2,alice,,99,99,99,8e-8,1,20.3,0.3,0,1\n";
 
 RunData sample_run() {
   RunData run;

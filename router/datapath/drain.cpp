@@ -44,6 +44,7 @@ Nanos LinkDrain::poll(Nanos now) {
     if (!sender_.empty()) return now + kPortRetry;
   }
   const bool shaped = link_.drain == config::Drain::kShaped;
+  QueueMeter& waits = link_.shards[lane_.index].waits;
   std::array<Queued, kBatch> batch;
   for (unsigned sent = 0; sent < kPerPoll;) {
     unsigned n = 0;
@@ -58,6 +59,7 @@ Nanos LinkDrain::poll(Nanos now) {
           next = when;
           break;
         }
+        waits.record(q.size, when - q.time);
         // The fraction of a nanosecond goes on only while the link is busy.
         if (when > free_ + 1_ns || (fraction_ == 0 && when > free_)) {
           free_ = when;

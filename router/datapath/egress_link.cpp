@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/datapath/egress_link.h"
 
-#include "common/protocols/registry.h"
-
 namespace turnpike::router {
 
-EgressLink::EgressLink(const config::Link& link, size_t direction, unsigned workers)
+EgressLink::EgressLink(const config::Link& link, size_t direction, unsigned workers,
+                       const Protocol* (*find)(std::string_view name))
     : name(link.name), shards(workers), hand_off(workers) {
   const config::Direction& d = link.directions[direction];
   rate = d.rate;
@@ -13,7 +12,7 @@ EgressLink::EgressLink(const config::Link& link, size_t direction, unsigned work
   buffer = d.buffer.count();
   overhead = static_cast<uint32_t>(d.overhead.count());
   drain = d.drain;
-  const Protocol* p = find_protocol(d.law.protocol);
+  const Protocol* p = find(d.law.protocol);
   if (p != nullptr && p->make_link_law != nullptr) {
     law = p->make_link_law(d.law.params, workers);
     protocol = p->id;

@@ -10,9 +10,10 @@
 
 #include "common/config/topology.h"
 #include "common/metrics/counter.h"
-#include "common/protocols/link_law.h"
+#include "common/protocols/registry.h"
 #include "router/datapath/drop_reason.h"
 #include "router/datapath/hand_off.h"
+#include "router/datapath/queue_meter.h"
 #include "router/datapath/virtual_queue.h"
 
 namespace turnpike::router {
@@ -27,8 +28,10 @@ struct alignas(64) LinkShard {
 
   alignas(64) metrics::Counter rx_packets, rx_bytes;  // frames from the link's port
   metrics::Counter tx_packets,
-      tx_bytes;              // packets the port took; bytes as the link's capacity counts
-  metrics::Counter stamped;  // headers the law stamped
+      tx_bytes;                    // packets the port took; bytes as the link's capacity counts
+  metrics::Counter stamped;        // headers the law stamped
+  metrics::Counter offered_bytes;  // that were to go out here, whatever became of them
+  QueueMeter waits;
   std::array<metrics::Counter, kDropReasons> drops;
 
   void enter(uint64_t bytes, uint64_t packets) {
@@ -45,7 +48,8 @@ static_assert(offsetof(LinkShard, rx_packets) == 64, "one line for what other wo
 
 /// Sizes are bytes on the link: IP datagram plus overhead per packet.
 struct EgressLink {
-  EgressLink(const config::Link& link, size_t direction, unsigned workers);
+  EgressLink(const config::Link& link, size_t direction, unsigned workers,
+             const Protocol* (*find)(std::string_view name) = find_protocol);
 
   std::string name;
   double capacity;  // B/s

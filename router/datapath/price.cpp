@@ -38,20 +38,21 @@ LinkState state_of(const EgressLink& link, double queue) {
   return {.capacity = link.capacity, .queue = queue, .buffer = static_cast<double>(link.buffer)};
 }
 
-void price(Burst& burst, const LinkGroup& group, Lane& lane) {
+void price(Burst& burst, LinkGroup& group, Lane& lane) {
   Egress& egress = lane.egress[group.link];
   EgressLink& link = *egress.link;
-  const double queue = egress.backlog(burst.now);
+  const double queue = group.backlog = egress.backlog(burst.now);
 
   std::array<PricedPacket, kBurst> packets;
   std::array<uint16_t, kBurst> before;
   double room = static_cast<double>(link.buffer) - queue;
-  uint64_t stamped = 0;
+  uint64_t stamped = 0, offered = 0;
   for (unsigned k = 0; k < group.count; ++k) {
     const unsigned i = group.members[k];
     const PacketInfo& p = burst.info[i];
     PricedPacket& q = packets[k];
     q = {.size = p.size, .admitted = p.size <= room};
+    offered += p.size;
     if (q.admitted) {
       room -= p.size;
     } else {
@@ -62,6 +63,7 @@ void price(Burst& burst, const LinkGroup& group, Lane& lane) {
     q.opens = p.has(kOpens);
     before[k] = sum_of(q.header, link.rewritten);
   }
+  egress.shard->offered_bytes.add(offered);
   if (!link.law) return;
 
   const LinkState state = state_of(link, queue);

@@ -10,13 +10,14 @@ namespace turnpike::router {
 struct LinkGroup {
   unsigned link = 0;
   unsigned count = 0;
+  double backlog = 0;  // B that waited before the link when they came
   std::array<uint8_t, kBurst> members;
 };
 
 /// Admits the group to the link's queue as far as its buffer has room, runs the law over it once,
 /// and mends the UDP checksums over what the law rewrote. Drops what was not admitted and what
 /// the law does not believe; the rest stay in the burst's `forward` set.
-void price(Burst& burst, const LinkGroup& group, Lane& lane);
+void price(Burst& burst, LinkGroup& group, Lane& lane);
 
 /// Runs the law's departure hook on packets that leave the link's queue now.
 void price_departure(EgressLink& link, const Lane& lane, std::span<const Queued> packets,

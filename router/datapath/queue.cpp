@@ -46,10 +46,12 @@ void to_port(Burst& burst, const LinkGroup& group, Egress& egress) {
     ++n;
   }
   egress.link->admit(*egress.shard, bytes, n);
+  const Nanos wait = from_seconds(group.backlog / egress.link->capacity);
   for (unsigned k = 0; k < group.count; ++k) {
     const unsigned i = group.members[k];
     if ((burst.forward >> i & 1) == 0) continue;
     rewrite(burst.mbufs[i], burst.info[i]);
+    egress.shard->waits.record(burst.info[i].size, wait);
     egress.sender->append(burst.mbufs[i], burst.info[i].size, burst.now);
     burst.leave(i);
   }

@@ -50,7 +50,7 @@ void Record::add(const Sample& sample) {
     for (const LinkSample& l : sample.links)
       for (const Gauge& g : l.gauges)
         if (std::ranges::find(gauges_, g.name) == gauges_.end()) gauges_.emplace_back(g.name);
-    series_ << "t,unix_s,link,price,queue_bytes,queue_delay_ms,utilization,drops";
+    series_ << "t,unix_s,link,price,queue_bytes,queue_delay_ms,utilization,drops,input";
     for (const std::string& g : gauges_) series_ << ',' << g;
     series_ << '\n';
     header_written_ = true;
@@ -58,7 +58,8 @@ void Record::add(const Sample& sample) {
   for (const LinkSample& l : sample.links) {
     series_ << number(sample.t) << ',' << std::fixed << sample.unix_s << std::defaultfloat << ','
             << report::csv_field(l.name) << ',' << number(l.price) << ',' << l.queue_bytes << ','
-            << number(l.queue_delay_ms) << ',' << number(l.utilization) << ',' << l.drops;
+            << number(l.queue_delay_ms) << ',' << number(l.utilization) << ',' << l.drops << ','
+            << number(l.input);
     for (const std::string& name : gauges_) {
       series_ << ',';
       const auto g = std::ranges::find(l.gauges, name, &Gauge::name);

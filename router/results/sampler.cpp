@@ -8,6 +8,7 @@ namespace turnpike::router {
 Sample Sampler::take(const Snapshot& now, Nanos at) {
   const double span = to_seconds(at - last_);
   sent_.resize(now.links.size());
+  offered_.resize(now.links.size());
   Sample s{.t = to_seconds(at), .unix_s = unix_s_ + to_seconds(at), .links = {}};
   for (size_t l = 0; l < now.links.size(); ++l) {
     const LinkSnapshot& link = now.links[l];
@@ -27,7 +28,10 @@ Sample Sampler::take(const Snapshot& now, Nanos at) {
         out.gauges.push_back(g);
       }
     }
+    const double offered = 8 * static_cast<double>(link.offered_bytes - offered_[l]);
+    out.input = span > 0 ? offered / span / link.rate.count() : 0;
     sent_[l] = link.tx_bytes;
+    offered_[l] = link.offered_bytes;
   }
   last_ = at;
   return s;

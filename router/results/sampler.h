@@ -17,6 +17,7 @@ struct LinkSample {
   uint64_t queue_bytes = 0;   // B, at the end
   double queue_delay_ms = 0;  // what they take to leave at the link's rate
   double utilization = 0;     // of the capacity, 0 to 1
+  double input = 0;           // what was to go out, of the capacity
   double tx_mbps = 0;         // as the capacity counts bytes
   uint64_t drops = 0;         // packets so far that were on their way out of it
   std::vector<Gauge> gauges;  // the law's, but for the price
@@ -44,7 +45,7 @@ class Sampler {
  private:
   double unix_s_;
   Nanos last_{0};
-  std::vector<uint64_t> sent_;  // bytes by link at the last call
+  std::vector<uint64_t> sent_, offered_;  // bytes by link at the last call
 };
 
 }  // namespace turnpike::router

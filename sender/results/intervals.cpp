@@ -20,9 +20,12 @@ bool open_at(const Topology& topology, const Flow& f, Nanos t) {
   return endless(f) && f.start <= t && t < end_of(topology, f.stop);
 }
 
-/// Budgets say what a flow gets only where its scheme has prices and its host splits by share.
+/// Budgets say what a flow gets only where its scheme has prices and its host splits by share, and
+/// where both budget and demand stay as they are.
 bool claimable(const Topology& topology, const Flow& f) {
-  return f.protocol == "fcp" && topology.hosts[f.from].strategy == "equal-budget";
+  const config::Host& host = topology.hosts[f.from];
+  return f.protocol == "fcp" && host.strategy == "equal-budget" && host.changes.empty() &&
+         !f.background && f.limit.count() <= 0;
 }
 
 /// What `flow` asks of the network while the flows of one host have `host_shares` between them.

@@ -30,6 +30,7 @@ struct GroupReading {
   uint64_t sent_bytes = 0;   // retransmissions included
   uint64_t acked_bytes = 0;  // for the first time
   uint32_t active_flows = 0;
+  double committed = 0;  // $/s
 };
 
 /// Percentiles of a delay, from whatever histogram counted it.
@@ -65,6 +66,7 @@ inline void add(GroupReading& sum, const GroupTotals& t) {
   sum.sent_bytes += t.sent_bytes.read();
   sum.acked_bytes += t.acked_bytes.read();
   sum.active_flows += t.active_flows.load(std::memory_order_relaxed);
+  sum.committed += t.committed.load(std::memory_order_relaxed);
 }
 
 }  // namespace turnpike::sender

@@ -47,17 +47,20 @@ nlohmann::json Recorder::summary(const RunEnd& end) const {
   return run_summary(topology_, record_, end);
 }
 
-tl::expected<void, std::string> Recorder::write(const std::string& folder,
-                                                const RunEnd& end) const {
+tl::expected<void, std::string> Recorder::write_series(const std::string& folder) const {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return tl::unexpected(folder + ": " + error.message());
-  const auto put = [&](const char* name, const std::string& text) {
-    return report::write_text(folder + "/" + name, text);
-  };
-  return put("summary.json", summary(end).dump(2) + "\n")
-      .and_then([&] { return put("rates.csv", rates_csv(topology_, record_)); })
-      .and_then([&] { return put("flows.csv", flows_csv(topology_, record_)); })
+  return report::write_text(folder + "/rates.csv", rates_csv(topology_, record_)).and_then([&] {
+    return report::write_text(folder + "/flows.csv", flows_csv(topology_, record_));
+  });
+}
+
+tl::expected<void, std::string> Recorder::write(const std::string& folder,
+                                                const RunEnd& end) const {
+  return write_series(folder)
+      .and_then(
+          [&] { return report::write_text(folder + "/summary.json", summary(end).dump(2) + "\n"); })
       .and_then([&] { return report::render_run_report(folder); })
       .map([](const std::string&) {});
 }

@@ -42,6 +42,8 @@ class Recorder {
   /// Everything that is known of the run, in the shape of summary.json.
   [[nodiscard]] nlohmann::json summary(const RunEnd& end) const;
 
+  /// Writes rates.csv and flows.csv into `folder`, which it makes where missing.
+  [[nodiscard]] tl::expected<void, std::string> write_series(const std::string& folder) const;
   /// Writes summary.json, rates.csv, flows.csv and report.html into `folder`, which it makes where
   /// missing. The error says which file could not be written and why.
   [[nodiscard]] tl::expected<void, std::string> write(const std::string& folder,

@@ -11,6 +11,7 @@
 #include "common/report/csv.h"
 #include "common/report/run_data.h"
 #include "sender/results/live.h"
+#include "sender/results/series.h"
 #include "sender/results/summary.h"
 #include "sender/results/test_topology.h"
 
@@ -85,6 +86,30 @@ TEST(Recorder, ARunCutShortIsJudgedAsFarAsItWent) {
   ASSERT_EQ(s["intervals"].size(), 2u);
   EXPECT_NEAR(number_at(s["intervals"][1], {"to"}), 3.2, 1e-9);
   EXPECT_TRUE(verdict_good(s));
+}
+
+TEST(Recorder, WritesRatesAndBudgets) {
+  config::Topology t;
+  t.hosts = {{.name = "a"}};
+  t.flows = {{.name = "f", .params = {}}};
+  Record r;
+  for (const int64_t ms : {0, 100}) {
+    HostReading host;
+    GroupReading group;
+    host.sent_packets = 1;
+    host.acked_bytes = host.sent_bytes = host.offered_bytes = static_cast<uint64_t>(ms) * 1000;
+    host.price = 8e-8;
+    host.committed = 1.5;
+    group.sent_bytes = group.acked_bytes = host.sent_bytes;
+    group.active_flows = 2;
+    group.committed = 0.25;
+    r.samples.push_back({.now = Nanos(ms * 1000000), .hosts = {host}, .groups = {group}});
+  }
+  EXPECT_EQ(rates_csv(t, r),
+            "t,host,flow,rate_mbps,sent_mbps,offered_mbps,price,budget,rtt_ms,queueing_ms,lost,"
+            "flows\n"
+            "0.100000,a,,8,8,8,8e-08,1.5,0,0,0,0\n"
+            "0.100000,a,f,8,8,,,0.25,,,,2\n");
 }
 
 TEST(Recorder, MeasuresWholeSamplingIntervalsOnly) {

@@ -29,7 +29,7 @@ std::string mbps(uint64_t now, uint64_t then, double span) {
 
 std::string rates_csv(const Topology& topology, const Record& record) {
   std::string out =
-      "t,host,flow,rate_mbps,sent_mbps,offered_mbps,price,rtt_ms,queueing_ms,lost,flows\n";
+      "t,host,flow,rate_mbps,sent_mbps,offered_mbps,price,budget,rtt_ms,queueing_ms,lost,flows\n";
   for (size_t i = 1; i < record.samples.size(); ++i) {
     const Sample &then = record.samples[i - 1], &now = record.samples[i];
     const double span = to_seconds(now.now - then.now);
@@ -41,7 +41,7 @@ std::string rates_csv(const Topology& topology, const Record& record) {
              mbps(b.acked_bytes, a.acked_bytes, span) + "," +
              mbps(b.sent_bytes, a.sent_bytes, span) + "," +
              mbps(b.offered_bytes, a.offered_bytes, span) + "," + significant(b.price, 7) + "," +
-             significant(to_seconds(b.rtt) * 1e3, 7) + "," +
+             significant(b.committed, 7) + "," + significant(to_seconds(b.rtt) * 1e3, 7) + "," +
              significant(to_seconds(b.queueing) * 1e3, 7) + "," + std::to_string(b.lost_packets) +
              "," + std::to_string(b.active_flows) + "\n";
     }
@@ -52,8 +52,8 @@ std::string rates_csv(const Topology& topology, const Record& record) {
           g < topology.flows.size() ? topology.hosts[topology.flows[g].from].name : "";
       out += t + csv_field(host) + "," + csv_field(group_name(topology, g)) + "," +
              mbps(b.acked_bytes, a.acked_bytes, span) + "," +
-             mbps(b.sent_bytes, a.sent_bytes, span) + ",,,,,," + std::to_string(b.active_flows) +
-             "\n";
+             mbps(b.sent_bytes, a.sent_bytes, span) + ",,," + significant(b.committed, 7) + ",,,," +
+             std::to_string(b.active_flows) + "\n";
     }
   }
   return out;

@@ -11,8 +11,9 @@ namespace turnpike::sender {
 
 /// A line per sampling interval and sending host (flow is empty), and per flow group that has been
 /// open: t (s, the interval's end), host, flow, rate_mbps (acknowledged), sent_mbps (with
-/// retransmissions), offered_mbps (asked for by pacing), price ($/B), rtt_ms, queueing_ms, lost
-/// (packets so far), flows (open). A workload's host is empty, for it has several.
+/// retransmissions), offered_mbps (asked for by pacing), price ($/B), budget ($/s that
+/// the network counts on), rtt_ms, queueing_ms, lost (packets so far), flows (open). A workload's
+/// host is empty, for it has several.
 std::string rates_csv(const config::Topology& topology, const Record& record);
 
 /// A line per flow, by start: id, flow (the entry it stems from), host, to, start_s, bytes,

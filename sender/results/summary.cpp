@@ -131,7 +131,7 @@ json run_summary(const Topology& topology, const Record& record, const RunEnd& e
   json out = {{"scenario", topology.run.name},
               {"seed", topology.run.seed},
               {"duration_s", seconds},
-              {"wall_s", end.wall_s},
+              {"wall_s", end.wall_s ? json(*end.wall_s) : json()},
               {"packets", packets},
               {"links", links_json(topology)},
               {"hosts", hosts_json(topology, record, seconds)},

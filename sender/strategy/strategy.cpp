@@ -1,23 +1,45 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one list of strategies.
 #include "sender/strategy/strategy.h"
 
-#include <array>
-
+#include "sender/strategy/background.h"
+#include "sender/strategy/each_flow.h"
 #include "sender/strategy/equal_budget.h"
+#include "sender/strategy/equal_throughput.h"
+#include "sender/strategy/max_throughput.h"
+#include "sender/strategy/stability.h"
 
 namespace turnpike::sender {
-namespace {
 
-constexpr std::array<std::string_view, 1> kNames{"equal-budget"};
-
-}  // namespace
-
-std::unique_ptr<Strategy> make_strategy(std::string_view name, Budget budget) {
-  if (name == kNames[0]) return std::make_unique<EqualBudget>(budget);
-  return nullptr;
+void Strategy::join(Member& member) {
+  if (member.terms->background) {
+    background_shares_ += member.terms->share;
+    ++background_flows_;
+  } else {
+    joined(member);
+  }
+  changed();
 }
 
-std::span<const std::string_view> strategy_names() { return kNames; }
+void Strategy::leave(Member& member) {
+  if (member.terms->background) {
+    // Exactly zero when nobody is left, whatever the sums before have lost to rounding.
+    background_shares_ =
+        --background_flows_ == 0 ? 0 : std::max(background_shares_ - member.terms->share, 0.0);
+  } else {
+    left(member);
+  }
+  changed();
+}
+
+// The one list of strategies; files know the names from common/config/describe.h.
+std::unique_ptr<Strategy> make_strategy(std::string_view name, Budget budget) {
+  if (name == "equal-budget") return std::make_unique<EqualBudget>(budget);
+  if (name == "equal-throughput") return std::make_unique<EqualThroughput>(budget);
+  if (name == "max-throughput") return std::make_unique<MaxThroughput>(budget);
+  if (name == "background") return std::make_unique<Background>(budget);
+  if (name == "stability") return std::make_unique<Stability>(budget);
+  if (name == "each-flow") return std::make_unique<EachFlow>(budget);
+  return nullptr;
+}
 
 }  // namespace turnpike::sender

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A merge of the named flows' sorted events with each workload's next arrival.
+// A merge of the named flows' and budgets' sorted events with each workload's next arrival.
 #include "sender/workload/agenda.h"
 
 #include <algorithm>
@@ -10,7 +10,14 @@ namespace turnpike::sender {
 tl::expected<Agenda, std::string> Agenda::make(const config::Topology& topology, uint64_t seed,
                                                const std::function<bool(uint32_t)>& plays) {
   Agenda agenda;
-  for (uint32_t h = 0; h < topology.hosts.size(); ++h) agenda.plays_.push_back(plays(h));
+  for (uint32_t h = 0; h < topology.hosts.size(); ++h) {
+    agenda.plays_.push_back(plays(h));
+    if (!agenda.plays_[h]) continue;
+    for (const config::BudgetChange& change : topology.hosts[h].changes) {
+      agenda.named_.push_back(
+          {.at = change.at, .what = Event::What::kBudget, .from = h, .budget = change.budget});
+    }
+  }
 
   for (uint32_t i = 0; i < topology.flows.size(); ++i) {
     const config::Flow& f = topology.flows[i];

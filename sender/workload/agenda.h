@@ -14,18 +14,20 @@
 
 namespace turnpike::sender {
 
-/// A flow to start, or to stop.
+/// A flow to start, or to stop; or a host's budget from now on.
 struct Event {
-  enum class What : uint8_t { kStart, kStop };
+  enum class What : uint8_t { kBudget, kStart, kStop };
   Nanos at{0};
   What what = What::kStart;
   uint32_t source = 0;    // index into Topology::flows, or flows.size() + workload index
   uint32_t instance = 0;  // which of the flows that the file names: kStop ends the same instance
   uint32_t from = 0, to = 0;
   uint64_t bytes = 0;  // payload, config::kEndless
+  Budget budget{0};    // kBudget: of host `from`
 };
 
-/// The flows from the hosts that `plays` accepts: those named in the file, and the workloads'.
+/// The flows from the hosts that `plays` accepts: those named in the file, and the workloads'; and
+/// how these hosts' budgets change.
 class Agenda {
  public:
   static tl::expected<Agenda, std::string> make(const config::Topology& topology, uint64_t seed,
@@ -35,7 +37,8 @@ class Agenda {
   [[nodiscard]] Nanos next_time() const { return next_.at; }
   /// What it is, if there is one.
   [[nodiscard]] const Event& next() const { return next_; }
-  /// Goes on to the one after it. Simultaneous events come in the file's order, starts first.
+  /// Goes on to the one after it. Simultaneous events come in the file's order: budgets, starts,
+  /// stops.
   void pop();
 
   /// How many flows of Topology::flows are ours, `count` counted: instances are below it.
@@ -52,7 +55,7 @@ class Agenda {
   void find_next();
 
   std::vector<bool> plays_;   // by host
-  std::vector<Event> named_;  // in order of time
+  std::vector<Event> named_;  // budgets too, in order of time
   size_t position_ = 0;       // in named_
   std::vector<Source> workloads_;
   uint32_t instances_ = 0;

@@ -199,5 +199,25 @@ TEST(Agenda, SplitsTrafficByHostWithoutChangingIt) {
   EXPECT_EQ(std::ranges::count(all, Event::What::kStop, &Event::what), 4);
 }
 
+TEST(Agenda, ChangesBudgetsOfItsHosts) {
+  config::Topology t;
+  t.hosts.resize(2);
+  t.hosts[0].changes = {{1_s, Budget(3)}, {2_s, Budget(4)}};
+  t.hosts[1].changes = {{1_s, Budget(5)}};
+  config::Flow f;
+  f.start = 1_s;
+  t.flows = {f};
+  auto agenda = Agenda::make(t, 7, [](uint32_t h) { return h == 0; });
+  std::vector<std::tuple<Nanos, Event::What, double>> all;
+  for (; agenda->next_time() != kNever; agenda->pop()) {
+    const Event& e = agenda->next();
+    EXPECT_EQ(e.from, 0U);
+    all.emplace_back(e.at, e.what, e.budget.count());
+  }
+  using What = Event::What;
+  EXPECT_EQ(all, (decltype(all){
+                     {1_s, What::kBudget, 3}, {1_s, What::kStart, 0}, {2_s, What::kBudget, 4}}));
+}
+
 }  // namespace
 }  // namespace turnpike::sender

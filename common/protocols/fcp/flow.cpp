@@ -54,24 +54,39 @@ void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Packet
 // The canonical per-packet form: over one round trip of packets the preloads add up
 // to exactly the gap, however often the target moves.
 double Flow::preload_for(const FlowState& s, uint32_t size, double rtt) {
+  if (stale_) return 0;  // first what the path costs now
+  const bool honest = conduct_ == Conduct::kHonest;
   const double rate = granted_ / price_;
-  if (s.unsent <= rate * rtt) return -1;  // the end: this packet's slot will not be used again
+  if (honest && (s.unsent <= rate * rtt || s.now < cancelled_until_))
+    return last_round_preload(s, size, rtt);
+  cancelled_until_ = Nanos(0);
 
   if (s.now >= round_end_) {
     round_base_ = granted_;
     round_end_ = s.now + s.rtt;
   }
-  const double wanted = std::min(target_, price_ * s.unsent / rtt);  // a short flow
+  // What a short flow can still send in a round trip, or an application at all, is enough.
+  const double useful = price_ * std::min(s.unsent / rtt, s.limit);
+  const double wanted = honest ? std::min(target_, useful) : target_;
   const double need = std::min(wanted - granted_ - pending_, s.headroom);
   if (std::fabs(need) <= dead_band_ * wanted) return 0;
 
   const double whole = std::fabs(need) * rtt / (price_ * size);  // all of it on this packet
-  if (size >= round_base_ / price_ * rtt) return std::copysign(whole, need);
+  if (!honest || size >= round_base_ / price_ * rtt) return std::copysign(whole, need);
   const double even = std::fabs(wanted - round_base_) / round_base_;  // spread over the round
   return std::copysign(std::min(even, whole), need);
 }
 
-// All budget was handed back by the last round trip's -1; the FIN only closes.
+// The end: this packet's slot will not be used again, and so says its preload. Or the first one of
+// the round trip says so for all.
+double Flow::last_round_preload(const FlowState& s, uint32_t size, double rtt) {
+  if (cancellation_ == Cancellation::kEach) return -cancel_share_;
+  if (cancelled_until_ > Nanos(0)) return 0;
+  cancelled_until_ = s.now + s.rtt;
+  return -cancel_share_ * granted_ * rtt / (price_ * size);
+}
+
+// All budget was handed back in the last round trip; the FIN only closes.
 void Flow::write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
   const uint32_t rtt_ns = rtt_field(s.rtt);
   store({.rtt_ns = rtt_ns, .balance = static_cast<float>(price_)}, header);
@@ -80,7 +95,9 @@ void Flow::write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketN
 
 bool Flow::on_ack(const FlowState&, const PacketNote& note, const uint8_t* header) {
   settle(note, true);
-  return take_price(header, price_);
+  if (!take_price(header, price_)) return false;
+  stale_ = false;
+  return true;
 }
 
 // The budget is granted, but its price is not known: until the next feedback the path is taken to
@@ -92,14 +109,19 @@ void Flow::on_ack_without_feedback(const FlowState&, const PacketNote& note) {
     price_ = std::min<double>(price_ * (granted_ / before), kMaxPrice);
 }
 
-void Flow::on_loss(const FlowState&, const PacketNote& note) { settle(note, false); }
+void Flow::on_loss(const FlowState&, const PacketNote& note) {
+  if (note.get<Promise>().preload < 0) cancelled_until_ = Nanos(0);  // nobody may have heard of it
+  settle(note, false);
+}
 
 // The network expects of a flow what it brought in the last two round trips, its links'
 // window. What a pause took out of it is promised anew, or the price would have forgotten the flow
-// when its rate comes back.
+// when its rate comes back. If that is all of it, the price known here is forgotten too: a promise
+// weighed with it would be worth something else to the links that hear it.
 void Flow::on_pause(const FlowState& s, Nanos idle) {
   const double window = 2 * to_seconds(s.rtt);
   granted_ *= std::clamp(1 - to_seconds(idle) / window, 0.0, 1.0);
+  stale_ = granted_ <= 0;
   round_base_ = granted_;
   round_end_ = s.now + s.rtt;
 }

@@ -3,6 +3,8 @@
 // that budget before the network feels it.
 #pragma once
 
+#include <algorithm>
+
 #include "common/protocols/fcp/header.h"
 #include "common/protocols/fcp/params.h"
 #include "common/protocols/flow_law.h"
@@ -17,7 +19,12 @@ namespace turnpike::fcp {
 class Flow final : public FlowLaw {
  public:
   explicit Flow(const ParamValues& params)
-      : syn_packets_(params[kSynPackets]), dead_band_(params[kDeadBand]) {}
+      : syn_packets_(params[kSynPackets]),
+        dead_band_(params[kDeadBand]),
+        cancel_share_(params[kCancelShare]),
+        first_burst_(static_cast<uint8_t>(std::min(params[kFirstBurst], syn_packets_))),
+        cancellation_(static_cast<Cancellation>(params[kCancellation])),
+        conduct_(static_cast<Conduct>(params[kConduct])) {}
 
   void set_target(Budget target) override { target_ = target.count(); }
 
@@ -35,7 +42,8 @@ class Flow final : public FlowLaw {
   [[nodiscard]] double committed() const override { return granted_ + pending_; }
   [[nodiscard]] Price price() const override { return Price(price_); }
 
-  [[nodiscard]] Budget granted() const { return Budget(granted_); }
+  [[nodiscard]] unsigned first_burst() const override { return first_burst_; }
+  [[nodiscard]] Budget granted() const override { return Budget(granted_); }
   [[nodiscard]] Budget pending() const { return Budget(pending_); }
 
  private:
@@ -49,6 +57,7 @@ class Flow final : public FlowLaw {
   };
 
   [[nodiscard]] double preload_for(const FlowState&, uint32_t size, double rtt);
+  [[nodiscard]] double last_round_preload(const FlowState&, uint32_t size, double rtt);
   void settle(const PacketNote&, bool delivered);
   [[nodiscard]] static bool take_price(const uint8_t* header, double& price);
 
@@ -61,6 +70,12 @@ class Flow final : public FlowLaw {
   double price_ = 0;  // last feedback, 0 before the handshake
   double syn_packets_;
   double dead_band_;
+  double cancel_share_;
+  Nanos cancelled_until_{0};  // kWhole: its answer is back by then; 0: it has not been sent
+  bool stale_ = false;        // price_ is from before a long pause
+  uint8_t first_burst_;
+  Cancellation cancellation_;
+  Conduct conduct_;
 };
 
 }  // namespace turnpike::fcp

@@ -22,6 +22,12 @@ Bytes20 echo_of_price(double price) {
   return h;
 }
 
+ParamValues with(std::initializer_list<std::pair<FlowParam, double>> changes) {
+  ParamValues values(kFlowParams);
+  for (const auto& [param, value] : changes) values[param] = value;
+  return values;
+}
+
 struct Sender {
   Flow law{ParamValues(kFlowParams)};
   FlowState state{.rtt = 20_ms, .smoothed_rtt = 20_ms, .packet_size = kPacket, .headroom = 1};
@@ -39,7 +45,7 @@ struct Sender {
     last = load(header.data());
     return note;
   }
-  Header last;
+  Header last = {};
 };
 
 TEST(FcpFlow, SynPaysForTenPackets) {
@@ -119,6 +125,11 @@ TEST(FcpFlow, APauseIsPromisedAnew) {
   EXPECT_GT(s.law.granted().count(), 0.3);
   s.law.on_pause(s.state, 1_s);
   EXPECT_EQ(s.law.granted().count(), 0) << "all forgotten";
+  const PacketNote asks = s.send();
+  EXPECT_EQ(s.last.preload, 0) << "nobody knows the price";
+  s.law.on_ack(s.state, asks, echo_of_price(4e-8).data());
+  s.send();
+  EXPECT_NEAR(s.law.committed(), 0.5, 1e-3);
 }
 
 TEST(FcpFlow, NeverPromisesMoreThanTheHostHasLeft) {
@@ -145,6 +156,74 @@ TEST(FcpFlow, LastRoundTripTakesTheBudgetBack) {
   }
   for (const PacketNote& n : flying) s.law.on_ack(s.state, n, echo_of_price(8e-8).data());
   EXPECT_NEAR(s.law.committed(), 0, 1e-6);
+}
+
+TEST(FcpFlow, TakesBackTheShareItIsTold) {
+  Sender s{.law = Flow(with({{kCancelShare, 0.7}}))};
+  s.law.set_target(Budget(0.04));
+  s.open(8e-8);
+  s.state.unsent = 10 * kPacket;
+  s.send();
+  EXPECT_FLOAT_EQ(s.last.preload, -0.7F);
+}
+
+TEST(FcpFlow, TakesAllBackAtOnceWhereAsked) {
+  const auto whole = static_cast<double>(Cancellation::kWhole);
+  for (const double share : {1.0, 0.7}) {
+    Sender s{.law = Flow(with({{kCancellation, whole}, {kCancelShare, share}}))};
+    s.law.set_target(Budget(0.04));
+    s.open(8e-8);
+    s.state.unsent = 10 * kPacket;
+    const double w = s.law.granted().count();
+    std::deque<PacketNote> flying;
+    for (int i = 0; i < 10; ++i) {
+      flying.push_back(s.send());
+      EXPECT_NEAR(s.last.preload, i == 0 ? -10 * share : 0, 1e-4);
+      s.state.unsent -= kPacket;
+      s.state.now += 2_ms;
+    }
+    EXPECT_NEAR(s.law.committed(), (1 - share) * w, 1e-6 * w);
+    for (const PacketNote& n : flying) s.law.on_ack(s.state, n, echo_of_price(8e-8).data());
+    EXPECT_NEAR(s.law.granted().count(), (1 - share) * w, 1e-6 * w);
+  }
+}
+
+TEST(FcpFlow, ALostCancellationIsSaidAgain) {
+  Sender s{.law = Flow(with({{kCancellation, static_cast<double>(Cancellation::kWhole)}}))};
+  s.law.set_target(Budget(0.04));
+  s.open(8e-8);
+  s.state.unsent = 10 * kPacket;
+  const PacketNote lost = s.send();
+  s.send();
+  EXPECT_EQ(s.last.preload, 0);
+  s.law.on_loss(s.state, lost);
+  s.send();
+  EXPECT_NEAR(s.last.preload, -10, 1e-4);
+}
+
+TEST(FcpFlow, ABoasterPromisesAllForAPacket) {
+  Sender s{.law = Flow(with({{kConduct, static_cast<double>(Conduct::kBoast)}}))};
+  s.law.set_target(Budget(1));
+  s.state.unsent = kPacket;
+  s.open(8e-8);
+  const PacketNote n = s.send();
+  EXPECT_NEAR(s.law.committed(), 1, 1e-6);
+  s.law.on_ack(s.state, n, echo_of_price(8e-8).data());
+  s.send();
+  EXPECT_EQ(s.last.preload, 0) << "it takes nothing back";
+  EXPECT_NEAR(s.law.granted().count(), 1, 1e-6);
+}
+
+TEST(FcpFlow, WantsNoMoreThanItsApplicationUses) {
+  Sender s;
+  s.law.set_target(Budget(1));
+  s.open(8e-8);
+  s.state.limit = 1e6;  // B/s, which cost 0.08 $/s
+  for (int i = 0; i < 20; ++i) s.law.on_ack(s.state, s.send(), echo_of_price(8e-8).data());
+  EXPECT_NEAR(s.law.granted().count(), 0.08, 2e-4);
+  s.law.on_ack(s.state, s.send(), echo_of_price(16e-8).data());
+  for (int i = 0; i < 20; ++i) s.law.on_ack(s.state, s.send(), echo_of_price(16e-8).data());
+  EXPECT_NEAR(s.law.granted().count(), 0.16, 4e-4) << "it costs twice as much now";
 }
 
 TEST(FcpFlow, ShortFlowAsksForNoMoreThanItCanSend) {

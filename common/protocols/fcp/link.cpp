@@ -7,7 +7,10 @@
 namespace turnpike::fcp {
 
 Link::Link(ParamValues params, unsigned shards)
-    : params_(std::move(params)), storage_(std::make_unique<Shard[]>(shards)) {
+    : params_(std::move(params)),
+      credit_(static_cast<Credit>(params_[kCredit])),
+      past_price_(static_cast<PastPrice>(params_[kPastPrice])),
+      storage_(std::make_unique<Shard[]>(shards)) {
   shards_ = {storage_.get(), shards};
   for (Shard& s : shards_) s.d = outlook(0).d;
 }
@@ -16,12 +19,32 @@ Link::Link(ParamValues params, unsigned shards)
 // The minimum with the balance keeps each link to its own share of a path's spend.
 double Link::value_of(const Shard& shard, const Header& h, bool opens, Nanos now) const {
   if (opens || h.rtt_ns == 0) return shard.price;
+  if (past_price_ == PastPrice::kBalance) return h.balance;
   const auto then = shard.history.at(now - Nanos(h.rtt_ns));
+  if (then && past_price_ == PastPrice::kHistory) return *then;
   return then ? std::min<double>(*then, h.balance) : h.balance;
 }
 
+Link::Sums Link::own_sums(const Shard& shard) const {
+  Sums sums = shard.window.totals();
+  sums[kPromised] += shard.credit.total();
+  return sums;
+}
+
+// A disturbance for experiments: a factor drawn anew for every price (figure 8).
+double Link::noise(Shard& shard, Nanos now) const {
+  if (params_[kNoise] == 0) return 1;
+  if (now.count() % from_seconds(params_[kNoiseEvery]).count() >=
+      from_seconds(params_[kNoiseFor]).count())
+    return 1;
+  shard.random ^= shard.random << 13;  // Marsaglia's xorshift64
+  shard.random ^= shard.random >> 7;
+  shard.random ^= shard.random << 17;
+  return 1 + params_[kNoise] * (static_cast<double>(shard.random >> 11) * 0x1p-52 - 1);
+}
+
 Link::Outlook Link::outlook(unsigned shard) const {
-  Outlook all{shards_[shard].window.totals(), params_[kFirstRtt], Nanos(0)};
+  Outlook all{own_sums(shards_[shard]), params_[kFirstRtt], Nanos(0)};
   for (unsigned i = 0; i < shards_.size(); ++i) {
     if (i == shard) continue;
     for (size_t f = 0; f < kFields; ++f)
@@ -47,6 +70,8 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
                       Nanos now) {
   Shard& shard = shards_[index];
   shard.window.advance(now, shard.d);
+  const bool fading = credit_ == Credit::kFading;
+  if (fading) shard.credit.advance(now, shard.d);
   const double d = to_seconds(shard.d);
   const double average_rtt = d / params_[kWindow];
 
@@ -68,7 +93,12 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
     if (!p.admitted) continue;
     sums[kBase] += worth;
     // 1 + preload d/rtt must not be negative: a packet can take back no more than it brings.
-    sums[kPromised] += worth * std::max<double>(h.preload, -rtt / d) / rtt;
+    const double promised = worth * std::max<double>(h.preload, -rtt / d) / rtt;
+    if (!fading) {
+      sums[kPromised] += promised;
+    } else if (promised != 0) {
+      shard.credit.add(promised, from_seconds(rtt));
+    }
     if (h.rtt_ns != 0) {
       sums[kRtt] += rtt;
       sums[kRttCount] += 1;
@@ -85,10 +115,10 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
     shard.window.advance(now, shard.d);
     all.sums = outlook(index).sums;
   }
-  shard.price = price_of(all, link);
+  shard.price = price_of(all, link) * noise(shard, now);
   if (!burst.empty()) shard.history.record(now, shard.price);  // what nobody paid is no past price
 
-  const Sums own = shard.window.totals();
+  const Sums own = own_sums(shard);
   for (size_t f = 0; f < kFields; ++f)
     shard.published.sums[f].store(own[f], std::memory_order_relaxed);
   shard.published.price.store(shard.price, std::memory_order_relaxed);

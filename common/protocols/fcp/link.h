@@ -11,6 +11,7 @@
 #include "common/protocols/fcp/params.h"
 #include "common/protocols/link_law.h"
 #include "common/time/expiring_sum.h"
+#include "common/time/fading_sum.h"
 #include "common/time/time_series.h"
 
 namespace turnpike::fcp {
@@ -22,8 +23,9 @@ namespace turnpike::fcp {
 ///     S1 = sum pi size    S2 = sum pi size preload / rtt    over the last d seconds
 ///     pi = min(p(t - rtt), balance)
 ///
-/// with d twice the average round trip. C' is the capacity less what traffic without a price took
-/// in the same window: those packets load the link but bring no budget.
+/// with d twice the average round trip. (S2 is another sum where parameter `credit` says so.) C' is
+/// the capacity less what traffic without a price took in the same window: those packets load the
+/// link but bring no budget.
 class Link final : public LinkLaw {
  public:
   Link(ParamValues params, unsigned shards);
@@ -43,10 +45,12 @@ class Link final : public LinkLaw {
   // What one lcore accumulates, and on a line of its own what the others read.
   struct alignas(64) Shard {
     ExpiringSum<kFields> window;
+    FadingSum<> credit;  // of preloads, where they do not count as long as their packets
     TimeSeries<> history;
     double price = kMinPrice.count();
     Nanos d{0};
-    Nanos last{0};  // arrival
+    Nanos last{0};                         // arrival
+    uint64_t random = 0x9e3779b97f4a7c15;  // state of the noise
 
     struct alignas(64) Published {
       std::array<std::atomic<double>, kFields> sums{};
@@ -61,11 +65,15 @@ class Link final : public LinkLaw {
     Nanos d;
   };
 
+  [[nodiscard]] Sums own_sums(const Shard& shard) const;
+  [[nodiscard]] double noise(Shard& shard, Nanos now) const;
   [[nodiscard]] double value_of(const Shard& shard, const Header& h, bool opens, Nanos now) const;
   [[nodiscard]] Outlook outlook(unsigned shard) const;
   [[nodiscard]] double price_of(const Outlook& all, const LinkState& link) const;
 
   ParamValues params_;
+  Credit credit_;
+  PastPrice past_price_;
   std::span<Shard> shards_;
   std::unique_ptr<Shard[]> storage_;
 };

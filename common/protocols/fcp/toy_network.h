@@ -38,6 +38,20 @@ class ToyNetwork {
     return flows_.size() - 1;
   }
 
+  /// Flow i's application can send no faster.
+  void limit(size_t i, BitRate rate) { flows_[i].limit = bytes_per_second(rate); }
+  /// Flow i's application has nothing to send from now on, or has again.
+  void pause(size_t i) {
+    flows_[i].paused = true;
+    flows_[i].idle_from = now_;
+  }
+  void resume(size_t i) {
+    FlowEnd& f = flows_[i];
+    f.paused = false;
+    f.law.on_pause(state(f), now_ - f.idle_from);
+    send(i);
+  }
+
   /// Runs `action` at `when`.
   void at(Nanos when, std::function<void()> action) {
     events_.push({when, ++order_, std::move(action)});
@@ -98,6 +112,12 @@ class ToyNetwork {
     Nanos back;
     Budget budget{0};
     double unsent = 0;
+    double limit = std::numeric_limits<double>::infinity();
+    bool paused = false;
+    Nanos idle_from{0};
+    Nanos due{0};  // of the next packet, at `rate` B/s since the last one
+    double rate = 0;
+    uint64_t turn = 0;  // of the timer that counts; earlier ones are void
     Nanos rtt{0};
     double delivered = 0, marked = 0;
     Nanos mark{0};
@@ -125,6 +145,7 @@ class ToyNetwork {
             .smoothed_rtt = f.rtt,
             .packet_size = kPacket,
             .unsent = f.unsent,
+            .limit = f.limit,
             .headroom = f.budget.count() - f.law.committed()};
   }
 
@@ -136,13 +157,33 @@ class ToyNetwork {
 
   void send(size_t i) {
     FlowEnd& f = flows_[i];
-    if (f.unsent <= 0) return;
+    if (f.unsent <= 0 || f.paused) return;
     Packet p{.flow = i, .syn = false, .size = kPacket, .sent = now_};
     f.law.write_data(state(f), kPacket, p.header.data(), p.note);
     f.unsent -= kPacket;
     if (on_event) on_event(f.law, f.budget);
     hop(p, 0);
-    at(now_ + transmission_time(Bytes(kPacket), f.law.rate(state(f))), [this, i] { send(i); });
+    f.rate = pace(f);
+    f.due = now_ + from_seconds(kPacket / f.rate);
+    arm(i);
+  }
+
+  double pace(const FlowEnd& f) const {
+    return std::min(bytes_per_second(f.law.rate(state(f))), f.limit);
+  }
+  void arm(size_t i) {
+    at(flows_[i].due, [this, i, turn = ++flows_[i].turn] {
+      if (turn == flows_[i].turn) send(i);
+    });
+  }
+  /// What is left of the gap goes at the new rate, when that matters.
+  void repace(size_t i) {
+    FlowEnd& f = flows_[i];
+    const double rate = pace(f);
+    if (f.paused || f.due <= now_ || std::abs(rate - f.rate) < 0.1 * f.rate) return;
+    f.due = now_ + from_seconds(to_seconds(f.due - now_) * f.rate / rate);
+    f.rate = rate;
+    arm(i);
   }
 
   void hop(Packet p, size_t index) {
@@ -169,6 +210,7 @@ class ToyNetwork {
       send(p.flow);
     } else {
       f.law.on_ack(state(f), p.note, p.header.data());
+      repace(p.flow);
     }
     if (on_event) on_event(f.law, f.budget);
   }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A sum of contributions that each count in full for a while of their own and then fade evenly.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "common/units/units.h"
+
+namespace turnpike {
+
+/// The sum is piecewise linear in time, so a wheel of changes of its slope is all there is to keep:
+/// O(1) per contribution and O(1) per tick that passes, no allocation. A tick is 2^k ns, between
+/// 1/256 and 1/128 of the fading time, and a contribution begins to fade at most a tick late.
+///
+/// The value is an integral of differences, so once per turn it is computed anew from what is still
+/// to come, and it is exactly zero when nothing is.
+template <size_t Slots = 1024>
+class alignas(64) FadingSum {
+  static_assert(std::has_single_bit(Slots) && Slots >= 8);
+
+ public:
+  /// Goes to `now` (an earlier one than before counts as the last one). Contributions from now on
+  /// fade over `fade`, which also decides the resolution.
+  void advance(Nanos now, Nanos fade) {
+    fade_ = std::max(fade.count(), int64_t{Slots});
+    move(std::max(now_, now.count()));
+    const int64_t ticks = fade_ >> shift_;
+    if (ticks > kMost || ticks < kLeast) [[unlikely]]
+      retick(std::bit_width(static_cast<uint64_t>(fade_ / kMost)));
+  }
+
+  /// Adds at the time of the last advance; counts in full for `hold`. Both ends together cannot lie
+  /// further ahead than the wheel reaches, at least twice the fading time; a longer hold is cut.
+  void add(double value, Nanos hold) {
+    const int64_t fading = std::max<int64_t>(fade_ >> shift_, 1);
+    const int64_t begin =
+        std::clamp(((now_ + hold.count()) >> shift_) + 1, tick_ + 1, tick_ + kSlots - 1 - fading);
+    const double slope = -value / static_cast<double>(fading << shift_);
+    slot(begin) += slope;
+    slot(begin + fading) -= slope;
+    last_ = std::max(last_, begin + fading);
+    value_ += value;
+  }
+
+  [[nodiscard]] double total() const { return value_; }
+
+ private:
+  static constexpr auto kSlots = static_cast<int64_t>(Slots);
+  static constexpr int64_t kLeast = kSlots / 8, kMost = kSlots / 4;  // ticks of the fading time
+
+  [[nodiscard]] double& slot(int64_t tick) { return ring_[static_cast<size_t>(tick) % Slots]; }
+
+  void move(int64_t to) {
+    const int64_t tick = to >> shift_;
+    if (tick > last_) {  // all has faded
+      if (tick_ < last_ || value_ != 0) ring_.fill(0);
+      value_ = slope_ = 0;
+      tick_ = tick;
+    }
+    for (; tick_ < tick;) {
+      pass(++tick_ << shift_);
+      slope_ += std::exchange(slot(tick_), 0);
+      if (tick_ % kSlots == 0) resum();
+    }
+    pass(to);
+  }
+
+  void pass(int64_t time) {
+    value_ += slope_ * static_cast<double>(time - now_);
+    now_ = time;
+  }
+
+  // Whatever counts now will have faded by the last change.
+  void resum() {
+    slope_ = value_ = 0;
+    for (int64_t t = last_; t > tick_; --t) {
+      slope_ -= slot(t);
+      const int64_t begin = std::max((t - 1) << shift_, now_);
+      value_ -= slope_ * static_cast<double>((t << shift_) - begin);
+    }
+  }
+
+  // Changes move to the next tick of the new length.
+  void retick(int shift) {
+    std::array<double, Slots> ring{};
+    const int64_t tick = now_ >> shift;
+    int64_t last = tick;
+    for (int64_t t = tick_ + 1; t <= last_; ++t) {
+      if (slot(t) == 0) continue;
+      const int64_t moved = ((t << shift_) + (int64_t{1} << shift) - 1) >> shift;
+      last = std::clamp(moved, tick + 1, tick + kSlots - 1);
+      ring[static_cast<size_t>(last) % Slots] += slot(t);
+    }
+    ring_ = ring;
+    tick_ = tick;
+    last_ = last;
+    shift_ = shift;
+    resum();
+  }
+
+  double value_ = 0;  // at now_
+  double slope_ = 0;  // per ns, from now_ to the next tick
+  int64_t now_ = 0;
+  int64_t fade_ = 1;                              // ns
+  int64_t tick_ = 0;                              // now_'s
+  int64_t last_ = 0;                              // the last change's
+  int shift_ = 0;                                 // a tick is 2^shift_ ns
+  alignas(64) std::array<double, Slots> ring_{};  // what the slope gains as the tick begins
+};
+
+}  // namespace turnpike

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab/cable.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <rte_hash_crc.h>
+#include <rte_mbuf.h>
+
+#include "common/wire/layers.h"
+
+namespace turnpike::lab {
+namespace {
+
+// What a port takes beyond what the wire has carried, as a NIC's descriptors do.
+constexpr Nanos kLongestBacklog = 10_ms;
+// Memory does not corrupt: what a NIC would have checked is right.
+constexpr uint64_t kChecked = RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_GOOD;
+
+/// What a NIC hashes for receive-side scaling: addresses and ports.
+uint32_t flow_hash(const rte_mbuf* m) {
+  wire::UdpFrame at;
+  const std::span<const uint8_t> frame(rte_pktmbuf_mtod(m, const uint8_t*), m->data_len);
+  if (wire::locate_udp(frame, at) != wire::FrameError::kNone) return 0;
+  const size_t addresses = at.ip + (at.ipv6 ? wire::kIpv6SourceAt : wire::kIpv4SourceAt);
+  const uint32_t h = rte_hash_crc(frame.data() + addresses, at.ipv6 ? 32 : 8, 0);
+  return rte_hash_crc(frame.data() + at.udp, 4, h);
+}
+
+}  // namespace
+
+void Line::Queue::grow() {
+  std::vector<Entry> larger(2 * entries_.size());
+  for (uint32_t i = head_; i != tail_; ++i) larger[i & (larger.size() - 1)] = at(i);
+  entries_ = std::move(larger);
+}
+
+void Line::Queue::insert(rte_mbuf* packet, Nanos due) {
+  if (size() == entries_.size()) grow();
+  uint32_t i = tail_++;
+  for (; i != head_ && at(i - 1).due > due; --i) at(i) = at(i - 1);  // one that is overtaken
+  at(i) = {due, packet};
+}
+
+uint16_t Line::Queue::take(Nanos now, std::span<rte_mbuf*> out) {
+  uint16_t n = 0;
+  // Packets have been under way for thousands of others: nothing of them is in the cache.
+  for (uint32_t i = head_; i != tail_ && i - head_ < out.size() && at(i).due <= now; ++i) {
+    auto* const bytes = reinterpret_cast<char*>(at(i).packet);
+    __builtin_prefetch(bytes, 1);
+    __builtin_prefetch(bytes + sizeof(rte_mbuf) + RTE_PKTMBUF_HEADROOM, 1);
+    __builtin_prefetch(bytes + sizeof(rte_mbuf) + RTE_PKTMBUF_HEADROOM + 64, 1);
+  }
+  for (; n < out.size() && head_ != tail_ && at(head_).due <= now; ++head_, ++n) {
+    out[n] = at(head_).packet;
+    out[n]->ol_flags = kChecked;
+  }
+  return n;
+}
+
+Line::Line(const WireOptions& options, Schedule& schedule, std::vector<uint32_t> receivers)
+    : options_(options),
+      schedule_(schedule),
+      receivers_(std::move(receivers)),
+      queues_(receivers_.size()),
+      random_(options.seed, options.stream) {}
+
+Line::~Line() {
+  for (Queue& q : queues_) {
+    rte_mbuf* packet = nullptr;
+    while (q.take(kNever, {&packet, 1}) == 1) rte_pktmbuf_free(packet);
+  }
+}
+
+size_t Line::queue_of(rte_mbuf* packet) const {
+  return queues_.size() == 1 ? 0 : flow_hash(packet) % queues_.size();
+}
+
+void Line::launch(rte_mbuf* packet, Nanos leaves) {
+  Nanos due = leaves + options_.delay;
+  if (options_.loss > 0 && random_.uniform() < options_.loss) {
+    rte_pktmbuf_free(packet);
+    ++lost_;
+    return;
+  }
+  if (options_.jitter > Nanos(0)) {
+    const double most = static_cast<double>(options_.jitter.count());
+    due = latest_ = std::max(latest_, due + Nanos(static_cast<int64_t>(random_.uniform() * most)));
+  }
+  if (options_.reorder > 0 && random_.uniform() < options_.reorder) due += options_.delay / 4;
+  const size_t q = queue_of(packet);
+  queues_[q].insert(packet, due);
+  schedule_.wake(receivers_[q], due);
+}
+
+uint16_t Line::send(Nanos now, std::span<rte_mbuf*> burst) {
+  if (options_.rate == 0) {
+    for (rte_mbuf* packet : burst) launch(packet, now);
+    return static_cast<uint16_t>(burst.size());
+  }
+  uint16_t n = 0;
+  for (; n < burst.size() && free_ <= now + kLongestBacklog; ++n) {
+    if (free_ < now) {
+      free_ = now;
+      fraction_ = 0;
+    }
+    launch(burst[n], free_);
+    const double size = burst[n]->pkt_len - wire::kEthernetSize + options_.overhead;
+    fraction_ += size / options_.rate * 1e9;
+    const double whole = std::floor(fraction_);
+    free_ += Nanos(static_cast<int64_t>(whole));
+    fraction_ -= whole;
+  }
+  return n;
+}
+
+uint16_t Line::receive(size_t queue, Nanos now, std::span<rte_mbuf*> out) {
+  return queues_[queue].take(now, out);
+}
+
+Cable::Cable(const std::array<WireOptions, 2>& wires, Schedule& schedule,
+             const std::array<std::vector<uint32_t>, 2>& nodes) {
+  for (size_t i = 0; i < 2; ++i)
+    lines_[i] = std::make_unique<Line>(wires[i], schedule, nodes[1 - i]);
+  for (size_t i = 0; i < 2; ++i)
+    for (size_t q = 0; q < nodes[i].size(); ++q)
+      ends_[i].emplace_back(*lines_[1 - i], *lines_[i], q);
+}
+
+}  // namespace turnpike::lab

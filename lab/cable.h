@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A link of a world: what is sent at one end arrives at the other when physics says, or never.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "common/dpdk/queue_pair.h"
+#include "lab/schedule.h"
+#include "sender/workload/random.h"
+
+namespace turnpike::lab {
+
+/// One direction of a wire.
+struct WireOptions {
+  double rate = 0;  // B/s; 0: whoever sends paces by himself
+  Nanos delay{0};
+  Nanos jitter{0};        // uniform, beyond the delay; order is kept
+  double loss = 0;        // share of packets
+  double reorder = 0;     // share of packets that come a quarter of the delay late, past others
+  uint32_t overhead = 0;  // B per packet that count beyond the IP datagram
+  uint64_t seed = 1;
+  uint32_t stream = 0;  // which random numbers: one per direction
+};
+
+/// Packets on their way in one direction, spread over the receiving node's queues by flow.
+class Line {
+ public:
+  /// `receivers`: nodes to wake, one per queue.
+  Line(const WireOptions& options, Schedule& schedule, std::vector<uint32_t> receivers);
+  ~Line();
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+
+  /// Takes from the front what the sending port's descriptors hold; returns how many.
+  uint16_t send(Nanos now, std::span<rte_mbuf*> burst);
+  /// What has arrived by `now` at that queue.
+  uint16_t receive(size_t queue, Nanos now, std::span<rte_mbuf*> out);
+  [[nodiscard]] Nanos next(size_t queue) const { return queues_[queue].next(); }
+  [[nodiscard]] uint32_t under_way(size_t queue) const { return queues_[queue].size(); }
+  /// Lost by chance.
+  [[nodiscard]] uint64_t lost() const { return lost_; }
+
+ private:
+  /// In order of arrival; grows as the link fills.
+  class Queue {
+   public:
+    void insert(rte_mbuf* packet, Nanos due);
+    uint16_t take(Nanos now, std::span<rte_mbuf*> out);
+    [[nodiscard]] Nanos next() const { return size() == 0 ? kNever : at(head_).due; }
+    [[nodiscard]] uint32_t size() const { return tail_ - head_; }
+
+   private:
+    struct Entry {
+      Nanos due;
+      rte_mbuf* packet;
+    };
+    [[nodiscard]] Entry& at(uint32_t i) { return entries_[i & (entries_.size() - 1)]; }
+    [[nodiscard]] const Entry& at(uint32_t i) const { return entries_[i & (entries_.size() - 1)]; }
+    void grow();
+    std::vector<Entry> entries_ = std::vector<Entry>(64);  // a power of two
+    uint32_t head_ = 0, tail_ = 0;                         // count up for ever and wrap
+  };
+
+  [[nodiscard]] size_t queue_of(rte_mbuf* packet) const;
+  void launch(rte_mbuf* packet, Nanos leaves);
+
+  WireOptions options_;
+  Schedule& schedule_;
+  std::vector<uint32_t> receivers_;
+  std::vector<Queue> queues_;
+  sender::Random random_;
+  Nanos free_{0};        // when the wire has carried all that was sent, rounded down
+  double fraction_ = 0;  // ns beyond that
+  Nanos latest_{0};      // arrival so far: jitter keeps the order
+  uint64_t lost_ = 0;
+};
+
+/// One queue pair of a node at one end: receives from one line and sends into the other.
+class CableEnd final : public QueuePair {
+ public:
+  CableEnd(Line& in, Line& out, size_t queue) : in_(in), out_(out), queue_(queue) {}
+  uint16_t rx(Nanos now, std::span<rte_mbuf*> out) override {
+    return in_.receive(queue_, now, out);
+  }
+  uint16_t tx(Nanos now, std::span<rte_mbuf*> burst) override { return out_.send(now, burst); }
+  [[nodiscard]] Nanos next_deadline() const override { return in_.next(queue_); }
+  [[nodiscard]] uint32_t held() const override { return in_.under_way(queue_); }
+
+ private:
+  Line& in_;
+  Line& out_;
+  size_t queue_;
+};
+
+/// Both directions and all queues at both ends.
+class Cable {
+ public:
+  /// `wires[i]` leads from end i; `nodes[i]`: who polls the queues at end i.
+  Cable(const std::array<WireOptions, 2>& wires, Schedule& schedule,
+        const std::array<std::vector<uint32_t>, 2>& nodes);
+  [[nodiscard]] QueuePair* end(size_t i, size_t queue) { return &ends_[i][queue]; }
+  /// From end i.
+  [[nodiscard]] const Line& line(size_t i) const { return *lines_[i]; }
+
+ private:
+  std::array<std::unique_ptr<Line>, 2> lines_;
+  std::array<std::vector<CableEnd>, 2> ends_;
+};
+
+}  // namespace turnpike::lab

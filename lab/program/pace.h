@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plays a world as fast as it goes, or as real time passes, and says how far it has come.
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+
+#include <rte_cycles.h>
+
+#include "common/program/napper.h"
+#include "common/time/clock.h"
+#include "lab/world.h"
+
+namespace turnpike::lab {
+
+class Pace {
+ public:
+  Pace(Nanos whole, bool real_time, bool shown)
+      : whole_(to_seconds(whole)), real_time_(real_time), shown_(shown) {}
+
+  void play(Nanos end, World& world) {
+    if (real_time_) {
+      follow_clock(end, world);
+    } else {
+      world.run_until(end);
+    }
+    show(end);
+  }
+
+  /// Since the beginning.
+  [[nodiscard]] double wall_s() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  void follow_clock(Nanos end, World& world) {
+    Napper napper;
+    for (Nanos now = clock_.now(); now < end; now = clock_.now())
+      napper.after_poll(world.catch_up(now), world.next() - now);
+    world.catch_up(end);
+  }
+
+  void show(Nanos now) {
+    const double t = to_seconds(now), wall = wall_s();
+    if (!shown_ || (wall < next_ && t < whole_)) return;
+    std::fprintf(stderr, "\r%.1f of %.1f s, %.1f times real time%s", t, whole_, t / wall,
+                 t >= whole_ ? "\n" : "");
+    next_ = wall + 0.2;
+    shown_ = t < whole_;
+  }
+
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const TscClock clock_{rte_get_tsc_hz(), TscClock::ticks()};
+  double whole_, next_ = 0;
+  bool real_time_, shown_;
+};
+
+}  // namespace turnpike::lab

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What happened in the whole run, and in each span of time that the file names.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "common/config/topology.h"
+#include "common/metrics/histogram.h"
+#include "lab/world.h"
+#include "sender/results/reading.h"
+
+namespace turnpike::lab {
+
+/// Reads all counters where a span begins or ends, so that its figures are exact: of every packet,
+/// not of samples.
+class Spans {
+ public:
+  explicit Spans(const config::Topology& topology);
+
+  /// The next moment after `now` that is to be marked; kNever after the last.
+  [[nodiscard]] Nanos next(Nanos now) const;
+  /// To be called at the beginning, at each such moment, and as often as prices are to be averaged.
+  void mark(World& world);
+
+  /// Adds to summary.json: exact figures per link, flow groups, and "measure" by span.
+  void complete(nlohmann::json& summary) const;
+
+ private:
+  struct LinkReading {
+    router::LinkSnapshot counters;
+    metrics::Histogram waits;  // ns
+    uint64_t lost = 0;         // on the wire, by chance
+  };
+  struct Reading {
+    std::vector<LinkReading> links;  // as egress_ orders them
+    std::vector<sender::HostReading> hosts;
+    std::vector<sender::GroupReading> groups;
+  };
+  struct Price {
+    Nanos at{0};
+    std::vector<double> by_link;
+  };
+  struct Egress {  // a direction that a router feeds
+    size_t router, place, link, direction;
+  };
+
+  [[nodiscard]] Reading read(World& world) const;
+  [[nodiscard]] nlohmann::json link_json(size_t i, const config::Span& span) const;
+  [[nodiscard]] nlohmann::json span_json(const config::Span& span) const;
+
+  const config::Topology& topology_;
+  std::vector<Egress> egress_;
+  std::vector<config::Span> spans_;
+  std::map<Nanos, Reading> readings_;  // by edge of a span
+  std::vector<Price> prices_;
+};
+
+}  // namespace turnpike::lab

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How long packets waited in a link's queue.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "common/metrics/histogram.h"
+#include "common/units/units.h"
+
+namespace turnpike::router {
+
+/// One worker's share; it writes, anybody reads.
+struct QueueMeter {
+  metrics::SharedHistogram nanos;       // by packet
+  std::atomic<double> byte_seconds{0};  // over time, the mean queue (Little's law)
+
+  void record(uint32_t size, Nanos waited) {
+    nanos.record(static_cast<uint64_t>(waited.count()));
+    byte_seconds.store(byte_seconds.load(std::memory_order_relaxed) + size * to_seconds(waited),
+                       std::memory_order_relaxed);
+  }
+};
+
+}  // namespace turnpike::router

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sender/invariant.h"
+
+#include <algorithm>
+
+#include "common/units/text.h"
+
+namespace turnpike::sender {
+namespace {
+
+std::string complaint(const std::string& host, Nanos now, const char* what, double amount,
+                      double bound) {
+  return host + " " + what + " " + to_text(Budget(amount)) + " of " + to_text(Budget(bound)) +
+         " at " + to_text(now);
+}
+
+}  // namespace
+
+Invariant::Invariant(const config::Topology& topology, Tolerance tolerance)
+    : tolerance_(tolerance) {
+  for (const config::Host& h : topology.hosts) {
+    Watched& w = hosts_.emplace_back();
+    w.name = h.name;
+    w.shared = h.strategy != "each-flow";
+    w.budget = h.budget.count();
+  }
+}
+
+std::optional<std::string> Invariant::check(uint32_t host, const HostTotals& totals, Nanos now) {
+  Watched& w = hosts_[host];
+  const auto value = [](const auto& atomic) { return atomic.load(std::memory_order_relaxed); };
+  Look look{.at = now,
+            .spend = value(totals.spend) - value(totals.floor_spend),
+            .active = value(totals.active_flows),
+            .opened = totals.opened_flows.read()};
+  const double budget = value(totals.budget), committed = value(totals.committed);
+  const double most = (w.shared ? 1 : look.active) * (1 + tolerance_.commitment);
+  look.bound = std::max(budget, w.budget);
+  // A budget that fell is in force once the host is down to it.
+  w.budget = committed <= budget * most ? budget : look.bound;
+  w.looks.push_back(look);
+  // The first that stays is the last one a second ago or more: the window begins there.
+  while (w.looks.size() > 1 && w.looks[1].at <= now - kSecond) w.looks.pop_front();
+
+  if (committed > w.budget * most)
+    return complaint(w.name, now, "is committed to", committed,
+                     w.budget * (w.shared ? 1 : look.active));
+  return check_spend(w, now);
+}
+
+std::optional<std::string> Invariant::check_spend(const Watched& w, Nanos now) const {
+  const Look &first = w.looks.front(), &last = w.looks.back();
+  double bound = w.looks.size() > 1 ? 0 : last.bound;
+  for (size_t i = 1; i < w.looks.size(); ++i) bound = std::max(bound, w.looks[i].bound);
+  if (!w.shared) bound *= static_cast<double>(first.active + (last.opened - first.opened));
+  const double span = to_seconds(std::max(now - first.at, kSecond));
+  const double spent = (last.spend - first.spend) / span;
+  if (spent <= bound * (1 + tolerance_.spend)) return std::nullopt;
+  return complaint(w.name, now, "paid in a second", spent, bound);
+}
+
+}  // namespace turnpike::sender

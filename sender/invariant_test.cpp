@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Each promise kept, broken, and excused.
+#include "sender/invariant.h"
+
+#include <gtest/gtest.h>
+
+namespace turnpike::sender {
+namespace {
+
+struct Watch {
+  explicit Watch(const std::string& strategy = "equal-budget", double budget = 2)
+      : invariant(topology(strategy, budget)) {
+    totals.budget = budget;
+  }
+  static config::Topology topology(const std::string& strategy, double budget) {
+    config::Topology t;
+    t.hosts = {{.name = "a"}, {.name = "b", .budget = Budget(budget), .strategy = strategy}};
+    return t;
+  }
+  /// Pays `rate` $/s and says what is wrong, if anything, in steps of 10 ms.
+  std::string pay(double rate, Nanos time) {
+    for (const Nanos end = now + time; now < end;) {
+      now += 10_ms;
+      totals.spend = totals.spend + rate * 0.010;
+      if (auto broken = invariant.check(1, totals, now)) return *broken;
+    }
+    return "";
+  }
+  Invariant invariant;
+  HostTotals totals;
+  Nanos now{0};
+};
+
+TEST(Invariant, KeptAllIsWell) {
+  Watch w;
+  w.totals.committed = 2 * (1 + 0.9e-6);
+  EXPECT_EQ(w.pay(2.08, 5_s), "");
+}
+
+TEST(Invariant, CommittedTooMuch) {
+  Watch w;
+  EXPECT_EQ(w.pay(1, 1_s), "");
+  w.totals.committed = 2 * (1 + 2e-6);
+  const std::string broken = w.pay(1, 1_s);
+  EXPECT_NE(broken.find("b is committed to"), std::string::npos) << broken;
+  EXPECT_NE(broken.find("1.01 s"), std::string::npos) << broken;
+}
+
+TEST(Invariant, PaidTooMuchInAnySecond) {
+  Watch w;
+  EXPECT_EQ(w.pay(1, 10_s), "");
+  EXPECT_EQ(w.pay(3, 500_ms), "") << "a second that began cheaply";
+  const std::string broken = w.pay(3, 500_ms);
+  EXPECT_NE(broken.find("b paid in a second 2.1"), std::string::npos) << broken;
+}
+
+TEST(Invariant, TheFloorIsCountedApart) {
+  Watch w;
+  EXPECT_EQ(w.pay(2, 2_s), "");
+  for (int i = 0; i < 300; ++i) {
+    w.totals.floor_spend = w.totals.floor_spend + 0.010;
+    ASSERT_EQ(w.pay(3, 10_ms), "");
+  }
+}
+
+TEST(Invariant, AFallenBudgetMayTakeItsTime) {
+  Watch w;
+  w.totals.committed = 2;
+  EXPECT_EQ(w.pay(2, 2_s), "");
+  w.totals.budget = 1;
+  EXPECT_EQ(w.pay(2, 100_ms), "") << "still giving back";
+  w.totals.committed = 1;
+  EXPECT_EQ(w.pay(1, 2_s), "");
+  w.totals.committed = 1.5;
+  EXPECT_NE(w.pay(1, 10_ms), "") << "it was down already";
+}
+
+TEST(Invariant, WhileItFallsNothingIsAdded) {
+  Watch w;
+  w.totals.committed = 2;
+  EXPECT_EQ(w.pay(2, 1_s), "");
+  w.totals.budget = 1;
+  w.totals.committed = 2.1;
+  EXPECT_NE(w.pay(2, 10_ms), "");
+}
+
+TEST(Invariant, ARaisedBudgetHoldsAtOnce) {
+  Watch w;
+  EXPECT_EQ(w.pay(2, 1_s), "");
+  w.totals.budget = w.totals.committed = 4;
+  EXPECT_EQ(w.pay(4, 2_s), "");
+}
+
+TEST(Invariant, EachFlowHasABudget) {
+  Watch w("each-flow", 1);
+  w.totals.opened_flows.add(3);
+  w.totals.active_flows = 3;
+  w.totals.committed = 3;
+  EXPECT_EQ(w.pay(3, 2_s), "");
+  w.totals.active_flows = 2;
+  EXPECT_NE(w.pay(2, 10_ms), "") << "3 $/s for two flows";
+  w.totals.committed = 2;
+  EXPECT_EQ(w.pay(2, 500_ms), "") << "three were open in this second";
+  EXPECT_EQ(w.pay(2, 1_s), "");
+  EXPECT_NE(w.pay(3, 1_s), "");
+}
+
+}  // namespace
+}  // namespace turnpike::sender
