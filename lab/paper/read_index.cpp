@@ -214,8 +214,7 @@ tl::expected<std::vector<Experiment>, std::vector<config::Mistake>> parse_index(
 tl::expected<std::vector<Experiment>, std::vector<config::Mistake>> read_index(
     const std::string& path, const std::string& root) {
   const auto text = report::read_text(path);
-  if (!text)
-    return tl::unexpected(std::vector<config::Mistake>{{path, 0, 0, "", text.error()}});
+  if (!text) return tl::unexpected(std::vector<config::Mistake>{{path, 0, 0, "", text.error()}});
   return parse_index(*text, path, root);
 }
 
