@@ -76,7 +76,7 @@ struct alignas(64) Flow {
   uint32_t target_version = 0;  // of the strategy when the law was last given its target
   Stage stage = Stage::kFree;
   uint8_t backoff = 0;        // time-outs in a row
-  uint8_t ahead = 0;          // packets that may go before they are due
+  uint8_t burst = 0;          // packets that go without waiting for the one before
   bool wants_budget = false;  // the strategy counts it
   bool cut_short = false;     // stopped before all that was asked for was sent
   bool reported = false;      // its outcome has been told
@@ -92,10 +92,6 @@ struct alignas(64) Flow {
   FlowLaw* law = nullptr;  // lives in law_storage
   alignas(64) std::byte law_storage[FlowLaw::kMaxBytes];
 
-  /// When the next packet may go, given that it is `now`.
-  [[nodiscard]] Nanos due(Nanos now) const {
-    return ahead > 0 ? std::min(pacer.due(), now) : pacer.due();
-  }
   /// Whether new data remains.
   [[nodiscard]] bool has_new() const { return next_sequence < packets; }
   [[nodiscard]] uint32_t size_of(uint64_t sequence) const {

@@ -2,6 +2,7 @@
 #include "sender/invariant.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/units/text.h"
 
@@ -35,9 +36,17 @@ std::optional<std::string> Invariant::check(uint32_t host, const HostTotals& tot
             .opened = totals.opened_flows.read()};
   const double budget = value(totals.budget), committed = value(totals.committed);
   const double most = (w.shared ? 1 : look.active) * (1 + tolerance_.commitment);
-  look.bound = std::max(budget, w.budget);
+  const double before = std::exchange(w.budget, std::max(budget, w.budget));
   // A budget that fell is in force once the host is down to it.
-  w.budget = committed <= budget * most ? budget : look.bound;
+  if (committed <= budget * most) w.budget = budget;
+
+  w.longest_rtt = std::max(w.longest_rtt, Nanos(value(totals.rtt)));
+  if (now >= w.past_until) w.past = 0;
+  if (w.budget < before) {
+    w.past = std::max(w.past, before);
+    w.past_until = now + w.longest_rtt * 2;
+  }
+  look.bound = std::max({w.budget, before, w.past});
   w.looks.push_back(look);
   // The first that stays is the last one a second ago or more: the window begins there.
   while (w.looks.size() > 1 && w.looks[1].at <= now - kSecond) w.looks.pop_front();

@@ -17,8 +17,9 @@ namespace turnpike::sender {
 /// w_i + pend_i, is within its budget; (b) so is what it pays, the sum of price x size, in every
 /// second. Both count the budget once for each flow that was open where flows do not share it.
 ///
-/// A host whose budget falls may be above it until it has given back what is too much, and until
-/// then the budget it had still bounds what it pays. What a flow sends only because it must hear
+/// A host whose budget falls may be above it until it has given back what is too much. The budget
+/// it had bounds what it pays for two more round trips, after which the last ACK of what was sent
+/// before has come. What a flow sends only because it must hear
 /// from its path once per round trip is not in (b): prices set that, no budget does.
 class Invariant {
  public:
@@ -49,6 +50,9 @@ class Invariant {
     std::string name;
     bool shared = true;
     double budget = 0;  // $/s in force, of each flow where it is not shared
+    double past = 0;    // what it was before it fell, and how long that still bounds spending
+    Nanos past_until{0};
+    Nanos longest_rtt{0};
     std::deque<Look> looks;
   };
 

@@ -75,6 +75,20 @@ TEST(Invariant, AFallenBudgetMayTakeItsTime) {
   EXPECT_NE(w.pay(1, 10_ms), "") << "it was down already";
 }
 
+TEST(Invariant, WhatWasUnderWayIsPaidAtTheOldBudget) {
+  for (const auto& [late, fine] : {std::pair{40_ms, true}, {200_ms, false}}) {
+    Watch w;
+    w.totals.rtt = (20_ms).count();
+    w.totals.committed = 2;
+    EXPECT_EQ(w.pay(2, 2_s), "");
+    w.totals.budget = w.totals.committed = 0.2;
+    w.pay(2, late);
+    std::string broken;
+    for (int i = 0; i < 200 && broken.empty(); ++i) broken = w.pay(0.2, 10_ms);
+    EXPECT_EQ(broken.empty(), fine) << broken;
+  }
+}
+
 TEST(Invariant, WhileItFallsNothingIsAdded) {
   Watch w;
   w.totals.committed = 2;

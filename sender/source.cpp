@@ -112,7 +112,6 @@ void Source::on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint
   if (done.own == Kind::kSyn && f->stage == Stage::kOpening) {
     f->stage = Stage::kOpen;
     f->pacer.resume(now);
-    f->ahead = static_cast<uint8_t>(f->law->first_burst() - 1);
   }
   credit(*f, done);
   if (done.measured) note_delays(*f);
@@ -132,6 +131,7 @@ void Source::after_answer(Flow& f, const Acknowledged& done, Nanos now) {
   tell_strategy(f, now);
   // The handshake's answer is the first chance to send: now, not a wheel's turn later.
   if (done.own == Kind::kSyn) {
+    start_burst(f, now);
     on_pacing(f, now);
   } else {
     wake(f, now);

@@ -83,6 +83,7 @@ class Source {
   [[nodiscard]] bool window_open(const Flow& flow, Nanos now) const;
   void drop_covered(Flow& flow);
   void set_rate(Flow& flow, Nanos now);
+  void start_burst(Flow& flow, Nanos now);
   [[nodiscard]] static bool at_floor(const Flow& flow);
   void wake(Flow& flow, Nanos now);
   void arm_pacing(Flow& flow, Nanos not_before, Nanos now);

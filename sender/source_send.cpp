@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sending: what goes next, when, and how it becomes a frame.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include <rte_mbuf.h>
@@ -18,15 +19,18 @@ void Source::on_pacing(Flow& f, Nanos now) {
     paused(f, idle, now);
   }
   Nanos not_before = now;
-  for (unsigned burst = 0; f.due(now) <= now && sendable(f) && window_open(f, now); ++burst) {
+  for (unsigned burst = 0; f.pacer.due() <= now && sendable(f) && window_open(f, now); ++burst) {
     if (burst == kMaxBurst) break;  // others are due as well; this one is again at once
-    if (f.pacer.due() > now) --f.ahead;
     const uint32_t size = send_next(f, now);
     if (size == 0) {
       not_before = now + kRetry;
       break;
     }
-    f.pacer.sent(size);
+    if (f.burst > 0) {
+      --f.burst;  // the next one is due as well
+    } else {
+      f.pacer.sent(size);
+    }
     parts_.totals.offered_bytes.add(size);
   }
   if (f.stage == Stage::kClosing && f.in_flight.empty() && f.lost.empty()) {
@@ -52,7 +56,7 @@ void Source::arm_pacing(Flow& f, Nanos not_before, Nanos now) {
     parts_.lane.wheel.cancel(f.pacing);
     return;
   }
-  const Nanos at = std::max(f.due(now), not_before);
+  const Nanos at = std::max(f.pacer.due(), not_before);
   if (!f.pacing.armed() || f.pacing.deadline() != at) parts_.lane.wheel.schedule(f.pacing, at);
 }
 
@@ -80,6 +84,16 @@ void Source::set_rate(Flow& f, Nanos now) {
   f.pacer.set_rate(rate, now);
   const double cost = f.law->price().count() * rate, granted = f.law->granted().count();
   f.unpaid = at_floor(f) && cost > granted ? 1 - granted / cost : 0;
+}
+
+// The packets of the first round trip still take all of it: a burst at its beginning is one of them
+// to the pacer, and the others have longer gaps until an ACK sets the rate.
+void Source::start_burst(Flow& f, Nanos now) {
+  const double round = std::round(f.pacer.rate() * to_seconds(f.rtt.latest()) / f.kind->packet);
+  const double burst = std::min<double>(f.law->first_burst(), round);
+  if (burst <= 1) return;
+  f.burst = static_cast<uint8_t>(burst - 1);
+  f.pacer.set_rate(f.pacer.rate() * (round - burst + 1) / round, now);
 }
 
 // Law and transport both keep the floor, one with the latest round trip, one with the smoothed.

@@ -185,7 +185,10 @@ class Traffic {
   template <class Out>
   void place_transfer(const TransferSpec& spec, Out& out) {
     out.protocol = spec.protocol.value.protocol;
-    out.params = spec.protocol.value.params;
+    // The preset holds for the scheme that nobody named as well.
+    const Protocol* protocol = spec.protocol.given ? nullptr : find_protocol(out.protocol);
+    out.params = protocol != nullptr ? preset_values(*protocol, false, d_.topology.run.preset)
+                                     : spec.protocol.value.params;
     out.ip_version = spec.ip_version.value.number;
     out.start = spec.start.value;
     out.stop = spec.stop.given ? spec.stop.value : kNever;

@@ -308,7 +308,8 @@ bool Reader::read_scheme(const YamlNode& node, const At& at, bool link, LawChoic
 // Parameters need the preset before the key has its turn; a value that is no word is found then.
 std::string_view preset_of(const YamlNode& root) {
   const auto entry = std::ranges::find(root.entries, "preset", &Entry::key);
-  return entry != root.entries.end() && entry->value.is_scalar() ? entry->value.text : "";
+  if (entry == root.entries.end() || !entry->value.is_scalar()) return {};
+  return entry->value.text;
 }
 
 }  // namespace

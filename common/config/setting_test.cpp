@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/config/load.h"
+#include "common/protocols/registry.h"
 
 namespace turnpike::config {
 namespace {
@@ -40,6 +41,24 @@ TEST(Setting, ReplacesAndAdds) {
   ASSERT_TRUE(with);
   for (size_t i = 0; i < with->links[1].directions[0].law.params.size(); ++i)
     EXPECT_EQ(t->links[1].directions[0].law.params[i], with->links[1].directions[0].law.params[i]);
+}
+
+TEST(Setting, APresetHoldsWhereTheFileSaysNothing) {
+  const auto paper = load({"preset=paper"}), swift = load({"preset=swift"});
+  const auto mixed = load({"preset=swift", "links.out.law.fcp.credit=window"});
+  ASSERT_TRUE(paper && swift && mixed);
+  const auto credit = [](const Loaded& t) { return t->links[1].directions[0].law.params[7]; };
+  const auto burst = [](const Loaded& t) { return t->flows[0].params[2]; };
+  ASSERT_EQ(find_protocol("fcp")->link_params[7].name, "credit");
+  ASSERT_EQ(find_protocol("fcp")->flow_params[2].name, "first_burst");
+  EXPECT_EQ(credit(paper), 0);
+  EXPECT_EQ(credit(swift), 1);
+  EXPECT_EQ(credit(mixed), 0);
+  EXPECT_EQ(burst(paper), 1);
+  EXPECT_EQ(burst(mixed), 3);
+  EXPECT_NE(only_mistake(load({"preset=swfit"})).find("did you mean 'swift'"), std::string::npos);
+  EXPECT_NE(only_mistake(load({"links.out.law.fcp.credit=fadin"})).find("did you mean 'fading'"),
+            std::string::npos);
 }
 
 TEST(Setting, StepsIntoLists) {

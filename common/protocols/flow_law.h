@@ -78,7 +78,7 @@ class FlowLaw {
     return std::numeric_limits<double>::infinity();
   }
 
-  /// Packets of the first round trip that may go at once; the pace of the others stays.
+  /// Packets of the first round trip that may go at once; the others take the rest of it.
   [[nodiscard]] virtual unsigned first_burst() const { return 1; }
 
   /// What the flow may spend now: w_i. A floor under its rate may take more.

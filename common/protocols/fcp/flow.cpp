@@ -44,6 +44,10 @@ void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Packet
   promise.preload = static_cast<float>(preload_for(s, size, rtt_ns * 1e-9));
   if (std::fabs(promise.preload) < kLeastNormal) promise.preload = 0;
   store({.rtt_ns = rtt_ns, .preload = promise.preload, .balance = paid}, header);
+  // Nobody gives back more than there is, and the host must not count on it: prices that rose
+  // during the last round trip make its -1s add up to that.
+  const double most = committed() * (rtt_ns * 1e-9) / (price_ * size);
+  promise.preload = std::max(promise.preload, static_cast<float>(-most));
   note.put(promise);
   if (promise.preload != 0) {
     pending_ += promise.amount();
@@ -120,7 +124,8 @@ void Flow::on_loss(const FlowState&, const PacketNote& note) {
 // weighed with it would be worth something else to the links that hear it.
 void Flow::on_pause(const FlowState& s, Nanos idle) {
   const double window = 2 * to_seconds(s.rtt);
-  granted_ *= std::clamp(1 - to_seconds(idle) / window, 0.0, 1.0);
+  const double left = std::clamp(1 - to_seconds(idle) / window, 0.0, 1.0);
+  granted_ = std::max(granted_ * left, -pending_);  // what is being given back was not forgotten
   stale_ = granted_ <= 0;
   round_base_ = granted_;
   round_end_ = s.now + s.rtt;

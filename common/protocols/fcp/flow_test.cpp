@@ -158,6 +158,24 @@ TEST(FcpFlow, LastRoundTripTakesTheBudgetBack) {
   EXPECT_NEAR(s.law.committed(), 0, 1e-6);
 }
 
+TEST(FcpFlow, GivesBackNoMoreThanItHas) {
+  Sender s;
+  s.law.set_target(Budget(0.04));
+  s.open(8e-8);
+  s.state.unsent = kPacket;
+  std::deque<PacketNote> flying;
+  for (int i = 0; i < 20; ++i) {  // twice what a round trip takes
+    flying.push_back(s.send());
+    EXPECT_EQ(s.last.preload, -1);
+    EXPECT_GE(s.law.committed(), 0);
+  }
+  for (const PacketNote& n : flying) {
+    const double before = s.law.committed();
+    s.law.on_ack(s.state, n, echo_of_price(8e-8).data());
+    EXPECT_LE(s.law.committed(), before + 1e-12) << "an ACK promises nothing";
+  }
+}
+
 TEST(FcpFlow, TakesBackTheShareItIsTold) {
   Sender s{.law = Flow(with({{kCancelShare, 0.7}}))};
   s.law.set_target(Budget(0.04));
