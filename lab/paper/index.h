@@ -28,7 +28,7 @@ inline constexpr double kOpenEnd = std::numeric_limits<double>::infinity();
 struct SeriesSpec {
   enum class Kind : uint8_t { kLink, kHost, kFlow };
   Kind kind = Kind::kLink;
-  std::string name, column;
+  std::string name = {}, column = {};
   double from = 0, to = kOpenEnd;
   double every = 0;  // s; means over so long instead of samples; 0: samples
 };
@@ -68,7 +68,7 @@ struct Ratio {
 };
 
 struct MetricSpec {
-  std::string name;
+  std::string name = {};
   std::string run = {};   // whose results; the first unless said
   std::string unit = {};  // "%": a ratio, shown in per cent
   Over over = Over::kMedian;
@@ -78,7 +78,7 @@ struct MetricSpec {
 /// What a metric should be, in the unit in which it is shown.
 struct ClaimSpec {
   enum class Kind : uint8_t { kAtLeast, kAtMost, kWithin, kNear, kAbove, kBelow };
-  std::string metric;
+  std::string metric = {};
   Kind kind = Kind::kAtLeast;
   double a = 0, b = 0;     // the bound; the two bounds; the value and the relative distance
   std::string other = {};  // metric of kAbove and kBelow
@@ -107,15 +107,15 @@ struct LineSpec {
   struct Mark {
     std::string x, y;
   };
-  std::string name;
+  std::string name = {};
   double scale = 1;  // of y
   bool dashed = false;
   std::variant<Samples, BySize, Points, Level, Mark> source = Level{};
 };
 
 struct ChartSpec {
-  std::string title;
-  std::string x = "time (s)", y;
+  std::string title = {};
+  std::string x = "time (s)", y = {};
   bool log_x = false, log_y = false, half = false;
   double from = 0, to = kOpenEnd;          // of x
   double low = kOpenEnd, high = kOpenEnd;  // of y; kOpenEnd: what the data need
@@ -123,7 +123,7 @@ struct ChartSpec {
 };
 
 struct Experiment {
-  std::string id, figure, title, about;
+  std::string id, figure, title, about = {};
   bool is_short = false;  // part of the quick selection
   std::vector<RunSpec> runs = {};
   std::vector<MetricSpec> metrics = {};
