@@ -18,6 +18,8 @@ void add_demo(CLI::App& app, ExitCode& code);
 void add_lab(CLI::App& app, ExitCode& code);
 /// `turnpike sweep FILE`: the lab over combinations of settings and seeds.
 void add_sweep(CLI::App& app, ExitCode& code);
+/// `turnpike paper [ID...]`: the papers' experiments against what they claim.
+void add_paper(CLI::App& app, ExitCode& code);
 /// `turnpike report DIR`: renders the report of a run's folder.
 void add_report(CLI::App& app, ExitCode& code);
 

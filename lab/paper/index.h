@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The experiments of the papers as data: what to run, what to read from it, what should come out.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "common/config/load.h"
+
+namespace turnpike::lab {
+
+/// A file of configs/ with settings, played once per seed.
+struct RunSpec {
+  std::string name;
+  std::string file;
+  std::vector<config::Setting> settings = {};
+  std::vector<uint64_t> seeds = {1};
+};
+
+inline constexpr double kOpenEnd = std::numeric_limits<double>::infinity();
+
+/// A column of links.csv for a link, or of rates.csv for a host or a flow, over (from, to] in s.
+struct SeriesSpec {
+  enum class Kind : uint8_t { kLink, kHost, kFlow };
+  Kind kind = Kind::kLink;
+  std::string name = {}, column = {};
+  double from = 0, to = kOpenEnd;
+  double every = 0;  // s; means over so long instead of samples; 0: samples
+};
+
+enum class Take : uint8_t { kMean, kMin, kMax, kSum, kFirst, kLast };
+enum class Over : uint8_t { kMedian, kMin, kMax };  // the seeds
+
+/// Numbers of the summary, made one.
+struct FromSummary {
+  std::vector<std::string> paths;
+  Take take = Take::kMean;
+};
+struct FromSeries {
+  SeriesSpec series;
+  Take take = Take::kMean;
+};
+/// How long after each of the times in `after` (the longest counts) a series, looked at up to
+/// `watch` s later, leaves target (1 +- within) for the last time.
+struct Settle {
+  SeriesSpec series;
+  std::vector<double> after;
+  double watch = kOpenEnd;
+  double target = 0, within = 0;
+};
+/// How long a series is below a level, s.
+struct Below {
+  SeriesSpec series;
+  double level = 0;
+};
+/// A figure of theory.
+struct Constant {
+  double value = 0;
+};
+/// One metric divided by another.
+struct Ratio {
+  std::string of, to;
+};
+
+struct MetricSpec {
+  std::string name = {};
+  std::string run = {};   // whose results; the first unless said
+  std::string unit = {};  // "%": a ratio, shown in per cent
+  Over over = Over::kMedian;
+  std::variant<FromSummary, FromSeries, Settle, Below, Constant, Ratio> source = Constant{};
+};
+
+/// What a metric should be, in the unit in which it is shown.
+struct ClaimSpec {
+  enum class Kind : uint8_t { kAtLeast, kAtMost, kWithin, kNear, kAbove, kBelow };
+  std::string metric = {};
+  Kind kind = Kind::kAtLeast;
+  double a = 0, b = 0;     // the bound; the two bounds; the value and the relative distance
+  std::string other = {};  // metric of kAbove and kBelow
+  std::string paper = {};  // what the paper has, to be shown beside
+  std::string why = {};    // of a claim that is not met
+};
+
+/// A line of a chart.
+struct LineSpec {
+  struct Samples {
+    std::string run;
+    SeriesSpec series;
+  };
+  /// Mean completion time by size of flow, over all seeds.
+  struct BySize {
+    std::string run;
+  };
+  struct Points {
+    std::vector<double> x, y;
+  };
+  /// A level over the whole width.
+  struct Level {
+    double y = 0;
+  };
+  /// One point, from two metrics.
+  struct Mark {
+    std::string x, y;
+  };
+  std::string name = {};
+  double scale = 1;  // of y
+  bool dashed = false;
+  std::variant<Samples, BySize, Points, Level, Mark> source = Level{};
+};
+
+struct ChartSpec {
+  std::string title = {};
+  std::string x = "time (s)", y = {};
+  bool log_x = false, log_y = false, half = false;
+  double from = 0, to = kOpenEnd;          // of x
+  double low = kOpenEnd, high = kOpenEnd;  // of y; kOpenEnd: what the data need
+  std::vector<LineSpec> lines = {};
+};
+
+struct Experiment {
+  std::string id, figure, title, about = {};
+  bool is_short = false;  // part of the quick selection
+  std::vector<RunSpec> runs = {};
+  std::vector<MetricSpec> metrics = {};
+  std::vector<ClaimSpec> claims = {};
+  std::vector<ChartSpec> charts = {};
+};
+
+/// Reads the index at `path`; files in it are seen from `root`. Every mistake comes with its place.
+tl::expected<std::vector<Experiment>, std::vector<config::Mistake>> read_index(
+    const std::string& path, const std::string& root);
+tl::expected<std::vector<Experiment>, std::vector<config::Mistake>> parse_index(
+    const std::string& text, const std::string& name, const std::string& root);
+
+}  // namespace turnpike::lab

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab/paper/index.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+namespace turnpike::lab {
+namespace {
+
+constexpr const char* kIndex = R"(
+experiments:
+  - id: one
+    figure: 4
+    title: First
+    short: true
+    file: configs/a.yaml
+    runs:
+      plain: {}
+      other: { file: b.yaml, seeds: 1..3, set: ["a.b={c: [1, 2]}", d=2] }
+    metrics:
+      used: { summary: links.b.utilization, unit: "%" }
+      rates: { run: other, summary: [x.y, x.z], take: min, over: max }
+      input: { series: { link: b, column: input, from: 1, to: 2, every: 0.1, take: max } }
+      recovery: { settle: { flow: f, column: sent_mbps, after: [2, 3], watch: 1, target: 100, within: 0.05 } }
+      harm: { below: { host: h, column: sent_mbps, level: 75 } }
+      theory: { value: 38.77 }
+      part: { ratio: { of: used, to: theory } }
+    claims:
+      - { metric: used, at_least: 98, paper: 99 }
+      - { metric: rates, near: [20, 0.03], why: because }
+      - { metric: part, below: used }
+    charts:
+      - title: Rates
+        y: rate (Mbps)
+        half: true
+        lines:
+          - { flow: f, column: sent_mbps, name: f }
+          - { by_size: true, run: other }
+          - { level: 1 }
+          - { px: [1, 2], py: [3, 4], dashed: true }
+          - { mark_x: theory, mark_y: used }
+)";
+
+std::string mistakes(const std::string& text) {
+  const auto index = parse_index(text, "index", "root");
+  std::string all;
+  if (!index)
+    for (const auto& m : index.error()) all += m.text() + "\n";
+  return all;
+}
+
+/// The index with one piece of it in another's place.
+std::string with(const std::string& piece, const std::string& other) {
+  std::string text = kIndex;
+  const size_t at = text.find(piece);
+  EXPECT_NE(at, std::string::npos) << piece;
+  return text.replace(at, piece.size(), other);
+}
+
+TEST(Index, IsReadWhole) {
+  const auto index = parse_index(kIndex, "index", "root");
+  ASSERT_TRUE(index) << mistakes(kIndex);
+  ASSERT_EQ(index->size(), 1);
+  const Experiment& e = (*index)[0];
+  EXPECT_TRUE(e.is_short);
+  EXPECT_EQ(e.runs[0].file, "root/configs/a.yaml");
+  EXPECT_EQ(e.runs[1].file, "root/b.yaml");
+  EXPECT_EQ(e.runs[1].seeds, (std::vector<uint64_t>{1, 2, 3}));
+  EXPECT_EQ(e.runs[1].settings[0].value, "{c: [1, 2]}");
+  EXPECT_EQ(e.metrics[0].run, "plain") << "the first unless said";
+  EXPECT_EQ(std::get<FromSummary>(e.metrics[1].source).take, Take::kMin);
+  EXPECT_EQ(e.metrics[1].over, Over::kMax);
+  EXPECT_EQ(std::get<FromSeries>(e.metrics[2].source).series.every, 0.1);
+  EXPECT_EQ(std::get<Settle>(e.metrics[3].source).after, (std::vector<double>{2, 3}));
+  EXPECT_EQ(std::get<Below>(e.metrics[4].source).series.kind, SeriesSpec::Kind::kHost);
+  EXPECT_EQ(std::get<Ratio>(e.metrics[6].source).to, "theory");
+  EXPECT_EQ(e.claims[1].kind, ClaimSpec::Kind::kNear);
+  EXPECT_EQ(e.claims[1].b, 0.03);
+  EXPECT_EQ(e.claims[2].other, "used");
+  EXPECT_EQ(e.charts[0].lines.size(), 5);
+}
+
+TEST(Index, MistakesAreToldAtTheirPlace) {
+  EXPECT_NE(mistakes(with("short: true", "shrt: true"))
+                .find("index:6:5: experiments[0].shrt: unknown key (did you mean 'short'?)"),
+            std::string::npos)
+      << mistakes(with("short: true", "shrt: true"));
+  const std::pair<const char*, const char*> slips[] = {
+      {"at_least: 98", "at_leest: 98"},
+      {"at_least: 98", "at_least: much"},
+      {"at_least: 98", "at_least: 98, at_most: 99"},
+      {"near: [20, 0.03]", "near: 20"},
+      {"metric: used", "metric: usd"},
+      {"run: other, summary", "run: nobody, summary"},
+      {"take: min", "take: least"},
+      {"seeds: 1..3", "seeds: 3..1"},
+      {"d=2]", "d]"},
+      {"link: b, column: input", "link: b"},
+      {"after: [2, 3], ", ""},
+      {"ratio: { of: used", "ratio: { of: later"},
+      {"{ value: 38.77 }", "{ value: 38.77, summary: a }"},
+      {"{ level: 1 }", "{ levl: 1 }"},
+      {"y: rate (Mbps)", "why: rate (Mbps)"},
+  };
+  for (const auto& [piece, slip] : slips) EXPECT_NE(mistakes(with(piece, slip)), "") << slip;
+}
+
+TEST(Index, IdsAreUnique) {
+  EXPECT_NE(mistakes("experiments: [{id: a, figure: 1, title: t}, {id: a, figure: 2, title: t}]")
+                .find("another experiment 'a'"),
+            std::string::npos);
+}
+
+// The index that we ship: `turnpike paper` would say the same, but later.
+TEST(Index, OursIsRight) {
+  const std::string root = TURNPIKE_SOURCE_ROOT;
+  const auto index = read_index(root + "/lab/paper/experiments.yaml", root);
+  ASSERT_TRUE(index) << index.error()[0].text();
+  EXPECT_TRUE(std::ranges::any_of(*index, &Experiment::is_short));
+  for (const Experiment& e : *index) {
+    EXPECT_FALSE(e.claims.empty()) << e.id;
+    for (const RunSpec& run : e.runs) {
+      const auto loaded = config::load_file(run.file, run.settings);
+      EXPECT_TRUE(loaded) << e.id << " " << run.name << ": " << loaded.error()[0].text();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace turnpike::lab

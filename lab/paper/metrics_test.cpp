@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Metrics and charts of a small folder, made by hand.
+#include "lab/paper/metrics.h"
+
+#include <cmath>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "common/report/run_data.h"
+#include "common/report/well_formed.h"
+#include "lab/paper/charts.h"
+
+namespace turnpike::lab {
+namespace {
+
+constexpr const char* kLinks =
+    "t,link,price,input\n"
+    "0.1,b,1,0.5\n0.1,c,9,9\n0.2,b,2,1.5\n0.2,c,9,9\n0.3,b,3,\n0.4,b,4,1.25\n";
+constexpr const char* kRates =
+    "t,host,flow,sent_mbps\n"
+    "0.1,h,,30\n0.1,h,f,10\n0.2,h,,70\n0.2,h,f,20\n0.3,h,,80\n0.3,h,f,60\n";
+constexpr const char* kFlows =
+    "id,flow,bytes,completion_s\n1,w,1000,0.1\n2,w,1000,0.3\n3,w,50000,0.5\n4,w,9000,\n";
+
+class PaperMetrics : public testing::Test {
+ protected:
+  PaperMetrics() {
+    for (const uint64_t seed : {1, 2, 3}) {
+      const std::string folder = run_folder(out_, e_, e_.runs[0], seed);
+      std::filesystem::create_directories(folder);
+      const std::string used = std::to_string(seed);
+      write(folder + "/summary.json",
+            R"({"links":{"b":{"used":)" + used + R"(}},"x":{"y":4,"z":6}})");
+      write(folder + "/links.csv", kLinks);
+      write(folder + "/rates.csv", kRates);
+      write(folder + "/flows.csv", kFlows);
+    }
+  }
+  ~PaperMetrics() override { std::filesystem::remove_all(out_); }
+
+  static void write(const std::string& path, const std::string& text) {
+    ASSERT_TRUE(report::write_text(path, text));
+  }
+  double metric(MetricSpec m) {
+    m.name = "m";
+    m.run = "plain";
+    e_.metrics = {m};
+    return metrics_of(e_, out_).at("m");
+  }
+  static SeriesSpec link(const std::string& column, double from = 0, double to = kOpenEnd) {
+    return {.kind = SeriesSpec::Kind::kLink, .name = "b", .column = column, .from = from, .to = to};
+  }
+
+  const std::string out_ =
+      (std::filesystem::temp_directory_path() / ("turnpike-paper-" + std::to_string(::getpid())))
+          .string();
+  Experiment e_{.id = "e",
+                .figure = "1",
+                .title = "t",
+                .about = "",
+                .runs = {{.name = "plain", .file = "f", .seeds = {1, 2, 3}}}};
+};
+
+TEST_F(PaperMetrics, SummariesOverSeeds) {
+  const FromSummary used{.paths = {"links.b.used"}};
+  EXPECT_EQ(metric({.source = used}), 2);
+  EXPECT_EQ(metric({.over = Over::kMin, .source = used}), 1);
+  EXPECT_EQ(metric({.over = Over::kMax, .source = used}), 3);
+}
+
+TEST_F(PaperMetrics, SeveralNumbersOfASummaryBecomeOne) {
+  EXPECT_EQ(metric({.source = FromSummary{{"x.y", "x.z"}, Take::kSum}}), 10);
+  EXPECT_EQ(metric({.source = FromSummary{{"x.y", "x.z"}, Take::kMin}}), 4);
+  EXPECT_TRUE(std::isnan(metric({.source = FromSummary{{"x.y", "x.none"}, Take::kSum}})));
+}
+
+TEST_F(PaperMetrics, ARunWithoutResultsLeavesNoNumber) {
+  std::filesystem::remove(run_folder(out_, e_, e_.runs[0], 2) + "/summary.json");
+  EXPECT_TRUE(std::isnan(metric({.source = FromSummary{{"x.y"}}})));
+}
+
+TEST_F(PaperMetrics, SeriesOfLinksHostsAndFlows) {
+  const auto column = [](SeriesSpec::Kind kind, const char* name) {
+    return FromSeries{{.kind = kind, .name = name, .column = "sent_mbps"}};
+  };
+  EXPECT_EQ(metric({.source = FromSeries{link("price")}}), 2.5);
+  EXPECT_EQ(metric({.source = column(SeriesSpec::Kind::kHost, "h")}), 60);
+  EXPECT_EQ(metric({.source = column(SeriesSpec::Kind::kFlow, "f")}), 30);
+  EXPECT_TRUE(std::isnan(metric({.source = column(SeriesSpec::Kind::kFlow, "h")})));
+  EXPECT_TRUE(std::isnan(metric({.source = FromSeries{link("none")}})));
+}
+
+TEST_F(PaperMetrics, SeriesWithinASpan) {
+  // Samples stand for the time before them: the one at `from` is not in the span.
+  EXPECT_EQ(metric({.source = FromSeries{link("price", 0.1, 0.3), Take::kFirst}}), 2);
+  EXPECT_EQ(metric({.source = FromSeries{link("price", 0.1, 0.3), Take::kLast}}), 3);
+  EXPECT_EQ(metric({.source = FromSeries{link("input"), Take::kMax}}), 1.5);
+}
+
+TEST_F(PaperMetrics, ConstantsAndRatios) {
+  e_.metrics = {{.name = "a", .source = Constant{6}},
+                {.name = "b", .source = Constant{4}},
+                {.name = "c", .source = Ratio{"a", "b"}}};
+  EXPECT_EQ(metrics_of(e_, out_).at("c"), 1.5);
+}
+
+TEST_F(PaperMetrics, ChartsDrawAllKindsOfLines) {
+  e_.metrics = {{.name = "m", .source = Constant{2}}};
+  const ChartSpec spec{
+      .title = "t",
+      .y = "y",
+      .lines = {{.name = "s", .scale = 10, .source = LineSpec::Samples{"plain", link("price")}},
+                {.source = LineSpec::Level{5}},
+                {.source = LineSpec::Mark{"m", "m"}},
+                {.source = LineSpec::BySize{"plain"}}}};
+  const auto chart = chart_of(spec, e_, metrics_of(e_, out_), out_);
+  EXPECT_EQ(chart.series[0].y, (std::vector<double>{10, 20, 30, 40}));
+  EXPECT_EQ(chart.series[1].x[0], 0);
+  EXPECT_EQ(chart.series[2].x, std::vector<double>{2});
+  EXPECT_EQ(report::xml_error(report::svg(chart)), "");
+}
+
+TEST_F(PaperMetrics, CompletionTimesBySize) {
+  const auto s = by_size(read_completions(run_folder(out_, e_, e_.runs[0], 1)));
+  EXPECT_EQ(s.x, (std::vector<double>{1000, 50000}));
+  EXPECT_EQ(s.y, (std::vector<double>{0.2, 0.5}));
+}
+
+TEST(Settling, IsTheLastTimeOutsideTheBand) {
+  const Samples s{{1, 2, 3, 4, 5, 6}, {50, 120, 94, 104, 97, 100}};
+  Settle settle{.series = {}, .after = {0}, .target = 100, .within = 0.05};
+  EXPECT_EQ(settling_time(s, settle), 3);
+  settle.after = {3};
+  EXPECT_EQ(settling_time(s, settle), 0);
+  settle.after = {0, 2};
+  EXPECT_EQ(settling_time(s, settle), 3) << "the longest counts";
+  settle.after = {0};
+  settle.watch = 2;
+  EXPECT_TRUE(std::isinf(settling_time(s, settle))) << "still outside at the end";
+  settle.after = {10};
+  EXPECT_TRUE(std::isnan(settling_time(s, settle))) << "nothing to see";
+}
+
+TEST(TimeBelow, CountsWhatSamplesStandFor) {
+  EXPECT_NEAR(time_below({{0.1, 0.2, 0.3, 0.4}, {50, 80, 70, 75}}, 75), 0.2, 1e-12);
+  EXPECT_TRUE(std::isnan(time_below({}, 75)));
+}
+
+TEST(Binned, MeansStandAtTheEndsOfTheirIntervals) {
+  const Samples s = binned({{1.1, 1.2, 1.3, 1.4, 1.5}, {1, 3, 5, 7, 9}}, 1, 0.2);
+  ASSERT_EQ(s.x.size(), 3);
+  EXPECT_NEAR(s.x[0], 1.2, 1e-12);
+  EXPECT_NEAR(s.x[2], 1.6, 1e-12);
+  EXPECT_EQ(s.y, (std::vector<double>{2, 6, 9}));
+}
+
+}  // namespace
+}  // namespace turnpike::lab

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From the index's YAML to experiments, or to every mistake in it.
+#include <algorithm>
+#include <set>
+
+#include "common/report/run_data.h"
+#include "lab/paper/index.h"
+#include "lab/paper/keys.h"
+#include "lab/sweep/axes.h"
+
+namespace turnpike::lab {
+namespace {
+
+using config::YamlNode;
+
+const std::vector<std::string_view> kTakes{"mean", "min", "max", "sum", "first", "last"};
+const std::vector<std::string_view> kSeriesOf{"link", "host", "flow"};  // as SeriesSpec::Kind
+const std::vector<std::string_view> kBounds{"at_least", "at_most", "within",
+                                            "near",     "above",   "below"};  // as ClaimSpec::Kind
+
+Take take_of(Keys& keys) { return static_cast<Take>(keys.word("take", kTakes)); }
+
+SeriesSpec read_series(Keys& keys) {
+  SeriesSpec s;
+  const std::string_view kind = keys.one_of(kSeriesOf);
+  if (kind.empty()) return s;
+  s.kind = static_cast<SeriesSpec::Kind>(std::ranges::find(kSeriesOf, kind) - kSeriesOf.begin());
+  s.name = keys.text(kind);
+  s.column = keys.need_text("column");
+  s.from = keys.number("from", 0);
+  s.to = keys.number("to", kOpenEnd);
+  s.every = keys.number("every", 0);
+  return s;
+}
+
+class IndexReader {
+ public:
+  IndexReader(config::Mistakes& mistakes, std::string root)
+      : mistakes_(mistakes), root_(std::move(root)) {}
+
+  Experiment read(const YamlNode& node, const std::string& path) {
+    Keys keys(node, path, mistakes_);
+    Experiment e;
+    e.id = keys.need_text("id");
+    e.figure = keys.need_text("figure");
+    e.title = keys.need_text("title");
+    e.about = keys.text("about");
+    e.is_short = keys.flag("short");
+    const std::string file = keys.text("file");
+    keys.each("runs", [&](const std::string& name, const YamlNode& run, const std::string& at) {
+      e.runs.push_back(read_run(name, run, at, file));
+    });
+    keys.each("metrics",
+              [&](const std::string& name, const YamlNode& metric, const std::string& at) {
+                e.metrics.push_back(read_metric(name, metric, at, e));
+              });
+    keys.each("claims", [&](const std::string&, const YamlNode& claim, const std::string& at) {
+      e.claims.push_back(read_claim(claim, at, e));
+    });
+    keys.each("charts", [&](const std::string&, const YamlNode& chart, const std::string& at) {
+      e.charts.push_back(read_chart(chart, at, e));
+    });
+    return e;
+  }
+
+ private:
+  RunSpec read_run(const std::string& name, const YamlNode& node, const std::string& path,
+                   const std::string& file) {
+    Keys keys(node, path, mistakes_);
+    RunSpec run{.name = name, .file = root_ + "/" + keys.text("file", file)};
+    for (const std::string& text : keys.texts("set")) {
+      if (auto setting = config::parse_setting(text))
+        run.settings.push_back(std::move(*setting));
+      else
+        keys.complain("set", "'" + text + "' is not path=value");
+    }
+    if (const auto seeds = parse_seeds(keys.text("seeds", "1")))
+      run.seeds = *seeds;
+    else
+      keys.complain("seeds", "must be such as 1..8");
+    return run;
+  }
+
+  /// The run that is named; the first where none is.
+  std::string run_of(Keys& keys, const Experiment& e) {
+    if (e.runs.empty()) return keys.text("run");
+    const std::string run = keys.text("run", e.runs[0].name);
+    if (std::ranges::find(e.runs, run, &RunSpec::name) == e.runs.end())
+      keys.complain("run", "there is no run '" + run + "'");
+    return run;
+  }
+
+  std::string metric_of(Keys& keys, std::string_view key, const Experiment& e) {
+    std::string name = keys.need_text(key);
+    if (std::ranges::find(e.metrics, name, &MetricSpec::name) == e.metrics.end())
+      keys.complain(key, "there is no metric '" + name + "' above");
+    return name;
+  }
+
+  MetricSpec read_metric(const std::string& name, const YamlNode& node, const std::string& path,
+                         const Experiment& e) {
+    Keys keys(node, path, mistakes_);
+    MetricSpec m{.name = name, .unit = keys.text("unit")};
+    m.over = static_cast<Over>(keys.word("over", {"median", "min", "max"}));
+    const std::string_view kind =
+        keys.one_of({"summary", "series", "settle", "below", "value", "ratio"});
+    const auto within = [&](const auto& read) {
+      Keys inner(*keys.find(kind), config::join(path, kind), mistakes_);
+      read(inner);
+    };
+    if (kind != "value" && kind != "ratio") m.run = run_of(keys, e);
+    if (kind == "summary") {
+      m.source = FromSummary{keys.texts("summary"), take_of(keys)};
+    } else if (kind == "series") {
+      within([&](Keys& k) { m.source = FromSeries{read_series(k), take_of(k)}; });
+    } else if (kind == "settle") {
+      within([&](Keys& k) {
+        m.source = Settle{read_series(k), k.numbers("after"), k.number("watch", kOpenEnd),
+                          k.need_number("target"), k.need_number("within")};
+        if (!k.has("after")) k.complain("", "missing key 'after'");
+      });
+    } else if (kind == "below") {
+      within([&](Keys& k) { m.source = Below{read_series(k), k.need_number("level")}; });
+    } else if (kind == "value") {
+      m.source = Constant{keys.number("value", 0)};
+    } else if (kind == "ratio") {
+      within([&](Keys& k) { m.source = Ratio{metric_of(k, "of", e), metric_of(k, "to", e)}; });
+    }
+    return m;
+  }
+
+  ClaimSpec read_claim(const YamlNode& node, const std::string& path, const Experiment& e) {
+    Keys keys(node, path, mistakes_);
+    ClaimSpec c{.metric = metric_of(keys, "metric", e),
+                .paper = keys.text("paper"),
+                .why = keys.text("why")};
+    const std::string_view bound = keys.one_of(kBounds);
+    if (bound.empty()) return c;
+    c.kind = static_cast<ClaimSpec::Kind>(std::ranges::find(kBounds, bound) - kBounds.begin());
+    if (bound == "above" || bound == "below") {
+      c.other = metric_of(keys, bound, e);
+    } else {
+      const auto numbers = keys.numbers(bound);
+      const size_t wanted = bound == "within" || bound == "near" ? 2 : 1;
+      if (numbers.size() != wanted)
+        keys.complain(bound, wanted == 2 ? "must be [a, b]" : "must be a number");
+      c.a = numbers.empty() ? 0 : numbers[0];
+      c.b = numbers.size() < 2 ? 0 : numbers[1];
+    }
+    return c;
+  }
+
+  ChartSpec read_chart(const YamlNode& node, const std::string& path, const Experiment& e) {
+    Keys keys(node, path, mistakes_);
+    ChartSpec c{.title = keys.need_text("title"),
+                .x = keys.text("x", "time (s)"),
+                .y = keys.need_text("y")};
+    c.log_x = keys.flag("log_x");
+    c.log_y = keys.flag("log_y");
+    c.half = keys.flag("half");
+    c.from = keys.number("from", 0);
+    c.to = keys.number("to", kOpenEnd);
+    c.low = keys.number("low", kOpenEnd);
+    c.high = keys.number("high", kOpenEnd);
+    keys.each("lines", [&](const std::string&, const YamlNode& line, const std::string& at) {
+      c.lines.push_back(read_line(line, at, e));
+    });
+    return c;
+  }
+
+  LineSpec read_line(const YamlNode& node, const std::string& path, const Experiment& e) {
+    Keys keys(node, path, mistakes_);
+    LineSpec line{.name = keys.text("name"), .scale = keys.number("scale", 1)};
+    line.dashed = keys.flag("dashed");
+    if (keys.has("by_size")) {
+      keys.flag("by_size");
+      line.source = LineSpec::BySize{run_of(keys, e)};
+    } else if (keys.has("px")) {
+      line.source = LineSpec::Points{keys.numbers("px"), keys.numbers("py")};
+    } else if (keys.has("level")) {
+      line.source = LineSpec::Level{keys.number("level", 0)};
+    } else if (keys.has("mark_x")) {
+      line.source = LineSpec::Mark{metric_of(keys, "mark_x", e), metric_of(keys, "mark_y", e)};
+    } else {
+      line.source = LineSpec::Samples{run_of(keys, e), read_series(keys)};
+    }
+    return line;
+  }
+
+  config::Mistakes& mistakes_;
+  std::string root_;
+};
+
+}  // namespace
+
+tl::expected<std::vector<Experiment>, std::vector<config::Mistake>> parse_index(
+    const std::string& text, const std::string& name, const std::string& root) {
+  config::Mistakes mistakes(name);
+  std::vector<Experiment> all;
+  if (const auto tree = config::parse_yaml(text, mistakes)) {
+    Keys keys(*tree, "", mistakes);
+    IndexReader reader(mistakes, root);
+    std::set<std::string> ids;
+    keys.each("experiments", [&](const std::string&, const YamlNode& node, const std::string& at) {
+      all.push_back(reader.read(node, at));
+      if (!ids.insert(all.back().id).second)
+        mistakes.add(node.at, at, "there is another experiment '" + all.back().id + "'");
+    });
+  }
+  if (!mistakes.empty()) return tl::unexpected(mistakes.sorted());
+  return all;
+}
+
+tl::expected<std::vector<Experiment>, std::vector<config::Mistake>> read_index(
+    const std::string& path, const std::string& root) {
+  const auto text = report::read_text(path);
+  if (!text) return tl::unexpected(std::vector<config::Mistake>{{path, 0, 0, "", text.error()}});
+  return parse_index(*text, path, root);
+}
+
+}  // namespace turnpike::lab

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Series out of a run's folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lab/paper/index.h"
+
+namespace turnpike::lab {
+
+/// Where a run leaves its results.
+std::string run_folder(const std::string& out, const Experiment& experiment, const RunSpec& run,
+                       uint64_t seed);
+
+/// x in s: the end of the interval that y stands for.
+struct Samples {
+  std::vector<double> x, y;
+};
+
+/// Empty where the folder has no such file, name or column; what is no number is left out.
+Samples read_samples(const std::string& folder, const SeriesSpec& spec);
+
+/// Means over intervals of `every` from `from` on; x is their end.
+Samples binned(const Samples& samples, double from, double every);
+
+/// Completed flows: sizes in B and completion times in s.
+Samples read_completions(const std::string& folder);
+
+}  // namespace turnpike::lab

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab/paper/show.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "common/report/number.h"
+#include "common/report/page.h"
+#include "lab/columns.h"
+#include "lab/paper/charts.h"
+
+namespace turnpike::lab {
+namespace {
+
+using report::Cell;
+
+std::string met_text(const Verdict& v) { return v.met ? "met" : v.lost ? "NOT MET" : "not met"; }
+
+report::HtmlTable table(const Judged& judged) {
+  report::HtmlTable t{.caption = "", .columns = {"", "paper", "here", "claim", ""}};
+  for (const Verdict& v : judged.verdicts)
+    t.rows.push_back({v.metric,
+                      report::number(v.paper),
+                      report::number(v.here),
+                      report::number(v.bound),
+                      {met_text(v), v.met ? Cell::Look::kGood : Cell::Look::kBad}});
+  return t;
+}
+
+void show_reasons(const Judged& judged, report::Page& page) {
+  for (const Verdict& v : judged.verdicts)
+    if (!v.met && !v.why.empty()) page.paragraph("Not met: " + v.claim() + ". " + v.why);
+}
+
+nlohmann::json data(const std::vector<Judged>& all) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const Judged& j : all)
+    for (const Verdict& v : j.verdicts)
+      out.push_back({{"id", v.experiment},
+                     {"figure", v.figure},
+                     {"metric", v.metric},
+                     {"paper", v.paper},
+                     {"here", v.here},
+                     {"claim", v.bound},
+                     {"met", v.met}});
+  return out;
+}
+
+}  // namespace
+
+std::string verdict_lines(const Judged& judged) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Verdict& v : judged.verdicts)
+    rows.push_back({v.figure, v.metric, v.paper, v.here, v.bound, met_text(v)});
+  std::string out = columns(rows, 2);
+  for (const Verdict& v : judged.verdicts)
+    if (!v.met && !v.why.empty()) out += "      " + v.claim() + ": " + v.why + "\n";
+  return out;
+}
+
+std::string count_text(const std::vector<Judged>& all) {
+  size_t met = 0, claims = 0, lost = 0;
+  for (const Judged& j : all)
+    for (const Verdict& v : j.verdicts) ++claims, met += v.met ? 1 : 0, lost += v.lost ? 1 : 0;
+  return std::to_string(met) + " of " + std::to_string(claims) + " claims met" +
+         (lost == 0 ? "" : ", " + std::to_string(lost) + " NOT MET any more");
+}
+
+std::string paper_page(const std::vector<Judged>& all, const std::string& out) {
+  report::Page page("The papers' figures, reproduced");
+  const bool lost = std::ranges::any_of(
+      all, [](const Judged& j) { return std::ranges::any_of(j.verdicts, &Verdict::lost); });
+  page.verdict(!lost, count_text(all) + ".");
+  page.paragraph(
+      "Every run is turnpike lab: the routers' and senders' own code on a virtual clock. Charts "
+      "show the run of the first seed; metrics are medians over seeds unless they say otherwise.");
+  for (const Judged& j : all) {
+    const Experiment& e = *j.experiment;
+    page.heading("Figure " + e.figure + ": " + e.title);
+    if (!e.about.empty()) page.paragraph(e.about);
+    if (!j.verdicts.empty()) page.table(table(j));
+    show_reasons(j, page);
+    for (const ChartSpec& spec : e.charts)
+      page.figure(report::svg(chart_of(spec, e, j.metrics, out)), spec.title, spec.half);
+  }
+  page.data("claims", data(all).dump());
+  return page.html();
+}
+
+}  // namespace turnpike::lab

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What came out, for a terminal and as a page.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lab/paper/claims.h"
+
+namespace turnpike::lab {
+
+/// An experiment that has been played and judged.
+struct Judged {
+  const Experiment* experiment = nullptr;
+  Metrics metrics = {};
+  std::vector<Verdict> verdicts = {};
+  double wall_s = 0;
+};
+
+/// A line per claim: figure, metric, paper, here, claim, met or not.
+std::string verdict_lines(const Judged& judged);
+
+/// "61 of 64 claims met".
+std::string count_text(const std::vector<Judged>& all);
+
+/// One self-contained page with the claims and charts of every figure; `out` holds the runs.
+std::string paper_page(const std::vector<Judged>& all, const std::string& out);
+
+}  // namespace turnpike::lab
