@@ -72,7 +72,8 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, dou
   done.own = packet.kind;
   if (answer.kind == Kind::kReset) {
     consume(flow, pool, own, done);
-    return {.matched = true, .own = done.own};
+    done = {.matched = true, .own = done.own};
+    return done;  // the one object, so that none is copied
   }
 
   // The send time is known exactly, so this sample has the clock's resolution, not the wire's.
