@@ -58,7 +58,7 @@ ExitCode lab(const Options& o) {
   if (o.duration) cut(t, *o.duration);
   const std::string folder = o.folder.empty() ? t.run.output : o.folder;
 
-  auto eal = Eal::start({.program = "turnpike lab", .memory_mb = memory_mb(t)});
+  auto eal = Eal::start({.program = "turnpike lab", .memory_mb = World::memory_mb(t)});
   if (!eal) {
     std::fprintf(stderr, "turnpike lab: %s\n", eal.error().c_str());
     return kExitHostNotReady;

@@ -14,6 +14,7 @@
 #include "lab/router_folders.h"
 #include "lab/world.h"
 #include "router/results/record.h"
+#include "sender/invariant.h"
 #include "sender/observer.h"
 
 namespace turnpike::lab {
@@ -23,6 +24,8 @@ using Done = tl::expected<void, std::string>;
 
 constexpr Nanos kDrain = 2_s;  // for flows to close at the end
 constexpr Nanos kStep = 10_ms;
+// Binary32 fields and lost packets blur what is promised by so much.
+constexpr sender::Invariant::Tolerance kTolerance{.commitment = 2e-3, .spend = 0.05};
 
 class Outcomes final : public sender::OutcomeSink {
  public:
@@ -67,6 +70,15 @@ class RouterRecords {
   std::vector<router::Sampler> samplers_;
 };
 
+/// What no host may do, whatever the network does: sends more or promises more than its budget.
+Done check(sender::Invariant& invariant, const World& world) {
+  for (const sender::Sender* s : world.senders())
+    for (const auto& host : s->hosts())
+      if (auto broken = invariant.check(host->index(), host->totals(), world.now()))
+        return tl::unexpected(*broken);
+  return {};
+}
+
 /// Flows that are open close, as at the end of a real run.
 void drain(World& world) {
   const auto senders = world.senders();
@@ -95,10 +107,13 @@ tl::expected<nlohmann::json, std::string> run_world(const config::Topology& t,
   if (!routers) return tl::unexpected(routers.error());
 
   Spans spans(t);
+  sender::Invariant invariant(t, kTolerance);
   spans.mark(world);
   sender::observe(world.senders(), Nanos(0), t, recorder);
   for (Nanos sample = t.run.sample; world.now() < t.run.duration;) {
-    play(std::min({sample, spans.next(world.now()), t.run.duration}), world);
+    const Nanos step = world.now() + kStep;
+    play(std::min({sample, spans.next(world.now()), step, t.run.duration}), world);
+    if (auto kept = check(invariant, world); !kept) return tl::unexpected(kept.error());
     spans.mark(world);
     if (world.now() < std::min(sample, t.run.duration)) continue;
     sender::observe(world.senders(), world.now(), t, recorder);
@@ -120,11 +135,6 @@ tl::expected<nlohmann::json, std::string> run_world(const config::Topology& t,
         gather_links(t, folder);
         return finish_report(folder);
       });
-}
-
-unsigned memory_mb(const config::Topology& t) {
-  constexpr unsigned kBase = 128, kPerRouter = 96;  // EAL, rings; two FIBs and queues
-  return kBase + kPerRouter * static_cast<unsigned>(t.routers.size()) + World::buffers_mb(t);
 }
 
 }  // namespace turnpike::lab

@@ -24,7 +24,4 @@ tl::expected<nlohmann::json, std::string> run_world(const config::Topology& topo
                                                     const World::Options& options,
                                                     const Play& play);
 
-/// EAL memory for a world, MB.
-unsigned memory_mb(const config::Topology& topology);
-
 }  // namespace turnpike::lab

@@ -61,9 +61,12 @@ WireOptions wire_of(const config::Topology& t, size_t link, size_t direction, ui
 
 }  // namespace
 
-unsigned World::buffers_mb(const config::Topology& t) {
-  return static_cast<unsigned>(Pool::memory(buffers_of(t) + router_buffers_of(t), data_room(t)) >>
-                               20);
+unsigned World::memory_mb(const config::Topology& t) {
+  constexpr size_t kBase = 128, kPerRouter = 96;  // EAL; two FIBs and their tables
+  size_t rings = 0;  // each worker's hand-off to each link, twice rounded up
+  for (const config::Router& r : t.routers)
+    rings += r.links.size() * r.lcores.size() * buffers_of(t) * 4 * sizeof(router::Queued);
+  return static_cast<unsigned>(kBase + kPerRouter * t.routers.size() + (rings >> 20));
 }
 
 tl::expected<std::unique_ptr<World>, std::string> World::make(const config::Topology& t,

@@ -32,8 +32,8 @@ class World {
                                                                 sender::OutcomeSink& outcomes,
                                                                 const Options& options);
 
-  /// What its packet buffers take of EAL's memory.
-  static unsigned buffers_mb(const config::Topology& topology);
+  /// What it takes of EAL's memory; packets have their own.
+  static unsigned memory_mb(const config::Topology& topology);
 
   /// Plays until `end`.
   void run_until(Nanos end);

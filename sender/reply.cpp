@@ -77,7 +77,7 @@ bool write_reply(rte_mbuf& m, const UdpFrame& at, const Header& header, const Re
   store_be16(udp + kUdpChecksumAt, 0);
   // A flow that chose to go without a checksum gets its answers without.
   if (!no_checksum) {
-    store_be16(udp + kUdpChecksumAt, udp_checksum_of(pseudo + sum_words({udp, udp_length})));
+    store_be16(udp + kUdpChecksumAt, udp_checksum_of(pseudo + sum_fresh_words({udp, udp_length})));
   }
   return true;
 }

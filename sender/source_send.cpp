@@ -53,7 +53,7 @@ void Source::arm_pacing(Flow& f, Nanos not_before, Nanos now) {
     return;
   }
   const Nanos at = std::max(f.pacer.due(), not_before);
-  if (!f.pacing.armed() || f.pacing.deadline() != at) parts_.lane.wheel.schedule(f.pacing, at);
+  parts_.lane.wheel.adjust(f.pacing, at);
 }
 
 void Source::paused(Flow& f, Nanos idle, Nanos now) {

@@ -66,6 +66,11 @@ class TimerWheel {
     if (at != kNever) file(timer);
   }
 
+  /// Moves an armed timer only if that changes the tick in which it fires.
+  void adjust(Timer& timer, Nanos at) {
+    if (!timer.armed() || tick_of(timer.deadline_) != tick_of(at)) schedule(timer, at);
+  }
+
   /// Nothing happens if the timer is not armed.
   void cancel(Timer& timer) {
     if (!timer.armed()) return;
@@ -131,9 +136,13 @@ class TimerWheel {
     return {wheel, index, (above | index) << low};
   }
 
+  // The first tick that begins at that time or later.
+  [[nodiscard]] uint64_t tick_of(Nanos at) const {
+    return at.count() <= 0 ? 0 : ((static_cast<uint64_t>(at.count()) - 1) >> shift_) + 1;
+  }
+
   void file(Timer& timer) {
-    const int64_t at = timer.deadline_.count();
-    const uint64_t tick = at <= 0 ? 0 : ((static_cast<uint64_t>(at) - 1) >> shift_) + 1;
+    const uint64_t tick = tick_of(timer.deadline_);
     unsigned wheel = 0, index = 0;
     if (tick > current_) {
       wheel = 1 + static_cast<unsigned>(std::bit_width(tick ^ current_) - 1) / kBits;

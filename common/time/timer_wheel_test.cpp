@@ -193,6 +193,19 @@ TEST(TimerWheel, VirtualClockWakesAtMostOncePerWheelTooOften) {
   EXPECT_EQ(wheel.next_deadline(), kNever);
 }
 
+TEST(TimerWheel, AdjustsOnlyWhatFiresInAnotherTick) {
+  TimerWheel wheel(0_ns, 10);
+  Timer timer;
+  wheel.adjust(timer, 5000_ns);
+  ASSERT_TRUE(timer.armed());
+  wheel.adjust(timer, 4097_ns);  // the same tick, that of 5120 ns
+  EXPECT_EQ(timer.deadline(), 5000_ns);
+  wheel.adjust(timer, 4096_ns);
+  EXPECT_EQ(timer.deadline(), 4096_ns);
+  size_t fired = wheel.advance(4096_ns, 1, [](Timer&) {});
+  EXPECT_EQ(fired, 1U);
+}
+
 TEST(TimerWheel, RearmingForNowIsBoundedByTheLimit) {
   TimerWheel wheel(0_ns, 6);
   Timer timer;
