@@ -29,9 +29,17 @@ struct Options {
   bool real_time = false, json = false;
 };
 
-/// Another duration than the file's: what it measures later is left out.
-void cut(config::Run& run, Nanos duration) {
+constexpr Nanos kShortest = 1_ms;  // as in a file
+
+/// Another duration than the file's: what starts or is measured later is left out, so that a file
+/// could say the same.
+void cut(config::Topology& t, Nanos duration) {
+  config::Run& run = t.run;
   run.duration = duration;
+  run.sample = std::min(run.sample, duration);
+  const auto later = [&](const auto& x) { return x.start >= duration; };
+  std::erase_if(t.flows, later);
+  std::erase_if(t.workloads, later);
   std::erase_if(run.measure, [&](const config::Span& s) { return s.from >= duration; });
   for (config::Span& s : run.measure) s.to = std::min(s.to, duration);
 }
@@ -47,7 +55,7 @@ ExitCode lab(const Options& o) {
   }
   config::Topology& t = *loaded;
   if (o.seed) t.run.seed = *o.seed;
-  if (o.duration) cut(t.run, *o.duration);
+  if (o.duration) cut(t, *o.duration);
   const std::string folder = o.folder.empty() ? t.run.output : o.folder;
 
   auto eal = Eal::start({.program = "turnpike lab", .memory_mb = World::memory_mb(t)});
@@ -98,8 +106,12 @@ void add_lab(CLI::App& app, ExitCode& code) {
           "a value in place of the file's, such as links.bottleneck.rate='1 Gbps'; may be repeated")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
-  verb->add_option_function<std::string>(
-      "--duration", positive_time([o](Nanos time) { o->duration = time; }), "such as 5s");
+  verb->add_option_function<std::string>("--duration", positive_time([o](Nanos time) {
+                                           if (time < kShortest)
+                                             throw CLI::ValidationError("1 ms at least");
+                                           o->duration = time;
+                                         }),
+                                         "such as 5s; what would start later is left out");
   verb->add_option("--out", o->folder, "folder for results (default: the file's run.output)");
   verb->add_flag("--realtime", o->real_time,
                  "as real time passes, by the processor's clock, and as late as this machine is");

@@ -9,6 +9,7 @@
 
 #include "common/report/run_data.h"
 #include "lab/report.h"
+#include "lab/results/resolved.h"
 #include "lab/results/spans.h"
 #include "lab/router_folders.h"
 #include "lab/world.h"
@@ -129,6 +130,7 @@ tl::expected<nlohmann::json, std::string> run_world(const config::Topology& t,
       .and_then([&] { return recorder.write_series(folder); })
       .and_then(
           [&] { return report::write_text(folder + "/summary.json", summary.dump(2) + "\n"); })
+      .and_then([&] { return write_resolved(t, folder); })
       .and_then([&] {
         gather_links(t, folder);
         return finish_report(folder);

@@ -33,11 +33,11 @@ void place_buffers(Draft& d) {
       const auto bytes = [&](double times) {
         return Bytes(static_cast<int64_t>(std::min(std::round(bdp * times), kMostBytes)));
       };
+      const Bytes packet = Bytes(link.mtu) + out.overhead;
       if (!buffer.given)
-        out.buffer = std::clamp(bytes(1), kLeastDefault, kMostDefault);
+        out.buffer = std::clamp(bytes(1), std::max(kLeastDefault, packet), kMostDefault);
       else
         out.buffer = buffer.value.bdp ? bytes(*buffer.value.bdp) : buffer.value.bytes;
-      const Bytes packet = Bytes(link.mtu) + out.overhead;
       const auto& rate = own.rate.given ? own.rate : spec.rate;
       const auto& delay = own.delay.given ? own.delay : spec.delay;
       if (!buffer.given || rate.wrong || !rate.given || delay.wrong || out.buffer >= packet)

@@ -141,9 +141,10 @@ void place_routes(Draft& d) {
   const size_t routers = d.topology.routers.size();
   for (size_t r = 0; r < routers; ++r) place_by_hand(d, r);
   if (!d.tables_right || !d.ends_known) return;
-  std::vector<std::pair<size_t, size_t>> by_hand;
-  for (const Router& r : d.topology.routers)
-    by_hand.emplace_back(r.ipv4_routes.size(), r.ipv6_routes.size());
+  for (Router& r : d.topology.routers) {
+    r.ipv4_by_hand = r.ipv4_routes.size();
+    r.ipv6_by_hand = r.ipv6_routes.size();
+  }
   const ShortestWays ways(d);
   for (size_t l = 0; l < d.topology.links.size(); ++l) {
     const auto via = ways.to(l);
@@ -152,8 +153,10 @@ void place_routes(Draft& d) {
       if (!via[r]) continue;
       Router& router = d.topology.routers[r];
       const bool own = *via[r] == l;
-      add_computed(router.ipv4_routes, by_hand[r].first, network(link.ends[0].ipv4), *via[r], own);
-      add_computed(router.ipv6_routes, by_hand[r].second, network(link.ends[0].ipv6), *via[r], own);
+      add_computed(router.ipv4_routes, router.ipv4_by_hand, network(link.ends[0].ipv4), *via[r],
+                   own);
+      add_computed(router.ipv6_routes, router.ipv6_by_hand, network(link.ends[0].ipv6), *via[r],
+                   own);
     }
   }
 }

@@ -14,8 +14,6 @@
 namespace turnpike::config {
 namespace {
 
-constexpr uint16_t kLeastIpv6Mtu = 1280;  // RFC 8200, section 5
-
 class Traffic {
  public:
   explicit Traffic(Draft& draft) : d_(draft), paths_(draft.topology), graph_(draft.topology) {}

@@ -232,7 +232,9 @@ Complaint read_parameter(const YamlNode& node, const ParamSpec& spec, double& ou
   const auto count = [](auto q) { return static_cast<double>(q.count()); };
   switch (spec.unit) {
     case ParamUnit::kTime:
-      return take(parse_quantity<Nanos>(node.text), to_seconds);
+      // Divided, not multiplied by 1e-9: 0.3 s is then the very double that a fallback of 0.3 is.
+      return take(parse_quantity<Nanos>(node.text),
+                  [](Nanos t) { return static_cast<double>(t.count()) / 1e9; });
     case ParamUnit::kRate:
       return take(parse_quantity<BitRate>(node.text), count);
     case ParamUnit::kBytes:

@@ -100,6 +100,7 @@ struct Router {
   std::vector<Route<Ipv4Prefix>> ipv4_routes;  // given and computed, longest match wins
   std::vector<Route<Ipv6Prefix>> ipv6_routes;
   std::vector<size_t> links;  // links that end here
+  size_t ipv4_by_hand = 0, ipv6_by_hand = 0;  // how many routes the file gives; they come first
 };
 
 // --- links --------------------------------------------------------------------------------------
@@ -126,6 +127,8 @@ struct Direction {
   Drain drain = Drain::kShaped;
   LawChoice law;
 };
+
+inline constexpr uint16_t kLeastIpv6Mtu = 1280;  // RFC 8200, section 5
 
 struct Link {
   std::string name;

@@ -36,8 +36,9 @@ struct Entry {
 };
 
 /// What a hostile file may cost: beyond this it is refused, whatever it says.
-inline constexpr size_t kMaxFileBytes = 1 << 20;
-inline constexpr size_t kMaxNodes = 50'000;  // counting what aliases stand for
+/// A file of 50 000 values that leaves much to defaults still has room to say it all.
+inline constexpr size_t kMaxFileBytes = 8 << 20;
+inline constexpr size_t kMaxNodes = 400'000;  // counting what aliases stand for
 inline constexpr size_t kMaxDepth = 32;
 
 /// Reads the one document in `text`. Syntax errors and exceeded limits give nothing; duplicate

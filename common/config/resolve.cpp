@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every key with the value that load() gave it. Left out is only what must be: "none" has no text,
+// and what no file may say comes out the same by itself.
+#include "common/config/resolve.h"
+
+#include <vector>
+
+#include "common/config/address.h"
+#include "common/config/describe.h"
+#include "common/config/scalars.h"
+#include "common/config/yaml_writer.h"
+#include "common/protocols/registry.h"
+#include "common/units/text.h"
+
+namespace turnpike::config {
+namespace {
+
+constexpr Bytes kLeastPacket{256};  // that a file may give, see describe.h
+
+std::string scheme(const std::string& name, const ParamValues& params, bool link) {
+  const Protocol* protocol = find_protocol(name);
+  if (protocol == nullptr) return name;  // a link's "none"
+  const auto specs = link ? protocol->link_params : protocol->flow_params;
+  std::vector<YamlPair> values;
+  for (size_t i = 0; i < specs.size(); ++i)
+    values.push_back({std::string(specs[i].name), parameter_text(specs[i], params[i])});
+  return mapped({{name, mapped(values)}});
+}
+
+void write_run(YamlWriter& out, const Run& run) {
+  out.put("preset", run.preset);
+  out.map("run", [&] {
+    out.put("name", plain(run.name));
+    out.put("duration", to_text(run.duration));
+    out.put("seed", std::to_string(run.seed));
+    out.put("output", in_quotes(run.output));
+    out.put("sample", to_text(run.sample));
+    out.put("settle", to_text(run.settle));
+    out.put("tolerance", number(run.tolerance));
+    out.put("udp_port", std::to_string(run.udp_port));
+    out.put("quantum", to_text(run.quantum));
+    out.map("measure", [&] {
+      for (const Span& s : run.measure)
+        out.put(plain(s.name), mapped({{"from", to_text(s.from)}, {"to", to_text(s.to)}}));
+    });
+  });
+}
+
+// --- nodes --------------------------------------------------------------------------------------
+
+void write_host(YamlWriter& out, const Host& host) {
+  out.map(plain(host.name), [&] {
+    out.put("budget", to_text(host.budget));
+    out.put("strategy", host.strategy);
+    std::vector<std::string> changes;
+    for (const BudgetChange& c : host.changes)
+      changes.push_back(mapped({{"at", to_text(c.at)}, {"budget", to_text(c.budget)}}));
+    if (!changes.empty()) out.put("changes", listed(changes));
+    out.put("external", truth(host.external));
+  });
+}
+
+// Computed routes follow from the rest, and there is one for each router and link.
+template <class Prefix>
+void add_routes(const Topology& t, const std::vector<Route<Prefix>>& table, size_t by_hand,
+                std::vector<std::string>& out) {
+  for (size_t i = 0; i < by_hand; ++i)
+    out.push_back(mapped({{"prefix", in_quotes(prefix_text(table[i].prefix))},
+                          {"via", plain(t.links[table[i].link].name)}}));
+}
+
+void write_router(YamlWriter& out, const Topology& t, const Router& router) {
+  out.map(plain(router.name), [&] {
+    std::vector<std::string> lcores, routes;
+    for (const unsigned lcore : router.lcores) lcores.push_back(std::to_string(lcore));
+    out.put("lcores", listed(lcores));
+    add_routes(t, router.ipv4_routes, router.ipv4_by_hand, routes);
+    add_routes(t, router.ipv6_routes, router.ipv6_by_hand, routes);
+    if (!routes.empty()) out.put("routes", listed(routes));
+  });
+}
+
+// --- links --------------------------------------------------------------------------------------
+
+struct AttachmentText {
+  std::string operator()(std::monostate) const { return {}; }
+  std::string operator()(const AttachPci& a) const {
+    return mapped({{"pci", in_quotes(a.address)}});
+  }
+  std::string operator()(const AttachMemif& a) const {
+    return mapped({{"memif", mapped({{"socket", in_quotes(a.socket)},
+                                     {"id", std::to_string(a.id)},
+                                     {"server", truth(a.server)}})}});
+  }
+  std::string operator()(const AttachAfPacket& a) const {
+    return mapped({{"af_packet", in_quotes(a.interface)}});
+  }
+  std::string operator()(const AttachAfXdp& a) const {
+    return mapped({{"af_xdp", in_quotes(a.interface)}});
+  }
+  std::string operator()(const AttachTap& a) const {
+    return mapped({{"tap", in_quotes(a.interface)}});
+  }
+  std::string operator()(AttachRing) const { return "ring"; }
+  std::string operator()(const AttachPcap& a) const {
+    std::vector<YamlPair> pcap{{"rx", in_quotes(a.rx_file)}, {"repeat", truth(a.repeat)}};
+    if (!a.tx_file.empty()) pcap.push_back({"tx", in_quotes(a.tx_file)});
+    return mapped({{"pcap", mapped(pcap)}});
+  }
+  std::string operator()(const AttachVdev& a) const {
+    return mapped({{"vdev", in_quotes(a.arguments)}});
+  }
+};
+
+std::vector<YamlPair> direction(const Direction& d) {
+  return {{"rate", to_text(d.rate)},
+          {"delay", to_text(d.delay)},
+          {"buffer", to_text(d.buffer)},
+          {"overhead", to_text(d.overhead)},
+          {"loss", number(d.loss)},
+          {"reorder", number(d.reorder)},
+          {"jitter", to_text(d.jitter)},
+          {"drain", std::string(kDrains[d.drain == Drain::kLineRate ? 1 : 0])},
+          {"law", scheme(d.law.protocol, d.law.params, true)}};
+}
+
+// What both directions have in common is said once.
+void write_directions(YamlWriter& out, const Link& link) {
+  const auto forward = direction(link.directions[0]), reverse = direction(link.directions[1]);
+  std::vector<YamlPair> forward_own, reverse_own;
+  for (size_t i = 0; i < forward.size(); ++i) {
+    if (forward[i].value == reverse[i].value) {
+      out.put(forward[i].key, forward[i].value);
+    } else {
+      forward_own.push_back(forward[i]);
+      reverse_own.push_back(reverse[i]);
+    }
+  }
+  if (forward_own.empty()) return;
+  out.put("forward", mapped(forward_own));
+  out.put("reverse", mapped(reverse_own));
+}
+
+std::string addresses(const Link& link, const Interface& end) {
+  std::vector<std::string> out{in_quotes(prefix_text(end.ipv4))};
+  // Below that a file may give none, and the one assigned is the same each time.
+  if (link.mtu >= kLeastIpv6Mtu) out.push_back(in_quotes(prefix_text(end.ipv6)));
+  return listed(out);
+}
+
+void write_link(YamlWriter& out, const Link& link) {
+  out.map(plain(link.name), [&] {
+    const std::vector<std::string> ends{plain(link.ends[0].node), plain(link.ends[1].node)};
+    out.put("ends", listed(ends));
+    write_directions(out, link);
+    out.put("mtu", std::to_string(link.mtu));
+    out.put("emulate_delay", truth(link.emulate_delay));
+    std::vector<YamlPair> attach, address, mac;
+    for (size_t e = 0; e < 2; ++e) {
+      const Interface& end = link.ends[e];
+      const std::string port = std::visit(AttachmentText{}, end.attachment);
+      if (!port.empty()) attach.push_back({ends[e], port});
+      address.push_back({ends[e], addresses(link, end)});
+      mac.push_back({ends[e], in_quotes(mac_text(end.mac))});
+    }
+    if (!attach.empty()) out.put("attach", mapped(attach));
+    out.put("addresses", mapped(address));
+    out.put("macs", mapped(mac));
+  });
+}
+
+// --- traffic ------------------------------------------------------------------------------------
+
+template <class Transfer>
+void write_transfer(YamlWriter& out, const Transfer& x) {
+  out.put("protocol", scheme(x.protocol, x.params, false));
+  out.put("ip_version", std::to_string(x.ip_version));
+  out.put("start", to_text(x.start));
+  if (x.stop != kNever) out.put("stop", to_text(x.stop));
+  // Less is the MTU of a path, never a file's word.
+  if (x.packet >= kLeastPacket) out.put("packet", to_text(x.packet));
+  out.put("counts", kCounts[x.count_packets ? 1 : 0]);
+  if (x.limit.count() > 0) out.put("limit", to_text(x.limit));
+}
+
+void write_flow(YamlWriter& out, const Topology& t, const Flow& flow) {
+  out.map(plain(flow.name), [&] {
+    out.put("from", plain(t.hosts[flow.from].name));
+    out.put("to", plain(t.hosts[flow.to].name));
+    write_transfer(out, flow);
+    if (flow.size != kEndless) out.put("size", to_text(Bytes(static_cast<int64_t>(flow.size))));
+    out.put("share", number(flow.share));
+    out.put("count", std::to_string(flow.count));
+    out.put("background", truth(flow.background));
+    if (flow.hold.count() > 0) out.put("hold", to_text(flow.hold));
+  });
+}
+
+struct ArrivalsText {
+  std::string operator()(const PoissonArrivals& a) const {
+    return mapped({{"poisson", number(a.per_second) + " /s"}});
+  }
+  std::string operator()(const PeriodicArrivals& a) const {
+    return mapped({{"periodic", number(a.per_second) + " /s"}});
+  }
+  std::string operator()(TraceArrivals) const { return {}; }  // the trace says when
+};
+
+struct SizeText {
+  std::string operator()(const FixedSize& s) const { return mapped({{"fixed", to_text(s.size)}}); }
+  std::string operator()(const ParetoSize& s) const {
+    return mapped({{"pareto", mapped({{"mean", to_text(s.mean)}, {"shape", number(s.shape)}})}});
+  }
+  std::string operator()(const ExponentialSize& s) const {
+    return mapped({{"exponential", to_text(s.mean)}});
+  }
+  std::string operator()(const TraceSize& s) const {
+    return mapped({{"trace", in_quotes(s.file)}});
+  }
+};
+
+std::string names(const Topology& t, const std::vector<size_t>& hosts) {
+  std::vector<std::string> out;
+  for (const size_t h : hosts) out.push_back(plain(t.hosts[h].name));
+  return listed(out);
+}
+
+void write_workload(YamlWriter& out, const Topology& t, const Workload& w) {
+  out.map(plain(w.name), [&] {
+    out.put("from", names(t, w.from));
+    out.put("to", names(t, w.to));
+    write_transfer(out, w);
+    const std::string arrivals = std::visit(ArrivalsText{}, w.arrivals);
+    if (!arrivals.empty()) out.put("arrivals", arrivals);
+    out.put("size", std::visit(SizeText{}, w.size));
+    if (w.on.count() == 0) return;
+    out.put("on", to_text(w.on));
+    out.put("off", to_text(w.off));
+  });
+}
+
+}  // namespace
+
+std::string resolved_text(const Topology& t) {
+  YamlWriter out;
+  write_run(out, t.run);
+  out.map("hosts", [&] {
+    for (const Host& h : t.hosts) write_host(out, h);
+  });
+  out.map("routers", [&] {
+    for (const Router& r : t.routers) write_router(out, t, r);
+  });
+  out.map("links", [&] {
+    for (const Link& l : t.links) write_link(out, l);
+  });
+  out.map("traffic", [&] {
+    out.map("flows", [&] {
+      for (const Flow& f : t.flows) write_flow(out, t, f);
+    });
+    out.map("workloads", [&] {
+      for (const Workload& w : t.workloads) write_workload(out, t, w);
+    });
+  });
+  return out.text();
+}
+
+}  // namespace turnpike::config
