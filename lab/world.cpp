@@ -142,6 +142,7 @@ tl::expected<void, std::string> World::add_router(size_t r, const Options& optio
   for (unsigned w = 0; w < o.workers; ++w) {
     Node& node = nodes_[worker_nodes_[r][w]];
     node.worker = &routers_.back()->worker(w);
+    node.drains = worker_nodes_[r].front();  // every worker has a queue at every port
     for (const auto& link : ports) node.ports.push_back(link[w]);
   }
   return {};
@@ -178,6 +179,7 @@ void World::poll(uint32_t i) {
   } else {
     if (held > Nanos(0)) node.worker->missed(now_ - held, now_);
     next = node.worker->poll(now_);
+    if (node.drains != i && node.worker->moved()) schedule_.wake(node.drains, now_);
   }
   for (const QueuePair* port : node.ports) next = std::min(next, port->next_deadline());
   schedule_.set(i, next);

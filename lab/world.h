@@ -58,6 +58,7 @@ class World {
   // A router's worker or a host: polled when it said so, or when something arrives.
   struct Node {
     router::Worker* worker = nullptr;
+    uint32_t drains = 0;  // the node that drains what the worker hands off
     sender::Sender* sender = nullptr;
     std::vector<QueuePair*> ports;
     Nanos held_until{0};

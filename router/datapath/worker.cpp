@@ -26,14 +26,15 @@ Worker::Worker(const Parts& parts) : tables_(*parts.tables) {
                             .shard = &shard,
                             .sender = senders_.back().get(),
                             .hand_off = link.hand_off[parts.index].get()});
+    shared_ = shared_ || (link.law && link.shards.size() > 1);
     if (port != nullptr) inputs_.push_back({l, port});
     if (link.owner == parts.index) drains_.emplace_back(link, lane_, *senders_.back(), parts.slack);
   }
 }
 
 Nanos Worker::poll(Nanos now) {
-  if (++polls_ % kHousekeeping == 0) keep_house(now);
-  Nanos next = kNever;
+  if (++polls_ % kHousekeeping == 0 || (shared_ && now >= kept_ + kFresh)) keep_house(now);
+  Nanos next = shared_ ? kept_ + kFresh : kNever;
   moved_ = false;
   for (Input& in : inputs_) {
     const unsigned n = rx(burst_, *in.port, in.link, lane_.shard(in.link), now);
@@ -60,6 +61,7 @@ void Worker::missed(Nanos since, Nanos now) {
 }
 
 void Worker::keep_house(Nanos now) {
+  kept_ = now;
   lane_.tables = tables_.load(std::memory_order_acquire);
   for (Egress& e : lane_.egress) {
     if (!e.link->law) continue;

@@ -34,6 +34,9 @@ class Worker {
   };
   /// Polls between housekeeping: picking up new tables, keeping idle links' laws up to date.
   static constexpr unsigned kHousekeeping = 256;
+  /// Most time between them where other workers read what this one last published: what an idle
+  /// worker says of a link is then late by no more than d/8 of the least d.
+  static constexpr Nanos kFresh = 250_us;
 
   explicit Worker(const Parts& parts);
   Worker(const Worker&) = delete;
@@ -66,6 +69,8 @@ class Worker {
   Nanos next_update_{0};
   Nanos stall_{0};  // when the last one began
   unsigned polls_ = 0;
+  bool shared_ = false;  // others send to this worker's links, too
+  Nanos kept_{0};        // house, the last time
   bool moved_ = false;
   Burst burst_;
 };

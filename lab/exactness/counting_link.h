@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The real law, and how many packets each worker brought it.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "common/protocols/fcp/link.h"
+
+namespace turnpike::lab {
+
+/// For at most four workers.
+class CountingLink final : public LinkLaw {
+ public:
+  static constexpr std::array<std::string_view, 4> kWorkers{"worker0", "worker1", "worker2",
+                                                            "worker3"};
+
+  CountingLink(const ParamValues& params, unsigned shards)
+      : law_(params, shards), shards_(shards) {}
+
+  uint64_t arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,
+                  Nanos now) override {
+    packets_[shard] += static_cast<double>(burst.size());
+    return law_.arrive(shard, burst, link, now);
+  }
+  /// The law's own, and one per worker.
+  size_t gauges(std::span<Gauge> out) const override {
+    size_t n = law_.gauges(out);
+    for (unsigned s = 0; s < shards_ && n < out.size(); ++s) out[n++] = {kWorkers[s], packets_[s]};
+    return n;
+  }
+  [[nodiscard]] Rewritten rewritten() const override { return law_.rewritten(); }
+
+ private:
+  fcp::Link law_;
+  unsigned shards_;
+  std::array<double, kWorkers.size()> packets_{};
+};
+
+}  // namespace turnpike::lab

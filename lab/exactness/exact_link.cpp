@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab/exactness/exact_link.h"
+
+#include <algorithm>
+
+#include "common/protocols/fcp/header.h"
+
+namespace turnpike::lab {
+
+using namespace fcp;
+
+size_t ExactPrice::first_in_window(Nanos now, Nanos d) const {
+  const auto first = std::ranges::upper_bound(packets_, now - d, {}, &Packet::at);
+  return static_cast<size_t>(first - packets_.begin());
+}
+
+double ExactPrice::average_rtt(Nanos now) const {
+  const size_t first = first_in_window(now, d_);
+  if (first == packets_.size()) return params_[kFirstRtt];
+  const bool all = first == 0;
+  const int64_t rtts = packets_.back().rtts - (all ? 0 : packets_[first - 1].rtts);
+  const int64_t counted = packets_.back().counted - (all ? 0 : packets_[first - 1].counted);
+  return counted == 0 ? params_[kFirstRtt]
+                      : 1e-9 * static_cast<double>(rtts) / static_cast<double>(counted);
+}
+
+double ExactPrice::value_of(const PricedPacket& p, Nanos now) const {
+  const Header h = load(p.header);
+  if (p.opens || h.rtt_ns == 0) return price_;
+  const auto rule = static_cast<PastPrice>(params_[kPastPrice]);
+  const auto after = std::ranges::upper_bound(stamps_, now - Nanos(h.rtt_ns), {}, &Stamp::at);
+  if (rule == PastPrice::kBalance || after == stamps_.begin()) return h.balance;
+  const double then = std::prev(after)->price;
+  return rule == PastPrice::kHistory ? then : std::min<double>(then, h.balance);
+}
+
+double ExactPrice::price_of(Nanos length) const {
+  double worth = 0, promised = 0, unpriced = 0;
+  for (size_t i = first_in_window(last_, length); i < packets_.size(); ++i) {
+    worth += packets_[i].worth;
+    promised += packets_[i].promised;
+    unpriced += packets_[i].unpriced;
+  }
+  const double d = to_seconds(length);
+  const double incoming = std::max(worth / d + promised, 0.0);
+  const double capacity = std::max(link_.capacity - unpriced / d, 0.01 * link_.capacity);
+  const double usable =
+      std::max(capacity - params_[kAlpha] * link_.queue / d, params_[kFloor] * capacity);
+  return std::clamp<double>(incoming / usable, kMinPrice.count(), kMaxPrice) * disturbed_;
+}
+
+// The very numbers that the real law draws, so that figure 8's disturbance is the same in both.
+double ExactPrice::noise(Nanos now) {
+  if (params_[kNoise] == 0 || now.count() % from_seconds(params_[kNoiseEvery]).count() >=
+                                  from_seconds(params_[kNoiseFor]).count())
+    return 1;
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  return 1 + params_[kNoise] * (static_cast<double>(random_ >> 11) * 0x1p-52 - 1);
+}
+
+uint64_t ExactPrice::take(std::span<const PricedPacket> burst, const LinkState& link, Nanos now) {
+  const auto window = [&](double rtt) {
+    return from_seconds(
+        std::clamp(params_[kWindow] * rtt, params_[kMinWindow], params_[kMaxWindow]));
+  };
+  if (d_ == Nanos(0)) d_ = window(params_[kFirstRtt]);
+  const double d = to_seconds(d_);
+  uint64_t refused = 0;
+  for (size_t i = 0; i < burst.size(); ++i) {
+    const PricedPacket& p = burst[i];
+    Packet packet{now, 0, 0, 0, 0, 0};
+    if (!packets_.empty()) {
+      packet.rtts = packets_.back().rtts;
+      packet.counted = packets_.back().counted;
+    }
+    if (p.header == nullptr) {
+      packet.unpriced = p.size;
+    } else {
+      const Header h = load(p.header);
+      const double rtt = h.rtt_ns != 0 ? h.rtt_ns * 1e-9 : d / params_[kWindow];
+      packet.worth = value_of(p, now) * p.size;
+      packet.promised = packet.worth * std::max<double>(h.preload, -rtt / d) / rtt;
+      packet.rtts += h.rtt_ns;
+      packet.counted += h.rtt_ns != 0 ? 1 : 0;
+      if (!credible(h) || packet.worth * h.preload > params_[kMaxCommitment] * rtt) {
+        refused |= uint64_t{1} << i;
+        continue;
+      }
+    }
+    if (p.admitted) packets_.push_back(packet);
+  }
+  d_ = std::min(window(average_rtt(now)), d_ + (now - last_));
+  last_ = now;
+  link_ = link;
+  disturbed_ = noise(now);
+  price_ = price_of(d_);
+  return refused;
+}
+
+void ExactPrice::set(Nanos now, double price, bool stamped) {
+  price_ = price;
+  if (stamped) stamps_.push_back({now, price});
+}
+
+uint64_t ExactLink::arrive(unsigned /*shard*/, std::span<PricedPacket> burst, const LinkState& link,
+                           Nanos now) {
+  const uint64_t refused = exact_.take(burst, link, now);
+  exact_.set(now, exact_.price(), !burst.empty());
+  for (size_t i = 0; i < burst.size(); ++i) {
+    const PricedPacket& p = burst[i];
+    if (p.header == nullptr || !p.admitted || (refused >> i & 1) != 0) continue;
+    const double sum = add_prices(wire::load_f32(p.header + kPriceOffset), exact_.price());
+    wire::store_f32(p.header + kPriceOffset, static_cast<float>(std::min<double>(sum, kMaxPrice)));
+  }
+  return refused;
+}
+
+size_t ExactLink::gauges(std::span<Gauge> out) const {
+  if (out.empty()) return 0;
+  out[0] = {"price", exact_.price()};
+  return 1;
+}
+
+LinkLaw::Rewritten ExactLink::rewritten() const {
+  return {kPriceOffset, kPriceOffset + sizeof(float)};
+}
+
+}  // namespace turnpike::lab

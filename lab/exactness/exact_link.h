@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// FCP's law at a link with nothing approximated: the oracle that the real one is measured against.
+#pragma once
+
+#include <vector>
+
+#include "common/protocols/fcp/params.h"
+#include "common/protocols/link_law.h"
+
+namespace turnpike::lab {
+
+/// Equations 2 to 4 over a list of every packet that ever came and every price that was ever
+/// stamped. A packet is in the window while its age is less than the current d, and what it is
+/// worth is looked up at the very nanosecond it names. One sum over the whole window per burst:
+/// no wheel, no bins, no subtraction. For one shard and preloads that count as long as their
+/// packets (fcp::Credit::kWindow), which is what the paper's experiments have.
+class ExactPrice {
+ public:
+  explicit ExactPrice(ParamValues params) : params_(std::move(params)) {}
+
+  /// Takes account of a burst as LinkLaw::arrive does, but stamps nothing.
+  uint64_t take(std::span<const PricedPacket> burst, const LinkState& link, Nanos now);
+  /// Of the last burst.
+  [[nodiscard]] double price() const { return price_; }
+  /// The price that the packets of this moment really got, or would have got if there were any.
+  void set(Nanos now, double price, bool stamped);
+
+ private:
+  struct Packet {
+    Nanos at;
+    double worth, promised;  // $, $/s
+    double unpriced;         // B
+    int64_t rtts, counted;   // ns; round trips up to and with this packet, and how many they are
+  };
+  struct Stamp {
+    Nanos at;
+    double price;
+  };
+
+  [[nodiscard]] double value_of(const PricedPacket& p, Nanos now) const;
+  [[nodiscard]] double average_rtt(Nanos now) const;
+  [[nodiscard]] double price_of(Nanos d) const;
+  [[nodiscard]] size_t first_in_window(Nanos now, Nanos d) const;
+  double noise(Nanos now);
+
+  ParamValues params_;
+  std::vector<Packet> packets_;
+  std::vector<Stamp> stamps_;
+  double price_ = kMinPrice.count();
+  Nanos d_{0};
+  Nanos last_{0};  // burst
+  LinkState link_{};
+  double disturbed_ = 1;
+  uint64_t random_ = 0x9e3779b97f4a7c15;
+};
+
+/// The oracle in the real law's place.
+class ExactLink final : public LinkLaw {
+ public:
+  explicit ExactLink(const ParamValues& params) : exact_(params) {}
+
+  uint64_t arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,
+                  Nanos now) override;
+  size_t gauges(std::span<Gauge> out) const override;
+  [[nodiscard]] Rewritten rewritten() const override;
+
+ private:
+  ExactPrice exact_;
+};
+
+}  // namespace turnpike::lab
