@@ -51,14 +51,13 @@ void Line::Queue::insert(rte_mbuf* packet, Nanos due) {
 }
 
 uint16_t Line::Queue::take(Nanos now, std::span<rte_mbuf*> out) {
+  // Packets have been under way for thousands of others: nothing of them is in the cache.
   uint16_t n = 0;
   for (; n < out.size() && head_ != tail_ && at(head_).due <= now; ++head_, ++n) {
     out[n] = at(head_).packet;
-    out[n]->ol_flags = kChecked;
+    prefetch(out[n]);
   }
-  // Packets have been under way for thousands of others: nothing of those that come with the next
-  // poll is in the cache.
-  for (uint32_t i = head_; i != tail_ && i - head_ < n; ++i) prefetch(at(i).packet);
+  for (rte_mbuf* packet : out.first(n)) packet->ol_flags = kChecked;
   return n;
 }
 
