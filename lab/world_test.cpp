@@ -4,12 +4,11 @@
 
 #include <array>
 #include <map>
-#include <optional>
 
 #include <gtest/gtest.h>
 
 #include "common/config/load.h"
-#include "common/dpdk/eal.h"
+#include "lab/exactness/test_dpdk.h"
 
 namespace turnpike::lab {
 namespace {
@@ -43,18 +42,6 @@ std::string demo(const std::string& rate, const std::string& flows) {
 class Ignore final : public sender::OutcomeSink {
   void flow_ended(const sender::FlowOutcome&) override {}
 };
-
-/// DPDK may be brought up once per process.
-class Dpdk final : public testing::Environment {
-  void SetUp() override {
-    auto eal = Eal::start({.program = "test", .memory_mb = 1024});
-    ASSERT_TRUE(eal) << eal.error();
-    eal_.emplace(std::move(*eal));
-  }
-  void TearDown() override { eal_.reset(); }
-  std::optional<Eal> eal_;
-};
-testing::Environment* const kDpdk = testing::AddGlobalTestEnvironment(new Dpdk);
 
 class WorldTest : public testing::Test {
  protected:
