@@ -80,6 +80,7 @@ size_t Line::queue_of(rte_mbuf* packet) const {
 }
 
 void Line::launch(rte_mbuf* packet, Nanos leaves) {
+  if (queues_.empty()) return rte_pktmbuf_free(packet);  // an external host, which nobody plays
   Nanos due = leaves + options_.delay;
   if (options_.loss > 0 && random_.uniform() < options_.loss) {
     rte_pktmbuf_free(packet);

@@ -85,6 +85,11 @@ TEST_F(CableTest, LosesByChanceAndCounts) {
   EXPECT_NEAR(static_cast<double>(line.lost()), 1000, 4 * 27.4);  // four standard deviations
 }
 
+TEST_F(CableTest, LeadsNowhereWhereNobodyPlaysTheFarEnd) {
+  Line line({.rate = 1e9, .delay = 1_ms}, schedule, {});
+  EXPECT_EQ(send(line, 0_ms, 3), 3);  // that they are freed is what the pool is asked in the end
+}
+
 TEST_F(CableTest, JitterKeepsTheOrder) {
   Line line = make({.delay = 1_ms, .jitter = 2_ms});
   for (int i = 0; i < 300; ++i) send(line, Nanos(i * 10'000));

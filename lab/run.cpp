@@ -59,7 +59,7 @@ class RouterRecords {
       const router::Snapshot end = world.router(i).snapshot();
       if (!end.conserved())
         return tl::unexpected(t.routers[i].name + ": the counters do not add up");
-      const std::vector<PortStats> ports(end.links.size());  // rings count nothing
+      const std::vector<PortStats> ports(end.links.size());  // wires count by themselves
       if (auto done = records_[i].finish(end, ports, to_seconds(world.now())); !done) return done;
     }
     return {};

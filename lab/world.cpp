@@ -143,7 +143,6 @@ tl::expected<void, std::string> World::add_router(size_t r, const Options& optio
     Node& node = nodes_[worker_nodes_[r][w]];
     node.worker = &routers_.back()->worker(w);
     node.drains = worker_nodes_[r].front();  // every worker has a queue at every port
-    for (const auto& link : ports) node.ports.push_back(link[w]);
   }
   return {};
 }
@@ -162,9 +161,7 @@ tl::expected<void, std::string> World::add_host(uint32_t h, sender::OutcomeSink&
   if (!made) return tl::unexpected(made.error());
   hosts_.push_back(std::move(*made));
   senders_.push_back(hosts_.back().get());
-  Node& node = nodes_[host_nodes_[h]];
-  node.sender = senders_.back();
-  node.ports = {port};
+  nodes_[host_nodes_[h]].sender = senders_.back();
   return {};
 }
 
@@ -181,7 +178,6 @@ void World::poll(uint32_t i) {
     next = node.worker->poll(now_);
     if (node.drains != i && node.worker->moved()) schedule_.wake(node.drains, now_);
   }
-  for (const QueuePair* port : node.ports) next = std::min(next, port->next_deadline());
   schedule_.set(i, next);
 }
 

@@ -60,7 +60,6 @@ class World {
     router::Worker* worker = nullptr;
     uint32_t drains = 0;  // the node that drains what the worker hands off
     sender::Sender* sender = nullptr;
-    std::vector<QueuePair*> ports;
     Nanos held_until{0};
     Nanos held{0};
   };

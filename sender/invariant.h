@@ -19,8 +19,8 @@ namespace turnpike::sender {
 ///
 /// A host whose budget falls may be above it until it has given back what is too much. The budget
 /// it had bounds what it pays for two more round trips, after which the last ACK of what was sent
-/// before has come. What a flow sends only because it must hear
-/// from its path once per round trip is not in (b): prices set that, no budget does.
+/// before has come. What a flow sends only because it must hear from its path once per round trip
+/// is not in (b): prices set that, no budget does.
 class Invariant {
  public:
   static constexpr Nanos kSecond{1'000'000'000};

@@ -2,6 +2,9 @@
 // The arguments that EAL is started with, and the errors that it is not started with.
 #include "common/dpdk/eal.h"
 
+#include <algorithm>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "common/dpdk/test_eal.h"
@@ -75,6 +78,26 @@ TEST(Pool, TakesTheMemoryThatItSays) {
     EXPECT_LE(bytes, Pool::memory(kCount, room) * 21 / 20);
     EXPECT_GE(bytes, Pool::memory(kCount, room) * 19 / 20);
   }
+}
+
+TEST(Pool, InItsOwnMemoryHoldsAllItsBuffersAndZeros) {
+  constexpr uint16_t kRoom = 1024;
+  auto pool =
+      Pool::create("own", {.mbufs = 4095, .cache = 0, .data_room = kRoom, .own_memory = true});
+  ASSERT_TRUE(pool) << pool.error();
+  std::vector<rte_mbuf*> all;
+  while (rte_mbuf* m = rte_pktmbuf_alloc(pool->get())) {
+    const auto* data = static_cast<const uint8_t*>(m->buf_addr);
+    ASSERT_TRUE(std::all_of(data, data + kRoom, [](uint8_t b) { return b == 0; }));
+    all.push_back(m);
+  }
+  EXPECT_EQ(all.size(), 4095U);
+  const auto [low, high] = std::ranges::minmax(all);
+  EXPECT_LT(static_cast<size_t>(reinterpret_cast<char*>(high) - reinterpret_cast<char*>(low)),
+            all.size() * 2048)
+      << "two buffers share a page";
+  for (rte_mbuf* m : all) rte_pktmbuf_free(m);
+  EXPECT_EQ(pool->in_use(), 0U);
 }
 
 TEST(Pool, TooLargeIsAnErrorThatSaysWhatToDo) {

@@ -73,10 +73,10 @@ rte_mempool* Pool::create_in_own_memory(const char* name, const PoolOptions& o, 
       rte_mempool_obj_iter(pool, rte_pktmbuf_init, nullptr);
       return pool;
     }
-    if (filled < 0) munmap(memory, length);
-    rte_errno = ENOMEM;
+    if (filled <= 0) munmap(memory, length);  // the pool did not take it
   }
   rte_mempool_free(pool);
+  rte_errno = ENOMEM;
   return nullptr;
 }
 

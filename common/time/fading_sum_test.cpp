@@ -45,15 +45,15 @@ TEST(FadingSum, HoldsThenFadesEvenly) {
 
 TEST(FadingSum, NothingIsLeftOfMuchLargerContributions) {
   FadingSum<> sum;
-  for (int i = 0; i < 1000; ++i) {
-    sum.advance(Nanos(i * 1'000'000), 100_ms);
-    sum.add(1e12 * (i % 3 - 1), 50_ms);
-  }
-  sum.advance(1149_ms, 100_ms);
-  sum.add(1e-12, 50_ms);
-  sum.advance(1170_ms, 100_ms);  // the large ones are gone; a residue of 1e-4 would be usual
-  EXPECT_NEAR(sum.total(), 1e-12, 1e-3);
-  sum.advance(1500_ms, 100_ms);
+  const auto add = [&sum](int ms, double value) {
+    sum.advance(Nanos(int64_t{1'000'000} * ms), 100_ms);
+    sum.add(value, 50_ms);
+  };
+  for (int ms = 0; ms < 1000; ++ms) add(ms, 1e12 * (1 + ms % 3));
+  // A plain running sum keeps a residue of 1e-2 here, 1e8 times what is to be told.
+  for (int ms = 1000; ms < 3000; ++ms) add(ms, 1e-12);
+  EXPECT_NEAR(sum.total() / 1e-10, 1, 0.02);  // 50 ms in full and 100 ms at half, one per ms
+  sum.advance(3500_ms, 100_ms);
   EXPECT_EQ(sum.total(), 0);
 }
 

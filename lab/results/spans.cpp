@@ -43,12 +43,18 @@ Nanos Spans::next(Nanos now) const {
   return edge == readings_.end() ? kNever : edge->first;
 }
 
+std::vector<router::Snapshot> Spans::snapshots(World& world) const {
+  std::vector<router::Snapshot> all;
+  for (size_t r = 0; r < topology_.routers.size(); ++r) all.push_back(world.router(r).snapshot());
+  return all;
+}
+
 void Spans::mark(World& world) {
   Price price{.at = world.now(), .by_link = {}};
+  const std::vector<router::Snapshot> routers = snapshots(world);
   for (const Egress& e : egress_) {
     double now = 0;
-    const router::Snapshot snapshot = world.router(e.router).snapshot();
-    for (const Gauge& g : snapshot.links[e.place].gauges)
+    for (const Gauge& g : routers[e.router].links[e.place].gauges)
       if (g.name == "price" && g.value > kMinPrice.count()) now = g.value;
     price.by_link.push_back(now);
   }
@@ -59,8 +65,9 @@ void Spans::mark(World& world) {
 
 Spans::Reading Spans::read(World& world) const {
   Reading r;
+  const std::vector<router::Snapshot> routers = snapshots(world);
   for (const Egress& e : egress_)
-    r.links.push_back({.counters = world.router(e.router).snapshot().links[e.place],
+    r.links.push_back({.counters = routers[e.router].links[e.place],
                        .waits = world.router(e.router).waits(e.place),
                        .lost = world.lost(e.link, e.direction)});
   r.hosts.resize(topology_.hosts.size());

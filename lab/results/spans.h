@@ -47,6 +47,7 @@ class Spans {
     size_t router, place, link, direction;
   };
 
+  [[nodiscard]] std::vector<router::Snapshot> snapshots(World& world) const;
   [[nodiscard]] Reading read(World& world) const;
   [[nodiscard]] nlohmann::json link_json(size_t i, const config::Span& span) const;
   [[nodiscard]] nlohmann::json span_json(const config::Span& span) const;

@@ -17,9 +17,8 @@ namespace turnpike::sender {
 
 /// How the run ended.
 struct RunEnd {
-  Nanos now{0};  // of the run's own clock, which began at 0
-  std::optional<double> wall_s =
-      {};             // what it took, start-up and drain included; where time is real
+  Nanos now{0};                       // of the run's own clock, which began at 0
+  std::optional<double> wall_s = {};  // what it took from start-up on, where time is real
   double unix_s = 0;  // UNIX time when that clock stood at 0; 0 where time is not real
   std::map<std::string, std::string> facts = {};  // for people: versions, CPU, commit
 };
