@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The moving window: a wheel of sums, beside a queue that remembers every packet.
+// The moving window: a queue of buckets, beside one that remembers every packet.
 #include <array>
 #include <deque>
 
@@ -14,7 +14,7 @@ constexpr size_t kFields = 4;
 using Values = std::array<double, kFields>;
 constexpr Values kPacket{1.2e-5, 3e-7, 0.08, 1};
 
-// What the wheel replaces: exact, a node per packet, with a fixed window.
+// What the buckets replace: exact, a node per packet, with a fixed window.
 class Queue {
  public:
   void advance(Nanos now, Nanos window) {
@@ -85,20 +85,22 @@ void moving(benchmark::State& state) {
 }
 BENCHMARK(moving)->Name("expiring_sum/moving_window");
 
-// The dearest call: the window halves or doubles, and every slot is made anew.
-void rescale(benchmark::State& state) {
+// The dearest stream: every packet brings more than all before it together, so each has a bucket,
+// and they never suffice.
+void growing(benchmark::State& state) {
   ExpiringSum<kFields> sum;
   Nanos now{0};
-  bool longer = false;
+  double v = 1e-300;
   for (auto _ : state) {
     now += 1_us;
-    longer = !longer;
-    sum.advance(now, longer ? 320_ms : 80_ms);
-    sum.add(kPacket);
+    v = v > 1e300 ? 1e-300 : v * 2.1;
+    sum.advance(now, 160_ms);
+    sum.add({v, v, 0.08, 1});
     benchmark::DoNotOptimize(sum.totals());
   }
+  state.SetItemsProcessed(state.iterations());
 }
-BENCHMARK(rescale)->Name("expiring_sum/rescale");
+BENCHMARK(growing)->Name("expiring_sum/growing");
 
 }  // namespace
 }  // namespace turnpike

@@ -2,6 +2,7 @@
 #include "lab/cable.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <rte_hash_crc.h>
@@ -23,8 +24,12 @@ uint32_t flow_hash(const rte_mbuf* m) {
   const std::span<const uint8_t> frame(rte_pktmbuf_mtod(m, const uint8_t*), m->data_len);
   if (wire::locate_udp(frame, at) != wire::FrameError::kNone) return 0;
   const size_t addresses = at.ip + (at.ipv6 ? wire::kIpv6SourceAt : wire::kIpv4SourceAt);
-  const uint32_t h = rte_hash_crc(frame.data() + addresses, at.ipv6 ? 32 : 8, 0);
-  return rte_hash_crc(frame.data() + at.udp, 4, h);
+  // rte_hash_crc reads whole words: from where they are aligned.
+  alignas(8) std::array<uint8_t, 32 + 4> key{};
+  const size_t length = at.ipv6 ? 32 : 8;
+  std::copy_n(frame.data() + addresses, length, key.data());
+  std::copy_n(frame.data() + at.udp, 4, key.data() + length);
+  return rte_hash_crc(key.data(), static_cast<uint32_t>(length) + 4, 0);
 }
 
 /// Both lines of the mbuf and the packet's headers.
@@ -88,7 +93,7 @@ void Line::launch(rte_mbuf* packet, Nanos leaves) {
     return;
   }
   if (options_.jitter > Nanos(0)) {
-    const double most = static_cast<double>(options_.jitter.count());
+    const auto most = static_cast<double>(options_.jitter.count());
     due = latest_ = std::max(latest_, due + Nanos(static_cast<int64_t>(random_.uniform() * most)));
   }
   if (options_.reorder > 0 && random_.uniform() < options_.reorder) due += options_.delay / 4;

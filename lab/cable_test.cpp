@@ -124,6 +124,7 @@ TEST(Schedule, IsAlwaysTheEarliestAndLowestNode) {
   std::mt19937 random(1);
   Schedule schedule;
   std::vector<Nanos> due;
+  due.reserve(20);
   for (int i = 0; i < 20; ++i) due.push_back(schedule.due(schedule.add()));
   for (int step = 0; step < 20000; ++step) {
     const uint32_t node = random() % due.size();

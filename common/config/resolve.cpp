@@ -221,6 +221,7 @@ struct SizeText {
 
 std::string names(const Topology& t, const std::vector<size_t>& hosts) {
   std::vector<std::string> out;
+  out.reserve(hosts.size());
   for (const size_t h : hosts) out.push_back(plain(t.hosts[h].name));
   return listed(out);
 }

@@ -165,10 +165,12 @@ TEST(Resolve, HasRoomForTheLargestFileThatThereMayBe) {
   std::string links = "links:\n", flows = "traffic:\n  flows:\n";
   for (int i = 0; i < 1023; ++i) {
     const std::string n = std::to_string(i);
-    text += "  h" + n + ": {budget: 1 $/s}\n";
-    links += "  l" + n + ": {ends: [h" + n + ", gate], rate: 1 Gbps, attach: memif}\n";
+    text.append("  h").append(n).append(": {budget: 1 $/s}\n");
+    links.append("  l").append(n).append(": {ends: [h").append(n);
+    links.append(", gate], rate: 1 Gbps, attach: memif}\n");
   }
-  for (int i = 0; i < 5000; ++i) flows += "    f" + std::to_string(i) + ": {from: h0, to: h1}\n";
+  for (int i = 0; i < 5000; ++i)
+    flows.append("    f").append(std::to_string(i)).append(": {from: h0, to: h1}\n");
   again(expect_right(text + "routers: {gate: {}}\n" + links + flows));
 }
 

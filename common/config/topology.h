@@ -99,7 +99,7 @@ struct Router {
   std::vector<unsigned> lcores;  // CPUs; the first one also owns shaped links by default
   std::vector<Route<Ipv4Prefix>> ipv4_routes;  // given and computed, longest match wins
   std::vector<Route<Ipv6Prefix>> ipv6_routes;
-  std::vector<size_t> links;  // links that end here
+  std::vector<size_t> links;                  // links that end here
   size_t ipv4_by_hand = 0, ipv6_by_hand = 0;  // how many routes the file gives; they come first
 };
 

@@ -49,7 +49,8 @@ std::string listed(std::span<const std::string> values) {
 
 std::string mapped(std::span<const YamlPair> entries) {
   std::string out;
-  for (const auto& [key, value] : entries) out += (out.empty() ? "" : ", ") + key + ": " + value;
+  for (const auto& [key, value] : entries)
+    out.append(out.empty() ? "" : ", ").append(key).append(": ").append(value);
   return "{" + out + "}";
 }
 

@@ -64,11 +64,9 @@ rte_mempool* Pool::create_in_own_memory(const char* name, const PoolOptions& o, 
   const size_t length = ((o.mbufs + o.mbufs / 64) * each / kLargePage + 2) * kLargePage;
   void* memory = map_aligned(length);
   if (memory != nullptr) {
-    const auto unmap = [](rte_mempool_memhdr* chunk, void* size) {
-      munmap(chunk->addr, reinterpret_cast<size_t>(size));
-    };
+    const auto unmap = [](rte_mempool_memhdr* chunk, void*) { munmap(chunk->addr, chunk->len); };
     const int filled = rte_mempool_populate_iova(pool, static_cast<char*>(memory), RTE_BAD_IOVA,
-                                                 length, unmap, reinterpret_cast<void*>(length));
+                                                 length, unmap, nullptr);
     if (filled >= static_cast<int>(o.mbufs)) {
       rte_mempool_obj_iter(pool, rte_pktmbuf_init, nullptr);
       return pool;

@@ -35,6 +35,6 @@ const Protocol* find_protocol(uint8_t id);
 std::span<const std::string_view> preset_names();
 /// Parameters of the protocol's link law, or of its flow law, in the preset of that name; their
 /// fallbacks where the protocol has no such preset.
-ParamValues preset_values(const Protocol& protocol, bool link, std::string_view preset);
+ParamValues preset_values(const Protocol& protocol, bool link, std::string_view name);
 
 }  // namespace turnpike

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums over a moving window whose length moves too: a wheel whose slots are sums.
+// Sums over a moving window whose length moves too: a queue whose buckets are as fine as needed.
 #pragma once
 
 #include <algorithm>
@@ -13,182 +13,166 @@
 
 namespace turnpike {
 
-/// `Fields` sums over all contributions younger than the current window. O(1) amortised per call
-/// while the window moves by less than a slot per call, O(Slots) at worst; no allocation.
+/// `Fields` sums over all contributions younger than the current window. O(1) amortised per call,
+/// O(Buckets) at worst; no allocation.
 ///
-/// Time is cut into ticks of 2^k ns that follow the window, so that a window spans 3/8 to 7/8 of
-/// the slots. A contribution is known to its tick, and the tick that the window's end cuts counts
-/// in proportion. So it leaves over the length of one tick, at most 8/3 window / Slots long
-/// (d/192 for 512 slots), and on average at most half of that too early or too late (d/384).
-/// Slots stay for at least 8/7 window: when the window grows, what they hold counts again. When it
-/// shrinks, contributions made under a longer tick keep that tick's error.
+/// Contributions that came within 4/Buckets of the window and make less than 4/Buckets of every
+/// field's sum share a bucket, and leave as if they had come evenly between the first of them and
+/// the last. A larger one has a bucket for itself and leaves at its very moment. So a sum is never
+/// wrong by more than 4/Buckets of what it was when the bucket that is leaving came, and usually by
+/// a tenth of that. (Where the buckets do not suffice, as when every contribution exceeds all
+/// before, neighbours are merged, the smallest first.)
 ///
-/// Nothing is ever subtracted. Old slots hold the sum from their start up to `flip_` instead of
-/// their own, newer slots and the head are added to it; once per turn the newer slots become old
-/// ones. A sum therefore has only the rounding of the contributions still in the window, whatever
-/// has left it, and sums of non-negative contributions are never negative.
-template <size_t Fields, size_t Slots = 512>
+/// Nothing is ever subtracted. Buckets before `flip_` hold the sum from their start up to it
+/// instead of their own, newer ones are added to it; when the window has left the former, the
+/// latter take their place. A sum therefore has only the rounding of the contributions still in
+/// the window, whatever has left it, and sums of non-negative contributions are never negative.
+template <size_t Fields, size_t Buckets = 1024>
 class alignas(64) ExpiringSum {
-  static_assert(Fields > 0 && std::has_single_bit(Slots) && Slots >= 8);
+  static_assert(Fields > 0 && std::has_single_bit(Buckets) && Buckets >= 8);
 
  public:
   using Values = std::array<double, Fields>;
 
-  /// Windows outside this range count as its nearest end.
-  static constexpr Nanos kMinWindow{static_cast<int64_t>(Slots * 3 / 8)};
-  static constexpr Nanos kMaxWindow{int64_t{1} << 60};
-
   /// Goes to `now`, |now| < 2^61 ns (an earlier one than before counts as the last one), and makes
-  /// the window `window` long, until the next call.
+  /// the window `window` long, at least 1 ns. What has once left does not come back: a window that
+  /// grows faster than time passes reaches back to where it reached before.
   void advance(Nanos now, Nanos window) {
     now_ = std::max(now_, now.count());
-    const int64_t length = std::clamp(window, kMinWindow, kMaxWindow).count();
-    const int wanted = wanted_shift(length);
-    if (wanted > shift_) [[unlikely]]
-      coarsen(wanted - shift_);
-    move_head(now_ >> shift_);
-    if (wanted < shift_) [[unlikely]]
-      refine(shift_ - wanted);
-    move_tail(now_ - length);
+    const int64_t length = std::clamp<int64_t>(window.count(), 1, int64_t{1} << 60);
+    begin_ = std::max(begin_, now_ - length);
+    span_ = length / kParts;
+    if (open_.first < now_ - span_ || open_.first <= begin_) close();
+    drop();
   }
 
   /// Adds at the time of the last advance.
   void add(const Values& v) {
-    for (size_t f = 0; f < Fields; ++f) head_[f] += v[f];
+    if (too_large(v)) close();
+    if (!is_open()) open_ = {now_, now_, {}};
+    open_.last = now_;
+    accumulate(open_.sum, v);
   }
 
   /// The sums over contributions whose age was less than the window at the last advance.
   [[nodiscard]] Values totals() const {
     Values sum;
-    for (size_t f = 0; f < Fields; ++f) sum[f] = older_[f] + head_[f];
+    for (size_t f = 0; f < Fields; ++f) sum[f] = older_[f] + recent_[f] + open_.sum[f];
     return sum;
   }
-
-  /// The current resolution.
-  [[nodiscard]] Nanos tick() const { return Nanos(int64_t{1} << shift_); }
 
   static constexpr size_t state_bytes() { return sizeof(ExpiringSum); }
 
  private:
-  static constexpr auto kSlots = static_cast<int64_t>(Slots);
-  // Ticks per window: at least, as chosen at a change at most, and at most. The gaps between them
-  // are the hysteresis: the window must move by a seventh before the tick changes back.
-  static constexpr int64_t kLeast = kSlots * 3 / 8, kChosen = kSlots * 3 / 4,
-                           kMost = kSlots * 7 / 8;
+  static constexpr int64_t kParts = Buckets / 4;
+  static constexpr double kPart = 1 / static_cast<double>(kParts);
 
-  [[nodiscard]] int wanted_shift(int64_t length) const {
-    if (length <= kMost << shift_ && length >= kLeast << shift_) [[likely]]
-      return shift_;
-    return std::bit_width(static_cast<uint64_t>((length - 1) / kChosen));
-  }
+  struct Bucket {
+    int64_t first, last;  // contribution's time
+    Values sum;           // its own; before flip_: from its start up to there
+  };
 
-  [[nodiscard]] Values& slot(int64_t tick) { return ring_[static_cast<size_t>(tick) % Slots]; }
-  [[nodiscard]] int64_t oldest() const { return head_tick_ - kSlots + 1; }
+  [[nodiscard]] Bucket& at(uint64_t i) { return ring_[i % Buckets]; }
+  [[nodiscard]] const Bucket& at(uint64_t i) const { return ring_[i % Buckets]; }
 
   static void accumulate(Values& sum, const Values& v) {
     for (size_t f = 0; f < Fields; ++f) sum[f] += v[f];
   }
 
-  void move_head(int64_t to) {
-    if (to == head_tick_) return;
-    if (to - head_tick_ >= kSlots) [[unlikely]] {
-      ring_.fill(Values{});
-      base_ = Values{};
-      recent_ = Values{};
-      flip_ = to;
-    } else {
-      slot(head_tick_) = head_;
-      accumulate(recent_, head_);
-      for (int64_t t = head_tick_ + 1; t < to; ++t) slot(t) = Values{};
-    }
-    head_ = Values{};
-    head_tick_ = to;
+  static bool within(const Values& v, const Values& all, double part) {
+    bool is = true;
+    for (size_t f = 0; f < Fields; ++f) is &= !(std::fabs(v[f]) > part * std::fabs(all[f]));
+    return is;
   }
 
-  // The window begins just after `time`. Its first tick is always before the head's.
-  void move_tail(int64_t time) {
-    const int64_t tail = time >> shift_;
-    if (tail >= flip_) settle();
-    const Values& from = slot(tail);
-    const Values& next = tail + 1 == flip_ ? base_ : slot(tail + 1);
-    const int64_t inside = ((tail + 1) << shift_) - 1 - time;
-    const double share = static_cast<double>(inside) * per_tick_;
-    for (size_t f = 0; f < Fields; ++f)
-      older_[f] = recent_[f] + next[f] + share * (from[f] - next[f]);
+  [[nodiscard]] bool is_open() const { return open_.first <= now_; }
+
+  // Whether the open bucket would be more than its part with this.
+  [[nodiscard]] bool too_large(const Values& v) const {
+    if (!is_open()) return false;
+    Values in = open_.sum, all = totals();
+    accumulate(in, v);
+    accumulate(all, v);
+    return !within(in, all, kPart);
   }
 
-  // Turns the slots since the last flip into sums up to the head; their sum joins the older ones.
+  void close() {
+    if (!is_open()) return;
+    if (head_ - tail_ == Buckets) merge();
+    at(head_++) = open_;
+    accumulate(recent_, open_.sum);
+    open_ = kNone;
+  }
+
+  // Leaves behind what came up to begin_.
+  void drop() {
+    while (tail_ < head_ && at(tail_).last <= begin_) ++tail_;
+    if (tail_ >= flip_) settle();
+    older_ = tail_ < head_ ? part_after(begin_) : Values{};
+  }
+
+  // Of the buckets that hold sums up to flip_, what came after `time`, which cuts the first or not.
+  [[nodiscard]] Values part_after(int64_t time) const {
+    const Bucket& b = at(tail_);
+    if (b.first > time) return b.sum;
+    const double share =
+        static_cast<double>(b.last - time) / static_cast<double>(b.last - b.first + 1);
+    Values sum = tail_ + 1 < flip_ ? at(tail_ + 1).sum : Values{};
+    for (size_t f = 0; f < Fields; ++f) sum[f] += share * (b.sum[f] - sum[f]);
+    return sum;
+  }
+
+  // Turns the buckets' own sums since the last flip into sums up to the newest bucket.
   void settle() {
-    if (flip_ == head_tick_) return;
     Values sum{};
-    for (int64_t t = head_tick_ - 1; t >= std::max(flip_, oldest()); --t) {
-      accumulate(sum, slot(t));
-      slot(t) = sum;
+    for (uint64_t i = head_; i > std::max(flip_, tail_);) {
+      accumulate(sum, at(--i).sum);
+      at(i).sum = sum;
     }
-    if (flip_ >= oldest()) accumulate(slot(flip_), base_);
-    for (int64_t t = flip_ - 1; t >= oldest(); --t) accumulate(slot(t), sum);
-    base_ = Values{};
+    for (uint64_t i = std::max(flip_, tail_); i > tail_;) accumulate(at(--i).sum, sum);
     recent_ = Values{};
-    flip_ = head_tick_;
+    flip_ = head_;
   }
 
-  // Every 2^k slots become one: of sums up to the head, the first one is theirs.
-  void coarsen(int k) {
+  // Merges neighbours until half of the buckets are free: those first that together are no more
+  // than a part, then twice that, and so on.
+  void merge() {
     settle();
-    const auto sum_from = [&](int64_t tick) {
-      return tick < head_tick_ ? slot(std::max(tick, oldest())) : base_;
-    };
-    std::array<Values, Slots> ring;
-    const int64_t head = head_tick_ >> k;
-    for (int64_t t = head - kSlots + 1; t <= head; ++t)
-      ring[static_cast<size_t>(t) % Slots] = sum_from(t << k);
-    base_ = ring[static_cast<size_t>(head) % Slots];
-    replace(ring, head, shift_ + k);
-  }
-
-  // A slot becomes 2^k with equal parts of it; the head's part that is still to come gets none.
-  void refine(int k) {
-    settle();
-    std::array<Values, Slots> ring;
-    const int64_t head = now_ >> (shift_ - k);
-    const int64_t begin = head_tick_ << k;
-    const double part = 1 / static_cast<double>(head - begin + 1);
-    const double small = std::ldexp(1, -k);
-    for (int64_t t = head - kSlots + 1; t < head; ++t) {
-      // What the slot's sum has of base_, of the slots before the head, and of the head.
-      const double of_head = static_cast<double>(head - std::max(t, begin)) * part;
-      const int64_t whole = t >> k;
-      const Values& next = whole + 1 >= head_tick_ ? base_ : slot(whole + 1);
-      const Values& from = whole == head_tick_ ? base_ : slot(whole);
-      const double share = static_cast<double>(((whole + 1) << k) - t) * small;
-      const double of_base = t < begin ? 1 : of_head + part;
-      Values& sum = ring[static_cast<size_t>(t) % Slots];
-      for (size_t f = 0; f < Fields; ++f)
-        sum[f] = of_base * next[f] + share * (from[f] - next[f]) + of_head * head_[f];
+    for (double parts = 1; head_ - tail_ > Buckets / 2; parts *= 2) {
+      const Values all = at(tail_).sum;
+      uint64_t to = tail_;
+      for (uint64_t i = tail_; i < head_; ++to) {
+        Bucket b = at(i++);
+        if (i < head_ && may_merge(b, i, all, parts)) b.last = at(i++).last;
+        at(to) = b;
+      }
+      head_ = flip_ = to;
     }
-    for (double& v : base_) v *= part;
-    for (double& v : head_) v *= part;
-    replace(ring, head, shift_ - k);
+    older_ = part_after(begin_);
   }
 
-  void replace(const std::array<Values, Slots>& ring, int64_t head, int shift) {
-    ring_ = ring;
-    head_tick_ = flip_ = head;
-    shift_ = shift;
-    per_tick_ = std::ldexp(1, -shift);
+  [[nodiscard]] bool may_merge(const Bucket& b, uint64_t next, const Values& all,
+                               double parts) const {
+    if (parts > kParts) return true;
+    Values own = b.sum;
+    if (next + 1 < head_)
+      for (size_t f = 0; f < Fields; ++f) own[f] -= at(next + 1).sum[f];
+    return static_cast<double>(at(next).last - b.first) <= parts * static_cast<double>(span_) &&
+           within(own, all, parts * kPart);
   }
+
+  // Where no bucket is open.
+  static constexpr Bucket kNone{int64_t{1} << 62, int64_t{1} << 62, {}};
 
   // What every packet touches comes first.
-  Values head_{};    // contributions of the head's tick
-  Values older_{};   // everything before the head that is in the window
-  Values recent_{};  // the slots from flip_ to before the head
+  Bucket open_ = kNone;  // of the newest contributions
+  Values older_{};       // of the buckets before flip_, what is in the window
+  Values recent_{};      // the buckets from flip_ on
   int64_t now_ = -(int64_t{1} << 61);
-  int64_t head_tick_ = now_;
-  int64_t flip_ = now_;  // slots before this tick hold sums up to it, slots from it their own
-  int shift_ = 0;        // a tick is 2^shift_ ns
-  double per_tick_ = 1;  // 2^-shift_
-  Values base_{};        // part of the older slots' sums that lies in tick flip_ (after coarsening)
-  alignas(64) std::array<Values, Slots> ring_{};
+  int64_t begin_ = now_ * 2;  // the window begins just after
+  int64_t span_ = 0;          // ns, of a bucket at most
+  uint64_t tail_ = 0, flip_ = 0, head_ = 0;
+  alignas(64) std::array<Bucket, Buckets> ring_{};
 };
 
 }  // namespace turnpike

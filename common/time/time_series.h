@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What was the value at that time? A ring of bins that answers for the recent past.
+// What was the value at that time? Two rings that answer for the recent past.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,69 +14,92 @@
 
 namespace turnpike {
 
-/// A value that changes at recorded times and holds in between, such as a link's price. Each bin
-/// of 2^bin_shift ns keeps its last record; the last `Bins` bins are remembered (by default 2048
-/// of 1.05 ms: 2.1 s). record() is O(1) per bin that time has passed, at most O(Bins).
-template <size_t Bins = 2048>
+/// A value that changes at recorded times and holds in between, such as a link's price. A change by
+/// less than a thousandth is none. One ring holds the last `Records` changes; the other holds the
+/// last change of each bin of 2^bin_shift ns, for the last `Bins` bins (by default 2048 of 1.05 ms:
+/// 2.1 s), and where the first ring has that bin's. record() is O(1) per bin that time has passed,
+/// at most O(Bins); at() searches the changes of one bin.
+template <size_t Bins = 2048, size_t Records = 2048>
 class alignas(64) TimeSeries {
-  static_assert(std::has_single_bit(Bins) && Bins >= 2);
+  static_assert(std::has_single_bit(Bins) && Bins >= 2 && std::has_single_bit(Records));
 
  public:
+  static constexpr double kTolerance = 0x1p-10;  // of a value, what is no change
+
   explicit TimeSeries(unsigned bin_shift = 20) : shift_(bin_shift) {}
 
-  /// From `t` on the value is `value`. A time before the last record's counts as the last one's.
+  /// From `t` on the value is `value`. A time before the last change's counts as the last one's.
   void record(Nanos t, double value) {
+    if (count_ > 0 && std::fabs(value - last_.value) <= kTolerance * std::fabs(last_.value)) return;
     const int64_t time = std::max(t.count(), last_.time);
     const int64_t bin = time >> shift_;
     if (bin != head_) pass(bin);
     last_ = {time, value};
-    slot(bin) = {time, value};  // not a copy of last_: its two halves are still on their way
+    records_[count_++ % Records] = {time, value};
+    bins_[index(bin)] = {{time, value}, count_};
   }
 
-  /// The value at time `t`: exact unless a record after t shares t's bin. Then it is the last one
-  /// of the bins before, so it misses records of t's own bin at most, and is never one from after
-  /// t. Empty before the first record and beyond the horizon.
+  /// The value at time `t`: within kTolerance of what was recorded for it, if there have been fewer
+  /// than `Records` changes since. Else the last one of the bins before t's may answer: it misses
+  /// changes of t's own bin, and is never one from after t. Empty before the first record and
+  /// beyond the horizon.
   [[nodiscard]] std::optional<double> at(Nanos t) const {
-    if (t.count() >= last_.time) return recorded() ? std::optional(last_.value) : std::nullopt;
+    if (t.count() >= last_.time) return count_ > 0 ? std::optional(last_.value) : std::nullopt;
     const int64_t bin = t.count() >> shift_;
     const int64_t oldest = head_ - static_cast<int64_t>(Bins) + 1;
-    if (!recorded() || bin < oldest) return std::nullopt;
-    if (slot(bin).time <= t.count()) return slot(bin).value;
-    if (bin == oldest || slot(bin - 1).time > t.count()) return std::nullopt;
-    return slot(bin - 1).value;
+    if (count_ == 0 || bin < oldest) return std::nullopt;
+    const Bin& own = bins_[index(bin)];
+    if (own.last.time <= t.count()) return own.last.value;
+    if (bin == oldest) return std::nullopt;
+    const Bin& before = bins_[index(bin - 1)];
+    const Change* change = &before.last;
+    const uint64_t kept = count_ - std::min<uint64_t>(count_, Records);
+    for (uint64_t low = std::max(before.end, kept), high = own.end; low < high;) {
+      const uint64_t middle = low + (high - low) / 2;
+      const Change& c = records_[middle % Records];
+      if (c.time <= t.count()) {
+        change = &c;
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return change->time <= t.count() ? std::optional(change->value) : std::nullopt;
   }
 
   /// The span of time that one bin covers.
   [[nodiscard]] Nanos bin() const { return Nanos(int64_t{1} << shift_); }
 
  private:
-  struct Record {
+  struct Change {
     int64_t time = kUnset;
     double value = 0;
+  };
+  struct Bin {
+    Change last;       // of this bin or, without any, of those before
+    uint64_t end = 0;  // changes up to here
   };
   // Later than any time that is asked for, so that an unset bin answers for none.
   static constexpr int64_t kUnset = kNever.count();
   static constexpr int64_t kNone = -(int64_t{1} << 62);  // earlier than any time
 
-  [[nodiscard]] bool recorded() const { return head_ != kNone; }
-  [[nodiscard]] Record& slot(int64_t bin) { return ring_[static_cast<size_t>(bin) % Bins]; }
-  [[nodiscard]] const Record& slot(int64_t bin) const {
-    return ring_[static_cast<size_t>(bin) % Bins];
-  }
+  static size_t index(int64_t bin) { return static_cast<size_t>(bin) % Bins; }
 
-  // The bins that nothing was recorded in hold what was last recorded before them.
+  // The bins in which nothing changed hold what changed last before them.
   void pass(int64_t bin) {
-    if (recorded()) {
+    if (count_ > 0) {
       const int64_t first = std::max(head_ + 1, bin - static_cast<int64_t>(Bins) + 1);
-      for (int64_t b = first; b < bin; ++b) slot(b) = last_;
+      for (int64_t b = first; b < bin; ++b) bins_[index(b)] = {last_, count_};
     }
     head_ = bin;
   }
 
-  std::array<Record, Bins> ring_;
-  Record last_{kNone, 0};
-  int64_t head_ = kNone;  // the bin of the last record
+  Change last_{kNone, 0};
+  uint64_t count_ = 0;    // of changes
+  int64_t head_ = kNone;  // the bin of the last change
   unsigned shift_;
+  std::array<Bin, Bins> bins_;
+  std::array<Change, Records> records_;
 };
 
 }  // namespace turnpike

@@ -16,68 +16,88 @@ struct Record {
   double value;
 };
 
-// The answers that the contract of at() allows for `t`, by the list of all records.
-template <size_t Bins>
-void check(const std::vector<Record>& records, const TimeSeries<Bins>& series, int64_t t) {
+// What a series of so many records must answer for `t`, by the list of all changes.
+template <size_t Bins, size_t Records>
+void check(const std::vector<Record>& changes, const TimeSeries<Bins, Records>& series, int64_t t) {
   const int64_t bin = series.bin().count();
   const auto got = series.at(Nanos(t));
-  const int64_t oldest = (records.back().time / bin - static_cast<int64_t>(Bins) + 1) * bin;
-  auto right = records.rbegin();
-  while (right != records.rend() && right->time > t) ++right;
-  if (right == records.rend() || t < oldest) {
+  const int64_t oldest = (changes.back().time / bin - static_cast<int64_t>(Bins) + 1) * bin;
+  auto right = changes.rbegin();
+  while (right != changes.rend() && right->time > t) ++right;
+  if (right == changes.rend() || t < oldest) {
     ASSERT_FALSE(got) << "nothing to know at " << t;
     return;
   }
-  // A later record of the same bin hides the right one: then the last of an earlier bin answers.
-  const bool hidden = right != records.rbegin() && (right - 1)->time / bin == t / bin;
-  if (!hidden) {
-    ASSERT_TRUE(got) << t;
-    ASSERT_EQ(*got, right->value) << t;
+  const int64_t begin = t / bin * bin;
+  // Another bin than t's own answers for a change that is no longer kept, unless it is its bin's
+  // last. Of the oldest bin, that one is all that is known.
+  const bool last = right == changes.rbegin() || (right - 1)->time / bin != t / bin;
+  if (!last && begin == oldest) {
+    ASSERT_FALSE(got) << t;
     return;
   }
-  const int64_t begin = t / bin * bin;
-  auto earlier = right;
-  while (earlier != records.rend() && earlier->time >= begin) ++earlier;
-  if (earlier == records.rend() || begin == oldest) {
-    ASSERT_FALSE(got) << t;
-  } else {
-    ASSERT_TRUE(got) << t;
-    ASSERT_EQ(*got, earlier->value) << t;
+  const bool kept = right - changes.rbegin() < static_cast<int64_t>(Records);
+  if (!last && !kept) {
+    while (right != changes.rend() && right->time >= begin) ++right;
+    if (right == changes.rend()) {
+      ASSERT_FALSE(got) << t;
+      return;
+    }
   }
+  ASSERT_TRUE(got) << t;
+  ASSERT_EQ(*got, right->value) << t;
 }
 
-template <size_t Bins>
+template <size_t Bins, size_t Records>
 void compare(uint64_t seed, unsigned shift, double longest_gap) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> unit(0, 1);
-  TimeSeries<Bins> series(shift);
-  std::vector<Record> records;
+  TimeSeries<Bins, Records> series(shift);
+  std::vector<Record> changes;
   EXPECT_FALSE(series.at(Nanos(5)));
   auto now = static_cast<int64_t>(random() % 1'000'000);
+  double value = 1;
   for (int i = 0; i < 400; ++i) {
-    const bool behind = i > 0 && random() % 10 == 0;  // such a caller counts as at the last record
+    const bool behind = i > 0 && random() % 10 == 0;  // such a caller counts as at the last change
     if (!behind) now += static_cast<int64_t>(std::pow(longest_gap, unit(random))) - 1;
-    records.push_back({now, static_cast<double>(i)});
-    series.record(Nanos(behind ? now - 300 : now), i);
+    const bool same = i > 0 && random() % 4 == 0;
+    if (!same) value = value > 1e6 ? 1 : value * 1.1;
+    if (!same) changes.push_back({behind ? changes.back().time : now, value});
+    series.record(Nanos(behind ? changes.back().time - 300 : now),
+                  value * (same ? 1 + 0x1p-11 * unit(random) : 1));
     const auto span = static_cast<double>(series.bin().count()) * (Bins + 2);
     for (int k = 0; k < 20; ++k) {
       const int64_t t = now - static_cast<int64_t>(span * unit(random) * unit(random));
       if (t < 0) continue;
-      ASSERT_NO_FATAL_FAILURE(check(records, series, t)) << "seed " << seed << " step " << i;
+      ASSERT_NO_FATAL_FAILURE(check(changes, series, t)) << "seed " << seed << " step " << i;
     }
-    ASSERT_EQ(series.at(Nanos(now + 12345)), i);
-    ASSERT_EQ(series.at(kNever), i);
+    ASSERT_EQ(series.at(Nanos(now + 12345)), value);
+    ASSERT_EQ(series.at(kNever), value);
   }
 }
 
-TEST(TimeSeries, AnswersAsTheListOfAllRecordsDoes) {
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
-    compare<2>(seed, 4, 100);
-    compare<8>(seed, 0, 20);
-    compare<8>(seed, 6, 300);
-    compare<16>(seed, 5, 1e9);
-    compare<64>(seed, 10, 1e4);
+TEST(TimeSeries, AnswersAsTheListOfAllChangesDoes) {
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    compare<2, 16>(seed, 4, 100);
+    compare<8, 512>(seed, 0, 20);
+    compare<8, 512>(seed, 6, 300);
+    compare<8, 32>(seed, 6, 300);
+    compare<16, 64>(seed, 5, 1e9);
+    compare<64, 16>(seed, 10, 1e4);
+    compare<64, 128>(seed, 10, 1e4);
   }
+}
+
+TEST(TimeSeries, AThousandthIsNoChangeHoweverOftenItComes) {
+  TimeSeries<16, 16> series;
+  double value = 1;
+  for (int64_t us = 0; us < 1000; ++us, value *= 1.0001) {
+    series.record(Nanos(us * 1000), value);
+    const auto now = series.at(Nanos(us * 1000));
+    ASSERT_TRUE(now);
+    ASSERT_NEAR(*now / value, 1, TimeSeries<>::kTolerance);
+  }
+  EXPECT_NEAR(*series.at(999_us), 1.105, 0.002);
 }
 
 TEST(TimeSeries, RemembersTwoSecondsByDefault) {

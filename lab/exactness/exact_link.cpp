@@ -2,6 +2,7 @@
 #include "lab/exactness/exact_link.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/protocols/fcp/header.h"
 
@@ -34,14 +35,15 @@ double ExactPrice::value_of(const PricedPacket& p, Nanos now) const {
   return rule == PastPrice::kHistory ? then : std::min<double>(then, h.balance);
 }
 
-double ExactPrice::price_of(Nanos length) const {
+// Of a window of d that has the packets from that one on.
+double ExactPrice::price_since(size_t first) const {
   double worth = 0, promised = 0, unpriced = 0;
-  for (size_t i = first_in_window(last_, length); i < packets_.size(); ++i) {
+  for (size_t i = first; i < packets_.size(); ++i) {
     worth += packets_[i].worth;
     promised += packets_[i].promised;
     unpriced += packets_[i].unpriced;
   }
-  const double d = to_seconds(length);
+  const double d = to_seconds(d_);
   const double incoming = std::max(worth / d + promised, 0.0);
   const double capacity = std::max(link_.capacity - unpriced / d, 0.01 * link_.capacity);
   const double usable =
@@ -95,8 +97,17 @@ uint64_t ExactPrice::take(std::span<const PricedPacket> burst, const LinkState& 
   last_ = now;
   link_ = link;
   disturbed_ = noise(now);
-  price_ = price_of(d_);
+  price_ = price_since(first_in_window(last_, d_));
   return refused;
+}
+
+double ExactPrice::difference(double price) const {
+  const size_t longest = first_in_window(last_, d_ + d_ / 1000);
+  const size_t shortest = first_in_window(last_, d_ - d_ / 1000);
+  double nearest = kMaxPrice;
+  for (size_t first = longest; first <= shortest; ++first)
+    nearest = std::min(nearest, std::fabs(price / price_since(first) - 1));
+  return nearest;
 }
 
 void ExactPrice::set(Nanos now, double price, bool stamped) {

@@ -24,6 +24,10 @@ class ExactPrice {
   [[nodiscard]] double price() const { return price_; }
   /// The price that the packets of this moment really got, or would have got if there were any.
   void set(Nanos now, double price, bool stamped);
+  /// How far a price for the last burst is from the exact one, relatively: from the nearest of
+  /// those with windows up to a thousandth shorter or longer. For d is itself twice an average over
+  /// the window, and what it is wrong by takes large contributions in or leaves them out.
+  [[nodiscard]] double difference(double price) const;
 
  private:
   struct Packet {
@@ -39,7 +43,7 @@ class ExactPrice {
 
   [[nodiscard]] double value_of(const PricedPacket& p, Nanos now) const;
   [[nodiscard]] double average_rtt(Nanos now) const;
-  [[nodiscard]] double price_of(Nanos d) const;
+  [[nodiscard]] double price_since(size_t first) const;
   [[nodiscard]] size_t first_in_window(Nanos now, Nanos d) const;
   double noise(Nanos now);
 

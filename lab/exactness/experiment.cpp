@@ -41,13 +41,15 @@ double narrowest_mbps(const config::Topology& t) {
 void collect(const nlohmann::json& span, const std::string& before, double mbps, Outcome& out) {
   for (const auto& [name, link] : span["links"].items()) {
     if (link["law"].get<std::string>().empty()) continue;
-    out.shares[before + "links/" + name + "/utilization"] = link["utilization"];
-    out.queues[before + "links/" + name] = link["queue_delay_ms"]["mean"];
+    const std::string at = before + "links/" + name;
+    out.shares[at + "/utilization"] = link["utilization"];
+    out.queues[at] = link["queue_delay_ms"]["mean"];
   }
   for (const char* kind : {"hosts", "groups"}) {
     if (!span.contains(kind)) continue;
+    const std::string group = before + kind + "/";
     for (const auto& [name, figures] : span[kind].items())
-      out.shares[before + kind + "/" + name + "/goodput"] =
+      out.shares[std::string(group).append(name).append("/goodput")] =
           figures["goodput_mbps"].get<double>() / mbps;
   }
 }

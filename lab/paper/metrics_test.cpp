@@ -28,7 +28,7 @@ class PaperMetrics : public testing::Test {
  protected:
   PaperMetrics() {
     for (const uint64_t seed : {1, 2, 3}) {
-      const std::string folder = run_folder(out_, e_, e_.runs[0], seed);
+      const std::string folder = run_folder(out, e, e.runs[0], seed);
       std::filesystem::create_directories(folder);
       const std::string used = std::to_string(seed);
       write(folder + "/summary.json",
@@ -38,7 +38,7 @@ class PaperMetrics : public testing::Test {
       write(folder + "/flows.csv", kFlows);
     }
   }
-  ~PaperMetrics() override { std::filesystem::remove_all(out_); }
+  ~PaperMetrics() override { std::filesystem::remove_all(out); }
 
   static void write(const std::string& path, const std::string& text) {
     ASSERT_TRUE(report::write_text(path, text));
@@ -46,21 +46,21 @@ class PaperMetrics : public testing::Test {
   double metric(MetricSpec m) {
     m.name = "m";
     m.run = "plain";
-    e_.metrics = {m};
-    return metrics_of(e_, out_).at("m");
+    e.metrics = {m};
+    return metrics_of(e, out).at("m");
   }
   static SeriesSpec link(const std::string& column, double from = 0, double to = kOpenEnd) {
     return {.kind = SeriesSpec::Kind::kLink, .name = "b", .column = column, .from = from, .to = to};
   }
 
-  const std::string out_ =
+  const std::string out =
       (std::filesystem::temp_directory_path() / ("turnpike-paper-" + std::to_string(::getpid())))
           .string();
-  Experiment e_{.id = "e",
-                .figure = "1",
-                .title = "t",
-                .about = "",
-                .runs = {{.name = "plain", .file = "f", .seeds = {1, 2, 3}}}};
+  Experiment e{.id = "e",
+               .figure = "1",
+               .title = "t",
+               .about = "",
+               .runs = {{.name = "plain", .file = "f", .seeds = {1, 2, 3}}}};
 };
 
 TEST_F(PaperMetrics, SummariesOverSeeds) {
@@ -77,7 +77,7 @@ TEST_F(PaperMetrics, SeveralNumbersOfASummaryBecomeOne) {
 }
 
 TEST_F(PaperMetrics, ARunWithoutResultsLeavesNoNumber) {
-  std::filesystem::remove(run_folder(out_, e_, e_.runs[0], 2) + "/summary.json");
+  std::filesystem::remove(run_folder(out, e, e.runs[0], 2) + "/summary.json");
   EXPECT_TRUE(std::isnan(metric({.source = FromSummary{{"x.y"}}})));
 }
 
@@ -100,14 +100,14 @@ TEST_F(PaperMetrics, SeriesWithinASpan) {
 }
 
 TEST_F(PaperMetrics, ConstantsAndRatios) {
-  e_.metrics = {{.name = "a", .source = Constant{6}},
-                {.name = "b", .source = Constant{4}},
-                {.name = "c", .source = Ratio{"a", "b"}}};
-  EXPECT_EQ(metrics_of(e_, out_).at("c"), 1.5);
+  e.metrics = {{.name = "a", .source = Constant{6}},
+               {.name = "b", .source = Constant{4}},
+               {.name = "c", .source = Ratio{"a", "b"}}};
+  EXPECT_EQ(metrics_of(e, out).at("c"), 1.5);
 }
 
 TEST_F(PaperMetrics, ChartsDrawAllKindsOfLines) {
-  e_.metrics = {{.name = "m", .source = Constant{2}}};
+  e.metrics = {{.name = "m", .source = Constant{2}}};
   const ChartSpec spec{
       .title = "t",
       .y = "y",
@@ -115,7 +115,7 @@ TEST_F(PaperMetrics, ChartsDrawAllKindsOfLines) {
                 {.source = LineSpec::Level{5}},
                 {.source = LineSpec::Mark{"m", "m"}},
                 {.source = LineSpec::BySize{"plain"}}}};
-  const auto chart = chart_of(spec, e_, metrics_of(e_, out_), out_);
+  const auto chart = chart_of(spec, e, metrics_of(e, out), out);
   EXPECT_EQ(chart.series[0].y, (std::vector<double>{10, 20, 30, 40}));
   EXPECT_EQ(chart.series[1].x[0], 0);
   EXPECT_EQ(chart.series[2].x, std::vector<double>{2});
@@ -123,7 +123,7 @@ TEST_F(PaperMetrics, ChartsDrawAllKindsOfLines) {
 }
 
 TEST_F(PaperMetrics, CompletionTimesBySize) {
-  const auto s = by_size(read_completions(run_folder(out_, e_, e_.runs[0], 1)));
+  const auto s = by_size(read_completions(run_folder(out, e, e.runs[0], 1)));
   EXPECT_EQ(s.x, (std::vector<double>{1000, 50000}));
   EXPECT_EQ(s.y, (std::vector<double>{0.2, 0.5}));
 }
