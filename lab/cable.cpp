@@ -32,12 +32,11 @@ uint32_t flow_hash(const rte_mbuf* m) {
   return rte_hash_crc(key.data(), static_cast<uint32_t>(length) + 4, 0);
 }
 
-/// Both lines of the mbuf and the packet's headers.
+/// What is used of a packet on its way: the mbuf's first line and the frame's headers.
 void prefetch(rte_mbuf* packet) {
   auto* const bytes = reinterpret_cast<char*>(packet);
   constexpr size_t kFrame = sizeof(rte_mbuf) + RTE_PKTMBUF_HEADROOM;
-  for (const size_t at : {size_t{0}, size_t{64}, kFrame, kFrame + 64})
-    __builtin_prefetch(bytes + at, 1);
+  for (const size_t at : {size_t{0}, kFrame, kFrame + 64}) __builtin_prefetch(bytes + at, 1);
 }
 
 }  // namespace

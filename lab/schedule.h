@@ -17,7 +17,7 @@ class Schedule {
   /// A further node, due at once; returns its number, counted from 0.
   uint32_t add() {
     const auto node = static_cast<uint32_t>(due_.size());
-    due_.push_back(Nanos(0));
+    due_.emplace_back(0);
     place_.push_back(node);
     heap_.push_back(node);
     rise(node);

@@ -12,8 +12,6 @@ namespace {
 constexpr uint32_t kNobody = UINT32_MAX;     // plays this host
 constexpr size_t kBuffersPerNode = 1024;     // bursts and caches
 constexpr uint32_t kFirstStream = 1U << 16;  // of random numbers; those before are the traffic's
-// What of a buffer anybody but a source ever writes: headers, and what they were answered with.
-constexpr uint32_t kTouched = 256;
 
 /// A packet has one buffer for its whole life, which its acknowledgement comes back in.
 size_t buffers_of(const config::Topology& t) {
@@ -154,7 +152,7 @@ tl::expected<void, std::string> World::add_host(uint32_t h, sender::OutcomeSink&
   const sender::Plug plug{h, port};
   auto made = sender::Sender::make(topology_, {.plugs = {&plug, 1},
                                                .pool = source_pool_.get(),
-                                               .touched = kTouched,
+                                               .zeroed = true,
                                                .outcomes = &outcomes,
                                                .seed = options.seed,
                                                .tick_shift = tick_shift(topology_.run.quantum)});

@@ -68,11 +68,11 @@ class World {
       : topology_(topology), source_pool_(std::move(sources)), router_pool_(std::move(routers)) {}
   void number_nodes();
   void lay_cables(const Options& options);
-  tl::expected<void, std::string> add_router(size_t i, const Options& options);
-  tl::expected<void, std::string> add_host(uint32_t i, sender::OutcomeSink& outcomes,
+  tl::expected<void, std::string> add_router(size_t r, const Options& options);
+  tl::expected<void, std::string> add_host(uint32_t h, sender::OutcomeSink& outcomes,
                                            const Options& options);
-  void stall(uint32_t node, Nanos time);
-  void poll(uint32_t node);
+  void stall(uint32_t i, Nanos time);
+  void poll(uint32_t i);
 
   const config::Topology& topology_;
   Pool source_pool_, router_pool_;  // apart: what routers make themselves may be of any shape

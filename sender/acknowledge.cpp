@@ -69,6 +69,7 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, dou
   if (own == kNoRecord) return done;
   done.matched = true;
   const SentPacket& packet = pool[own];
+  if (packet.next != kNoRecord) __builtin_prefetch(&pool[packet.next], 1);  // first in flight soon
   done.own = packet.kind;
   if (answer.kind == Kind::kReset) {
     consume(flow, pool, own, done);

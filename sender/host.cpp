@@ -9,6 +9,7 @@
 
 #include <rte_mbuf.h>
 
+#include "common/dpdk/buffer.h"
 #include "common/wire/bytes.h"
 #include "sender/neighbours.h"
 #include "sender/reply.h"
@@ -68,7 +69,7 @@ uint16_t Host::receive(Nanos now) {
       }
       totals_.out_of_buffers.add();
     }
-    rte_pktmbuf_free(m);
+    give_back(m);
   }
   return n;
 }

@@ -30,10 +30,10 @@ Invariant::Invariant(const config::Topology& topology, Tolerance tolerance)
 std::optional<std::string> Invariant::check(uint32_t host, const HostTotals& totals, Nanos now) {
   Watched& w = hosts_[host];
   const auto value = [](const auto& atomic) { return atomic.load(std::memory_order_relaxed); };
-  Look look{.at = now,
-            .spend = value(totals.spend) - value(totals.floor_spend),
-            .active = value(totals.active_flows),
-            .opened = totals.opened_flows.read()};
+  const Look look{.at = now,
+                  .spend = value(totals.spend) - value(totals.floor_spend),
+                  .active = value(totals.active_flows),
+                  .opened = totals.opened_flows.read()};
   const double budget = value(totals.budget), committed = value(totals.committed);
   const double most = (w.shared ? 1 : look.active) * (1 + tolerance_.commitment);
   const double before = std::exchange(w.budget, std::max(budget, w.budget));
@@ -46,10 +46,13 @@ std::optional<std::string> Invariant::check(uint32_t host, const HostTotals& tot
     w.past = std::max(w.past, before);
     w.past_until = now + w.longest_rtt * 2;
   }
-  look.bound = std::max({w.budget, before, w.past});
+  const double bound = std::max({w.budget, before, w.past});
+  while (!w.bounds.empty() && w.bounds.back().value <= bound) w.bounds.pop_back();
+  w.bounds.push_back({now, bound});
   w.looks.push_back(look);
   // The first that stays is the last one a second ago or more: the window begins there.
   while (w.looks.size() > 1 && w.looks[1].at <= now - kSecond) w.looks.pop_front();
+  while (w.bounds.size() > 1 && w.bounds.front().at <= w.looks.front().at) w.bounds.pop_front();
 
   if (committed > w.budget * most)
     return complaint(w.name, now, "is committed to", committed,
@@ -59,8 +62,7 @@ std::optional<std::string> Invariant::check(uint32_t host, const HostTotals& tot
 
 std::optional<std::string> Invariant::check_spend(const Watched& w, Nanos now) const {
   const Look &first = w.looks.front(), &last = w.looks.back();
-  double bound = w.looks.size() > 1 ? 0 : last.bound;
-  for (size_t i = 1; i < w.looks.size(); ++i) bound = std::max(bound, w.looks[i].bound);
+  double bound = w.bounds.front().value;
   if (!w.shared) bound *= static_cast<double>(first.active + (last.opened - first.opened));
   const double span = to_seconds(std::max(now - first.at, kSecond));
   const double spent = (last.spend - first.spend) / span;

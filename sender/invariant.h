@@ -39,9 +39,12 @@ class Invariant {
   std::optional<std::string> check(uint32_t host, const HostTotals& totals, Nanos now);
 
  private:
+  struct Bound {
+    Nanos at{0};
+    double value = 0;  // $/s that were in force since the look before
+  };
   struct Look {
     Nanos at{0};
-    double bound = 0;  // $/s that were in force since the look before
     double spend = 0;  // $ so far, without the floor's part
     uint32_t active = 0;
     uint64_t opened = 0;
@@ -54,6 +57,7 @@ class Invariant {
     Nanos past_until{0};
     Nanos longest_rtt{0};
     std::deque<Look> looks;
+    std::deque<Bound> bounds;  // of the looks, those that no later one exceeds
   };
 
   [[nodiscard]] std::optional<std::string> check_spend(const Watched& w, Nanos now) const;

@@ -18,7 +18,7 @@ struct LaneOptions {
   Sizing size;
   size_t groups = 0;  // entries of the topology's traffic
   rte_mempool* pool = nullptr;
-  uint32_t touched = UINT32_MAX;
+  bool zeroed = false;
   OutcomeSink& outcomes;
   unsigned tick_shift = 0;
 };
@@ -30,7 +30,7 @@ struct Lane {
         records(o.size.records),
         groups(std::make_unique<GroupTotals[]>(o.groups)),
         pool(o.pool),
-        touched(o.touched),
+        zeroed(o.zeroed),
         outcomes(o.outcomes) {}
 
   TimerWheel wheel;
@@ -38,7 +38,7 @@ struct Lane {
   RecordPool records;
   std::unique_ptr<GroupTotals[]> groups;
   rte_mempool* pool;
-  uint32_t touched;  // B at a buffer's beginning that are not always zero
+  bool zeroed;  // the pool's buffers hold zeros beyond the end of their last frame
   OutcomeSink& outcomes;
   Nanos awake{0};  // end of the last stall
 };

@@ -18,7 +18,7 @@ namespace {
 using namespace wire;
 
 constexpr uint16_t kEtherTypeArp = 0x0806;
-constexpr size_t kMacSize = 6, kArpSize = 28;
+constexpr size_t kArpSize = 28;
 constexpr size_t kSourceMacAt = 6;
 
 // Offsets in an ARP packet for IPv4 over Ethernet.
@@ -35,7 +35,7 @@ constexpr uint32_t kSolicitedOverride = 3U << 29;
 constexpr uint8_t kHopLimit = 255;  // RFC 4861: anything else came through a router
 
 void readdress(uint8_t* frame, const config::Mac& own) {
-  std::copy_n(frame + kSourceMacAt, kMacSize, frame);
+  std::copy_n(frame + kSourceMacAt, wire::kMacSize, frame);
   std::ranges::copy(own, frame + kSourceMacAt);
 }
 
@@ -49,7 +49,7 @@ NeighbourQuery answer_arp(rte_mbuf& m, uint8_t* frame, const config::Interface& 
   }
   readdress(frame, own.mac);
   store_be16(arp + kOperationAt, kReply);
-  std::copy_n(arp + kSenderMacAt, kMacSize + 4, arp + kTargetMacAt);
+  std::copy_n(arp + kSenderMacAt, wire::kMacSize + 4, arp + kTargetMacAt);
   std::ranges::copy(own.mac, arp + kSenderMacAt);
   store_be32(arp + kSenderIpAt, own.ipv4.address);
   return NeighbourQuery::kAnswered;

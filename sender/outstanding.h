@@ -15,7 +15,7 @@ namespace turnpike::sender {
 inline constexpr uint32_t kNoRecord = UINT32_MAX;
 
 /// One packet whose fate is not known yet, or that is lost and waits to be sent again.
-struct SentPacket {
+struct alignas(64) SentPacket {
   Nanos sent{0};
   PacketNote note = {};
   uint64_t sequence = 0;
@@ -24,7 +24,7 @@ struct SentPacket {
   uint32_t next = kNoRecord, previous = kNoRecord;
   wire::Kind kind = wire::Kind::kData;
 };
-static_assert(sizeof(SentPacket) <= 64, "a record fits one cache line");
+static_assert(sizeof(SentPacket) == 64, "a record fits one cache line");
 
 /// All records of an lcore. Nothing is allocated after construction.
 class RecordPool {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every length and checksum is computed anew: nothing of the received ones is trusted to survive.
+// Every length and the UDP checksum are computed anew; the IPv4 header's, which the host verified,
+// is mended (RFC 1624).
 #include "sender/reply.h"
 
-#include <algorithm>
+#include <array>
+#include <cstring>
 
 #include <rte_mbuf.h>
 
@@ -15,25 +17,35 @@ namespace {
 using namespace wire;
 
 constexpr uint8_t kTtl = 64;
-constexpr size_t kMacSize = 6;
 
-void swap_bytes(uint8_t* a, uint8_t* b, size_t n) { std::swap_ranges(a, a + n, b); }
+template <size_t Bytes>
+void swap_bytes(uint8_t* a, uint8_t* b) {
+  std::array<uint8_t, Bytes> x, y;
+  std::memcpy(x.data(), a, Bytes);
+  std::memcpy(y.data(), b, Bytes);
+  std::memcpy(a, y.data(), Bytes);
+  std::memcpy(b, x.data(), Bytes);
+}
 
 /// IP header for a datagram of `datagram` B that goes back; returns the pseudo-header's sum.
 uint32_t turn_round(uint8_t* ip, const UdpFrame& at, uint16_t datagram, uint16_t udp_length) {
   if (at.ipv6) {
-    swap_bytes(ip + kIpv6SourceAt, ip + kIpv6DestinationAt, 16);
+    swap_bytes<16>(ip + kIpv6SourceAt, ip + kIpv6DestinationAt);
     store_be16(ip + kIpv6PayloadLengthAt, static_cast<uint16_t>(datagram - kIpv6Size));
     ip[kIpv6HopLimitAt] = kTtl;
     return pseudo_header_sum(ip + kIpv6SourceAt, ip + kIpv6DestinationAt, kProtocolUdp, udp_length);
   }
-  swap_bytes(ip + kIpv4SourceAt, ip + kIpv4DestinationAt, 4);
+  const auto changed = [&] {  // what the checksum sees change: addresses only change places
+    return uint64_t{load_be16(ip + kIpv4TotalLengthAt)} + load_be16(ip + kIpv4FragmentAt) +
+           (uint64_t{ip[kIpv4TtlAt]} << 8);
+  };
+  const uint64_t before = changed();
+  swap_bytes<4>(ip + kIpv4SourceAt, ip + kIpv4DestinationAt);
   store_be16(ip + kIpv4TotalLengthAt, datagram);
   store_be16(ip + kIpv4FragmentAt, kIpv4DontFragment);
   ip[kIpv4TtlAt] = kTtl;
-  store_be16(ip + kIpv4ChecksumAt, 0);
   store_be16(ip + kIpv4ChecksumAt,
-             checksum_of(sum_words({ip, static_cast<size_t>(at.udp - at.ip)})));
+             update_checksum(load_be16(ip + kIpv4ChecksumAt), before, changed()));
   return pseudo_header_sum(load_be32(ip + kIpv4SourceAt), load_be32(ip + kIpv4DestinationAt),
                            kProtocolUdp, udp_length);
 }
@@ -51,10 +63,10 @@ bool write_reply(rte_mbuf& m, const UdpFrame& at, const Header& header, const Re
   m.ol_flags = 0;
 
   auto* frame = rte_pktmbuf_mtod(&m, uint8_t*);
-  swap_bytes(frame, frame + kMacSize, kMacSize);
+  swap_bytes<kMacSize>(frame, frame + kMacSize);
   uint8_t* udp = frame + at.udp;
   const bool no_checksum = load_be16(udp + kUdpChecksumAt) == 0;
-  swap_bytes(udp + kUdpSourceAt, udp + kUdpDestinationAt, 2);
+  swap_bytes<2>(udp + kUdpSourceAt, udp + kUdpDestinationAt);
 
   const Header answer{.kind = reply.kind,
                       .protocol = header.protocol,
@@ -65,20 +77,20 @@ bool write_reply(rte_mbuf& m, const UdpFrame& at, const Header& header, const Re
                       .acknowledgement = reply.acknowledgement,
                       .timestamp = to_ticks(now),
                       .echo = header.timestamp};
-  encode(answer, frame + at.payload);
+  uint8_t* payload = frame + at.payload;
+  uint64_t sum = encode(answer, payload) + sum_words({payload + kHeaderSize, congestion});
   for (size_t i = 0; i < reply.ranges; ++i) {
-    store_range(answer, frame + at.payload, i, reply.range[i]);
+    store_range(answer, payload, i, reply.range[i]);
+    sum += uint64_t{reply.range[i].begin} + reply.range[i].end;
   }
 
   const auto udp_length = static_cast<uint16_t>(kUdpSize + length);
   const auto datagram = static_cast<uint16_t>(at.udp - at.ip + udp_length);
-  const uint32_t pseudo = turn_round(frame + at.ip, at, datagram, udp_length);
+  sum += turn_round(frame + at.ip, at, datagram, udp_length);
+  sum += uint64_t{load_be16(udp + kUdpSourceAt)} + load_be16(udp + kUdpDestinationAt) + udp_length;
   store_be16(udp + kUdpLengthAt, udp_length);
-  store_be16(udp + kUdpChecksumAt, 0);
   // A flow that chose to go without a checksum gets its answers without.
-  if (!no_checksum) {
-    store_be16(udp + kUdpChecksumAt, udp_checksum_of(pseudo + sum_fresh_words({udp, udp_length})));
-  }
+  store_be16(udp + kUdpChecksumAt, no_checksum ? 0 : udp_checksum_of(sum));
   return true;
 }
 

@@ -28,7 +28,7 @@ struct Plug {
 struct SenderOptions {
   std::span<const Plug> plugs;
   rte_mempool* pool = nullptr;
-  uint32_t touched = UINT32_MAX;  // B at a buffer's beginning that are not always zero
+  bool zeroed = false;  // the pool's buffers hold zeros beyond the end of their last frame
   OutcomeSink* outcomes = nullptr;
   uint64_t seed = 1;
   unsigned tick_shift = 0;  // timers fire on ticks of 2^tick_shift ns

@@ -6,6 +6,8 @@
 
 #include <rte_mbuf.h>
 
+#include "common/dpdk/buffer.h"
+#include "common/wire/checksum.h"
 #include "sender/source.h"
 
 namespace turnpike::sender {
@@ -156,7 +158,7 @@ bool Source::send_control(Flow& f, Kind kind, Nanos now) {
 }
 
 bool Source::transmit(Flow& f, uint32_t index, Nanos now) {
-  rte_mbuf* m = parts_.outbox.full() ? nullptr : rte_pktmbuf_alloc(parts_.lane.pool);
+  rte_mbuf* m = parts_.outbox.full() ? nullptr : take_buffer(parts_.lane.pool);
   if (m == nullptr) {
     parts_.totals.out_of_buffers.add();
     return false;
@@ -164,26 +166,28 @@ bool Source::transmit(Flow& f, uint32_t index, Nanos now) {
   SentPacket& r = parts_.lane.records[index];
   const wire::FrameTemplate& headers = parts_.paths[f.path];
   auto* frame = rte_pktmbuf_mtod(m, uint8_t*);
+  const size_t last_frame = m->data_len;
   m->data_len = static_cast<uint16_t>(headers.frame_size(r.size));
   m->pkt_len = m->data_len;
 
   uint8_t* payload = frame + headers.headers_size();
   const size_t congestion = f.kind->protocol->header_size;
   const uint16_t length = wire::header_length(congestion, 0);
-  wire::encode({.kind = r.kind,
-                .protocol = f.kind->protocol->id,
-                .length = length,
-                .flow = f.id,
-                .sequence = static_cast<uint32_t>(r.sequence),
-                .acknowledgement = static_cast<uint32_t>(f.acknowledged),
-                .timestamp = wire::to_ticks(now)},
-               payload);
+  uint64_t sum = wire::encode({.kind = r.kind,
+                               .protocol = f.kind->protocol->id,
+                               .length = length,
+                               .flow = f.id,
+                               .sequence = static_cast<uint32_t>(r.sequence),
+                               .acknowledgement = static_cast<uint32_t>(f.acknowledged),
+                               .timestamp = wire::to_ticks(now)},
+                              payload);
   const FlowState state = write_congestion(f, r, payload + wire::kHeaderSize, now);
+  sum += wire::sum_words({payload + wire::kHeaderSize, congestion});
   // The user's bytes are zeros: what was in the buffer before is nobody else's business.
   const size_t written = headers.headers_size() + length;
-  const size_t dirty = std::min<size_t>(m->data_len, parts_.lane.touched);
+  const size_t dirty = parts_.lane.zeroed ? last_frame : m->data_len;
   if (dirty > written) std::memset(payload + length, 0, dirty - written);
-  headers.write(frame, static_cast<uint16_t>(r.size), length);
+  headers.write(frame, static_cast<uint16_t>(r.size), sum);
   parts_.outbox.put(m);
 
   r.sent = state.now;

@@ -49,9 +49,11 @@ class LinkLaw {
   virtual uint64_t arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,
                           Nanos now) = 0;
 
-  /// The packets leave the queue now. Most laws have nothing to do.
+  /// The packets leave the queue now; called where departs() says so.
   virtual void depart(unsigned /*shard*/, std::span<PricedPacket> /*burst*/,
                       const LinkState& /*link*/, Nanos /*now*/) {}
+
+  [[nodiscard]] virtual bool departs() const { return false; }
 
   /// Control interval, called by the link's owner alone when its last answer has come due.
   /// Returns the next deadline.

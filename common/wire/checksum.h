@@ -35,21 +35,6 @@ inline uint16_t sum_words(std::span<const uint8_t> data) {
   return __builtin_bswap16(fold(sum + tail));
 }
 
-/// The same of bytes that have just been written field by field: a load that spans two stores would
-/// wait until both have left the core, so these are no wider than most fields.
-inline uint16_t sum_fresh_words(std::span<const uint8_t> data) {
-  uint64_t sum = 0;
-  const uint8_t* p = data.data();
-  size_t left = data.size();
-  for (; left >= 2; p += 2, left -= 2) {
-    uint16_t word;
-    std::memcpy(&word, p, sizeof word);
-    sum += word;
-  }
-  if (left > 0) sum += *p;
-  return __builtin_bswap16(fold(sum));
-}
-
 /// A sum over data that lies in pieces, each of any length (the segments of a packet).
 class PiecewiseSum {
  public:

@@ -54,7 +54,7 @@ FrameTemplate::FrameTemplate(const FrameSpec& spec)
   size_ = static_cast<uint8_t>(udp_ + kUdpSize);
 }
 
-void FrameTemplate::write(uint8_t* frame, uint16_t datagram, size_t touched) const {
+void FrameTemplate::write(uint8_t* frame, uint16_t datagram, uint64_t payload_sum) const {
   // Two copies of fixed length that overlap, and a third for IPv6 with a tag, cost less than one
   // of a length that only the template knows.
   static_assert(kMaxHeaders <= 80 && kEthernetSize + kIpv4Size + kUdpSize >= 32);
@@ -73,8 +73,7 @@ void FrameTemplate::write(uint8_t* frame, uint16_t datagram, size_t touched) con
   store_be16(udp + kUdpLengthAt, udp_length);
   if (udp_checksum_) {
     // The length counts twice: in the pseudo-header and in the UDP header.
-    const uint64_t sum =
-        uint64_t{udp_sum_} + udp_length + udp_length + sum_fresh_words({frame + size_, touched});
+    const uint64_t sum = payload_sum + udp_sum_ + udp_length + udp_length;
     store_be16(udp + kUdpChecksumAt, udp_checksum_of(sum));
   }
 }
@@ -86,7 +85,7 @@ std::vector<uint8_t> build_frame(const FrameSpec& spec, std::span<const uint8_t>
   datagram = std::max(datagram, least);
   std::vector<uint8_t> frame(headers.frame_size(datagram));
   std::ranges::copy(payload, frame.begin() + static_cast<std::ptrdiff_t>(headers.headers_size()));
-  headers.write(frame.data(), datagram, payload.size());
+  headers.write(frame.data(), datagram, sum_words(payload));
   return frame;
 }
 

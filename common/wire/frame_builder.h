@@ -45,10 +45,10 @@ class FrameTemplate {
   /// The frame of an IP datagram of `datagram` B; Ethernet's padding and FCS are not counted.
   [[nodiscard]] size_t frame_size(size_t datagram) const { return ip_ + datagram; }
 
-  /// Writes the headers before a payload that lies at frame + headers_size() already, with the
-  /// right lengths and checksums for an IP datagram of `datagram` B (at least ip_headers_size()).
-  /// Only the payload's first `touched` B are read; the rest of it must be zero.
-  void write(uint8_t* frame, uint16_t datagram, size_t touched) const;
+  /// Writes the headers before a payload at frame + headers_size(), with the right lengths and
+  /// checksums for an IP datagram of `datagram` B (at least ip_headers_size()). The payload is not
+  /// read: `payload_sum` is the sum of its 16-bit words, to be folded.
+  void write(uint8_t* frame, uint16_t datagram, uint64_t payload_sum) const;
 
  private:
   std::array<uint8_t, kMaxHeaders> bytes_{};

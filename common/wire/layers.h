@@ -13,6 +13,7 @@ using Mac = std::array<uint8_t, 6>;
 using Ipv4Address = uint32_t;                 // host byte order
 using Ipv6Address = std::array<uint8_t, 16>;  // network order
 
+inline constexpr size_t kMacSize = 6;
 inline constexpr size_t kEthernetSize = 14;
 inline constexpr size_t kVlanSize = 4;
 inline constexpr size_t kIpv4Size = 20;  // without options

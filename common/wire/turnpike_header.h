@@ -48,7 +48,8 @@ enum class HeaderError : uint8_t { kNone, kTruncated, kVersion, kKind, kLength }
 HeaderError decode(std::span<const uint8_t> data, Header& out);
 
 /// Writes the common header (kHeaderSize bytes). `length` must be what header_length() gave.
-void encode(const Header& header, uint8_t* out);
+/// Returns the sum of its 16-bit words for the UDP checksum, to be folded.
+uint64_t encode(const Header& header, uint8_t* out);
 
 /// The i-th acknowledged range of a header that decode() accepted; i < header.ranges.
 SeqRange load_range(const Header& header, const uint8_t* data, size_t i);

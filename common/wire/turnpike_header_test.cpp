@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "common/wire/checksum.h"
+
 namespace turnpike::wire {
 namespace {
 
@@ -36,7 +38,8 @@ Header example() {
 
 std::vector<uint8_t> bytes_of(const Header& header) {
   std::vector<uint8_t> data(header.length);
-  encode(header, data.data());
+  const uint64_t sum = encode(header, data.data());
+  EXPECT_EQ(fold(sum), sum_words({data.data(), kHeaderSize}));
   return data;
 }
 

@@ -41,13 +41,13 @@ double narrowest_mbps(const config::Topology& t) {
 void collect(const nlohmann::json& span, const std::string& before, double mbps, Outcome& out) {
   for (const auto& [name, link] : span["links"].items()) {
     if (link["law"].get<std::string>().empty()) continue;
-    const std::string at = before + "links/" + name;
-    out.shares[at + "/utilization"] = link["utilization"];
+    std::string at = std::string(before).append("links/").append(name);
     out.queues[at] = link["queue_delay_ms"]["mean"];
+    out.shares[at.append("/utilization")] = link["utilization"];
   }
   for (const char* kind : {"hosts", "groups"}) {
     if (!span.contains(kind)) continue;
-    const std::string group = before + kind + "/";
+    const std::string group = std::string(before).append(kind).append("/");
     for (const auto& [name, figures] : span[kind].items())
       out.shares[std::string(group).append(name).append("/goodput")] =
           figures["goodput_mbps"].get<double>() / mbps;

@@ -84,7 +84,7 @@ class IndexReader {
   /// The run that is named; the first where none is.
   std::string run_of(Keys& keys, const Experiment& e) {
     if (e.runs.empty()) return keys.text("run");
-    const std::string run = keys.text("run", e.runs[0].name);
+    std::string run = keys.text("run", e.runs[0].name);
     if (std::ranges::find(e.runs, run, &RunSpec::name) == e.runs.end())
       keys.complain("run", "there is no run '" + run + "'");
     return run;

@@ -82,7 +82,7 @@ Nanos LinkDrain::poll(Nanos now) {
 
 void LinkDrain::send(std::span<const Queued> batch, Nanos now) {
   moved_ = true;
-  if (link_.law) price_departure(link_, lane_, batch, now);
+  if (link_.departs) price_departure(link_, lane_, batch, now);
   for (const Queued& q : batch) sender_.append(q.mbuf, q.size, now);
   sender_.flush(now);
 }

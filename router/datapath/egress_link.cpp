@@ -17,6 +17,7 @@ EgressLink::EgressLink(const config::Link& link, size_t direction, unsigned work
     law = p->make_link_law(d.law.params, workers);
     protocol = p->id;
     rewritten = law->rewritten();
+    departs = law->departs();
   }
 }
 

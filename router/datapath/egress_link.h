@@ -60,6 +60,7 @@ struct EgressLink {
   unsigned owner = 0;    // worker that drains the queue and updates the law
   uint8_t protocol = 0;  // Turnpike id of the law; 0: none
   LinkLaw::Rewritten rewritten;
+  bool departs = false;                            // the law wants to know what leaves the queue
   std::unique_ptr<LinkLaw> law;                    // null: plain first in, first out
   std::vector<LinkShard> shards;                   // by worker
   std::vector<std::unique_ptr<HandOff>> hand_off;  // by worker; null: it sends by itself

@@ -13,54 +13,57 @@ namespace turnpike::router {
 
 namespace {
 
-constexpr size_t kIcmpSize = 8;
-constexpr size_t kIcmpChecksumAt = 2;
-constexpr uint32_t kMaxError = 1280;  // B of the datagram: IPv6's least MTU
+constexpr size_t kIcmp6Size = 8;
+constexpr size_t kIcmp6ChecksumAt = 2;
+constexpr uint32_t kMaxIcmp6Error = 1280;  // B of the datagram: IPv6's least MTU
 
-enum Type : uint8_t {
-  kUnreachable = 1,
-  kPacketTooBig = 2,
-  kTimeExceeded = 3,
-  kParameterProblem = 4,
-  kLastError = 127,
-  kEcho = 128,
-  kEchoReply = 129,
-  kRedirect = 137,
+struct Icmp6 {
+  enum Type : uint8_t {
+    kUnreachable = 1,
+    kPacketTooBig = 2,
+    kTimeExceeded = 3,
+    kParameterProblem = 4,
+    kLastError = 127,
+    kEcho = 128,
+    kEchoReply = 129,
+    kRedirect = 137,
+  };
 };
 
-struct Message {
+struct Icmp6Message {
   uint8_t type, code;
   uint32_t parameter;  // MTU, or the offset of what was not understood
 };
 
-std::optional<Message> message_for(DropReason why, const PacketInfo& p) {
+std::optional<Icmp6Message> icmp6_message_for(DropReason why, const PacketInfo& p) {
   switch (why) {
     case DropReason::kTtlExpired:
-      return Message{kTimeExceeded, 0, 0};
+      return Icmp6Message{Icmp6::kTimeExceeded, 0, 0};
     case DropReason::kNoRoute:
-      return Message{kUnreachable, 0, 0};
+      return Icmp6Message{Icmp6::kUnreachable, 0, 0};
     case DropReason::kNoNeighbour:
-      return Message{kUnreachable, 3, 0};
+      return Icmp6Message{Icmp6::kUnreachable, 3, 0};
     case DropReason::kPortUnreachable:
-      return Message{kUnreachable, 4, 0};
+      return Icmp6Message{Icmp6::kUnreachable, 4, 0};
     // RFC 8200 section 4: unrecognised next header; without extensions it is the header's own.
     case DropReason::kProtocolUnreachable:
-      return Message{kParameterProblem, 1, static_cast<uint32_t>(wire::kIpv6NextHeaderAt)};
+      return Icmp6Message{Icmp6::kParameterProblem, 1,
+                          static_cast<uint32_t>(wire::kIpv6NextHeaderAt)};
     case DropReason::kTooBig:
-      return Message{kPacketTooBig, 0, p.hop->mtu};
+      return Icmp6Message{Icmp6::kPacketTooBig, 0, p.hop->mtu};
     default:
       return std::nullopt;
   }
 }
 
-bool may_be_reported(const rte_mbuf& m, const PacketInfo& p) {
+bool may_be_reported6(const rte_mbuf& m, const PacketInfo& p) {
   const uint8_t* frame = rte_pktmbuf_mtod(&m, const uint8_t*);
   const uint8_t* ip = frame + p.l3;
   if (p.has(kLaterFragment) || p.has(kLinkCast) || p.l4 == 0) return false;
   if (is_unspecified(ip + wire::kIpv6SourceAt)) return false;
   if (p.l4_protocol != kIcmp6) return true;
   if (m.data_len <= p.l4) return false;
-  return frame[p.l4] > kLastError && frame[p.l4] != kRedirect;
+  return frame[p.l4] > Icmp6::kLastError && frame[p.l4] != Icmp6::kRedirect;
 }
 
 uint16_t checksum_over(const rte_mbuf& m, const PacketInfo& p) {
@@ -84,15 +87,15 @@ void write_ip(uint8_t* ip, uint16_t payload, const config::Ipv6& source,
 }  // namespace
 
 bool sound_icmp6(const rte_mbuf& m, const PacketInfo& p) {
-  if (p.l4 == 0 || m.data_len < p.l4 + kIcmpSize ||
-      p.l4 + kIcmpSize > uint32_t{p.l3} + p.datagram) {
+  if (p.l4 == 0 || m.data_len < p.l4 + kIcmp6Size ||
+      p.l4 + kIcmp6Size > uint32_t{p.l3} + p.datagram) {
     return false;
   }
   return checksum_over(m, p) == 0;
 }
 
 void write_icmp6_checksum(rte_mbuf& m, const PacketInfo& p) {
-  uint8_t* at = frame_of(&m) + p.l4 + kIcmpChecksumAt;
+  uint8_t* at = frame_of(&m) + p.l4 + kIcmp6ChecksumAt;
   wire::store_be16(at, 0);
   wire::store_be16(at, checksum_over(m, p));
 }
@@ -103,7 +106,7 @@ DropReason answer_echo6(rte_mbuf& m, const PacketInfo& p, Lane& lane, Outbox& ou
   const config::Ipv6 asker = load_ipv6(ip + wire::kIpv6SourceAt);
   const bool on_link = is_link_local(asker.data());
   const NextHop& hop = lane.tables->find(asker);
-  if (icmp[0] != kEcho || is_multicast(ip + wire::kIpv6DestinationAt) ||
+  if (icmp[0] != Icmp6::kEcho || is_multicast(ip + wire::kIpv6DestinationAt) ||
       (!on_link && hop.action != NextHop::Action::kForward)) {
     rte_pktmbuf_free(&m);
     return DropReason::kNone;
@@ -111,10 +114,10 @@ DropReason answer_echo6(rte_mbuf& m, const PacketInfo& p, Lane& lane, Outbox& ou
   if (!on_link && p.datagram > hop.mtu) return DropReason::kFragmentFailed;
 
   const uint16_t before = wire::load_be16(icmp);
-  icmp[0] = kEchoReply;
+  icmp[0] = Icmp6::kEchoReply;
   // The pseudo-header's sum does not change when source and destination change places.
-  wire::store_be16(icmp + kIcmpChecksumAt,
-                   wire::update_checksum(wire::load_be16(icmp + kIcmpChecksumAt), before,
+  wire::store_be16(icmp + kIcmp6ChecksumAt,
+                   wire::update_checksum(wire::load_be16(icmp + kIcmp6ChecksumAt), before,
                                          wire::load_be16(icmp)));
   std::memcpy(ip + wire::kIpv6SourceAt, ip + wire::kIpv6DestinationAt, 16);
   std::memcpy(ip + wire::kIpv6DestinationAt, asker.data(), asker.size());
@@ -126,29 +129,29 @@ DropReason answer_echo6(rte_mbuf& m, const PacketInfo& p, Lane& lane, Outbox& ou
 
 void report_error6(const rte_mbuf& m, const PacketInfo& p, DropReason why, Lane& lane, Outbox& out,
                    Nanos now) {
-  const auto message = message_for(why, p);
-  if (!message || !may_be_reported(m, p)) return;
+  const auto message = icmp6_message_for(why, p);
+  if (!message || !may_be_reported6(m, p)) return;
   const uint8_t* asked = rte_pktmbuf_mtod(&m, const uint8_t*) + p.l3;
   const config::Ipv6 source = load_ipv6(asked + wire::kIpv6SourceAt);
   const NextHop& hop = lane.tables->find(source);
   if (hop.action != NextHop::Action::kForward) return;
   if (!lane.errors.take(now)) return lane.counters->suppressed_errors.add();
 
-  constexpr uint32_t kHeaders = wire::kIpv6Size + kIcmpSize;
-  const uint32_t quote =
-      std::min<uint32_t>(p.datagram, std::clamp<uint32_t>(hop.mtu, kHeaders, kMaxError) - kHeaders);
+  constexpr uint32_t kHeaders = wire::kIpv6Size + kIcmp6Size;
+  const uint32_t quote = std::min<uint32_t>(
+      p.datagram, std::clamp<uint32_t>(hop.mtu, kHeaders, kMaxIcmp6Error) - kHeaders);
   const auto datagram = static_cast<uint16_t>(kHeaders + quote);
   rte_mbuf* reply = make_frame(m, p, static_cast<uint16_t>(p.l3 + datagram), lane);
   if (reply == nullptr) return lane.counters->suppressed_errors.add();
 
   uint8_t* ip = frame_of(reply) + p.l3;
   uint8_t* icmp = ip + wire::kIpv6Size;
-  write_ip(ip, static_cast<uint16_t>(kIcmpSize + quote),
+  write_ip(ip, static_cast<uint16_t>(kIcmp6Size + quote),
            lane.tables->stations()[hop.link].ipv6.address, source);
   icmp[0] = message->type;
   icmp[1] = message->code;
   wire::store_be32(icmp + 4, message->parameter);
-  copy_from_packet(m, p.l3, quote, icmp + kIcmpSize);
+  copy_from_packet(m, p.l3, quote, icmp + kIcmp6Size);
 
   PacketInfo info{.l3 = p.l3, .datagram = datagram, .input = p.input};
   info.l4 = static_cast<uint16_t>(p.l3 + wire::kIpv6Size);

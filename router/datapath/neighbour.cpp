@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint8_t kSolicitation = 135, kAdvertisement = 136;
 constexpr uint8_t kSourceLinkAddress = 1, kTargetLinkAddress = 2;
-constexpr size_t kTargetAt = 8, kOptionsAt = 24, kAdvertisementSize = 32;
+constexpr size_t kNdTargetAt = 8, kOptionsAt = 24, kAdvertisementSize = 32;
 constexpr uint8_t kNeverForwarded = 255;  // a hop limit that proves the sender is on the link
 constexpr uint32_t kRouterFlag = 1U << 31, kSolicitedFlag = 1U << 30, kOverrideFlag = 1U << 29;
 constexpr config::Ipv6 kAllNodes{0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
@@ -21,7 +21,7 @@ constexpr config::Ipv6 kAllNodes{0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 bool sound(const uint8_t* ip, const uint8_t* message, size_t size) {
   if (ip[wire::kIpv6HopLimitAt] != kNeverForwarded || message[1] != 0 || size < kOptionsAt)
     return false;
-  if (is_multicast(message + kTargetAt)) return false;
+  if (is_multicast(message + kNdTargetAt)) return false;
   const bool no_source = is_unspecified(ip + wire::kIpv6SourceAt);
   for (size_t at = kOptionsAt; at < size;) {
     if (at + 2 > size || message[at + 1] == 0) return false;
@@ -42,7 +42,7 @@ DropReason answer_neighbour(rte_mbuf& m, const PacketInfo& p, Lane& lane, Outbox
   const size_t size = static_cast<size_t>(p.l3) + p.datagram - p.l4;
   if (m.data_len < p.l4 + size || !sound(ip, message, size)) return DropReason::kBadNeighbour;
   const Station& self = lane.tables->stations()[p.input];
-  const config::Ipv6 target = load_ipv6(message + kTargetAt);
+  const config::Ipv6 target = load_ipv6(message + kNdTargetAt);
   if (target != self.ipv6.address && target != self.link_local)
     return DropReason::kForeignNeighbour;
 

@@ -41,7 +41,8 @@ DropReason parse_ipv4(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
   if (ip[0] >> 4 != 4) return DropReason::kBadVersion;
   const size_t header = (ip[0] & 0x0fU) * 4;
   if (header < wire::kIpv4Size || m.data_len < p.l3 + header) return DropReason::kBadHeaderLength;
-  if (wire::sum_words({ip, header}) != 0xffff) return DropReason::kBadChecksum;
+  const bool checked = (m.ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_GOOD;
+  if (!checked && wire::sum_words({ip, header}) != 0xffff) return DropReason::kBadChecksum;
   p.datagram = wire::load_be16(ip + wire::kIpv4TotalLengthAt);
   if (p.datagram < header || uint32_t{p.l3} + p.datagram > m.pkt_len) return DropReason::kBadLength;
   if (m.pkt_len > uint32_t{p.l3} + p.datagram) cut_to(&m, uint32_t{p.l3} + p.datagram);

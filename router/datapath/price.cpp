@@ -75,7 +75,7 @@ void price(Burst& burst, LinkGroup& group, Lane& lane) {
     burst.drop(group.members[k], DropReason::kBadCongestionHeader);
   });
   // A packet that goes straight to the port departs as it arrives.
-  if (egress.hand_off == nullptr)
+  if (link.departs && egress.hand_off == nullptr)
     depart_at_once(link, lane.index, {packets.data(), group.count}, state, now);
   for (unsigned k = 0; k < group.count; ++k) {
     if (packets[k].header == nullptr || !packets[k].admitted) continue;

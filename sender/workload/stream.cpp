@@ -8,10 +8,10 @@
 namespace turnpike::sender {
 namespace {
 
-constexpr double kLargestFlow = 1e15;  // B; a Pareto tail has no end of its own
+constexpr double kLongestTail = 1e15;  // B; a Pareto tail has no end of its own
 
 uint64_t whole_bytes(double bytes) {
-  return static_cast<uint64_t>(std::clamp(bytes + 0.5, 1.0, kLargestFlow));
+  return static_cast<uint64_t>(std::clamp(bytes + 0.5, 1.0, kLongestTail));
 }
 
 template <class... F>
