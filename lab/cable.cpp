@@ -8,6 +8,7 @@
 #include <rte_hash_crc.h>
 #include <rte_mbuf.h>
 
+#include "common/dpdk/buffer.h"
 #include "common/wire/layers.h"
 
 namespace turnpike::lab {
@@ -15,8 +16,6 @@ namespace {
 
 // What a port takes beyond what the wire has carried, as a NIC's descriptors do.
 constexpr Nanos kLongestBacklog = 10_ms;
-// Memory does not corrupt: what a NIC would have checked is right.
-constexpr uint64_t kChecked = RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_GOOD;
 
 /// What a NIC hashes for receive-side scaling: addresses and ports.
 uint32_t flow_hash(const rte_mbuf* m) {
@@ -61,7 +60,8 @@ uint16_t Line::Queue::take(Nanos now, std::span<rte_mbuf*> out) {
     out[n] = at(head_).packet;
     prefetch(out[n]);
   }
-  for (rte_mbuf* packet : out.first(n)) packet->ol_flags = kChecked;
+  // Memory does not corrupt: what a NIC would have checked is right.
+  for (rte_mbuf* packet : out.first(n)) packet->ol_flags = kSumsChecked;
   return n;
 }
 

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "common/config/load.h"
-#include "lab/exactness/test_dpdk.h"
+#include "common/dpdk/test_eal.h"
 
 namespace turnpike::lab {
 namespace {
@@ -43,7 +43,7 @@ class Ignore final : public sender::OutcomeSink {
   void flow_ended(const sender::FlowOutcome&) override {}
 };
 
-class WorldTest : public testing::Test {
+class WorldTest : public ::testing::Test {
  protected:
   void build(const std::string& text) {
     auto loaded = config::load_text(text, "demo");
@@ -80,7 +80,7 @@ class WorldTest : public testing::Test {
   std::unique_ptr<World> world;
 };
 
-class Demo : public WorldTest, public testing::WithParamInterface<const char*> {};
+class Demo : public WorldTest, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(Demo, SharesTheLinkByBudget) {
   build(demo(GetParam(),
@@ -102,7 +102,7 @@ TEST_P(Demo, SharesTheLinkByBudget) {
   EXPECT_NEAR(s["carol"], 2.0 / 3, kNear);
   EXPECT_EQ(dropped(), 0U);
 }
-INSTANTIATE_TEST_SUITE_P(Rates, Demo, testing::ValuesIn(kRates));
+INSTANTIATE_TEST_SUITE_P(Rates, Demo, ::testing::ValuesIn(kRates));
 
 TEST_F(WorldTest, RepeatsItself) {
   std::vector<std::map<std::string, double>> runs;
@@ -121,7 +121,7 @@ TEST_F(WorldTest, RepeatsItself) {
 }
 
 /// Two hosts share the link by halves; a stall comes at 2 s, and 200 ms later all is as before.
-class Stalls : public WorldTest, public testing::WithParamInterface<const char*> {
+class Stalls : public WorldTest, public ::testing::WithParamInterface<const char*> {
  protected:
   uint64_t lost_in_stall(bool router, bool sender, Nanos time) {
     build(demo(GetParam(),
@@ -138,7 +138,7 @@ class Stalls : public WorldTest, public testing::WithParamInterface<const char*>
     return dropped();
   }
 };
-INSTANTIATE_TEST_SUITE_P(Rates, Stalls, testing::ValuesIn(kRates));
+INSTANTIATE_TEST_SUITE_P(Rates, Stalls, ::testing::ValuesIn(kRates));
 
 TEST_P(Stalls, TheWholeMachine) { EXPECT_EQ(lost_in_stall(true, true, 40_ms), 0U); }
 // Twice the slack that the link may catch up on, half of its buffer beyond.

@@ -16,11 +16,17 @@
 
 namespace turnpike::sender {
 
-// What a port that checks sums by itself says of a frame whose sums are right.
-constexpr uint64_t kChecked = RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_GOOD;
-
 using wire::FrameError;
 using wire::Kind;
+
+namespace {
+
+const config::Direction& port_of(const config::Topology& topology, uint32_t index) {
+  const config::Host& h = topology.hosts[index];
+  return topology.links[h.link].directions[h.end];
+}
+
+}  // namespace
 
 tl::expected<std::unique_ptr<Host>, std::string> Host::make(const config::Topology& topology,
                                                             uint32_t index, QueuePair& queue,
@@ -49,9 +55,8 @@ Host::Host(const config::Topology& topology, uint32_t index, QueuePair& queue, L
                .paths = Paths(topology, index),
                .budget = topology.hosts[index].budget,
                .strategy = std::move(strategy),
-               .line_rate = bytes_per_second(topology.links[topology.hosts[index].link]
-                                                 .directions[topology.hosts[index].end]
-                                                 .rate)}) {}
+               .line_rate = bytes_per_second(port_of(topology, index).rate),
+               .nic = Nic(port_of(topology, index))}) {}
 
 uint16_t Host::receive(Nanos now) {
   std::array<rte_mbuf*, kBurst> burst;
@@ -92,7 +97,7 @@ bool Host::handle(rte_mbuf& m, Nanos now) {
       totals_.bad_packets.add();
       return false;
   }
-  if ((m.ol_flags & kChecked) != kChecked &&
+  if ((m.ol_flags & kSumsChecked) != kSumsChecked &&
       wire::verify_checksums(frame, at) != FrameError::kNone) {
     totals_.bad_packets.add();
     return false;

@@ -15,7 +15,9 @@ struct Guarded {
   explicit Guarded(
       const config::Topology& t,
       const std::function<double(Nanos)>& price_at = [](Nanos) { return kPrice; })
-      : invariant(t), world(t, {.tap = price_tap(price_at)}, find_protocol) {
+      : Guarded(t, ChannelOptions{.tap = price_tap(price_at)}) {}
+  Guarded(const config::Topology& t, const ChannelOptions& channel)
+      : invariant(t), world(t, channel, find_protocol) {
     world.after_poll = [this] {
       const auto broken = invariant.check(0, world.totals(0), world.now());
       EXPECT_FALSE(broken.has_value()) << broken.value_or("");
@@ -56,6 +58,21 @@ TEST(Limit, AboveTheShareItDoesNothing) {
   g.world.run(2_s);
   EXPECT_NEAR(g.mbps(0, 2_s), 50, 0.3);
   EXPECT_NEAR(g.committed(0), 2, 0.01);
+}
+
+// The budgets of two flows are as 1 to 3. Without a price their port would be shared by chance, and
+// neither would spend what it has.
+TEST(Limit, APortWithAPriceIsSharedByBudget) {
+  config::Topology t = two_hosts(Budget(2));
+  t.flows = {finite(config::kEndless), finite(config::kEndless)};
+  t.flows[1].share = 3;
+  t.links[0].directions[0].law = {"fcp", ParamValues(find_protocol("fcp")->link_params)};
+  Guarded g(t, ChannelOptions{});
+  g.world.run(2_s);
+  const double first = g.mbps(0, 1_s), second = g.mbps(1, 1_s);
+  EXPECT_NEAR(first + second, 100, 2);
+  EXPECT_NEAR(second / first, 3, 0.05);
+  EXPECT_NEAR(g.committed(0) + g.committed(1), 2, 0.02);
 }
 
 /// IP datagrams of a flow whose size counts whole packets of 1500 B.

@@ -9,6 +9,7 @@
 #include "sender/acknowledge.h"
 #include "sender/lane.h"
 #include "sender/ledger.h"
+#include "sender/nic.h"
 #include "sender/outbox.h"
 #include "sender/paths.h"
 #include "sender/strategy/strategy.h"
@@ -26,6 +27,7 @@ struct SourceParts {
   Budget budget{0};
   std::unique_ptr<Strategy> strategy;
   double line_rate = 0;  // B/s of the host's link, the most a flow may be paced at
+  Nic nic;
 };
 
 /// Owned by one lcore, like its lane.

@@ -182,6 +182,8 @@ bool Source::transmit(Flow& f, uint32_t index, Nanos now) {
                                .timestamp = wire::to_ticks(now)},
                               payload);
   const FlowState state = write_congestion(f, r, payload + wire::kHeaderSize, now);
+  parts_.nic.stamp(f.kind->protocol->id, payload + wire::kHeaderSize, r.size, r.kind == Kind::kSyn,
+                   now);
   sum += wire::sum_words({payload + wire::kHeaderSize, congestion});
   // The user's bytes are zeros: what was in the buffer before is nobody else's business.
   const size_t written = headers.headers_size() + length;

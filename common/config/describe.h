@@ -181,7 +181,10 @@ void describe(V& v, DirectionSpec& s) {
            .words = kDrains});
   v.field(
       "law", s.law,
-      {.doc = "the scheme that routers run at this link, with its parameters", .fallback = "none"});
+      {.doc =
+           "the scheme that routers run at this link, with its parameters; hosts, where forward or "
+           "reverse has one",
+       .fallback = "none"});
 }
 
 template <class V>

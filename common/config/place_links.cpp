@@ -81,22 +81,18 @@ const Field<T>& pick(const Field<T>& common, const Field<T>& own) {
   return own.given ? own : common;
 }
 
-// A host's end only paces; laws are the routers'.
+// Laws are the routers'; a host's end has one where its own direction says so.
 void place_law(Draft& d, size_t index, size_t direction) {
   const LinkSpec& spec = d.link_spec(index);
   const Field<LinkScheme>& own = (direction == 0 ? spec.forward : spec.reverse).value.law;
   const Link& link = d.topology.links[index];
   const bool from_host = d.hosts.contains(link.ends[direction].node);
-  const std::string path = d.link_path(index) + (direction == 0 ? ".forward.law" : ".reverse.law");
-  if (!from_host) {
+  if (!from_host || own.given)
     d.topology.links[index].directions[direction].law = pick(spec.law, own).value;
-  } else if (own.given && own.value.protocol != "none") {
-    d.mistakes.add(own.at, path,
-                   "'" + link.ends[direction].node + "' sends here, and hosts run no law");
-  } else if (direction == 0 && spec.law.given && spec.law.value.protocol != "none" &&
-             d.hosts.contains(link.ends[1].node)) {
+  if (direction == 0 && spec.law.given && spec.law.value.protocol != "none" && from_host &&
+      d.hosts.contains(link.ends[1].node)) {
     d.mistakes.add(spec.law.at, d.link_path(index) + ".law",
-                   "both ends are hosts, and hosts run no law");
+                   "both ends are hosts, which run a law where `forward` or `reverse` has one");
   }
 }
 

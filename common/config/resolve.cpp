@@ -124,19 +124,18 @@ std::vector<YamlPair> direction(const Direction& d) {
           {"law", scheme(d.law.protocol, d.law.params, true)}};
 }
 
-// What both directions have in common is said once.
+// What both directions have in common is said once, but for the law: a host runs only its own.
 void write_directions(YamlWriter& out, const Link& link) {
   const auto forward = direction(link.directions[0]), reverse = direction(link.directions[1]);
   std::vector<YamlPair> forward_own, reverse_own;
   for (size_t i = 0; i < forward.size(); ++i) {
-    if (forward[i].value == reverse[i].value) {
+    if (forward[i].key != "law" && forward[i].value == reverse[i].value) {
       out.put(forward[i].key, forward[i].value);
     } else {
       forward_own.push_back(forward[i]);
       reverse_own.push_back(reverse[i]);
     }
   }
-  if (forward_own.empty()) return;
   out.put("forward", mapped(forward_own));
   out.put("reverse", mapped(reverse_own));
 }

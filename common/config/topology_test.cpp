@@ -24,12 +24,13 @@ TEST(Topology, HostsHaveOneLink) {
                   {"there is a host of this name too"});
 }
 
-TEST(Topology, LawsAreTheRouters) {
-  expect_mistakes(changed("delay: 1 ms", "forward: {law: ^fcp}"),
-                  {"links.left.forward.law: 'alice' sends here"});
+TEST(Topology, LawsAreTheRoutersAndAHostsWhereItsDirectionHasOne) {
   const Topology t = expect_right(std::string(kRightFile));
   EXPECT_EQ(t.links[1].directions[0].law.protocol, "fcp");
   EXPECT_EQ(t.links[1].directions[1].law.protocol, "none");
+  const Topology own = expect_right(changed("delay: 1 ms", "forward: {law: fcp}"));
+  EXPECT_EQ(own.links[0].directions[0].law.protocol, "fcp");
+  EXPECT_EQ(own.links[0].directions[1].law.protocol, "none");
 }
 
 TEST(Topology, Addresses) {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Taking and returning packet buffers by their first cache line alone.
+// What there is to know of packet buffers: flags, and taking and returning them by their first
+// line.
 #pragma once
 
 #include <rte_mbuf.h>
 
 namespace turnpike {
+
+/// What a port that checks sums by itself says of a frame whose sums are right.
+inline constexpr uint64_t kSumsChecked = RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_GOOD;
 
 /// A buffer for a frame of one segment without offloads, or null when the pool is empty. Its
 /// data_len is still that of its last frame; lengths and bytes are the caller's to write. The

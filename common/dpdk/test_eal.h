@@ -22,7 +22,7 @@ namespace turnpike::testing {
 class TestEal : public ::testing::Environment {
  public:
   void SetUp() override {
-    auto eal = Eal::start({.program = "test"});
+    auto eal = Eal::start({.program = "test", .memory_mb = 1024});  // a world's
     if (!eal) FAIL() << eal.error();
     eal_.emplace(std::move(*eal));
     auto pool = Pool::create("test", {.mbufs = 16383});

@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include "common/dpdk/test_eal.h"
 #include "common/protocols/fcp/protocol.h"
 #include "lab/exactness/exact_link.h"
 #include "lab/exactness/experiment.h"
 #include "lab/exactness/shadow_link.h"
-#include "lab/exactness/test_dpdk.h"
 
 namespace turnpike::lab {
 namespace {
@@ -29,7 +29,7 @@ const Protocol* find(std::string_view name) {
   return name == protocol.name ? &protocol : nullptr;
 }
 
-class Exactness : public testing::TestWithParam<Experiment> {};
+class Exactness : public ::testing::TestWithParam<Experiment> {};
 
 // Not a packet is left out, the first on an idle link included.
 TEST_P(Exactness, Prices) {
@@ -73,7 +73,7 @@ const Experiment kExperiments[] = {
     {"fcp-fig8", {"run.duration=5 s"}},
 #endif
 };
-INSTANTIATE_TEST_SUITE_P(Paper, Exactness, testing::ValuesIn(kExperiments), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Paper, Exactness, ::testing::ValuesIn(kExperiments), [](const auto& info) {
   std::string name = info.param.name.substr(4);
   std::ranges::replace(name, '-', '_');
   return name;

@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include "common/dpdk/test_eal.h"
 #include "common/protocols/fcp/protocol.h"
 #include "lab/exactness/counting_link.h"
 #include "lab/exactness/experiment.h"
-#include "lab/exactness/test_dpdk.h"
 
 namespace turnpike::lab {
 namespace {
@@ -28,7 +28,7 @@ const Protocol* find(std::string_view name) {
 
 /// One, two and four workers at the router. What each brings to the link differs in time alone: a
 /// shard knows of the others what they last published.
-class Shards : public testing::TestWithParam<Experiment> {
+class Shards : public ::testing::TestWithParam<Experiment> {
  protected:
   static Outcome with(const std::string& lcores) {
     Experiment e = GetParam();
@@ -74,7 +74,7 @@ const std::array kSharded{Experiment{"fcp-fig4", {}},
                           Experiment{"fcp-fig5-6", {"run.duration=10 s"}},
                           Experiment{"fcp-fig7", {}}};
 #endif
-INSTANTIATE_TEST_SUITE_P(Paper, Shards, testing::ValuesIn(kSharded), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Paper, Shards, ::testing::ValuesIn(kSharded), [](const auto& info) {
   std::string name = info.param.name.substr(4);
   std::ranges::replace(name, '-', '_');
   return name;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A host's own port as a link with a price, for hosts that send less than the network would carry.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "common/config/topology.h"
+#include "common/protocols/registry.h"
+
+namespace turnpike::sender {
+
+/// Runs a law at the host's end of its link. A flow that the port holds back then pays for it like
+/// for any link: it neither keeps budget that it cannot spend, nor takes the port by its number of
+/// packets. The queue that the law is told is a virtual one, which the port would have if it sent
+/// without a pause.
+class Nic {
+ public:
+  explicit Nic(const config::Direction& d)
+      : capacity_(bytes_per_second(d.rate)),
+        buffer_(static_cast<double>(d.buffer.count())),
+        overhead_(static_cast<uint32_t>(d.overhead.count())) {
+    const Protocol* p = find_protocol(d.law.protocol);
+    if (p == nullptr || p->make_link_law == nullptr) return;
+    law_ = p->make_link_law(d.law.params, 1);
+    protocol_ = p->id;
+  }
+
+  /// A packet of `datagram` B is on its way to the port: stamps its congestion header.
+  void stamp(uint8_t protocol, uint8_t* header, uint32_t datagram, bool opens, Nanos now) {
+    if (!law_) return;
+    const auto sent = static_cast<double>(now.count() - last_.count()) * 1e-9 * capacity_;
+    queue_ = std::max(queue_ - sent, 0.0);
+    last_ = now;
+    const LinkState state{capacity_, queue_, buffer_};
+    if (now >= next_update_) next_update_ = law_->update(state, now);
+    PricedPacket packet{.header = protocol == protocol_ ? header : nullptr,
+                        .size = datagram + overhead_,
+                        .opens = opens};
+    law_->arrive(0, {&packet, 1}, state, now);
+    if (law_->departs()) law_->depart(0, {&packet, 1}, state, now);
+    queue_ += packet.size;
+  }
+
+ private:
+  std::unique_ptr<LinkLaw> law_;  // null: the port only limits
+  double capacity_;               // B/s
+  double buffer_;                 // B
+  uint32_t overhead_;             // B per packet
+  uint8_t protocol_ = 0;
+  double queue_ = 0;  // B
+  Nanos last_{0};     // packet
+  Nanos next_update_{0};
+};
+
+}  // namespace turnpike::sender
