@@ -36,6 +36,15 @@ std::vector<uint8_t> random_bytes(std::mt19937_64& random, size_t n) {
   return bytes;
 }
 
+TEST(Checksum, OfAFixedNumberOfBytesIsTheSame) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 1000; ++i) {
+    const auto data = random_bytes(random, 20);
+    EXPECT_EQ(fold(sum_of_bytes<20>(data.data())), sum_words(data));
+    EXPECT_EQ(fold(sum_of_bytes<4>(data.data())), sum_words({data.data(), 4}));
+  }
+}
+
 TEST(Checksum, ExampleOfRfc1071) {
   const std::vector<uint8_t> data = {0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7};
   EXPECT_EQ(sum_words(data), 0xddf2);

@@ -13,11 +13,14 @@ uint8_t* checksum_before(uint8_t* congestion) {
   return congestion - wire::kHeaderSize - wire::kUdpSize + wire::kUdpChecksumAt;
 }
 
-uint16_t sum_of(const uint8_t* congestion, LinkLaw::Rewritten r) {
-  return wire::sum_words({congestion + r.begin, static_cast<size_t>(r.end - r.begin)});
+uint64_t sum_of(const uint8_t* congestion, LinkLaw::Rewritten r) {
+  const uint8_t* rewritten = congestion + r.begin;
+  if (r.end - r.begin == 4) [[likely]]
+    return wire::sum_of_bytes<4>(rewritten);
+  return wire::sum_words({rewritten, static_cast<size_t>(r.end - r.begin)});
 }
 
-void mend(uint8_t* congestion, LinkLaw::Rewritten r, uint16_t before) {
+void mend(uint8_t* congestion, LinkLaw::Rewritten r, uint64_t before) {
   uint8_t* at = checksum_before(congestion);
   const uint16_t sum = wire::load_be16(at);
   wire::store_be16(at, wire::update_udp_checksum(sum, before, sum_of(congestion, r)));
@@ -44,7 +47,7 @@ void price(Burst& burst, LinkGroup& group, Lane& lane) {
   const double queue = group.backlog = egress.backlog(burst.now);
 
   std::array<PricedPacket, kBurst> packets;
-  std::array<uint16_t, kBurst> before;
+  std::array<uint64_t, kBurst> before;
   double room = static_cast<double>(link.buffer) - queue;
   uint64_t stamped = 0, offered = 0;
   for (unsigned k = 0; k < group.count; ++k) {
@@ -88,7 +91,7 @@ void price(Burst& burst, LinkGroup& group, Lane& lane) {
 void price_departure(EgressLink& link, const Lane& lane, std::span<const Queued> packets,
                      Nanos now) {
   std::array<PricedPacket, kBurst> priced;
-  std::array<uint16_t, kBurst> before;
+  std::array<uint64_t, kBurst> before;
   for (size_t k = 0; k < packets.size(); ++k) {
     const Queued& q = packets[k];
     priced[k] = {.size = q.size, .opens = q.opens != 0};

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Google Benchmark's main for what needs DPDK: no hugepages, devices or privileges.
+#include <cstdio>
+
+#include <benchmark/benchmark.h>
+
+#include "common/dpdk/eal.h"
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  const auto eal = turnpike::Eal::start({.program = "bench", .memory_mb = 2048});
+  if (!eal) {
+    std::fprintf(stderr, "%s\n", eal.error().c_str());
+    return 1;
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/forwarding.h"
+
+#include <stdexcept>
+#include <string>
+
+#include "common/config/load.h"
+#include "common/protocols/fcp/header.h"
+#include "common/wire/frame_builder.h"
+#include "common/wire/turnpike_header.h"
+
+namespace turnpike::bench {
+namespace {
+
+constexpr uint32_t kIpv4Routes = 0x20000000;  // 32.0.0.0, a /24 each
+constexpr uint8_t kIpv6Routes = 0x20;         // 2000::, a /48 each
+constexpr size_t kBuffers = 1024;             // per port
+
+config::Ipv6 ipv6_route(uint32_t i) {
+  config::Ipv6 a{kIpv6Routes, 0};
+  for (size_t k = 0; k < 4; ++k) a[2 + k] = static_cast<uint8_t>(i >> (24 - 8 * k));
+  return a;
+}
+
+config::Topology topology_of(const Load& load) {
+  std::string hosts = "hosts:\n", links = "links:\n";
+  const char* law = load.traffic == Traffic::kPriced ? "fcp" : "none";
+  for (unsigned i = 0; i < load.links; ++i) {
+    const std::string n = std::to_string(i);
+    hosts.append("  h").append(n).append(": {budget: 1 $/s}\n");
+    links.append("  l").append(n).append(": {ends: [gate, h").append(n);
+    links.append("], rate: 400 Gbps, drain: line-rate, attach: memif, law: ").append(law);
+    links.append("}\n");
+  }
+  auto loaded = config::load_text(hosts + "routers: {gate: {}}\n" + links, "bench");
+  if (!loaded) throw std::runtime_error(loaded.error().front().text());
+  config::Router& gate = loaded->routers[0];
+  for (uint32_t i = 0; i < load.routes; ++i) {
+    const auto link = i % load.links;
+    if (load.traffic == Traffic::kIpv6) {
+      gate.ipv6_routes.push_back({{ipv6_route(i), 48}, link});
+    } else {
+      gate.ipv4_routes.push_back({{kIpv4Routes + (i << 8), 24}, link});
+    }
+  }
+  return std::move(*loaded);
+}
+
+/// A route that leads to that link, spread over all of them; scattered, as destinations are.
+uint32_t route_for(const Load& load, unsigned link, unsigned flow) {
+  const auto per_link = load.routes / load.links;
+  const auto k = static_cast<uint32_t>((uint64_t{flow} * 2654435761U) % per_link);
+  return k * load.links + link;
+}
+
+Front front_of(const Load& load, const config::Topology& t, unsigned from, unsigned flow) {
+  const unsigned to = (from + 1) % load.links;
+  const config::Link &in = t.links[from], &out = t.links[to];
+  const bool routed = load.routes >= load.links;
+  const uint32_t k = routed ? route_for(load, to, flow) : 0;
+  const bool turnpike = load.traffic == Traffic::kFcp || load.traffic == Traffic::kPriced;
+  wire::FrameSpec spec;
+  spec.source_mac = in.ends[1].mac;
+  spec.destination_mac = in.ends[0].mac;
+  if (load.traffic == Traffic::kIpv6) {
+    config::Ipv6 to6 = routed ? ipv6_route(k) : out.ends[1].ipv6.address;
+    if (routed) to6[15] = 1;
+    spec.addresses = wire::Ipv6Pair{in.ends[1].ipv6.address, to6};
+  } else {
+    const uint32_t to4 = routed ? kIpv4Routes + (k << 8) + 1 : out.ends[1].ipv4.address;
+    spec.addresses = wire::Ipv4Pair{in.ends[1].ipv4.address, to4};
+  }
+  spec.source_port = static_cast<uint16_t>(1024 + flow % 60'000);
+  spec.destination_port = turnpike ? t.run.udp_port : 9;
+
+  std::vector<uint8_t> payload;
+  if (turnpike) {
+    payload.resize(wire::header_length(fcp::kHeaderSize, 0));
+    wire::encode({.protocol = fcp::kProtocolId,
+                  .length = static_cast<uint16_t>(payload.size()),
+                  .flow = flow,
+                  .sequence = 1},
+                 payload.data());
+    fcp::store({.rtt_ns = 20'000'000, .balance = 1e-9F}, payload.data() + wire::kHeaderSize);
+  }
+  const auto frame =
+      wire::build_frame(spec, payload, static_cast<uint16_t>(load.frame - wire::kEthernetSize));
+  Front front{.length = static_cast<uint16_t>(frame.size())};
+  std::copy_n(frame.begin(), std::min(frame.size(), Front::kSize), front.bytes.begin());
+  return front;
+}
+
+Pool pool_for(const Load& load) {
+  auto pool = Pool::create("bench", {.mbufs = static_cast<uint32_t>(load.links * kBuffers + 1023)});
+  if (!pool) throw std::runtime_error(pool.error());
+  return std::move(*pool);
+}
+
+}  // namespace
+
+Forwarding::Forwarding(const Load& load)
+    : load_(load),
+      topology_(topology_of(load)),
+      pool_(pool_for(load)),
+      buffers_(pool_.get(), load.links * kBuffers) {
+  std::vector<std::vector<QueuePair*>> ports;
+  for (unsigned i = 0; i < load.links; ++i) {
+    std::vector<Front> fronts;
+    for (unsigned f = 0; f < load.flows; ++f) fronts.push_back(front_of(load, topology_, i, f));
+    ports_.push_back(std::make_unique<RefillPort>(buffers_, std::move(fronts),
+                                                  static_cast<uint16_t>(load.burst)));
+    ports.push_back({ports_.back().get()});
+  }
+  rte_mempool* own = pool_.get();
+  auto made = router::Router::make(topology_, 0, ports, {&own, 1}, {});
+  if (!made) throw std::runtime_error(made.error());
+  router_ = std::move(*made);
+}
+
+uint64_t Forwarding::sent() const {
+  uint64_t n = 0;
+  for (const auto& port : ports_) n += port->sent();
+  return n;
+}
+
+uint64_t Forwarding::poll() {
+  now_ += Nanos(int64_t{load_.burst} * load_.frame / 5);
+  const uint64_t before = sent();
+  router_->worker(0).poll(now_);
+  return sent() - before;
+}
+
+uint64_t Forwarding::poll_ports() {
+  std::array<rte_mbuf*, router::kBurst> burst;
+  uint64_t n = 0;
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    const uint16_t got = ports_[i]->rx(now_, burst);
+    n += ports_[(i + 1) % ports_.size()]->tx(now_, std::span(burst).first(got));
+  }
+  return n;
+}
+
+}  // namespace turnpike::bench

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The loads that forwarding is measured under, by name.
+#pragma once
+
+#include "bench/forwarding.h"
+
+namespace turnpike::bench {
+
+struct Named {
+  const char* name;
+  Load load;
+};
+
+inline constexpr Named kLoads[] = {
+    {"ipv4", {.traffic = Traffic::kIpv4}},
+    {"ipv4/burst:8", {.traffic = Traffic::kIpv4, .burst = 8}},
+    {"ipv4/burst:1", {.traffic = Traffic::kIpv4, .burst = 1}},
+    {"ipv4/flows:1000", {.traffic = Traffic::kIpv4, .flows = 1000}},
+    {"ipv4/flows:100000", {.traffic = Traffic::kIpv4, .flows = 100'000}},
+    {"ipv4/routes:1000", {.traffic = Traffic::kIpv4, .flows = 1000, .routes = 1000}},
+    {"ipv4/routes:1000000", {.traffic = Traffic::kIpv4, .flows = 100'000, .routes = 1'000'000}},
+    {"ipv4/links:16", {.traffic = Traffic::kIpv4, .links = 16}},
+    {"ipv4/links:256", {.traffic = Traffic::kIpv4, .links = 256}},
+    {"ipv6", {.traffic = Traffic::kIpv6, .frame = 80}},
+    {"ipv6/routes:1000", {.traffic = Traffic::kIpv6, .flows = 1000, .routes = 1000, .frame = 80}},
+    {"fcp", {.traffic = Traffic::kFcp}},
+    {"priced", {.traffic = Traffic::kPriced}},
+    {"priced/burst:8", {.traffic = Traffic::kPriced, .burst = 8}},
+    {"priced/burst:1", {.traffic = Traffic::kPriced, .burst = 1}},
+    {"priced/flows:100000", {.traffic = Traffic::kPriced, .flows = 100'000}},
+    {"priced/links:16", {.traffic = Traffic::kPriced, .links = 16}},
+    {"priced/links:256", {.traffic = Traffic::kPriced, .links = 256}},
+};
+
+}  // namespace turnpike::bench

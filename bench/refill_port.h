@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A port that never runs dry: what is sent comes back as what arrives next.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include <rte_mbuf.h>
+
+#include "common/dpdk/queue_pair.h"
+
+namespace turnpike::bench {
+
+/// The first bytes of a frame; the rest of a packet nobody reads.
+struct Front {
+  static constexpr size_t kSize = 128;
+  alignas(64) std::array<uint8_t, kSize> bytes{};
+  uint16_t length = 0;  // B of the whole frame
+};
+
+/// Buffers of all refill ports of a bench, as a NIC's rings hold them: the last ones sent are the
+/// next ones filled.
+class BufferStack {
+ public:
+  /// Takes `count` buffers from the pool, for good.
+  BufferStack(rte_mempool* pool, size_t count) : free_(count) {
+    rte_pktmbuf_alloc_bulk(pool, free_.data(), static_cast<unsigned>(count));
+  }
+  ~BufferStack() { rte_pktmbuf_free_bulk(free_.data(), static_cast<unsigned>(free_.size())); }
+  BufferStack(const BufferStack&) = delete;
+  BufferStack& operator=(const BufferStack&) = delete;
+
+  void take(std::span<rte_mbuf*> out) {
+    std::copy(free_.end() - static_cast<std::ptrdiff_t>(out.size()), free_.end(), out.begin());
+    free_.resize(free_.size() - out.size());
+  }
+  void give(std::span<rte_mbuf* const> back) {
+    free_.insert(free_.end(), back.begin(), back.end());
+  }
+
+ private:
+  std::vector<rte_mbuf*> free_;
+};
+
+/// Its packets are written anew for every burst, as a NIC would: that cost is the harness's own,
+/// to be measured beside what is measured with it and subtracted from nothing silently.
+class RefillPort final : public QueuePair {
+ public:
+  RefillPort(BufferStack& buffers, std::vector<Front> fronts, uint16_t burst)
+      : buffers_(buffers), fronts_(std::move(fronts)), burst_(burst) {}
+
+  uint16_t rx(Nanos, std::span<rte_mbuf*> out) override {
+    if (fronts_.empty()) return 0;
+    const auto n = std::min<uint16_t>(burst_, static_cast<uint16_t>(out.size()));
+    buffers_.take(out.first(n));
+    for (rte_mbuf* m : out.first(n)) {
+      const Front& front = fronts_[next_];
+      next_ = next_ + 1 == fronts_.size() ? 0 : next_ + 1;
+      std::memcpy(rte_pktmbuf_mtod(m, uint8_t*), front.bytes.data(), Front::kSize);
+      m->data_len = front.length;
+      m->pkt_len = front.length;
+    }
+    received_ += n;
+    return n;
+  }
+  uint16_t tx(Nanos, std::span<rte_mbuf*> burst) override {
+    buffers_.give(burst);
+    sent_ += burst.size();
+    return static_cast<uint16_t>(burst.size());
+  }
+  [[nodiscard]] uint64_t received() const { return received_; }
+  [[nodiscard]] uint64_t sent() const { return sent_; }
+
+ private:
+  BufferStack& buffers_;
+  std::vector<Front> fronts_;
+  size_t next_ = 0;
+  uint16_t burst_;
+  uint64_t received_ = 0, sent_ = 0;
+};
+
+}  // namespace turnpike::bench
