@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "common/protocols/fcp/protocol.h"
+#include "common/protocols/rcp/protocol.h"
 
 namespace turnpike {
 namespace {
 
-constexpr std::array kProtocols{fcp::kProtocol};
+constexpr std::array kProtocols{fcp::kProtocol, rcp::kProtocol};
 
 }  // namespace
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// RCP's congestion header: 8 bytes after the common header.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "common/wire/bytes.h"
+
+namespace turnpike::rcp {
+
+inline constexpr uint8_t kProtocolId = 2;
+inline constexpr size_t kHeaderSize = 8;
+inline constexpr size_t kRttOffset = 0, kRateOffset = 4;
+
+/// What a packet asks for, and what its ACK brings back: the least that the path's links allow.
+struct Header {
+  uint32_t rtt_ns = 0;                             // the flow's round trip, 0: not known yet (SYN)
+  float rate = std::numeric_limits<float>::max();  // B/s
+};
+
+inline Header load(const uint8_t* p) {
+  return {wire::load_be32(p + kRttOffset), wire::load_f32(p + kRateOffset)};
+}
+inline void store(const Header& h, uint8_t* p) {
+  wire::store_be32(p + kRttOffset, h.rtt_ns);
+  wire::store_f32(p + kRateOffset, h.rate);
+}
+
+/// Whether a law may believe it; NaN and infinities are nobody's rates.
+inline bool credible(const Header& h) { return std::isfinite(h.rate) && h.rate > 0; }
+
+}  // namespace turnpike::rcp

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// RCP's line in the registry.
+#pragma once
+
+#include <new>
+
+#include "common/protocols/rcp/flow.h"
+#include "common/protocols/rcp/link.h"
+#include "common/protocols/registry.h"
+
+namespace turnpike::rcp {
+
+inline constexpr Protocol kProtocol{
+    .name = "rcp",
+    .id = kProtocolId,
+    .header_size = kHeaderSize,
+    .link_params = kLinkParams,
+    .flow_params = {},
+    .presets = kPresets,
+    .make_link_law = [](const ParamValues& params, unsigned shards) -> std::unique_ptr<LinkLaw> {
+      return std::make_unique<Link>(params, shards);
+    },
+    .make_flow_law = [](const ParamValues&, void* storage) -> FlowLaw* {
+      static_assert(sizeof(Flow) <= FlowLaw::kMaxBytes);
+      return new (storage) Flow;
+    },
+};
+
+}  // namespace turnpike::rcp
