@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "common/protocols/fcp/protocol.h"
+#include "common/protocols/qfcp/protocol.h"
 #include "common/protocols/rcp/protocol.h"
 
 namespace turnpike {
 namespace {
 
-constexpr std::array kProtocols{fcp::kProtocol, rcp::kProtocol};
+constexpr std::array kProtocols{fcp::kProtocol, rcp::kProtocol, qfcp::kProtocol};
 
 }  // namespace
 

@@ -4,16 +4,19 @@
 
 #include <new>
 
-#include "common/protocols/rcp/flow.h"
+#include "common/protocols/explicit_rate/flow.h"
+#include "common/protocols/explicit_rate/header.h"
 #include "common/protocols/rcp/link.h"
 #include "common/protocols/registry.h"
 
 namespace turnpike::rcp {
 
+using explicit_rate::Flow;
+
 inline constexpr Protocol kProtocol{
     .name = "rcp",
-    .id = kProtocolId,
-    .header_size = kHeaderSize,
+    .id = 2,
+    .header_size = explicit_rate::kHeaderSize,
     .link_params = kLinkParams,
     .flow_params = {},
     .presets = kPresets,

@@ -6,11 +6,15 @@
 
 #include <gtest/gtest.h>
 
-#include "common/protocols/rcp/flow.h"
+#include "common/protocols/explicit_rate/flow.h"
+#include "common/protocols/explicit_rate/header.h"
 #include "common/protocols/rcp/link.h"
 
 namespace turnpike::rcp {
 namespace {
+
+using explicit_rate::Flow, explicit_rate::Header, explicit_rate::kHeaderSize, explicit_rate::load,
+    explicit_rate::store;
 
 constexpr LinkState kIdle{.capacity = 12.5e6, .queue = 0, .buffer = 1e6};  // 100 Mbit/s
 

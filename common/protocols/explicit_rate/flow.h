@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RCP at the sender: at once as fast as the path's links say, the newcomer like the oldest.
+// A sender that is at once as fast as its path's links say, the newcomer like the oldest.
 #pragma once
 
 #include <algorithm>
 
+#include "common/protocols/explicit_rate/header.h"
 #include "common/protocols/flow_law.h"
-#include "common/protocols/rcp/header.h"
 
-namespace turnpike::rcp {
+namespace turnpike::explicit_rate {
 
 /// Paces at the rate that the newest ACK brought back; the SYN's answer is the first. Budgets and
 /// losses change nothing.
-class Flow final : public FlowLaw {
+class Flow : public FlowLaw {
  public:
   void set_target(Budget) override {}
 
@@ -42,8 +42,8 @@ class Flow final : public FlowLaw {
     return from_bytes_per_second(rate_);
   }
 
- private:
+ protected:
   double rate_ = 0;  // B/s
 };
 
-}  // namespace turnpike::rcp
+}  // namespace turnpike::explicit_rate

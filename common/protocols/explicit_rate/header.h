@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RCP's congestion header: 8 bytes after the common header.
+// The congestion header of RCP and QFCP: 8 bytes after the common header.
 #pragma once
 
 #include <cmath>
@@ -9,9 +9,8 @@
 
 #include "common/wire/bytes.h"
 
-namespace turnpike::rcp {
+namespace turnpike::explicit_rate {
 
-inline constexpr uint8_t kProtocolId = 2;
 inline constexpr size_t kHeaderSize = 8;
 inline constexpr size_t kRttOffset = 0, kRateOffset = 4;
 
@@ -32,4 +31,4 @@ inline void store(const Header& h, uint8_t* p) {
 /// Whether a law may believe it; NaN and infinities are nobody's rates.
 inline bool credible(const Header& h) { return std::isfinite(h.rate) && h.rate > 0; }
 
-}  // namespace turnpike::rcp
+}  // namespace turnpike::explicit_rate

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A link that tells all its flows one rate: RCP and QFCP, which differ in how it is found.
+#pragma once
+
+#include <atomic>
+#include <span>
+
+#include "common/protocols/link_law.h"
+#include "common/protocols/shard_sums.h"
+
+namespace turnpike::explicit_rate {
+
+/// Counts what comes and lowers every request to the link's rate; update() is the scheme's. Every
+/// lcore counts for itself, the link's owner adds up and sets the rate that all of them read.
+class Link : public LinkLaw {
+ public:
+  uint64_t arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+                  Nanos now) final;
+  Nanos update(const LinkState& link, Nanos now) final;
+  size_t gauges(std::span<Gauge> out) const final;
+  [[nodiscard]] Rewritten rewritten() const final;
+
+ protected:
+  /// What came since the last update.
+  struct Interval {
+    double length;   // s
+    double bytes;    // dropped ones included
+    double dropped;  // B
+    double rtt;      // s, mean of the packets that name theirs, by bytes; 0: none did
+  };
+
+  /// `first_share`: of a new link's capacity, its first rate; `average_rtt`: s, the first.
+  Link(unsigned shards, double first_share, double average_rtt)
+      : first_share_(first_share), average_rtt_(average_rtt), sums_(shards) {}
+
+  /// The rate from now on, B/s; may move average_rtt_.
+  virtual double rate_after(const Interval& interval, const LinkState& link) = 0;
+  /// s until the next update.
+  [[nodiscard]] virtual double period() const = 0;
+  [[nodiscard]] double rate() const { return rate_.load(std::memory_order_relaxed); }
+
+  double first_share_;
+  double average_rtt_;
+
+ private:
+  enum Field : size_t { kBytes, kDropped, kRttBytes, kRtt, kFields };
+
+  std::atomic<double> rate_{0};  // 0 before the first update
+  Nanos last_{0};
+  ShardSums<kFields> sums_;
+};
+
+}  // namespace turnpike::explicit_rate

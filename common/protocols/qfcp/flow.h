@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// QFCP at the sender: a window of rate x round trip, paced at the rate.
+#pragma once
+
+#include <algorithm>
+
+#include "common/protocols/explicit_rate/flow.h"
+
+namespace turnpike::qfcp {
+
+/// Equation 1: the window bounds how much is under way where a queue makes the round trip longer
+/// than its average; the pace, how fast it goes.
+class Flow final : public explicit_rate::Flow {
+ public:
+  [[nodiscard]] double window(const FlowState& s) const override {
+    return std::max<double>(rate_ * to_seconds(s.smoothed_rtt), s.packet_size);
+  }
+};
+
+}  // namespace turnpike::qfcp

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/protocols/qfcp/link.h"
+
+#include <algorithm>
+
+namespace turnpike::qfcp {
+namespace {
+
+constexpr double kPacket = 1000;  // B: the least rate is one per period
+
+}  // namespace
+
+Link::Link(const ParamValues& params, unsigned shards)
+    : explicit_rate::Link(shards, params[kFirstRate], params[kFirstRtt]),
+      beta_(params[kBeta]),
+      rtt_gain_(params[kRttGain]),
+      least_period_(params[kLeastPeriod]),
+      most_period_(params[kMostPeriod]),
+      floor_(params[kFloor]) {}
+
+double Link::rate_after(const Interval& interval, const LinkState& link) {
+  const double flows = std::max(interval.bytes / interval.length / rate(), 1.0);  // eq 2
+  const double queue = link.queue + interval.dropped;
+  const double usable =
+      std::max(link.capacity - beta_ * queue / interval.length, floor_ * link.capacity);
+  if (interval.rtt > 0) average_rtt_ += rtt_gain_ * (interval.rtt - average_rtt_);
+  const double next = (usable / flows + rate()) / 2;  // eq 3 and 4
+  return std::clamp(next, std::min(kPacket / period(), link.capacity), link.capacity);
+}
+
+double Link::period() const {
+  return std::clamp(average_rtt_, least_period_, std::max(least_period_, most_period_));
+}
+
+}  // namespace turnpike::qfcp

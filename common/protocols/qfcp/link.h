@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// QFCP at a router's egress link: the capacity shared by as many flows as its input speaks of.
+#pragma once
+
+#include "common/protocols/explicit_rate/link.h"
+#include "common/protocols/qfcp/params.h"
+
+namespace turnpike::qfcp {
+
+/// Once per T, the average round trip (equations 2 to 4 of the paper):
+///
+///     N = max(y / R, 1)     R' = (C - beta q/T) / N     R <- (R + R') / 2
+///
+/// y is the input rate of the last T, q the queue and what was dropped in that time.
+class Link final : public explicit_rate::Link {
+ public:
+  Link(const ParamValues& params, unsigned shards);
+
+ private:
+  double rate_after(const Interval& interval, const LinkState& link) override;
+  [[nodiscard]] double period() const override;
+
+  double beta_, rtt_gain_, least_period_, most_period_, floor_;
+};
+
+}  // namespace turnpike::qfcp

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sums that every lcore keeps for itself and one of them adds up, once per control interval.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+
+namespace turnpike {
+
+/// One writer per shard, no read-modify-write that anybody contends for. Totals count from the
+/// start, so that the reader takes differences and writes nothing that is not its own; in binary64
+/// they stay exact for 2^53 B.
+template <size_t Fields>
+class ShardSums {
+ public:
+  using Values = std::array<double, Fields>;
+
+  explicit ShardSums(unsigned shards)
+      : shards_(std::make_unique<Shard[]>(shards)), count_(shards) {}
+
+  void add(unsigned shard, const Values& v) {
+    for (size_t f = 0; f < Fields; ++f) {
+      std::atomic<double>& total = shards_[shard].totals[f];
+      total.store(total.load(std::memory_order_relaxed) + v[f], std::memory_order_relaxed);
+    }
+  }
+
+  /// What all shards have added since the last call; by one thread alone.
+  Values take() {
+    Values now{};
+    for (unsigned s = 0; s < count_; ++s)
+      for (size_t f = 0; f < Fields; ++f)
+        now[f] += shards_[s].totals[f].load(std::memory_order_relaxed);
+    Values since;
+    for (size_t f = 0; f < Fields; ++f) since[f] = now[f] - taken_[f];
+    taken_ = now;
+    return since;
+  }
+
+ private:
+  struct alignas(64) Shard {
+    std::array<std::atomic<double>, Fields> totals{};
+  };
+  std::unique_ptr<Shard[]> shards_;
+  unsigned count_;
+  Values taken_{};
+};
+
+}  // namespace turnpike
