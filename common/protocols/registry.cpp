@@ -8,11 +8,12 @@
 #include "common/protocols/fcp/protocol.h"
 #include "common/protocols/qfcp/protocol.h"
 #include "common/protocols/rcp/protocol.h"
+#include "common/protocols/xcp/protocol.h"
 
 namespace turnpike {
 namespace {
 
-constexpr std::array kProtocols{fcp::kProtocol, rcp::kProtocol, qfcp::kProtocol};
+constexpr std::array kProtocols{fcp::kProtocol, rcp::kProtocol, qfcp::kProtocol, xcp::kProtocol};
 
 }  // namespace
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// XCP at the sender: a window that moves by what the path's links say.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "common/protocols/flow_law.h"
+#include "common/protocols/xcp/header.h"
+#include "common/protocols/xcp/params.h"
+
+namespace turnpike::xcp {
+
+/// The window is a real number of bytes, at least a packet. It is not paced: packets go as ACKs
+/// make room, as the paper's senders do. Losses are rare and halve it, once per round trip.
+class Flow final : public FlowLaw {
+ public:
+  explicit Flow(const ParamValues& params)
+      : price_(params[kPrice]), first_window_(params[kFirstWindow]) {}
+
+  void set_target(Budget) override {}
+
+  void write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override {
+    store({}, header);
+  }
+  void write_data(const FlowState& s, uint32_t, uint8_t* header, PacketNote&) override {
+    const int64_t rtt = std::clamp<int64_t>(s.rtt.count(), 0, UINT32_MAX);
+    store({.rtt_ns = static_cast<uint32_t>(rtt), .window = static_cast<float>(window(s) / price_)},
+          header);
+  }
+  void write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) override {
+    write_data(s, size, header, note);
+  }
+
+  bool on_syn_ack(const FlowState& s, const PacketNote&, const uint8_t*) override {
+    window_ = first_window_ * s.packet_size;
+    return true;  // the SYN names no window, so there is nothing to hear
+  }
+  bool on_ack(const FlowState& s, const PacketNote&, const uint8_t* header) override {
+    const Header echoed = load(header);
+    // More than a doubling by one packet is nobody's feedback.
+    if (!credible(echoed) || echoed.feedback > window_ + kMostPackets * s.packet_size) return false;
+    window_ = std::max<double>(window_ + echoed.feedback, s.packet_size);
+    return true;
+  }
+  void on_ack_without_feedback(const FlowState&, const PacketNote&) override {}
+  void on_loss(const FlowState& s, const PacketNote&) override {
+    if (s.now < calm_until_) return;
+    window_ = std::max<double>(window_ / 2, s.packet_size);
+    calm_until_ = s.now + s.rtt;
+  }
+
+  [[nodiscard]] BitRate rate(const FlowState&) const override {
+    return BitRate(std::numeric_limits<double>::infinity());
+  }
+  [[nodiscard]] double window(const FlowState& s) const override {
+    return std::max<double>(window_, s.packet_size);
+  }
+
+ private:
+  static constexpr double kMostPackets = 1e5;  // that one packet's feedback may add
+
+  double window_ = 0;  // B
+  double price_, first_window_;
+  Nanos calm_until_{0};  // the last loss has had its effect by then
+};
+
+}  // namespace turnpike::xcp

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/protocols/xcp/link.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace turnpike::xcp {
+namespace {
+
+double read(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
+void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_relaxed); }
+
+}  // namespace
+
+Link::Link(const ParamValues& params, unsigned shards)
+    : alpha_(params[kAlpha]),
+      beta_(params[kBeta]),
+      gamma_(params[kGamma]),
+      least_interval_(params[kLeastInterval]),
+      most_interval_(std::max(params[kLeastInterval], params[kMostInterval])),
+      average_rtt_(params[kFirstRtt]),
+      sums_(shards),
+      storage_(std::make_unique<Part[]>(shards)),
+      departed_(shards) {
+  parts_ = {storage_.get(), shards};
+}
+
+uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+                      Nanos /*now*/) {
+  if (burst.empty()) return 0;
+  ShardSums<kFields>::Values sums{};
+  uint64_t refused = 0;
+  for (size_t i = 0; i < burst.size(); ++i) {
+    const PricedPacket& p = burst[i];
+    sums[kBytes] += p.size;
+    if (p.header == nullptr) continue;
+    const Header h = load(p.header);
+    if (!credible(h)) {
+      refused |= uint64_t{1} << i;
+    } else if (h.rtt_ns != 0) {
+      const double rtt = h.rtt_ns * 1e-9, flow = rtt * p.size / h.window;
+      sums[kFlow] += flow;
+      sums[kFlowRtt] += flow * rtt;
+    }
+  }
+  sums_.add(index, sums);
+
+  Part& part = parts_[index];
+  const uint64_t interval = interval_.load(std::memory_order_acquire);
+  const bool first = part.seen.load(std::memory_order_relaxed) != interval;
+  write(part.least_queue, first ? link.queue : std::min(read(part.least_queue), link.queue));
+  part.seen.store(interval, std::memory_order_relaxed);
+  return refused;
+}
+
+void Link::begin(Part& part, uint64_t interval) const {
+  part.interval = interval;
+  part.up = read(part.left_up);
+  part.down = read(part.left_down);
+  part.xi_up = read(xi_up_);
+  part.xi_down = read(xi_down_);
+}
+
+// Where a link upstream gives less already, what really happens is taken from what there is.
+float Link::feedback(Part& part, const Header& h, double size) const {
+  const double rtt = h.rtt_ns * 1e-9;
+  const double up = part.xi_up * rtt * rtt * size / h.window, down = part.xi_down * rtt * size;
+  const double own = up - down, given = h.feedback;
+  if (given >= own) {
+    part.up -= up / rtt;
+    part.down -= down / rtt;
+  } else if (given > 0) {
+    part.up -= given / rtt;
+    part.down -= (own - given) / rtt;
+  } else {
+    part.down += given / rtt;
+    if (own > 0) part.down -= own / rtt;
+  }
+  if (part.up <= 0) part.xi_up = 0;
+  if (part.down <= 0) part.xi_down = 0;
+  return static_cast<float>(std::min(given, own));
+}
+
+void Link::depart(unsigned index, std::span<PricedPacket> burst, const LinkState& /*link*/,
+                  Nanos /*now*/) {
+  Part& part = parts_[index];
+  const uint64_t interval = interval_.load(std::memory_order_acquire);
+  if (part.interval != interval) begin(part, interval);
+  double bytes = 0;
+  for (const PricedPacket& p : burst) {
+    bytes += p.size;
+    if (p.header == nullptr) continue;
+    const Header h = load(p.header);
+    // Nothing is known of a flow that has just begun: its window may stay what it is.
+    const float f = h.rtt_ns == 0 ? std::min(h.feedback, 0.0F) : feedback(part, h, p.size);
+    wire::store_f32(p.header + kFeedbackOffset, f);
+  }
+  write(part.departed, read(part.departed) + bytes);
+}
+
+void Link::divide(double up, double down) {
+  double all = 0;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const double total = read(parts_[i].departed);
+    departed_[i].since = total - std::exchange(departed_[i].before, total);
+    all += departed_[i].since;
+  }
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const double share =
+        all > 0 ? departed_[i].since / all : 1 / static_cast<double>(parts_.size());
+    write(parts_[i].left_up, up * share);
+    write(parts_[i].left_down, down * share);
+  }
+}
+
+Nanos Link::update(const LinkState& link, Nanos now) {
+  const auto sums = sums_.take();
+  const uint64_t ended = interval_.load(std::memory_order_relaxed);
+  const double d = average_rtt_;
+  if (now > last_ && ended > 0) {
+    const double length = to_seconds(now - last_);
+    double queue = link.queue;
+    for (const Part& p : parts_)
+      if (p.seen.load(std::memory_order_relaxed) == ended)
+        queue = std::min(queue, read(p.least_queue));
+
+    const double traffic = sums[kBytes] / length * d;  // B in a round trip
+    const double phi = alpha_ * (d * link.capacity - traffic) - beta_ * queue;
+    const double shuffled = std::max(0.0, gamma_ * traffic - std::fabs(phi));
+    const double up = (shuffled + std::max(phi, 0.0)) / d;
+    const double down = (shuffled + std::max(-phi, 0.0)) / d;
+    const bool flows = sums[kFlow] > 0;
+    // Sums are of the interval that has ended, which may have been longer than d.
+    write(xi_up_, flows ? up / (sums[kFlow] / length * d) : 0);
+    write(xi_down_, traffic > 0 ? down / traffic : 0);
+    divide(up, down);
+    if (flows) average_rtt_ = sums[kFlowRtt] / sums[kFlow];
+  }
+  last_ = now;
+  interval_.store(ended + 1, std::memory_order_release);
+  return now + from_seconds(std::clamp(average_rtt_, least_interval_, most_interval_));
+}
+
+double Link::shared_out() const {
+  double all = 0;
+  for (const Part& p : parts_) all += read(p.left_up) - read(p.left_down);
+  return all;
+}
+
+size_t Link::gauges(std::span<Gauge> out) const {
+  const std::array<Gauge, 2> all{
+      {{"average_rtt_ms", average_rtt_ * 1e3}, {"shared_out_mbps", shared_out() * 8e-6}}};
+  const size_t n = std::min(all.size(), out.size());
+  std::copy_n(all.begin(), n, out.begin());
+  return n;
+}
+
+}  // namespace turnpike::xcp

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// XCP at a router's egress link: how much in all, and who gets it, apart.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "common/protocols/link_law.h"
+#include "common/protocols/shard_sums.h"
+#include "common/protocols/xcp/header.h"
+#include "common/protocols/xcp/params.h"
+
+namespace turnpike::xcp {
+
+/// Once per average round trip d (equations 1 to 9 of the paper):
+///
+///     phi = alpha d (C - y) - beta Q      h = max(0, gamma y d - |phi|)
+///     xi_p = (h + max( phi, 0)) / (d sum rtt s/cwnd)      xi_n = (h + max(-phi, 0)) / (d sum s)
+///
+/// and on every packet that leaves, feedback = xi_p rtt^2 s/cwnd - xi_n rtt s, until what there is
+/// to hand out in this interval has been handed out. Q is the least queue that an arrival of the
+/// interval met. d is the average over flows, sum rtt^2 s/cwnd by sum rtt s/cwnd.
+///
+/// Every lcore counts for itself and hands out a part of its own, as large as its part of what left
+/// in the last interval; the link's owner adds up and divides.
+class Link final : public LinkLaw {
+ public:
+  Link(const ParamValues& params, unsigned shards);
+
+  uint64_t arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+                  Nanos now) override;
+  void depart(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+              Nanos now) override;
+  [[nodiscard]] bool departs() const override { return true; }
+  Nanos update(const LinkState& link, Nanos now) override;
+  size_t gauges(std::span<Gauge> out) const override;
+  [[nodiscard]] Rewritten rewritten() const override {
+    return {kFeedbackOffset, kFeedbackOffset + sizeof(float)};
+  }
+
+ private:
+  struct Departed {
+    double before = 0, since = 0;  // B, up to the last update, and in the interval before it
+  };
+  enum Field : size_t { kBytes, kFlow, kFlowRtt, kFields };  // Y, A and B of the paper's program
+
+  /// What an interval has to hand out, by lcore.
+  struct alignas(64) Part {
+    std::atomic<double> left_up{0}, left_down{0};  // B/s, at its beginning
+    std::atomic<double> least_queue{0};            // B, of the interval that `seen` names
+    std::atomic<uint64_t> seen{0};
+    std::atomic<double> departed{0};  // B, since the start
+    // The lcore's own from here on.
+    uint64_t interval = 0;
+    double up = 0, down = 0;        // B/s still to hand out
+    double xi_up = 0, xi_down = 0;  // 0 once it is handed out
+  };
+
+  void begin(Part& part, uint64_t interval) const;
+  void divide(double up, double down);
+  [[nodiscard]] double shared_out() const;  // B/s, of this interval
+  [[nodiscard]] float feedback(Part& part, const Header& h, double size) const;
+
+  double alpha_, beta_, gamma_, least_interval_, most_interval_;
+  double average_rtt_;  // s, the law's d
+  std::atomic<double> xi_up_{0}, xi_down_{0};
+  std::atomic<uint64_t> interval_{0};  // counts up
+  Nanos last_{0};
+  ShardSums<kFields> sums_;
+  std::span<Part> parts_;
+  std::unique_ptr<Part[]> storage_;
+  std::vector<Departed> departed_;  // by part
+};
+
+}  // namespace turnpike::xcp

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// XCP's parameters with the paper's values. The enums index ParamValues.
+#pragma once
+
+#include <array>
+
+#include "common/protocols/param.h"
+
+namespace turnpike::xcp {
+
+enum LinkParam : size_t {
+  kAlpha,
+  kBeta,
+  kGamma,
+  kFirstRtt,
+  kLeastInterval,
+  kMostInterval,
+  kLinkParamCount
+};
+
+inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
+    {"alpha", ParamUnit::kNumber, 0.4, 0, 10, "gain on spare capacity, eq 1"},
+    {"beta", ParamUnit::kNumber, 0.226, 0, 10, "gain on the persistent queue, eq 1"},
+    {"gamma", ParamUnit::kNumber, 0.1, 0, 1, "share of the traffic that is shuffled, eq 2"},
+    {"first_rtt", ParamUnit::kTime, 0.1, 1e-6, 10, "average round trip before any is known"},
+    {"least_interval", ParamUnit::kTime, 1e-3, 1e-6, 10, "least control interval"},
+    {"most_interval", ParamUnit::kTime, 10, 1e-6, 60, "largest control interval"},
+}};
+
+enum FlowParam : size_t { kPrice, kFirstWindow, kFlowParamCount };
+
+inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
+    {"price", ParamUnit::kNumber, 1, 1e-6, 1e6,
+     "what the flow's user pays per time: throughputs at a bottleneck are as their prices"},
+    {"first_window", ParamUnit::kNumber, 1, 1, 1000, "packets"},
+}};
+
+inline constexpr std::array<Preset, 1> kPresets{{
+    {"paper", "XCP as published (SIGCOMM 2002)", {}},
+}};
+
+}  // namespace turnpike::xcp

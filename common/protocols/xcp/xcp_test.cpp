@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The controllers by hand, the residues, and a link that many flows fill.
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "common/protocols/xcp/flow.h"
+#include "common/protocols/xcp/link.h"
+
+namespace turnpike::xcp {
+namespace {
+
+constexpr LinkState kIdle{.capacity = 12.5e6, .queue = 0, .buffer = 1e6};  // 100 Mbit/s
+
+struct Packet {
+  std::array<uint8_t, kHeaderSize> bytes{};
+  explicit Packet(const Header& h) { store(h, bytes.data()); }
+  [[nodiscard]] double feedback() const { return load(bytes.data()).feedback; }
+};
+
+/// One packet through the link; what it is told.
+double pass(Link& link, const Header& h, double size, const LinkState& state = kIdle,
+            unsigned shard = 0) {
+  Packet p(h);
+  std::array<PricedPacket, 1> burst{{{p.bytes.data(), static_cast<uint32_t>(size)}}};
+  EXPECT_EQ(link.arrive(shard, burst, state, 1_s), 0U);
+  link.depart(shard, burst, state, 1_s);
+  return p.feedback();
+}
+
+TEST(XcpLink, AnIntervalIsTheEquations) {
+  Link link(ParamValues(kLinkParams), 1);
+  EXPECT_EQ(link.update(kIdle, 1_s), 1_s + 100_ms);
+  // 100 packets of 1000 B in the interval of 0.1 s, round trip 0.1 s, window 20 kB.
+  const Header h{.rtt_ns = 100'000'000, .window = 20e3};
+  for (int i = 0; i < 100; ++i) pass(link, h, 1000);
+  link.update(kIdle, 1_s + 100_ms);
+  const double phi = 0.4 * (1.25e6 - 100e3);  // eq 1; |phi| > gamma y d, so nothing is shuffled
+  const double xi = phi / (0.1 * 100 * 0.1 * 1000 / 20e3);                // eq 6
+  EXPECT_NEAR(pass(link, h, 1000) / (xi * 0.01 * 1000 / 20e3), 1, 1e-6);  // eq 4
+}
+
+TEST(XcpLink, AQueueTakesWindowAwayInProportionToThroughput) {
+  Link link(ParamValues(kLinkParams), 1);
+  LinkState full = kIdle;
+  full.queue = 500e3;
+  link.update(full, 1_s);
+  const Header h{.rtt_ns = 100'000'000, .window = 20e3};
+  for (int i = 0; i < 1250; ++i) pass(link, h, 1000, full);  // C exactly
+  pass(link, h, 0, kIdle);                                   // the queue was empty once
+  link.update(full, 1_s + 100_ms);
+  EXPECT_NEAR(pass(link, h, 1000, full), 0, 20) << "no queue that persists, only shuffling";
+
+  for (int i = 0; i < 1250; ++i) pass(link, h, 1000, full);
+  link.update(full, 1_s + 200_ms);
+  const double phi = -0.226 * 500e3, shuffled = 0.1 * 1.25e6 - 0.226 * 500e3;
+  const double xi_up = shuffled / (0.1 * 1250 * 0.1 * 1000 / 20e3);
+  const double xi_down = (shuffled - phi) / (0.1 * 1.25e6);  // eq 9
+  const double expected = xi_up * 0.01 * 1000 / 20e3 - xi_down * 0.1 * 1000;
+  EXPECT_NEAR(pass(link, h, 1000, full) / expected, 1, 5e-3);  // one packet more than C
+}
+
+TEST(XcpLink, NoMoreIsHandedOutThanThereIs) {
+  Link link(ParamValues(kLinkParams), 1);
+  link.update(kIdle, 1_s);
+  const Header h{.rtt_ns = 100'000'000, .window = 20e3};
+  for (int i = 0; i < 100; ++i) pass(link, h, 1000);
+  link.update(kIdle, 1_s + 100_ms);
+  double handed_out = 0;
+  for (int i = 0; i < 500; ++i) handed_out += pass(link, h, 1000);
+  const double phi = 0.4 * (1.25e6 - 100e3);
+  EXPECT_NEAR(handed_out / phi, 1, 0.02);  // five times the packets that it was reckoned for
+}
+
+TEST(XcpLink, WhatALinkBeforeGivesLessIsLeftForOthers) {
+  Link link(ParamValues(kLinkParams), 1);
+  link.update(kIdle, 1_s);
+  const Header h{.rtt_ns = 100'000'000, .window = 20e3};
+  const Header held{.rtt_ns = 100'000'000, .window = 20e3, .feedback = 1};
+  for (int i = 0; i < 100; ++i) pass(link, h, 1000);
+  link.update(kIdle, 1_s + 100_ms);
+  for (int i = 0; i < 500; ++i) EXPECT_EQ(pass(link, held, 1000), 1);
+  EXPECT_GT(pass(link, h, 1000), 4000) << "they took 1 B each";
+}
+
+TEST(XcpLink, IntervalIsTheAverageOverFlows) {
+  Link link(ParamValues(kLinkParams), 1);
+  link.update(kIdle, 1_s);
+  // Two flows of equal throughput w/rtt, 20 and 100 ms: packets alike, flows weigh rtt s/cwnd
+  // alike.
+  for (int i = 0; i < 100; ++i) {
+    pass(link, {.rtt_ns = 20'000'000, .window = 10e3}, 1000);
+    pass(link, {.rtt_ns = 100'000'000, .window = 50e3}, 1000);
+  }
+  EXPECT_NEAR(to_seconds(link.update(kIdle, 1_s + 100_ms) - 1_s) - 0.1, 0.06, 1e-6);
+}
+
+TEST(XcpLink, RefusesNonsense) {
+  Link link(ParamValues(kLinkParams), 1);
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+  for (const Header& h : {Header{1, nan, 0}, Header{1, inf, 0}, Header{1, 0, 0}, Header{1, -1, 0},
+                          Header{1, 1000, nan}, Header{0, 0, inf}}) {
+    Packet p(h);
+    std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1000}}};
+    EXPECT_EQ(link.arrive(0, burst, kIdle, 1_s), 1U);
+  }
+}
+
+// Flows as fluid: each sends its window in a round trip and is told as many times as it sends.
+TEST(XcpLink, FlowsComeToShareTheLinkEvenlyWhateverTheyBeganWith) {
+  for (const unsigned shards : {1U, 2U}) {
+    Link link(ParamValues(kLinkParams), shards);
+    std::vector<double> windows{1e3, 5e3, 200e3, 700e3};
+    constexpr Nanos kRtt = 50_ms;
+    double queue = 0;
+    Nanos now{0};
+    link.update(kIdle, now);
+    for (int round = 0; round < 400; ++round) {
+      double sent = 0;
+      const LinkState state{.capacity = 12.5e6, .queue = queue, .buffer = 1e7};
+      std::vector<double> change(windows.size());
+      for (size_t f = 0; f < windows.size(); ++f) {
+        for (double left = windows[f]; left > 1; left -= 1000) {
+          const Header h{.rtt_ns = 50'000'000, .window = static_cast<float>(windows[f])};
+          change[f] += pass(link, h, std::min(left, 1000.0), state, f % shards);
+        }
+        sent += windows[f];
+      }
+      for (size_t f = 0; f < windows.size(); ++f)
+        windows[f] = std::max(windows[f] + change[f], 1000.0);
+      queue = std::max(0.0, queue + sent - 12.5e6 * 0.05);
+      now += kRtt;
+      link.update(state, now);
+    }
+    for (const double w : windows) EXPECT_NEAR(w / (12.5e6 * 0.05 / 4), 1, 0.05) << shards;
+  }
+}
+
+TEST(XcpFlow, WindowMovesByWhatItIsToldAndLossesHalveItOnceARoundTrip) {
+  Flow flow((ParamValues(kFlowParams)));
+  std::array<uint8_t, kHeaderSize> header{};
+  FlowState s;
+  s.rtt = s.smoothed_rtt = 50_ms;
+  s.packet_size = 1500;
+  EXPECT_TRUE(flow.on_syn_ack(s, {}, header.data()));
+  EXPECT_EQ(flow.window(s), 1500);
+  store({.rtt_ns = 1, .window = 1500, .feedback = 98'500}, header.data());
+  EXPECT_TRUE(flow.on_ack(s, {}, header.data()));
+  EXPECT_EQ(flow.window(s), 100e3);
+  flow.on_loss(s, {});
+  flow.on_loss(s, {});
+  EXPECT_EQ(flow.window(s), 50e3);
+  s.now = 60_ms;
+  flow.on_loss(s, {});
+  EXPECT_EQ(flow.window(s), 25e3);
+  store({.rtt_ns = 1, .window = 1, .feedback = -1e9F}, header.data());
+  EXPECT_TRUE(flow.on_ack(s, {}, header.data()));
+  EXPECT_EQ(flow.window(s), 1500);
+  store({.rtt_ns = 1, .window = 1, .feedback = std::nanf("")}, header.data());
+  EXPECT_FALSE(flow.on_ack(s, {}, header.data()));
+}
+
+TEST(XcpFlow, DividesTheWindowItNamesByItsPrice) {
+  ParamValues params(kFlowParams);
+  params[kPrice] = 5;
+  Flow flow(params);
+  std::array<uint8_t, kHeaderSize> header{};
+  FlowState s;
+  s.rtt = s.smoothed_rtt = 50_ms;
+  s.packet_size = 1500;
+  PacketNote note;
+  flow.on_syn_ack(s, note, header.data());
+  flow.write_data(s, 1500, header.data(), note);
+  EXPECT_EQ(load(header.data()).window, 300);
+}
+
+}  // namespace
+}  // namespace turnpike::xcp
