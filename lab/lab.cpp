@@ -13,6 +13,7 @@
 #include "common/config/load.h"
 #include "common/dpdk/eal.h"
 #include "common/program/command_line.h"
+#include "lab/compare/run.h"
 #include "lab/program/pace.h"
 #include "lab/run.h"
 #include "lab/run_text.h"
@@ -26,6 +27,7 @@ struct Options {
   std::vector<config::Setting> settings;
   std::optional<uint64_t> seed;
   std::optional<Nanos> duration;
+  std::vector<std::string> schemes;  // to compare
   bool real_time = false, json = false;
 };
 
@@ -57,6 +59,16 @@ ExitCode lab(const Options& o) {
   if (o.seed) t.run.seed = *o.seed;
   if (o.duration) cut(t, *o.duration);
   const std::string folder = o.folder.empty() ? t.run.output : o.folder;
+  if (!o.schemes.empty()) {
+    return run_comparison({.file = o.file,
+                           .folder = folder,
+                           .schemes = o.schemes,
+                           .settings = o.settings,
+                           .seed = t.run.seed,
+                           .duration = o.duration,
+                           .json = o.json},
+                          t);
+  }
 
   auto eal = Eal::start({.program = "turnpike lab", .memory_mb = World::memory_mb(t)});
   if (!eal) {
@@ -115,6 +127,12 @@ void add_lab(CLI::App& app, ExitCode& code) {
   verb->add_option("--out", o->folder, "folder for results (default: the file's run.output)");
   verb->add_flag("--realtime", o->real_time,
                  "as real time passes, by the processor's clock, and as late as this machine is");
+  verb->add_option("--compare", o->schemes,
+                   "run the file under each of these schemes, such as fcp,xcp,rcp, with the same "
+                   "random numbers, and compare them on one page")
+      ->type_name("SCHEME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   verb->add_flag("--json", o->json, "print the summary as JSON");
   verb->callback([o, &code] { code = lab(*o); });
 }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One topology and its traffic under several schemes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "common/config/load.h"
+
+namespace turnpike::lab {
+
+/// What makes every link that has a law, and all traffic, run that scheme with its own parameters;
+/// all else stays, the random workload included.
+std::vector<config::Setting> settings_for(const config::Topology& topology,
+                                          const std::string& scheme);
+
+struct SchemeRun {
+  std::string scheme;
+  std::string folder;      // its results
+  nlohmann::json summary;  // null: the run failed
+};
+
+struct Comparison {
+  std::string file;
+  std::vector<SchemeRun> runs;
+};
+
+/// A row per figure, a column per scheme: links with a law, completion times, fairness, hosts.
+std::string compare_text(const Comparison& c);
+nlohmann::json compare_json(const Comparison& c);
+/// One self-contained page: completion time by flow size; fairness, utilisation, queue and loss
+/// over time; the table.
+std::string compare_page(const Comparison& c);
+
+}  // namespace turnpike::lab

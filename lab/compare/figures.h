@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The figures that schemes are compared by, from what their runs have filed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/report/chart.h"
+#include "lab/compare/compare.h"
+
+namespace turnpike::lab {
+
+struct Figure {
+  std::string name;            // with its unit
+  std::vector<double> values;  // by run; NaN where it has none
+};
+
+std::vector<Figure> figures_of(const Comparison& c);
+
+/// Those that have anything to show.
+std::vector<report::Chart> charts_of(const Comparison& c);
+
+}  // namespace turnpike::lab

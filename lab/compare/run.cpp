@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab/compare/run.h"
+
+#include <cstdio>
+
+#include "common/report/run_data.h"
+#include "lab/batch/case.h"
+#include "lab/batch/jobs.h"
+#include "lab/compare/compare.h"
+
+namespace turnpike::lab {
+namespace {
+
+ExitCode complain(const std::string& what) {
+  std::fprintf(stderr, "turnpike lab: %s\n", what.c_str());
+  return kExitRuntime;
+}
+
+}  // namespace
+
+ExitCode run_comparison(const CompareOptions& o, const config::Topology& topology) {
+  Comparison comparison{.file = o.file, .runs = {}};
+  std::vector<Command> commands;
+  const std::string self = own_executable();
+  for (const std::string& scheme : o.schemes) {
+    const std::string folder = o.folder + "/" + scheme;
+    std::vector<config::Setting> settings = o.settings;
+    for (auto& setting : settings_for(topology, scheme)) settings.push_back(std::move(setting));
+    // What one scheme cannot run is told before any run begins.
+    if (const auto loaded = config::load_file(o.file, settings); !loaded) {
+      for (const config::Mistake& m : loaded.error())
+        std::fprintf(stderr, "%s\n", m.text().c_str());
+      return kExitBadConfiguration;
+    }
+    auto command = command_for({o.file, std::move(settings), o.seed, folder}, self);
+    if (!command) return complain(command.error());
+    if (o.duration)
+      command->argv.insert(command->argv.end(),
+                           {"--duration", std::to_string(o.duration->count()) + " ns"});
+    commands.push_back(std::move(*command));
+    comparison.runs.push_back({scheme, folder, {}});
+  }
+
+  size_t failed = 0;
+  const bool whole = run_jobs(commands, processors(), [&](const JobEnd& end) {
+    SchemeRun& run = comparison.runs[end.job];
+    auto summary = nlohmann::json::parse(end.output, nullptr, /*allow_exceptions=*/false);
+    if (end.why.empty() && summary.is_object()) {
+      run.summary = std::move(summary);
+    } else {
+      ++failed;
+      complain(run.scheme + ": " + (end.why.empty() ? "printed no summary" : end.why));
+    }
+  });
+  if (!whole) return kExitRuntime;
+
+  const std::string stem = o.folder + "/compare";
+  const std::string json = compare_json(comparison).dump(2) + "\n";
+  for (const auto& [path, text] :
+       {std::pair{stem + ".json", json}, {stem + ".html", compare_page(comparison)}})
+    if (const auto written = report::write_text(path, text); !written)
+      return complain(written.error());
+  std::fputs(o.json ? json.c_str() : compare_text(comparison).c_str(), stdout);
+  if (!o.json) std::printf("\nPage: %s.html\n", stem.c_str());
+  return failed == 0 ? kExitOk : kExitRuntime;
+}
+
+}  // namespace turnpike::lab

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab/compare/compare.h"
+
+namespace turnpike::lab {
+
+std::vector<config::Setting> settings_for(const config::Topology& topology,
+                                          const std::string& scheme) {
+  std::vector<config::Setting> settings;
+  for (const config::Link& link : topology.links) {
+    for (size_t i = 0; i < 2; ++i) {
+      if (link.directions[i].law.protocol == "none") continue;
+      const std::string direction = i == 0 ? ".forward.law" : ".reverse.law";
+      settings.push_back({"links." + link.name + direction, scheme});
+    }
+  }
+  for (const config::Flow& f : topology.flows)
+    settings.push_back({"traffic.flows." + f.name + ".protocol", scheme});
+  for (const config::Workload& w : topology.workloads)
+    settings.push_back({"traffic.workloads." + w.name + ".protocol", scheme});
+  return settings;
+}
+
+}  // namespace turnpike::lab
