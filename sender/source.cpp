@@ -72,7 +72,8 @@ void Source::stop(Flow& f, Nanos now) {
   leave_budget(f);
   uint64_t last = f.next_sequence;
   if (f.stage == Stage::kOpen) {
-    const double round = f.pacer.rate() * to_seconds(f.rtt.smoothed());
+    const double round = std::min(f.pacer.rate() * to_seconds(f.rtt.smoothed()),
+                                  f.law->window(f.state(now, ledger_.headroom(f))));
     last += static_cast<uint64_t>(std::max(1.0, std::floor(round / f.kind->packet)));
   }
   if (f.stage == Stage::kClosing || last >= f.packets) return;  // about to end by itself
