@@ -10,7 +10,7 @@ local kinds = {
   [1] = "SYN", [2] = "SYN-ACK", [3] = "DATA", [4] = "ACK", [5] = "FIN", [6] = "FIN-ACK", [7] = "RESET",
 }
 local answers = { [2] = true, [4] = true, [6] = true, [7] = true }
-local protocols = { [1] = "FCP" }
+local protocols = { [1] = "FCP", [2] = "RCP", [3] = "QFCP", [4] = "XCP" }
 
 local f = {
   version = ProtoField.uint8("turnpike.version", "Version", base.DEC, nil, 0xf0),
@@ -33,6 +33,11 @@ local f = {
   fcp_preload = ProtoField.float("turnpike.fcp.preload", "Preload"),
   fcp_balance = ProtoField.float("turnpike.fcp.balance", "Balance ($/B)"),
   fcp_exchange = ProtoField.float("turnpike.fcp.exchange", "Exchange rate"),
+  rate_rtt = ProtoField.uint32("turnpike.rate.rtt", "Round trip (ns)"),
+  rate_rate = ProtoField.float("turnpike.rate.rate", "Rate (B/s)"),
+  xcp_rtt = ProtoField.uint32("turnpike.xcp.rtt", "Round trip (ns)"),
+  xcp_window = ProtoField.float("turnpike.xcp.window", "Window (B)"),
+  xcp_feedback = ProtoField.float("turnpike.xcp.feedback", "Feedback (B)"),
 }
 turnpike.fields = f
 
@@ -60,13 +65,18 @@ local function amount(v)
   return v == 0 or (v >= LEAST and v <= MOST)
 end
 
-local function fcp(tvb, tree)
-  local function figure(field, at, believable)
+-- Shows four bytes as a figure, and whether it can be believed.
+local function figures(tvb, tree)
+  return function(field, at, believable)
     local range = tvb(at, 4)
     local item = tree:add(field, range)
     if not believable(range) then item:add_proto_expert_info(e.figure) end
     return item
   end
+end
+
+local function fcp(tvb, tree)
+  local figure = figures(tvb, tree)
   local rtt = tvb(0, 4):uint()
   figure(f.fcp_rtt, 0, function() return rtt == 0 or rtt >= 1000 end)
     :append_text(string.format(" (%.3f ms)", rtt / 1e6))
@@ -80,8 +90,34 @@ local function fcp(tvb, tree)
   return string.format(" price=%.4g", tvb(4, 4):float())
 end
 
+local function finite(v) return v > -math.huge and v < math.huge end
+
+-- RCP's and QFCP's.
+local function explicit_rate(tvb, tree)
+  local figure = figures(tvb, tree)
+  tree:add(f.rate_rtt, tvb(0, 4))
+  figure(f.rate_rate, 4, function(r) return r:float() > 0 and finite(r:float()) end)
+  return string.format(" rate=%.4g", tvb(4, 4):float())
+end
+
+local function xcp(tvb, tree)
+  local figure = figures(tvb, tree)
+  local rtt = tvb(0, 4):uint()
+  tree:add(f.xcp_rtt, tvb(0, 4))
+  figure(f.xcp_window, 4, function(r)
+    return finite(r:float()) and r:float() >= 0 and (rtt == 0 or r:float() > 0)
+  end)
+  figure(f.xcp_feedback, 8, function(r) return finite(r:float()) end)
+  return string.format(" feedback=%.4g", tvb(8, 4):float())
+end
+
 -- Protocol id -> size of its congestion header, and what shows it (returning text for the list).
-local congestion_headers = { [1] = { size = 20, show = fcp } }
+local congestion_headers = {
+  [1] = { size = 20, show = fcp },
+  [2] = { size = 8, show = explicit_rate },
+  [3] = { size = 8, show = explicit_rate },
+  [4] = { size = 12, show = xcp },
+}
 
 local function show_ranges(tvb, tree, count)
   for i = 0, count - 1 do

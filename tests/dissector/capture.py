@@ -14,8 +14,9 @@ from tap import Tap  # noqa: E402
 KINDS = {1: "SYN", 2: "SYN-ACK", 3: "DATA", 4: "ACK", 5: "FIN", 6: "FIN-ACK", 7: "RESET"}
 INTEGERS = ["turnpike." + name for name in (
     "version", "kind", "protocol", "ranges", "length", "flow", "seq", "ack", "timestamp", "echo",
-    "range.begin", "range.end", "fcp.rtt")]
-FLOATS = ["turnpike.fcp." + name for name in ("price", "preload", "balance", "exchange")]
+    "range.begin", "range.end", "fcp.rtt", "rate.rtt", "xcp.rtt")]
+FLOATS = ["turnpike." + name for name in (
+    "fcp.price", "fcp.preload", "fcp.balance", "fcp.exchange", "rate.rate", "xcp.window", "xcp.feedback")]
 # Status: 0 bad, 1 good, 3 not present.
 OTHERS = ["frame.number", "udp.srcport", "udp.dstport", "ip.checksum.status", "udp.checksum.status",
           "_ws.expert.message", "_ws.malformed", "_ws.col.Protocol", "_ws.col.Info"]

@@ -12,7 +12,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/protocols/explicit_rate/header.h"
 #include "common/protocols/fcp/header.h"
+#include "common/protocols/xcp/header.h"
 #include "common/wire/bytes.h"
 #include "common/wire/frame_builder.h"
 #include "common/wire/turnpike_header.h"
@@ -134,6 +136,18 @@ class Writer {
   void incredible(const std::string& name, const fcp::Header& congestion) {
     broken(name, payload_of(header(Kind::kData), congestion), "figure");
   }
+  /// A packet of another scheme; `congestion` is its header, `expert` null if it is sound.
+  void other(const std::string& name, uint8_t protocol, const Bytes& congestion, json fields,
+             const json& expert = nullptr) {
+    wire::Header h = header(Kind::kData);
+    h.protocol = protocol;
+    h.length = wire::header_length(congestion.size(), 0);
+    Bytes bytes(wire::kHeaderSize);
+    wire::encode(h, bytes.data());
+    bytes.insert(bytes.end(), congestion.begin(), congestion.end());
+    fields["turnpike.protocol"] = protocol;
+    write(name, spec(false, false), bytes, std::move(fields), expert);
+  }
   [[nodiscard]] bool good() { return capture_.good(); }
 
  private:
@@ -159,6 +173,29 @@ void write_sound(Writer& w) {
       w.sound("no checksum" + over, spec(ipv6, vlan, false), header(Kind::kData), 11);
     }
   }
+}
+
+void write_others(Writer& w) {
+  constexpr uint8_t kRcp = 2, kQfcp = 3;
+  const auto rate = [](float r) {
+    Bytes b(explicit_rate::kHeaderSize);
+    explicit_rate::store({.rtt_ns = 20'000'000, .rate = r}, b.data());
+    return b;
+  };
+  const json rates{{"turnpike.rate.rtt", 20'000'000}, {"turnpike.rate.rate", 2.5e6}};
+  w.other("RCP", kRcp, rate(2.5e6F), rates);
+  w.other("QFCP", kQfcp, rate(2.5e6F), rates);
+  w.other("a rate of nothing", kRcp, rate(0), json::object(), "figure");
+  w.other("RCP, too long", kRcp, Bytes(12, 1), json::object(), "congestion");
+
+  Bytes b(xcp::kHeaderSize);
+  xcp::store({.rtt_ns = 20'000'000, .window = 15'000, .feedback = -300}, b.data());
+  w.other("XCP", xcp::kProtocolId, b,
+          {{"turnpike.xcp.rtt", 20'000'000},
+           {"turnpike.xcp.window", 15'000},
+           {"turnpike.xcp.feedback", -300}});
+  xcp::store({.rtt_ns = 20'000'000, .window = 0, .feedback = 1}, b.data());
+  w.other("no window", xcp::kProtocolId, b, json::object(), "figure");
 }
 
 void write_broken(Writer& w) {
@@ -211,6 +248,7 @@ int main(int argc, char** argv) {
   }
   turnpike::Writer writer(argv[1]);
   turnpike::write_sound(writer);
+  turnpike::write_others(writer);
   turnpike::write_broken(writer);
   return writer.good() ? 0 : 1;
 }
