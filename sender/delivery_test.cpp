@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every byte arrives exactly once, whatever the cable does.
+#include <algorithm>
+
+#include "common/dpdk/pool.h"
+#include "common/wire/layers.h"
 #include "sender/test_world.h"
 
 namespace turnpike::sender::testing {
@@ -52,6 +56,33 @@ TEST(Delivery, TwentyPercentLossBothWays) {
     EXPECT_GT(w.totals(0).retransmitted_packets.read(), packets / 8);
     w.expect_clean();
   }
+}
+
+// Buffers come back with whatever they last held: packets of other lengths, ACKs with ranges.
+TEST(Delivery, WhatTheUserSendsIsZerosWhateverTheBufferHeld) {
+  auto pool = Pool::create("zeroed", {.mbufs = 1023, .cache = 0, .own_memory = true});
+  ASSERT_TRUE(pool) << pool.error();
+  FixedLaw::reset(50e6);
+  size_t data = 0;
+  const auto tap = [&data](size_t from, const std::vector<uint8_t>& frame, Nanos) {
+    wire::UdpFrame at;
+    EXPECT_EQ(wire::locate_udp(frame, at), wire::FrameError::kNone);
+    EXPECT_EQ(wire::verify_checksums(frame, at), wire::FrameError::kNone);
+    const size_t header = size_t{frame[at.payload + 3]} * 4;
+    const auto user = std::span(frame).subspan(at.payload + header);
+    EXPECT_TRUE(std::ranges::all_of(user, [](uint8_t b) { return b == 0; }));
+    data += from == 0 && !user.empty() ? 1 : 0;
+    return true;
+  };
+  {
+    World w(with({finite(300'000), finite(100), finite(300'000, 1_s), finite(2000, 1_s)}),
+            {.loss = 0.1, .tap = tap}, find_fixed, pool->get(), true);
+    w.run(600_s);
+    EXPECT_EQ(w.outcomes().size(), 4U);
+    w.expect_clean();
+  }
+  EXPECT_GT(data, 420U);
+  EXPECT_EQ(pool->in_use(), 0U);
 }
 
 TEST(Delivery, ReorderingAndCopies) {

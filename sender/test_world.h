@@ -113,12 +113,13 @@ class World {
  public:
   World(config::Topology topology, ChannelOptions channel,
         const Protocol* (*find)(std::string_view) = find_fixed,
-        rte_mempool* pool = turnpike::testing::test_pool().get())
+        rte_mempool* pool = turnpike::testing::test_pool().get(), bool zeroed = false)
       : topology_(std::move(topology)), channel_(std::move(channel)) {
     for (uint32_t i = 0; i < 2; ++i) {
       const Plug plug{i, &channel_.end(i)};
       auto made = Sender::make(topology_, {.plugs = {&plug, 1},
                                            .pool = pool,
+                                           .zeroed = zeroed,
                                            .outcomes = &outcomes_,
                                            .seed = topology_.run.seed,
                                            .find = find});

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// What a comparison looks like: in a terminal, as data, as a page.
 #include "common/report/page.h"
 
 #include <algorithm>

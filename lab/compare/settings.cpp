@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// A setting per link with a law and per entry of the traffic.
 #include "lab/compare/compare.h"
 
 namespace turnpike::lab {
