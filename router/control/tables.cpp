@@ -81,13 +81,16 @@ uint32_t ipv4_groups(const Plan& plan) {
   return static_cast<uint32_t>(blocks.size()) + 1;
 }
 
-/// The trie needs at most one group per prefix and byte beyond the first 24 bits.
+/// The trie sets aside at most one group per prefix and byte beyond the first 24 bits.
 uint32_t ipv6_groups(const Plan& plan) {
   uint32_t n = 1;
   for (const auto& [p, hop] : plan.ipv6)
     if (p.length > 24) n += static_cast<uint32_t>((p.length - 24 + 7) / 8);
   return n;
 }
+
+/// An entry of two bytes names a group or a hop by 15 bits.
+constexpr uint32_t kMostInTwoBytes = (1U << 15) - 1;
 
 }  // namespace
 
@@ -133,15 +136,16 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
   rte_fib_conf conf4{};
   conf4.type = RTE_FIB_DIR24_8;
   conf4.max_routes = static_cast<int>(plan.ipv4.size()) + 1;
-  conf4.dir24_8.nh_sz = RTE_FIB_DIR24_8_2B;
   conf4.dir24_8.num_tbl8 = ipv4_groups(plan);
+  conf4.dir24_8.nh_sz =
+      conf4.dir24_8.num_tbl8 < kMostInTwoBytes ? RTE_FIB_DIR24_8_2B : RTE_FIB_DIR24_8_4B;
   t->ipv4_.reset(rte_fib_create(name, socket, &conf4));
   std::snprintf(name, sizeof name, "routes6-%p", static_cast<void*>(t.get()));
   rte_fib6_conf conf6{};
   conf6.type = RTE_FIB6_TRIE;
   conf6.max_routes = static_cast<int>(plan.ipv6.size()) + 1;
-  conf6.trie.nh_sz = RTE_FIB6_TRIE_2B;
   conf6.trie.num_tbl8 = ipv6_groups(plan);
+  conf6.trie.nh_sz = conf6.trie.num_tbl8 < kMostInTwoBytes ? RTE_FIB6_TRIE_2B : RTE_FIB6_TRIE_4B;
   t->ipv6_.reset(rte_fib6_create(name, socket, &conf6));
   if (!t->ipv4_ || !t->ipv6_)
     return tl::unexpected("no memory for the routing tables of " + node.name + " (" +

@@ -72,6 +72,32 @@ TEST(Tables, FindTheLongestMatch) {
   }
 }
 
+// More groups than an entry of two bytes can name.
+TEST(Tables, TakeTensOfThousandsOfLongPrefixes) {
+  World keep_eal_up;
+  config::Topology t = topology();
+  config::Router& gate = t.routers[0];
+  constexpr uint32_t kRoutes = 40'000;
+  for (uint32_t i = 0; i < kRoutes; ++i) {
+    gate.ipv4_routes.push_back({{0x30000000 + (i << 8), 25}, i % 3});
+    if (i < kRoutes / 2) {
+      config::Ipv6 a{0x20, 1};
+      for (size_t k = 0; k < 4; ++k) a[2 + k] = static_cast<uint8_t>(i >> (24 - 8 * k));
+      gate.ipv6_routes.push_back({{a, 48}, i % 3});
+    }
+  }
+  const auto tables = Tables::build(t, 0, -1);
+  ASSERT_TRUE(tables) << tables.error();
+  for (uint32_t i = 0; i < kRoutes; i += 7) {
+    EXPECT_EQ((*tables)->find(0x30000000 + (i << 8) + 5).link, i % 3);
+    EXPECT_NE((*tables)->find(0x30000000 + (i << 8) + 200).action, NextHop::Action::kForward);
+  }
+  const config::Ipv6Prefix& last = gate.ipv6_routes.back().prefix;
+  config::Ipv6 a = last.address;
+  a[15] = 1;
+  EXPECT_EQ((*tables)->find(a).link, (kRoutes / 2 - 1) % 3);
+}
+
 TEST(Tables, ConnectedSubnetsHaveOneNeighbourAndUs) {
   World keep_eal_up;
   auto tables = Tables::build(topology(), 0, -1);
