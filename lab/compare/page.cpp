@@ -13,7 +13,7 @@ namespace {
 
 std::string shown(double v) { return std::isfinite(v) ? report::significant(v) : "-"; }
 
-std::string padded(std::string text, size_t width, bool left) {
+std::string padded(const std::string& text, size_t width, bool left) {
   const std::string space(width - std::min(width, text.size()), ' ');
   return left ? text + space : space + text;
 }

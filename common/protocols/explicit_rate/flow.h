@@ -43,6 +43,9 @@ class Flow : public FlowLaw {
   }
 
  protected:
+  [[nodiscard]] double told() const { return rate_; }  // B/s
+
+ private:
   double rate_ = 0;  // B/s
 };
 

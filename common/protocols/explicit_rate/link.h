@@ -33,18 +33,20 @@ class Link : public LinkLaw {
   Link(unsigned shards, double first_share, double average_rtt)
       : first_share_(first_share), average_rtt_(average_rtt), sums_(shards) {}
 
-  /// The rate from now on, B/s; may move average_rtt_.
+  /// The rate from now on, B/s; may move the average round trip.
   virtual double rate_after(const Interval& interval, const LinkState& link) = 0;
   /// s until the next update.
   [[nodiscard]] virtual double period() const = 0;
   [[nodiscard]] double rate() const { return rate_.load(std::memory_order_relaxed); }
 
-  double first_share_;
-  double average_rtt_;
+  [[nodiscard]] double average_rtt() const { return average_rtt_; }  // s
+  void set_average_rtt(double s) { average_rtt_ = s; }
 
  private:
   enum Field : size_t { kBytes, kDropped, kRttBytes, kRtt, kFields };
 
+  double first_share_;
+  double average_rtt_;           // s
   std::atomic<double> rate_{0};  // 0 before the first update
   Nanos last_{0};
   ShardSums<kFields> sums_;

@@ -23,13 +23,13 @@ double Link::rate_after(const Interval& interval, const LinkState& link) {
   const double queue = link.queue + interval.dropped;
   const double usable =
       std::max(link.capacity - beta_ * queue / interval.length, floor_ * link.capacity);
-  if (interval.rtt > 0) average_rtt_ += rtt_gain_ * (interval.rtt - average_rtt_);
+  if (interval.rtt > 0) set_average_rtt(average_rtt() + rtt_gain_ * (interval.rtt - average_rtt()));
   const double next = (usable / flows + rate()) / 2;  // eq 3 and 4
   return std::clamp(next, std::min(kPacket / period(), link.capacity), link.capacity);
 }
 
 double Link::period() const {
-  return std::clamp(average_rtt_, least_period_, std::max(least_period_, most_period_));
+  return std::clamp(average_rtt(), least_period_, std::max(least_period_, most_period_));
 }
 
 }  // namespace turnpike::qfcp

@@ -20,18 +20,18 @@ Link::Link(const ParamValues& params, unsigned shards)
 
 double Link::rate_after(const Interval& interval, const LinkState& link) {
   if (interval.rtt > 0) {
-    const double d = average_rtt_, m = interval.rtt;
+    const double d = average_rtt(), m = interval.rtt;
     double gain = std::min(interval.length / d, 1.0);
     if (m < d) gain *= rate() / link.capacity * (m / d);
-    average_rtt_ = d + gain * (m - d);
+    set_average_rtt(d + gain * (m - d));
   }
-  const double d = average_rtt_, most = target_ * link.capacity;
+  const double d = average_rtt(), most = target_ * link.capacity;
   const double spare = alpha_ * (most - interval.bytes / interval.length) - beta_ * link.queue / d;
   // An update that comes late speaks for no more than a round trip.
   const double next = rate() * (1 + std::min(interval.length / d, 1.0) * spare / most);
   return std::clamp(next, std::min(least_rate_ * kPacket / d, most), most);
 }
 
-double Link::period() const { return std::min(average_rtt_, interval_); }
+double Link::period() const { return std::min(average_rtt(), interval_); }
 
 }  // namespace turnpike::rcp
