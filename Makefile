@@ -12,7 +12,7 @@ quiet = @mkdir -p build/log; echo "$@: $(1)"; \
     echo "$@ failed; all of its output: build/log/$@.log"; exit $$rc; }
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
 
 demo: build  ## build, then run the main job: three hosts pay for a shared bottleneck
 	@build/lab/turnpike demo
@@ -28,7 +28,7 @@ build:  ## install what the build needs, configure, compile into build/
 	  docker/install-packages build && \
 	  { [ -f build/build.ninja ] || meson setup build -Dcpp_args=-g1; } && ninja -C build)
 
-bench: build  ## run the micro-benchmarks
+bench: build  ## run the benchmarks
 	@meson test -C build --benchmark --no-rebuild --verbose
 
 bench-check: setup build  ## hold instructions per packet against the committed ones

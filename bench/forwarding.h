@@ -40,7 +40,6 @@ class Forwarding {
   uint64_t poll_ports();
 
   [[nodiscard]] uint64_t sent() const;
-  [[nodiscard]] const router::Router& router() const { return *router_; }
 
  private:
   Load load_;

@@ -63,7 +63,6 @@ class RefillPort final : public QueuePair {
       m->data_len = front.length;
       m->pkt_len = front.length;
     }
-    received_ += n;
     return n;
   }
   uint16_t tx(Nanos, std::span<rte_mbuf*> burst) override {
@@ -71,7 +70,6 @@ class RefillPort final : public QueuePair {
     sent_ += burst.size();
     return static_cast<uint16_t>(burst.size());
   }
-  [[nodiscard]] uint64_t received() const { return received_; }
   [[nodiscard]] uint64_t sent() const { return sent_; }
 
  private:
@@ -79,7 +77,7 @@ class RefillPort final : public QueuePair {
   std::vector<Front> fronts_;
   size_t next_ = 0;
   uint16_t burst_;
-  uint64_t received_ = 0, sent_ = 0;
+  uint64_t sent_ = 0;
 };
 
 }  // namespace turnpike::bench

@@ -125,14 +125,16 @@ void add_lab(CLI::App& app, ExitCode& code) {
                                          }),
                                          "such as 5s; what would start later is left out");
   verb->add_option("--out", o->folder, "folder for results (default: the file's run.output)");
-  verb->add_flag("--realtime", o->real_time,
-                 "as real time passes, by the processor's clock, and as late as this machine is");
+  auto* real_time = verb->add_flag(
+      "--realtime", o->real_time,
+      "as real time passes, by the processor's clock, and as late as this machine is");
   verb->add_option("--compare", o->schemes,
                    "run the file under each of these schemes, such as fcp,xcp,rcp, with the same "
                    "random numbers, and compare them on one page")
       ->type_name("SCHEME,...")
       ->delimiter(',')
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->excludes(real_time);
   verb->add_flag("--json", o->json, "print the summary as JSON");
   verb->callback([o, &code] { code = lab(*o); });
 }

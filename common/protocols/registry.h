@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "common/protocols/flow_law.h"
 #include "common/protocols/link_law.h"
@@ -25,6 +27,21 @@ struct Protocol {
   /// Constructs the law in `storage`, FlowLaw::kMaxBytes bytes aligned to 64.
   FlowLaw* (*make_flow_law)(const ParamValues&, void* storage);
 };
+
+/// How a registry's line makes its laws. A flow's law may do without parameters.
+template <class Law>
+std::unique_ptr<LinkLaw> make_link_law(const ParamValues& params, unsigned shards) {
+  return std::make_unique<Law>(params, shards);
+}
+template <class Law>
+FlowLaw* make_flow_law(const ParamValues& params, void* storage) {
+  static_assert(sizeof(Law) <= FlowLaw::kMaxBytes);
+  if constexpr (std::is_constructible_v<Law, const ParamValues&>) {
+    return new (storage) Law(params);
+  } else {
+    return new (storage) Law;
+  }
+}
 
 std::span<const Protocol> protocols();
 /// Null when there is none.

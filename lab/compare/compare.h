@@ -11,8 +11,8 @@
 
 namespace turnpike::lab {
 
-/// What makes every link that has a law, and all traffic, run that scheme with its own parameters;
-/// all else stays, the random workload included.
+/// What makes every link that has a law, and all traffic, run that scheme; where the file has it
+/// already, with the file's parameters. All else stays, the random workload included.
 std::vector<config::Setting> settings_for(const config::Topology& topology,
                                           const std::string& scheme);
 

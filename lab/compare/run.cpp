@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lab/compare/run.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "common/report/run_data.h"
@@ -23,6 +24,8 @@ ExitCode run_comparison(const CompareOptions& o, const config::Topology& topolog
   std::vector<Command> commands;
   const std::string self = own_executable();
   for (const std::string& scheme : o.schemes) {
+    if (std::ranges::find(comparison.runs, scheme, &SchemeRun::scheme) != comparison.runs.end())
+      continue;  // named twice
     const std::string folder = o.folder + "/" + scheme;
     std::vector<config::Setting> settings = o.settings;
     for (auto& setting : settings_for(topology, scheme)) settings.push_back(std::move(setting));

@@ -9,15 +9,17 @@ std::vector<config::Setting> settings_for(const config::Topology& topology,
   std::vector<config::Setting> settings;
   for (const config::Link& link : topology.links) {
     for (size_t i = 0; i < 2; ++i) {
-      if (link.directions[i].law.protocol == "none") continue;
+      const std::string& law = link.directions[i].law.protocol;
+      if (law == "none" || law == scheme) continue;
       const std::string direction = i == 0 ? ".forward.law" : ".reverse.law";
       settings.push_back({"links." + link.name + direction, scheme});
     }
   }
   for (const config::Flow& f : topology.flows)
-    settings.push_back({"traffic.flows." + f.name + ".protocol", scheme});
+    if (f.protocol != scheme) settings.push_back({"traffic.flows." + f.name + ".protocol", scheme});
   for (const config::Workload& w : topology.workloads)
-    settings.push_back({"traffic.workloads." + w.name + ".protocol", scheme});
+    if (w.protocol != scheme)
+      settings.push_back({"traffic.workloads." + w.name + ".protocol", scheme});
   return settings;
 }
 

@@ -50,6 +50,12 @@ def main():
         code, _, err = compare(turnpike, folder, ["fcp", "xpc"])
         tap.check("a scheme that there is not is told before anything runs",
                   code == 3 and "did you mean 'xcp'?" in err, code, err)
+        compare(turnpike, again, ["fcp", "fcp", "xcp"], "--set", "links.bottleneck.law={fcp: {alpha: 3}}")
+        laws = [(again / scheme / "resolved.yaml").read_text() for scheme in ("fcp", "xcp")]
+        tap.check("a scheme that the file has runs with the file's parameters",
+                  "alpha: 3," in laws[0] and "alpha: 0.4," in laws[1])
+        tap.check("and one that is named twice runs once",
+                  json.loads((again / "compare.json").read_text())["schemes"] == ["fcp", "xcp"])
         code, out, err = compare(turnpike, folder, ["rcp"], "--duration", "2s", "--json")
         tap.check("--duration and --json hold for all runs",
                   code == 0 and json.loads(out)["schemes"] == ["rcp"] and

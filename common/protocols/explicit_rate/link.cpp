@@ -48,7 +48,7 @@ Nanos Link::update(const LinkState& link, Nanos now) {
 
 size_t Link::gauges(std::span<Gauge> out) const {
   const std::array<Gauge, 2> all{
-      {{"rate_mbps", rate() * 8e-6}, {"average_rtt_ms", average_rtt_ * 1e3}}};
+      {{"rate_mbps", rate() * 8e-6}, {"average_rtt_ms", average_rtt() * 1e3}}};
   const size_t n = std::min(all.size(), out.size());
   std::copy_n(all.begin(), n, out.begin());
   return n;

@@ -39,15 +39,17 @@ class Link : public LinkLaw {
   [[nodiscard]] virtual double period() const = 0;
   [[nodiscard]] double rate() const { return rate_.load(std::memory_order_relaxed); }
 
-  [[nodiscard]] double average_rtt() const { return average_rtt_; }  // s
-  void set_average_rtt(double s) { average_rtt_ = s; }
+  [[nodiscard]] double average_rtt() const {  // s
+    return average_rtt_.load(std::memory_order_relaxed);
+  }
+  void set_average_rtt(double s) { average_rtt_.store(s, std::memory_order_relaxed); }
 
  private:
   enum Field : size_t { kBytes, kDropped, kRttBytes, kRtt, kFields };
 
   double first_share_;
-  double average_rtt_;           // s
-  std::atomic<double> rate_{0};  // 0 before the first update
+  std::atomic<double> average_rtt_;  // s
+  std::atomic<double> rate_{0};      // 0 before the first update
   Nanos last_{0};
   ShardSums<kFields> sums_;
 };

@@ -2,8 +2,6 @@
 // FCP's line in the registry.
 #pragma once
 
-#include <new>
-
 #include "common/protocols/fcp/flow.h"
 #include "common/protocols/fcp/link.h"
 #include "common/protocols/registry.h"
@@ -17,13 +15,8 @@ inline constexpr Protocol kProtocol{
     .link_params = kLinkParams,
     .flow_params = kFlowParams,
     .presets = kPresets,
-    .make_link_law = [](const ParamValues& params, unsigned shards) -> std::unique_ptr<LinkLaw> {
-      return std::make_unique<Link>(params, shards);
-    },
-    .make_flow_law = [](const ParamValues& params, void* storage) -> FlowLaw* {
-      static_assert(sizeof(Flow) <= FlowLaw::kMaxBytes);
-      return new (storage) Flow(params);
-    },
+    .make_link_law = make_link_law<Link>,
+    .make_flow_law = make_flow_law<Flow>,
 };
 
 }  // namespace turnpike::fcp

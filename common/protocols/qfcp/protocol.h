@@ -2,8 +2,6 @@
 // QFCP's line in the registry.
 #pragma once
 
-#include <new>
-
 #include "common/protocols/explicit_rate/header.h"
 #include "common/protocols/qfcp/flow.h"
 #include "common/protocols/qfcp/link.h"
@@ -18,13 +16,8 @@ inline constexpr Protocol kProtocol{
     .link_params = kLinkParams,
     .flow_params = {},
     .presets = kPresets,
-    .make_link_law = [](const ParamValues& params, unsigned shards) -> std::unique_ptr<LinkLaw> {
-      return std::make_unique<Link>(params, shards);
-    },
-    .make_flow_law = [](const ParamValues&, void* storage) -> FlowLaw* {
-      static_assert(sizeof(Flow) <= FlowLaw::kMaxBytes);
-      return new (storage) Flow;
-    },
+    .make_link_law = make_link_law<Link>,
+    .make_flow_law = make_flow_law<Flow>,
 };
 
 }  // namespace turnpike::qfcp

@@ -38,7 +38,7 @@ class Flow final : public FlowLaw {
   }
   bool on_ack(const FlowState& s, const PacketNote&, const uint8_t* header) override {
     const Header echoed = load(header);
-    // More than a doubling by one packet is nobody's feedback.
+    // What was asked for and no link lowered is nobody's feedback.
     if (!credible(echoed) || echoed.feedback > window_ + kMostPackets * s.packet_size) return false;
     window_ = std::max<double>(window_ + echoed.feedback, s.packet_size);
     return true;

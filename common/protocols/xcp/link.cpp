@@ -21,10 +21,9 @@ Link::Link(const ParamValues& params, unsigned shards)
       most_interval_(std::max(params[kLeastInterval], params[kMostInterval])),
       average_rtt_(params[kFirstRtt]),
       sums_(shards),
-      storage_(std::make_unique<Part[]>(shards)),
-      departed_(shards) {
-  parts_ = {storage_.get(), shards};
-}
+      given_(std::make_unique<Given[]>(shards)),
+      parts_(std::make_unique<Part[]>(shards)),
+      departed_(shards) {}
 
 uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
                       Nanos /*now*/) {
@@ -54,10 +53,11 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
   return refused;
 }
 
-void Link::begin(Part& part, uint64_t interval) const {
+void Link::begin(unsigned index, uint64_t interval) {
+  Part& part = parts_[index];
   part.interval = interval;
-  part.up = read(part.left_up);
-  part.down = read(part.left_down);
+  part.up = read(given_[index].up);
+  part.down = read(given_[index].down);
   part.xi_up = read(xi_up_);
   part.xi_down = read(xi_down_);
 }
@@ -86,7 +86,7 @@ void Link::depart(unsigned index, std::span<PricedPacket> burst, const LinkState
                   Nanos /*now*/) {
   Part& part = parts_[index];
   const uint64_t interval = interval_.load(std::memory_order_acquire);
-  if (part.interval != interval) begin(part, interval);
+  if (part.interval != interval) begin(index, interval);
   double bytes = 0;
   for (const PricedPacket& p : burst) {
     bytes += p.size;
@@ -101,29 +101,29 @@ void Link::depart(unsigned index, std::span<PricedPacket> burst, const LinkState
 
 void Link::divide(double up, double down) {
   double all = 0;
-  for (size_t i = 0; i < parts_.size(); ++i) {
+  for (size_t i = 0; i < departed_.size(); ++i) {
     const double total = read(parts_[i].departed);
     departed_[i].since = total - std::exchange(departed_[i].before, total);
     all += departed_[i].since;
   }
-  for (size_t i = 0; i < parts_.size(); ++i) {
+  for (size_t i = 0; i < departed_.size(); ++i) {
     const double share =
-        all > 0 ? departed_[i].since / all : 1 / static_cast<double>(parts_.size());
-    write(parts_[i].left_up, up * share);
-    write(parts_[i].left_down, down * share);
+        all > 0 ? departed_[i].since / all : 1 / static_cast<double>(departed_.size());
+    write(given_[i].up, up * share);
+    write(given_[i].down, down * share);
   }
 }
 
 Nanos Link::update(const LinkState& link, Nanos now) {
   const auto sums = sums_.take();
   const uint64_t ended = interval_.load(std::memory_order_relaxed);
-  const double d = average_rtt_;
+  const double d = read(average_rtt_);
   if (now > last_ && ended > 0) {
     const double length = to_seconds(now - last_);
     double queue = link.queue;
-    for (const Part& p : parts_)
-      if (p.seen.load(std::memory_order_relaxed) == ended)
-        queue = std::min(queue, read(p.least_queue));
+    for (size_t i = 0; i < departed_.size(); ++i)
+      if (parts_[i].seen.load(std::memory_order_relaxed) == ended)
+        queue = std::min(queue, read(parts_[i].least_queue));
 
     const double traffic = sums[kBytes] / length * d;  // B in a round trip
     const double phi = alpha_ * (d * link.capacity - traffic) - beta_ * queue;
@@ -135,22 +135,22 @@ Nanos Link::update(const LinkState& link, Nanos now) {
     write(xi_up_, flows ? up / (sums[kFlow] / length * d) : 0);
     write(xi_down_, traffic > 0 ? down / traffic : 0);
     divide(up, down);
-    if (flows) average_rtt_ = sums[kFlowRtt] / sums[kFlow];
+    if (flows) write(average_rtt_, sums[kFlowRtt] / sums[kFlow]);
   }
   last_ = now;
   interval_.store(ended + 1, std::memory_order_release);
-  return now + from_seconds(std::clamp(average_rtt_, least_interval_, most_interval_));
+  return now + from_seconds(std::clamp(read(average_rtt_), least_interval_, most_interval_));
 }
 
 double Link::shared_out() const {
   double all = 0;
-  for (const Part& p : parts_) all += read(p.left_up) - read(p.left_down);
+  for (size_t i = 0; i < departed_.size(); ++i) all += read(given_[i].up) - read(given_[i].down);
   return all;
 }
 
 size_t Link::gauges(std::span<Gauge> out) const {
   const std::array<Gauge, 2> all{
-      {{"average_rtt_ms", average_rtt_ * 1e3}, {"shared_out_mbps", shared_out() * 8e-6}}};
+      {{"average_rtt_ms", read(average_rtt_) * 1e3}, {"shared_out_mbps", shared_out() * 8e-6}}};
   const size_t n = std::min(all.size(), out.size());
   std::copy_n(all.begin(), n, out.begin());
   return n;

@@ -47,31 +47,34 @@ class Link final : public LinkLaw {
   };
   enum Field : size_t { kBytes, kFlow, kFlowRtt, kFields };  // Y, A and B of the paper's program
 
-  /// What an interval has to hand out, by lcore.
+  /// What an interval has to hand out to an lcore, B/s; the owner writes.
+  struct alignas(64) Given {
+    std::atomic<double> up{0}, down{0};
+  };
+  /// What an lcore has made of it; it alone writes.
   struct alignas(64) Part {
-    std::atomic<double> left_up{0}, left_down{0};  // B/s, at its beginning
-    std::atomic<double> least_queue{0};            // B, of the interval that `seen` names
+    std::atomic<double> least_queue{0};  // B, of the interval that `seen` names
     std::atomic<uint64_t> seen{0};
     std::atomic<double> departed{0};  // B, since the start
-    // The lcore's own from here on.
+    // Nobody else reads the rest.
     uint64_t interval = 0;
     double up = 0, down = 0;        // B/s still to hand out
     double xi_up = 0, xi_down = 0;  // 0 once it is handed out
   };
 
-  void begin(Part& part, uint64_t interval) const;
+  void begin(unsigned index, uint64_t interval);
   void divide(double up, double down);
   [[nodiscard]] double shared_out() const;  // B/s, of this interval
   [[nodiscard]] float feedback(Part& part, const Header& h, double size) const;
 
   double alpha_, beta_, gamma_, least_interval_, most_interval_;
-  double average_rtt_;  // s, the law's d
+  std::atomic<double> average_rtt_;  // s, the law's d
   std::atomic<double> xi_up_{0}, xi_down_{0};
   std::atomic<uint64_t> interval_{0};  // counts up
   Nanos last_{0};
   ShardSums<kFields> sums_;
-  std::span<Part> parts_;
-  std::unique_ptr<Part[]> storage_;
+  std::unique_ptr<Given[]> given_;
+  std::unique_ptr<Part[]> parts_;
   std::vector<Departed> departed_;  // by part
 };
 
