@@ -19,8 +19,9 @@ namespace turnpike {
 /// Contributions that came within 4/Buckets of the window and make less than 4/Buckets of every
 /// field's sum share a bucket, and leave as if they had come evenly between the first of them and
 /// the last. A larger one has a bucket for itself and leaves at its very moment. So a sum is never
-/// wrong by more than 4/Buckets of what it was when the bucket that is leaving came. (Where the buckets do not suffice, as when every contribution exceeds all
-/// before, neighbours are merged, the smallest first.)
+/// wrong by more than 4/Buckets of what it was when the bucket that is leaving came. (Where the
+/// buckets do not suffice, as when every contribution exceeds all before, neighbours are merged,
+/// the smallest first.)
 ///
 /// Nothing is ever subtracted. Buckets before `flip_` hold the sum from their start up to it
 /// instead of their own, newer ones are added to it; when the window has left the former, the
