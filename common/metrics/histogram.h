@@ -23,13 +23,14 @@ class BasicHistogram {
   static constexpr size_t kSub = size_t{1} << kSubBits;
   static constexpr size_t kBuckets = kSub * (64 - kSubBits + 1);
 
-  void record(uint64_t value) {
+  /// `times` values of that size; at least one.
+  void record(uint64_t value, uint64_t times = 1) {
     // The bucket comes last, so that whoever sees it there also sees what goes with it.
     if (value < min_.get()) min_.set(value);
     if (value > max_.get()) max_.set(value);
-    sum_.add(static_cast<double>(value));
-    count_.add(1);
-    buckets_[bucket(value)].add(1);
+    sum_.add(static_cast<double>(value) * static_cast<double>(times));
+    count_.add(times);
+    buckets_[bucket(value)].add(times);
   }
 
   /// Adds all that `other` has recorded. This is also how a reader copies one that is being

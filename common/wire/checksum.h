@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -12,10 +13,9 @@ namespace turnpike::wire {
 /// Folds carries back in: the 16-bit one's complement sum that `sum` stands for. Zero stays zero
 /// and nothing else becomes zero.
 constexpr uint16_t fold(uint64_t sum) {
-  sum = (sum & 0xffffffff) + (sum >> 32);
-  sum = (sum & 0xffff) + (sum >> 16);
-  sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<uint16_t>((sum & 0xffff) + (sum >> 16));
+  // A word added to itself with its halves swapped has their sum, carry included, in its high half.
+  const auto half = static_cast<uint32_t>((sum + std::rotl(sum, 32)) >> 32);
+  return static_cast<uint16_t>((half + std::rotl(half, 16)) >> 16);
 }
 
 /// One's complement sum of big-endian 16-bit words, folded. An odd last byte counts as the high
@@ -86,16 +86,27 @@ constexpr uint16_t udp_checksum_of(uint64_t sum) {
 }
 
 /// RFC 1624 equation 3: HC' = ~(~HC + ~m + m'), where m and m' are the sums of the same bytes
-/// (an even range) before and after the edit. Equals recomputation, never the "negative zero".
-constexpr uint16_t update_checksum(uint16_t checksum, uint64_t before, uint64_t after) {
-  return checksum_of(uint64_t{static_cast<uint16_t>(~checksum)} +
-                     static_cast<uint16_t>(~fold(before)) + after);
+/// (an even range) before and after the edit, below 2^32 each. Equals recomputation, never the
+/// "negative zero". All in network order, or all in host order.
+constexpr uint16_t update_checksum(uint16_t checksum, uint32_t before, uint32_t after) {
+  return checksum_of(uint64_t{static_cast<uint16_t>(~checksum)} + static_cast<uint32_t>(~before) +
+                     after);
 }
 /// The same for UDP: an absent checksum (zero) stays absent, a computed zero becomes 0xffff.
-constexpr uint16_t update_udp_checksum(uint16_t checksum, uint64_t before, uint64_t after) {
+constexpr uint16_t update_udp_checksum(uint16_t checksum, uint32_t before, uint32_t after) {
   if (checksum == 0) return 0;
   const uint16_t c = update_checksum(checksum, before, after);
   return c == 0 ? 0xffff : c;
+}
+
+/// Mends the IPv4 header checksum at `checksum` after one was taken from the TTL: RFC 1624 where m'
+/// is m less 0x0100, so the checksum grows by that. In host order it grows by one.
+inline void ttl_taken(uint8_t* checksum) {
+  uint16_t c;
+  std::memcpy(&c, checksum, sizeof c);
+  const uint32_t sum = uint32_t{c} + 1;
+  c = static_cast<uint16_t>(sum + (sum >= 0xffff ? 1 : 0));
+  std::memcpy(checksum, &c, sizeof c);
 }
 
 }  // namespace turnpike::wire

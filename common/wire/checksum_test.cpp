@@ -156,5 +156,15 @@ TEST(Checksum, AnAbsentUdpChecksumStaysAbsent) {
   }
 }
 
+TEST(Checksum, TakingFromTheTtlEqualsUpdating) {
+  for (uint32_t c = 0; c < 0xffff; ++c)  // 0xffff stands for a sum of zero, which no header has
+    for (const uint16_t ttl : {0xff11, 0x4006, 0x0211, 0x0100}) {
+      uint8_t bytes[2];
+      store_be16(bytes, static_cast<uint16_t>(c));
+      ttl_taken(bytes);
+      ASSERT_EQ(load_be16(bytes), update_checksum(static_cast<uint16_t>(c), ttl, ttl - 0x100U));
+    }
+}
+
 }  // namespace
 }  // namespace turnpike::wire

@@ -8,11 +8,7 @@ namespace turnpike::wire {
 
 namespace {
 
-// Offsets into the common header.
-constexpr size_t kVersionKindAt = 0;  // version in the high half, kind in the low half
-constexpr size_t kProtocolAt = 1;
-constexpr size_t kRangesAt = 2;
-constexpr size_t kLengthAt = 3;  // in words of 4 B
+// Offsets behind the first word.
 constexpr size_t kFlowAt = 4;
 constexpr size_t kSequenceAt = 8;
 constexpr size_t kAcknowledgementAt = 12;
@@ -28,25 +24,9 @@ size_t range_at(const Header& header, size_t i) {
 }  // namespace
 
 HeaderError decode(std::span<const uint8_t> data, Header& out) {
-  if (data.empty()) return HeaderError::kTruncated;
+  const HeaderError error = decode_shape(data, out);
+  if (error != HeaderError::kNone) return error;
   const uint8_t* p = data.data();
-  // The version first: what another version puts behind its first byte is not ours to judge.
-  if (p[kVersionKindAt] >> 4 != kVersion) return HeaderError::kVersion;
-  if (data.size() < kHeaderSize) return HeaderError::kTruncated;
-
-  const uint8_t kind = p[kVersionKindAt] & 0x0f;
-  if (kind < static_cast<uint8_t>(Kind::kSyn) || kind > static_cast<uint8_t>(Kind::kReset)) {
-    return HeaderError::kKind;
-  }
-  out.kind = static_cast<Kind>(kind);
-  out.protocol = p[kProtocolAt];
-  out.ranges = p[kRangesAt];
-  out.length = static_cast<uint16_t>(p[kLengthAt] * kLengthUnit);
-  if (out.ranges > kMaxRanges || out.length < header_length(0, out.ranges)) {
-    return HeaderError::kLength;
-  }
-  if (out.length > data.size()) return HeaderError::kTruncated;
-
   out.flow = load_be32(p + kFlowAt);
   out.sequence = load_be32(p + kSequenceAt);
   out.acknowledgement = load_be32(p + kAcknowledgementAt);

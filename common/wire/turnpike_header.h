@@ -42,6 +42,32 @@ struct SeqRange {
 
 enum class HeaderError : uint8_t { kNone, kTruncated, kVersion, kKind, kLength };
 
+// Offsets of the first four bytes, which say what the rest is.
+inline constexpr size_t kVersionKindAt = 0;  // version in the high half, kind in the low half
+inline constexpr size_t kProtocolAt = 1;
+inline constexpr size_t kRangesAt = 2;
+inline constexpr size_t kLengthAt = 3;  // in units of kLengthUnit
+
+/// Decodes and checks kind, protocol, ranges and length alone, which is all that a router needs;
+/// otherwise as decode().
+inline HeaderError decode_shape(std::span<const uint8_t> data, Header& out) {
+  const uint8_t* p = data.data();
+  // The version first: what another version puts behind its first byte is not ours to judge.
+  if (data.empty()) return HeaderError::kTruncated;
+  if (p[kVersionKindAt] >> 4 != kVersion) return HeaderError::kVersion;
+  if (data.size() < kHeaderSize) return HeaderError::kTruncated;
+  const uint8_t kind = p[kVersionKindAt] & 0x0f;
+  if (kind < static_cast<uint8_t>(Kind::kSyn) || kind > static_cast<uint8_t>(Kind::kReset))
+    return HeaderError::kKind;
+  out.kind = static_cast<Kind>(kind);
+  out.protocol = p[kProtocolAt];
+  out.ranges = p[kRangesAt];
+  out.length = static_cast<uint16_t>(p[kLengthAt] * kLengthUnit);
+  if (out.ranges > kMaxRanges || out.length < kHeaderSize + out.ranges * kRangeSize)
+    return HeaderError::kLength;
+  return out.length > data.size() ? HeaderError::kTruncated : HeaderError::kNone;
+}
+
 /// Decodes and checks the common header: version, kind, that `length` covers the header and the
 /// ranges and lies within `data` (the UDP payload). Never reads beyond `data`; on error `out` is
 /// unspecified.

@@ -8,7 +8,7 @@
 
 namespace turnpike::router {
 
-struct NextHop {
+struct alignas(32) NextHop {
   enum class Action : uint8_t {
     kForward,      // to the neighbour below
     kLocal,        // one of the router's own addresses
@@ -17,9 +17,12 @@ struct NextHop {
     kBroadcast,    // a connected subnet's broadcast or network address
   };
   Action action = Action::kNoRoute;
-  uint16_t link = 0;  // index among the router's links
-  uint16_t mtu = 0;   // B of the largest IP datagram
-  wire::Mac destination{}, source{};
+  uint16_t link = 0;      // index among the router's links
+  uint16_t mtu = 0;       // B of the largest IP datagram
+  uint32_t overhead = 0;  // B that the link carries beyond it
+  struct Macs {
+    wire::Mac destination{}, source{};
+  } macs{};  // as a frame begins
 };
 
 }  // namespace turnpike::router

@@ -3,6 +3,7 @@
 #include "router/control/tables.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <set>
@@ -41,8 +42,8 @@ NextHop hop_over(const config::Link& link, size_t own_end, size_t index) {
   return {.action = NextHop::Action::kForward,
           .link = static_cast<uint16_t>(index),
           .mtu = link.mtu,
-          .destination = link.ends[1 - own_end].mac,
-          .source = link.ends[own_end].mac};
+          .overhead = static_cast<uint32_t>(link.directions[own_end].overhead.count()),
+          .macs = {link.ends[1 - own_end].mac, link.ends[own_end].mac}};
 }
 
 bool given(const Ipv6& a) { return a != Ipv6{}; }
@@ -128,7 +129,7 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
   }
   std::ranges::sort(t->own_ipv4_);
   std::ranges::sort(t->own_ipv6_);
-  for (const uint32_t a : t->own_ipv4_) t->own_filter_ |= uint64_t{1} << (a % 64);
+  t->fill_filter();
 
   // 15 bits of next hop; the object's address makes the names unique within the process.
   char name[64];
@@ -163,6 +164,15 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
   return t;
 }
 
+void Tables::fill_filter() {
+  const size_t bits = std::bit_ceil(64 * std::max<size_t>(own_ipv4_.size() + own_ipv6_.size(), 1));
+  own_shift_ = 64 - static_cast<unsigned>(std::countr_zero(bits));
+  own_filter_.assign(bits / 64, 0);
+  const auto mark = [&](uint64_t bit) { own_filter_[bit / 64] |= uint64_t{1} << (bit % 64); };
+  for (const uint32_t a : own_ipv4_) mark(filter_bit(a));
+  for (const Ipv6& a : own_ipv6_) mark(filter_bit(a));
+}
+
 void Tables::find(std::span<const uint32_t> addresses, const NextHop** out) const {
   uint64_t found[kMaxLookup];
   const auto n = static_cast<int>(addresses.size());
@@ -192,11 +202,11 @@ const NextHop& Tables::find(const config::Ipv6& address) const {
 }
 
 bool Tables::own(uint32_t address) const {
-  return (own_filter_ >> (address % 64) & 1) != 0 && std::ranges::binary_search(own_ipv4_, address);
+  return may_be_own(address) && std::ranges::binary_search(own_ipv4_, address);
 }
 
 bool Tables::own(const config::Ipv6& address) const {
-  return std::ranges::binary_search(own_ipv6_, address);
+  return may_be_own(address) && std::ranges::binary_search(own_ipv6_, address);
 }
 
 }  // namespace turnpike::router

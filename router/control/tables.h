@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -45,6 +46,12 @@ class Tables {
   [[nodiscard]] std::span<const Station> stations() const { return stations_; }
   [[nodiscard]] bool own(uint32_t address) const;
   [[nodiscard]] bool own(const config::Ipv6& address) const;
+  /// False: certainly not the router's own. True: it is, or (one address in 64) shares its bit.
+  template <class Address>
+  [[nodiscard]] bool may_be_own(const Address& address) const {
+    const uint64_t bit = filter_bit(address);
+    return (own_filter_[bit / 64] >> (bit % 64) & 1) != 0;
+  }
 
   [[nodiscard]] uint16_t udp_port() const { return udp_port_; }
   /// B of the congestion header of a Turnpike protocol; 0: no such protocol.
@@ -60,13 +67,24 @@ class Tables {
 
   Tables() = default;
 
+  void fill_filter();
+  [[nodiscard]] uint64_t filter_bit(uint64_t key) const {
+    return key * 0x9e3779b97f4a7c15 >> own_shift_;  // Fibonacci hashing
+  }
+  [[nodiscard]] uint64_t filter_bit(const config::Ipv6& address) const {
+    uint64_t halves[2];
+    std::memcpy(halves, address.data(), sizeof halves);
+    return filter_bit(halves[0] ^ halves[1]);
+  }
+
   std::unique_ptr<rte_fib, FreeFib> ipv4_;
   std::unique_ptr<rte_fib6, FreeFib> ipv6_;
   std::vector<NextHop> hops_;
   std::vector<Station> stations_;
   std::vector<uint32_t> own_ipv4_;  // sorted
   std::vector<config::Ipv6> own_ipv6_;
-  uint64_t own_filter_ = 0;  // bit (address mod 64): most sources are told apart by it alone
+  std::vector<uint64_t> own_filter_;  // a bit per hash of an own address, 64 bits for each
+  unsigned own_shift_ = 58;           // from a hash of 64 bits to a bit's number
   std::array<uint8_t, 256> congestion_sizes_{};
   uint16_t udp_port_ = 0;
 };

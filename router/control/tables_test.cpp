@@ -111,8 +111,8 @@ TEST(Tables, ConnectedSubnetsHaveOneNeighbourAndUs) {
                                         {"10.0.4.1", A::kNoRoute}})
     EXPECT_EQ((*tables)->find(ipv4(address)).action, action) << address;
   const NextHop& hop = (*tables)->find(ipv4("172.16.5.1"));
-  EXPECT_EQ(hop.destination, host_mac(kNarrow));
-  EXPECT_EQ(hop.source, router_mac(kNarrow));
+  EXPECT_EQ(hop.macs.destination, host_mac(kNarrow));
+  EXPECT_EQ(hop.macs.source, router_mac(kNarrow));
   EXPECT_EQ(hop.mtu, 1280);
   EXPECT_EQ((*tables)->find(ipv6("fd00:2::2")).action, A::kForward);
   EXPECT_EQ((*tables)->find(ipv6("fd00:2::1")).action, A::kLocal);

@@ -53,6 +53,7 @@ static_assert(sizeof(PacketInfo) == 32);
 /// once a stage has taken it over.
 struct Burst {
   unsigned count = 0;
+  uint16_t input = 0;  // link of arrival
   Nanos now{0};
   Nanos since{0};  // when its packets may have come at the earliest: before now only after a stall
   uint32_t forward = 0;    // to be forwarded

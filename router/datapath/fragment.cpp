@@ -40,7 +40,7 @@ DropReason fragment(rte_mbuf& m, const PacketInfo& p, Lane& lane, Outbox& out) {
     wire::store_be16(ip + wire::kIpv4ChecksumAt, 0);
     wire::store_be16(ip + wire::kIpv4ChecksumAt, wire::checksum_of(wire::sum_words({ip, header})));
     std::memcpy(rte_pktmbuf_prepend(piece, p.l3), ethernet, p.l3);
-    set_hop(info, *p.hop, lane);
+    set_hop(info, *p.hop);
     out.add(piece, info);
   }
   return DropReason::kNone;

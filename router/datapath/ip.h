@@ -25,6 +25,14 @@ inline config::Ipv6 load_ipv6(const uint8_t* p) {
   return a;
 }
 
+/// Extension headers that may stand between IPv6 and what it carries (RFC 8200 4.1).
+inline bool is_extension(uint8_t next) {
+  constexpr uint64_t kAll = uint64_t{1} << kHopByHop | uint64_t{1} << kRouting |
+                            uint64_t{1} << kIpv6Fragment | uint64_t{1} << kAuthentication |
+                            uint64_t{1} << kDestinationOptions;
+  return next < 64 && (kAll >> next & 1) != 0;
+}
+
 inline bool is_multicast(const uint8_t* ipv6) { return ipv6[0] == 0xff; }
 inline bool is_link_local(const uint8_t* ipv6) {
   return ipv6[0] == 0xfe && (ipv6[1] & 0xc0) == 0x80;

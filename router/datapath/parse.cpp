@@ -6,6 +6,7 @@
 
 #include "common/wire/bytes.h"
 #include "router/datapath/ip.h"
+#include "router/datapath/parse_usual.h"
 #include "router/datapath/segments.h"
 
 namespace turnpike::router {
@@ -15,13 +16,16 @@ namespace {
 // Ethernet, tag, IPv6 or IPv4 with options, UDP and a common header lie within this.
 constexpr uint32_t kFront = 128;
 
-DropReason parse_packet(rte_mbuf& m, PacketInfo& p, const Lane& lane) {
-  DropReason why = parse_ethernet(m, p, lane.tables->stations()[p.input]);
-  if (why != DropReason::kNone || p.has(kArp)) return why;
-  why = p.has(kIpv6) ? parse_ipv6(m, p, *lane.tables) : parse_ipv4(m, p, *lane.tables);
-  if (why != DropReason::kNone) return why;
-  if (p.l4_protocol != wire::kProtocolUdp || p.l4 == 0 || p.has(kFragment)) return why;
-  return parse_turnpike(m, p, *lane.tables);
+DropReason parse_packet(rte_mbuf& m, PacketInfo& p, uint64_t mac, const Tables& tables) {
+  if (parse_usual(m, p, mac, tables)) [[likely]] {
+    if (!to_turnpike(m, p, tables.udp_port()) || usual_turnpike(m, p, tables))
+      return DropReason::kNone;
+  } else {
+    const DropReason why = parse_fully(m, p, tables);
+    if (why != DropReason::kNone || p.has(kArp)) return why;
+    if (p.l4_protocol != wire::kProtocolUdp || p.l4 == 0 || p.has(kFragment)) return why;
+  }
+  return parse_turnpike(m, p, tables);
 }
 
 }  // namespace
@@ -57,17 +61,27 @@ DropReason parse_ethernet(rte_mbuf& m, PacketInfo& p, const Station& station) {
   }
 }
 
+DropReason parse_fully(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
+  p = {.input = p.input};
+  const DropReason why = parse_ethernet(m, p, tables.stations()[p.input]);
+  if (why != DropReason::kNone || p.has(kArp)) return why;
+  return p.has(kIpv6) ? parse_ipv6(m, p, tables) : parse_ipv4(m, p, tables);
+}
+
 void parse(Burst& burst, const Lane& lane) {
   for (unsigned i = 0; i < burst.count; ++i) rte_prefetch0(frame_of(burst.mbufs[i]));
-  for_each(burst.forward, [&](unsigned i) {
+  const Tables& tables = *lane.tables;
+  const uint64_t mac = mac_word(tables.stations()[burst.input].mac);
+  for (unsigned i = 0; i < burst.count; ++i) {
     PacketInfo& p = burst.info[i];
-    const DropReason why = parse_packet(*burst.mbufs[i], p, lane);
+    p = {.input = burst.input};
+    const DropReason why = parse_packet(*burst.mbufs[i], p, mac, tables);
     if (why != DropReason::kNone) {
       burst.drop(i, why);
     } else if (p.has(kArp)) {
       burst.move_to(burst.local, i);
     }
-  });
+  }
 }
 
 }  // namespace turnpike::router

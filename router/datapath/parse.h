@@ -14,6 +14,9 @@ namespace turnpike::router {
 /// and every offset is inside. Fragments are plain traffic: only a whole datagram is ever stamped.
 void parse(Burst& burst, const Lane& lane);
 
+/// From Ethernet to IP, whatever the packet is; kNone: sound, and `p` says what it is.
+DropReason parse_fully(rte_mbuf& m, PacketInfo& p, const Tables& tables);
+
 // The layers, each for one packet; kNone: sound so far.
 DropReason parse_ethernet(rte_mbuf& m, PacketInfo& p, const Station& station);
 DropReason parse_ipv4(rte_mbuf& m, PacketInfo& p, const Tables& tables);

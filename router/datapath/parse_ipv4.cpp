@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // IPv4 as RFC 1812 wants a router to check it.
-#include <array>
-
 #include "common/wire/bytes.h"
 #include "common/wire/checksum.h"
 #include "router/datapath/ip.h"
@@ -18,7 +16,7 @@ constexpr bool within(uint32_t address, uint32_t network, unsigned length) {
 
 // RFC 1812 5.3.7: this network, loopback, multicast and class E are nobody's source; RFC 3927 2.7
 // keeps link-local addresses on their link.
-DropReason check_unusual(uint32_t source, uint32_t destination, const Tables& tables) {
+DropReason check_addresses(uint32_t source, uint32_t destination, const Tables& tables) {
   if (within(source, 0, 8) || within(source, 0x7f000000, 8) || source >= 0xe0000000 ||
       tables.own(source)) {
     return DropReason::kMartianSource;
@@ -34,25 +32,6 @@ DropReason check_unusual(uint32_t source, uint32_t destination, const Tables& ta
   return DropReason::kNone;
 }
 
-/// First octets of which every address may be source and destination of what is forwarded.
-constexpr std::array<bool, 256> kUsual = [] {
-  std::array<bool, 256> usual{};
-  for (size_t octet = 1; octet < 0xe0; ++octet) usual[octet] = octet != 0x7f && octet != 0xa9;
-  return usual;
-}();
-
-DropReason check_addresses(uint32_t source, uint32_t destination, const Tables& tables) {
-  if (kUsual[source >> 24] && kUsual[destination >> 24] && !tables.own(source)) [[likely]]
-    return DropReason::kNone;
-  return check_unusual(source, destination, tables);
-}
-
-bool sound(const uint8_t* ip, size_t header) {
-  if (header == wire::kIpv4Size) [[likely]]
-    return wire::fold(wire::sum_of_bytes<wire::kIpv4Size>(ip)) == 0xffff;
-  return wire::sum_words({ip, header}) == 0xffff;
-}
-
 }  // namespace
 
 DropReason parse_ipv4(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
@@ -63,7 +42,7 @@ DropReason parse_ipv4(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
   const size_t header = (ip[0] & 0x0fU) * 4;
   if (header < wire::kIpv4Size || m.data_len < p.l3 + header) return DropReason::kBadHeaderLength;
   const bool checked = (m.ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_GOOD;
-  if (!checked && !sound(ip, header)) return DropReason::kBadChecksum;
+  if (!checked && wire::sum_words({ip, header}) != 0xffff) return DropReason::kBadChecksum;
   p.datagram = wire::load_be16(ip + wire::kIpv4TotalLengthAt);
   if (p.datagram < header || uint32_t{p.l3} + p.datagram > m.pkt_len) return DropReason::kBadLength;
   if (m.pkt_len > uint32_t{p.l3} + p.datagram) cut_to(&m, uint32_t{p.l3} + p.datagram);

@@ -11,11 +11,6 @@ namespace {
 
 constexpr unsigned kMaxExtensions = 8;  // more than RFC 8200 4.1 has any use for
 
-bool is_extension(uint8_t next) {
-  return next == kHopByHop || next == kRouting || next == kIpv6Fragment ||
-         next == kAuthentication || next == kDestinationOptions;
-}
-
 // Walks the extension headers to whatever they carry. Chains that leave the first segment or the
 // datagram are not sound; a fragment's later pieces have no transport header to find.
 DropReason skip_extensions(const rte_mbuf& m, const uint8_t* frame, PacketInfo& p, uint8_t next) {

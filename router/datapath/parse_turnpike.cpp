@@ -24,7 +24,7 @@ DropReason reason_for(wire::HeaderError e) {
 }
 
 bool travels_forward(wire::Kind k) {
-  return k == wire::Kind::kSyn || k == wire::Kind::kData || k == wire::Kind::kFin;
+  return k == wire::Kind::kData || k == wire::Kind::kSyn || k == wire::Kind::kFin;
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ DropReason parse_turnpike(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
   }
   const uint8_t* data = frame_of(&m) + payload;
   wire::Header h;
-  const auto error = wire::decode({data, std::min<uint32_t>(size, m.data_len - payload)}, h);
+  const auto error = wire::decode_shape({data, std::min<uint32_t>(size, m.data_len - payload)}, h);
   if (error != wire::HeaderError::kNone) return reason_for(error);
   const uint8_t congestion = tables.congestion_size(h.protocol);
   if (congestion == 0) return DropReason::kUnknownProtocol;

@@ -13,18 +13,57 @@ uint8_t* checksum_before(uint8_t* congestion) {
   return congestion - wire::kHeaderSize - wire::kUdpSize + wire::kUdpChecksumAt;
 }
 
-uint64_t sum_of(const uint8_t* congestion, LinkLaw::Rewritten r) {
+// In host order: one's complement sums are the same in either (RFC 1071 section 2(B)).
+uint32_t sum_of(const uint8_t* congestion, LinkLaw::Rewritten r) {
   const uint8_t* rewritten = congestion + r.begin;
-  if (r.end - r.begin == 4) [[likely]]
-    return wire::sum_of_bytes<4>(rewritten);
-  return wire::sum_words({rewritten, static_cast<size_t>(r.end - r.begin)});
+  if (r.end - r.begin == 4) [[likely]] {
+    uint32_t word;
+    std::memcpy(&word, rewritten, sizeof word);
+    return word;
+  }
+  return __builtin_bswap16(wire::sum_words({rewritten, static_cast<size_t>(r.end - r.begin)}));
 }
 
-void mend(uint8_t* congestion, LinkLaw::Rewritten r, uint64_t before) {
+void mend(uint8_t* congestion, LinkLaw::Rewritten r, uint32_t before) {
   uint8_t* at = checksum_before(congestion);
-  const uint16_t sum = wire::load_be16(at);
-  wire::store_be16(at, wire::update_udp_checksum(sum, before, sum_of(congestion, r)));
+  uint16_t sum;
+  std::memcpy(&sum, at, sizeof sum);
+  sum = wire::update_udp_checksum(sum, before, sum_of(congestion, r));
+  std::memcpy(at, &sum, sizeof sum);
 }
+
+// The buffer takes packets in order as long as they fit.
+void drop_overflow(Burst& burst, uint32_t members, double room) {
+  for_each(members, [&](unsigned i) {
+    const double size = burst.info[i].size;
+    if (size <= room) {
+      room -= size;
+    } else {
+      burst.drop(i, DropReason::kQueueFull);
+    }
+  });
+}
+
+// The law's view of a group, and where each packet is in the burst.
+struct Priced {
+  unsigned count = 0;
+  std::array<PricedPacket, kBurst> packets;
+  std::array<uint32_t, kBurst> before;  // sums of what the law may rewrite
+  std::array<uint8_t, kBurst> at;
+
+  Priced(const Burst& burst, const LinkGroup& group, const EgressLink& link) {
+    for_each(group.members, [&](unsigned i) {
+      const PacketInfo& p = burst.info[i];
+      PricedPacket& q = packets[count];
+      q = {.size = p.size, .opens = p.has(kOpens), .admitted = (burst.forward >> i & 1) != 0};
+      if (p.congestion != 0 && p.protocol == link.protocol) {
+        q.header = frame_of(burst.mbufs[i]) + p.congestion;
+        before[count] = sum_of(q.header, link.rewritten);
+      }
+      at[count++] = static_cast<uint8_t>(i);
+    });
+  }
+};
 
 void depart_at_once(EgressLink& link, unsigned shard, std::span<const PricedPacket> arrived,
                     const LinkState& state, Nanos now) {
@@ -45,44 +84,30 @@ void price(Burst& burst, LinkGroup& group, Lane& lane) {
   Egress& egress = lane.egress[group.link];
   EgressLink& link = *egress.link;
   const double queue = group.backlog = egress.backlog(burst.now);
-
-  std::array<PricedPacket, kBurst> packets;
-  std::array<uint64_t, kBurst> before;
-  double room = static_cast<double>(link.buffer) - queue;
-  uint64_t stamped = 0, offered = 0;
-  for (unsigned k = 0; k < group.count; ++k) {
-    const unsigned i = group.members[k];
-    const PacketInfo& p = burst.info[i];
-    PricedPacket& q = packets[k];
-    q = {.size = p.size, .admitted = p.size <= room};
-    offered += p.size;
-    if (q.admitted) {
-      room -= p.size;
-    } else {
-      burst.drop(i, DropReason::kQueueFull);
-    }
-    if (p.congestion == 0 || p.protocol != link.protocol) continue;
-    q.header = frame_of(burst.mbufs[i]) + p.congestion;
-    q.opens = p.has(kOpens);
-    before[k] = sum_of(q.header, link.rewritten);
-  }
+  uint64_t offered = 0;
+  for_each(group.members, [&](unsigned i) { offered += burst.info[i].size; });
   egress.shard->offered_bytes.add(offered);
+  const double room = static_cast<double>(link.buffer) - queue;
+  if (static_cast<double>(offered) > room) [[unlikely]]
+    drop_overflow(burst, group.members, room);
   if (!link.law) return;
 
+  Priced priced(burst, group, link);
+  const std::span<PricedPacket> packets(priced.packets.data(), priced.count);
   const LinkState state = state_of(link, queue);
   const Nanos now = lane.law_time(burst.now);
-  const uint64_t refused =
-      link.law->arrive(lane.index, std::span(packets.data(), group.count), state, now);
+  const uint64_t refused = link.law->arrive(lane.index, packets, state, now);
   for_each(static_cast<uint32_t>(refused), [&](unsigned k) {
     packets[k].admitted = false;
-    burst.drop(group.members[k], DropReason::kBadCongestionHeader);
+    burst.drop(priced.at[k], DropReason::kBadCongestionHeader);
   });
   // A packet that goes straight to the port departs as it arrives.
   if (link.departs && egress.hand_off == nullptr)
-    depart_at_once(link, lane.index, {packets.data(), group.count}, state, now);
-  for (unsigned k = 0; k < group.count; ++k) {
+    depart_at_once(link, lane.index, packets, state, now);
+  uint64_t stamped = 0;
+  for (unsigned k = 0; k < priced.count; ++k) {
     if (packets[k].header == nullptr || !packets[k].admitted) continue;
-    mend(packets[k].header, link.rewritten, before[k]);
+    mend(packets[k].header, link.rewritten, priced.before[k]);
     ++stamped;
   }
   egress.shard->stamped.add(stamped);
@@ -91,7 +116,7 @@ void price(Burst& burst, LinkGroup& group, Lane& lane) {
 void price_departure(EgressLink& link, const Lane& lane, std::span<const Queued> packets,
                      Nanos now) {
   std::array<PricedPacket, kBurst> priced;
-  std::array<uint64_t, kBurst> before;
+  std::array<uint32_t, kBurst> before;
   for (size_t k = 0; k < packets.size(); ++k) {
     const Queued& q = packets[k];
     priced[k] = {.size = q.size, .opens = q.opens != 0};

@@ -12,9 +12,7 @@ void to_owner(Burst& burst, const LinkGroup& group, Egress& egress) {
   std::array<uint8_t, kBurst> members;
   unsigned n = 0;
   const uint8_t law = egress.link->protocol;
-  for (unsigned k = 0; k < group.count; ++k) {
-    const unsigned i = group.members[k];
-    if ((burst.forward >> i & 1) == 0) continue;
+  for_each(group.members & burst.forward, [&](unsigned i) {
     const PacketInfo& p = burst.info[i];
     rewrite(burst.mbufs[i], p);
     batch[n] = {.mbuf = burst.mbufs[i],
@@ -23,7 +21,7 @@ void to_owner(Burst& burst, const LinkGroup& group, Egress& egress) {
                 .congestion = p.protocol == law ? p.congestion : uint16_t{0},
                 .opens = p.has(kOpens)};
     members[n++] = static_cast<uint8_t>(i);
-  }
+  });
   // Counted before the owner can see them, so that it never takes out more than came in.
   uint64_t bytes = 0;
   for (unsigned k = 0; k < n; ++k) bytes += batch[k].size;
@@ -37,24 +35,18 @@ void to_owner(Burst& burst, const LinkGroup& group, Egress& egress) {
 }
 
 void to_port(Burst& burst, const LinkGroup& group, Egress& egress) {
+  const uint32_t leaving = group.members & burst.forward;
+  const auto packets = static_cast<unsigned>(std::popcount(leaving));
+  if (packets == 0) return;
   uint64_t bytes = 0;
-  unsigned n = 0;
-  for (unsigned k = 0; k < group.count; ++k) {
-    const unsigned i = group.members[k];
-    if ((burst.forward >> i & 1) == 0) continue;
-    bytes += burst.info[i].size;
-    ++n;
-  }
-  egress.link->admit(*egress.shard, bytes, n);
-  const Nanos wait = from_seconds(group.backlog / egress.link->capacity);
-  for (unsigned k = 0; k < group.count; ++k) {
-    const unsigned i = group.members[k];
-    if ((burst.forward >> i & 1) == 0) continue;
+  for_each(leaving, [&](unsigned i) { bytes += burst.info[i].size; });
+  egress.link->admit(*egress.shard, bytes, packets);
+  egress.shard->waits.record(bytes, from_seconds(group.backlog / egress.link->capacity), packets);
+  for_each(leaving, [&](unsigned i) {
     rewrite(burst.mbufs[i], burst.info[i]);
-    egress.shard->waits.record(burst.info[i].size, wait);
     egress.sender->append(burst.mbufs[i], burst.info[i].size, burst.now);
-    burst.leave(i);
-  }
+  });
+  burst.forward &= ~leaving;
 }
 
 }  // namespace
@@ -73,11 +65,9 @@ void send_on(Burst& burst, Lane& lane) {
   for (uint32_t left = burst.forward; left != 0;) {
     LinkGroup group;
     group.link = burst.info[static_cast<unsigned>(std::countr_zero(left))].link;
-    for_each(left, [&](unsigned i) {
-      if (burst.info[i].link != group.link) return;
-      group.members[group.count++] = static_cast<uint8_t>(i);
-      left &= ~(1U << i);
-    });
+    for_each(left,
+             [&](unsigned i) { group.members |= uint32_t{burst.info[i].link == group.link} << i; });
+    left &= ~group.members;
     price(burst, group, lane);
     enqueue(burst, group, lane);
   }

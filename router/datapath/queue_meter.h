@@ -15,9 +15,10 @@ struct QueueMeter {
   metrics::SharedHistogram nanos;       // by packet
   std::atomic<double> byte_seconds{0};  // over time, the mean queue (Little's law)
 
-  void record(uint32_t size, Nanos waited) {
-    nanos.record(static_cast<uint64_t>(waited.count()));
-    byte_seconds.store(byte_seconds.load(std::memory_order_relaxed) + size * to_seconds(waited),
+  void record(uint64_t bytes, Nanos waited, uint64_t packets = 1) {
+    nanos.record(static_cast<uint64_t>(waited.count()), packets);
+    byte_seconds.store(byte_seconds.load(std::memory_order_relaxed) +
+                           static_cast<double>(bytes) * to_seconds(waited),
                        std::memory_order_relaxed);
   }
 };

@@ -11,9 +11,10 @@ DropReason send_back(rte_mbuf& m, const PacketInfo& request, uint16_t datagram, 
   NextHop hop{.action = NextHop::Action::kForward,
               .link = request.input,
               .mtu = self.mtu,
-              .source = self.mac};
+              .overhead = lane.egress[request.input].link->overhead,
+              .macs = {.destination = {}, .source = self.mac}};
   if ((frame_of(&m)[6] & 1) != 0) return DropReason::kMartianSource;  // a group is no sender
-  std::memcpy(hop.destination.data(), frame_of(&m) + 6, 6);
+  std::memcpy(hop.macs.destination.data(), frame_of(&m) + 6, 6);
   PacketInfo p = request;
   p.datagram = datagram;
   if (m.pkt_len > uint32_t{p.l3} + datagram) cut_to(&m, uint32_t{p.l3} + datagram);
@@ -25,7 +26,7 @@ DropReason send_back(rte_mbuf& m, const PacketInfo& request, uint16_t datagram, 
 void send_by(rte_mbuf& m, PacketInfo p, const NextHop& hop, Lane& lane, Outbox& out) {
   p.flags |= kOriginated;
   p.congestion = 0;
-  set_hop(p, hop, lane);
+  set_hop(p, hop);
   lane.counters->originated.add();
   out.add(&m, p);
 }

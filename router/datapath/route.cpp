@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/datapath/route.h"
 
+#include <rte_common.h>
+
 #include "common/wire/bytes.h"
 #include "router/datapath/ip.h"
 
@@ -8,10 +10,16 @@ namespace turnpike::router {
 
 namespace {
 
-void settle(Burst& burst, unsigned i, const NextHop& hop, const Lane& lane) {
-  using Action = NextHop::Action;
-  PacketInfo& p = burst.info[i];
-  set_hop(p, hop, lane);
+using Action = NextHop::Action;
+
+uint8_t ttl_of(const uint8_t* ip, const PacketInfo& p) {
+  return ip[p.has(kIpv6) ? wire::kIpv6HopLimitAt : wire::kIpv4TtlAt];
+}
+
+// What is not simply to be forwarded.
+void divert(Burst& burst, unsigned i, const uint8_t* ip) {
+  const PacketInfo& p = burst.info[i];
+  const NextHop& hop = *p.hop;
   switch (hop.action) {
     case Action::kForward:
       break;
@@ -24,16 +32,23 @@ void settle(Burst& burst, unsigned i, const NextHop& hop, const Lane& lane) {
     case Action::kNoNeighbour:
       break;
   }
-  const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
-  const uint8_t ttl = ip[p.has(kIpv6) ? wire::kIpv6HopLimitAt : wire::kIpv4TtlAt];
   if (p.has(kIpv6) && is_link_local(ip + wire::kIpv6SourceAt))
     return burst.drop(i, DropReason::kLinkLocal);
-  if (ttl <= 1) return burst.drop(i, DropReason::kTtlExpired);
+  if (ttl_of(ip, p) <= 1) return burst.drop(i, DropReason::kTtlExpired);
   if (hop.action == Action::kNoNeighbour) return burst.drop(i, DropReason::kNoNeighbour);
   if (p.datagram > hop.mtu) {
     if (p.has(kMayFragment)) return burst.move_to(burst.oversized, i);
     burst.drop(i, DropReason::kTooBig);
   }
+}
+
+__rte_always_inline void settle(Burst& burst, unsigned i, const NextHop& hop) {
+  PacketInfo& p = burst.info[i];
+  set_hop(p, hop);
+  const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
+  if (hop.action != Action::kForward || p.datagram > hop.mtu || ttl_of(ip, p) <= 1 ||
+      (p.has(kIpv6) && is_link_local(ip + wire::kIpv6SourceAt))) [[unlikely]]
+    divert(burst, i, ip);
 }
 
 // Addresses that are not looked up: they mean this link only.
@@ -50,12 +65,6 @@ void settle_on_link(Burst& burst, unsigned i, const uint8_t* destination, const 
 }
 
 }  // namespace
-
-void set_hop(PacketInfo& p, const NextHop& hop, const Lane& lane) {
-  p.hop = &hop;
-  p.link = hop.link;
-  p.size = p.datagram + lane.egress[hop.link].link->overhead;
-}
 
 void route(Burst& burst, const Lane& lane) {
   uint32_t ipv4[kBurst];
@@ -80,11 +89,11 @@ void route(Burst& burst, const Lane& lane) {
   const NextHop* hops[kBurst];
   if (n4 > 0) {
     lane.tables->find(std::span<const uint32_t>(ipv4, n4), hops);
-    for (size_t k = 0; k < n4; ++k) settle(burst, at4[k], *hops[k], lane);
+    for (size_t k = 0; k < n4; ++k) settle(burst, at4[k], *hops[k]);
   }
   if (n6 > 0) {
     lane.tables->find(std::span<const config::Ipv6>(ipv6, n6), hops);
-    for (size_t k = 0; k < n6; ++k) settle(burst, at6[k], *hops[k], lane);
+    for (size_t k = 0; k < n6; ++k) settle(burst, at6[k], *hops[k]);
   }
 }
 

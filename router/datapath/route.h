@@ -11,7 +11,11 @@ namespace turnpike::router {
 /// clear) or are dropped, as are those without a way or with a spent TTL.
 void route(Burst& burst, const Lane& lane);
 
-/// Completes a packet that the router makes: egress link and size there.
-void set_hop(PacketInfo& p, const NextHop& hop, const Lane& lane);
+/// Egress link and size there.
+inline void set_hop(PacketInfo& p, const NextHop& hop) {
+  p.hop = &hop;
+  p.link = hop.link;
+  p.size = p.datagram + hop.overhead;
+}
 
 }  // namespace turnpike::router

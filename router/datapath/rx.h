@@ -12,15 +12,13 @@ namespace turnpike::router {
 inline unsigned rx(Burst& burst, QueuePair& port, unsigned link, LinkShard& shard, Nanos now) {
   const unsigned n = port.rx(now, std::span(burst.mbufs));
   burst.count = n;
+  burst.input = static_cast<uint16_t>(link);
   burst.now = burst.since = now;
   burst.forward = n == 32 ? ~0U : (1U << n) - 1;
   burst.local = burst.oversized = burst.dropped = 0;
   if (n == 0) return 0;
   uint64_t bytes = 0;
-  for (unsigned i = 0; i < n; ++i) {
-    bytes += burst.mbufs[i]->pkt_len;
-    burst.info[i] = PacketInfo{.input = static_cast<uint16_t>(link)};
-  }
+  for (unsigned i = 0; i < n; ++i) bytes += burst.mbufs[i]->pkt_len;
   shard.rx_packets.add(n);
   shard.rx_bytes.add(bytes);
   return n;
