@@ -15,6 +15,7 @@ namespace {
 constexpr uint32_t kIpv4Routes = 0x20000000;  // 32.0.0.0, a /24 each
 constexpr uint8_t kIpv6Routes = 0x20;         // 2000::, a /48 each
 constexpr size_t kBuffers = 1024;             // per port
+constexpr Nanos kSettled = 2100_us;
 
 config::Ipv6 ipv6_route(uint32_t i) {
   config::Ipv6 a{kIpv6Routes, 0};
@@ -29,7 +30,7 @@ config::Topology topology_of(const Load& load) {
     const std::string n = std::to_string(i);
     hosts.append("  h").append(n).append(": {budget: 1 $/s}\n");
     links.append("  l").append(n).append(": {ends: [gate, h").append(n);
-    links.append("], rate: 400 Gbps, drain: line-rate, attach: memif, law: ").append(law);
+    links.append("], rate: 100 Gbps, drain: line-rate, attach: memif, law: ").append(law);
     links.append("}\n");
   }
   auto loaded = config::load_text(hosts + "routers: {gate: {}}\n" + links, "bench");
@@ -81,7 +82,8 @@ Front front_of(const Load& load, const config::Topology& t, unsigned from, unsig
                   .flow = flow,
                   .sequence = 1},
                  payload.data());
-    fcp::store({.rtt_ns = 20'000'000, .balance = 1e-9F}, payload.data() + wire::kHeaderSize);
+    fcp::store({.rtt_ns = 1'000'000 + flow % 64 * 1000, .balance = 1e-9F},
+               payload.data() + wire::kHeaderSize);
   }
   const auto frame =
       wire::build_frame(spec, payload, static_cast<uint16_t>(load.frame - wire::kEthernetSize));
@@ -107,6 +109,7 @@ Forwarding::Forwarding(const Load& load)
   for (unsigned i = 0; i < load.links; ++i) {
     std::vector<Front> fronts;
     for (unsigned f = 0; f < load.flows; ++f) fronts.push_back(front_of(load, topology_, i, f));
+    frame_ = fronts.front().length;
     ports_.push_back(std::make_unique<RefillPort>(buffers_, std::move(fronts),
                                                   static_cast<uint16_t>(load.burst)));
     ports.push_back({ports_.back().get()});
@@ -115,6 +118,15 @@ Forwarding::Forwarding(const Load& load)
   auto made = router::Router::make(topology_, 0, ports, {&own, 1}, {});
   if (!made) throw std::runtime_error(made.error());
   router_ = std::move(*made);
+  // Laws settle first: a window of twice the round trips above.
+  while (load.traffic == Traffic::kPriced && now_ < kBegin + kSettled)
+    router_->worker(0).poll(step());
+}
+
+Nanos Forwarding::step() {
+  constexpr double kNanosPerByte = 8 / (0.99 * 100);  // of a link of 100 Gbps
+  const double wire = frame_ + 24.0;             // preamble, FCS and gap
+  return now_ += Nanos(static_cast<int64_t>(load_.burst * wire * kNanosPerByte));
 }
 
 uint64_t Forwarding::sent() const {
@@ -124,9 +136,8 @@ uint64_t Forwarding::sent() const {
 }
 
 uint64_t Forwarding::poll() {
-  now_ += Nanos(int64_t{load_.burst} * load_.frame / 5);
   const uint64_t before = sent();
-  router_->worker(0).poll(now_);
+  router_->worker(0).poll(step());
   return sent() - before;
 }
 

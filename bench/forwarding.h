@@ -34,7 +34,7 @@ class Forwarding {
   explicit Forwarding(const Load& load);
 
   /// One burst from every port through all stages; returns how many packets left. Time goes on by
-  /// what the burst takes at 40 Gbps, so no queue builds.
+  /// what the burst takes at 99 Gbps, so links of 100 are busy and no queue builds.
   uint64_t poll();
   /// The same packets from port to port without a router between: what the harness costs.
   uint64_t poll_ports();
@@ -42,13 +42,18 @@ class Forwarding {
   [[nodiscard]] uint64_t sent() const;
 
  private:
+  static constexpr Nanos kBegin = 1_s;
+
+  Nanos step();
+
   Load load_;
   config::Topology topology_;
   Pool pool_;
   BufferStack buffers_;
   std::vector<std::unique_ptr<RefillPort>> ports_;
   std::unique_ptr<router::Router> router_;
-  Nanos now_{1'000'000'000};
+  uint16_t frame_ = 0;  // B, as it became
+  Nanos now_ = kBegin;
 };
 
 }  // namespace turnpike::bench

@@ -24,13 +24,13 @@ inline constexpr Named kLoads[] = {
     {"ipv6", {.traffic = Traffic::kIpv6, .frame = 80}},
     {"ipv6/routes:100000",
      {.traffic = Traffic::kIpv6, .flows = 100'000, .routes = 100'000, .frame = 80}},
-    {"fcp", {.traffic = Traffic::kFcp}},
-    {"priced", {.traffic = Traffic::kPriced}},
-    {"priced/burst:8", {.traffic = Traffic::kPriced, .burst = 8}},
-    {"priced/burst:1", {.traffic = Traffic::kPriced, .burst = 1}},
+    {"fcp", {.traffic = Traffic::kFcp, .flows = 64}},
+    {"priced", {.traffic = Traffic::kPriced, .flows = 64}},
+    {"priced/burst:8", {.traffic = Traffic::kPriced, .burst = 8, .flows = 64}},
+    {"priced/burst:1", {.traffic = Traffic::kPriced, .burst = 1, .flows = 64}},
     {"priced/flows:100000", {.traffic = Traffic::kPriced, .flows = 100'000}},
-    {"priced/links:16", {.traffic = Traffic::kPriced, .links = 16}},
-    {"priced/links:256", {.traffic = Traffic::kPriced, .links = 256}},
+    {"priced/links:16", {.traffic = Traffic::kPriced, .flows = 64, .links = 16}},
+    {"priced/links:256", {.traffic = Traffic::kPriced, .flows = 64, .links = 256}},
 };
 
 }  // namespace turnpike::bench

@@ -44,27 +44,23 @@ class alignas(64) TimeSeries {
   /// changes of t's own bin, and is never one from after t. Empty before the first record and
   /// beyond the horizon.
   [[nodiscard]] std::optional<double> at(Nanos t) const {
-    if (t.count() >= last_.time) return count_ > 0 ? std::optional(last_.value) : std::nullopt;
-    const int64_t bin = t.count() >> shift_;
-    const int64_t oldest = head_ - static_cast<int64_t>(Bins) + 1;
-    if (count_ == 0 || bin < oldest) return std::nullopt;
-    const Bin& own = bins_[index(bin)];
-    if (own.last.time <= t.count()) return own.last.value;
-    if (bin == oldest) return std::nullopt;
-    const Bin& before = bins_[index(bin - 1)];
-    const Change* change = &before.last;
-    const uint64_t kept = count_ - std::min<uint64_t>(count_, Records);
-    for (uint64_t low = std::max(before.end, kept), high = own.end; low < high;) {
-      const uint64_t middle = low + (high - low) / 2;
-      const Change& c = records_[middle % Records];
-      if (c.time <= t.count()) {
-        change = &c;
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
+    Held none;
+    return at(t, none);
+  }
+
+  /// The value of a span of time, for the next question: while nothing is recorded, at() for a time
+  /// within it is this value.
+  struct Held {
+    int64_t from = 0, until = 0;  // until is excluded
+    double value = 0;
+  };
+  /// The same for several times, which are often of the same span.
+  [[nodiscard]] std::optional<double> at(Nanos t, Held& held) const {
+    if (t.count() < held.from || t.count() >= held.until) {
+      held = find(t);
+      if (held.from >= held.until) return std::nullopt;
     }
-    return change->time <= t.count() ? std::optional(change->value) : std::nullopt;
+    return held.value;
   }
 
   /// The span of time that one bin covers.
@@ -81,9 +77,44 @@ class alignas(64) TimeSeries {
   };
   // Later than any time that is asked for, so that an unset bin answers for none.
   static constexpr int64_t kUnset = kNever.count();
+  static constexpr uint64_t kAround = 2;                 // changes
   static constexpr int64_t kNone = -(int64_t{1} << 62);  // earlier than any time
 
   static size_t index(int64_t bin) { return static_cast<size_t>(bin) % Bins; }
+
+  // The span around `t` in which the value is known to be one; an empty one where none is known.
+  [[nodiscard]] Held find(Nanos t) const {
+    constexpr Held kUnknown;
+    if (count_ == 0) return kUnknown;
+    if (t.count() >= last_.time) return {last_.time, kUnset, last_.value};
+    const int64_t bin = t.count() >> shift_;
+    const int64_t oldest = head_ - static_cast<int64_t>(Bins) + 1;
+    if (bin < oldest) return kUnknown;
+    const Bin& own = bins_[index(bin)];
+    if (own.last.time <= t.count()) return {own.last.time, (bin + 1) << shift_, own.last.value};
+    if (bin == oldest) return kUnknown;
+    const Bin& before = bins_[index(bin - 1)];
+    const uint64_t kept = count_ - std::min<uint64_t>(count_, Records);
+    const uint64_t begin = std::max(before.end, kept);
+    const uint64_t next = first_after(t.count(), begin, own.end);
+    const Change& change = next > begin ? records_[(next - 1) % Records] : before.last;
+    if (change.time > t.count()) return kUnknown;
+    return {change.time, next < own.end ? records_[next % Records].time : own.last.time,
+            change.value};
+  }
+
+  // The first of the changes [begin, end) after `t`, or end.
+  [[nodiscard]] uint64_t first_after(int64_t t, uint64_t begin, uint64_t end) const {
+    while (begin < end) {
+      const uint64_t middle = begin + (end - begin) / 2;
+      if (records_[middle % Records].time <= t) {
+        begin = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return begin;
+  }
 
   // The bins in which nothing changed hold what changed last before them.
   void pass(int64_t bin) {

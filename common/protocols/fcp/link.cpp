@@ -17,18 +17,32 @@ Link::Link(ParamValues params, unsigned shards)
 
 // pi of equation 3. A SYN has paid nothing yet and knows no round trip: it counts at today's price.
 // The minimum with the balance keeps each link to its own share of a path's spend.
-double Link::value_of(const Shard& shard, const Header& h, bool opens, Nanos now) const {
-  if (opens || h.rtt_ns == 0) return shard.price;
-  if (past_price_ == PastPrice::kBalance) return h.balance;
-  const auto then = shard.history.at(now - Nanos(h.rtt_ns));
-  if (then && past_price_ == PastPrice::kHistory) return *then;
-  return then ? std::min<double>(*then, h.balance) : h.balance;
+void Link::value(const Shard& shard, Columns& rows, uint64_t opening, Nanos now) const {
+  TimeSeries<>::Held held;
+  for (size_t k = 0; k < rows.count; ++k) {
+    double& paid = rows.paid[k];
+    paid = rows.balance[k];
+    if ((opening >> k & 1) != 0 || rows.rtt_ns[k] == 0) {
+      paid = shard.price;
+    } else if (past_price_ != PastPrice::kBalance) {
+      const auto then = shard.history.at(now - Nanos(rows.rtt_ns[k]), held);
+      if (then && (*then < paid || past_price_ == PastPrice::kHistory)) paid = *then;
+    }
+  }
 }
 
 Link::Sums Link::own_sums(const Shard& shard) const {
   Sums sums = shard.window.totals();
   sums[kPromised] += shard.credit.total();
   return sums;
+}
+
+void Link::fade(Shard& shard, const Columns& rows, double average_rtt) {
+  for (size_t k = 0; k < rows.count; ++k) {
+    if (rows.promised[k] == 0) continue;
+    const Nanos rtt = rows.rtt_ns[k] != 0 ? Nanos(rows.rtt_ns[k]) : from_seconds(average_rtt);
+    shard.credit.add(rows.promised[k], rtt);
+  }
 }
 
 // A disturbance for experiments: a factor drawn anew for every price (figure 8).
@@ -76,33 +90,29 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
   const double average_rtt = d / params_[kWindow];
 
   Sums sums{};
-  uint64_t refused = 0;
+  Columns rows;
+  std::array<uint8_t, Columns::kMost> at;  // row's place in the burst
+  uint64_t opening = 0;                    // rows
   for (size_t i = 0; i < burst.size(); ++i) {
     const PricedPacket& p = burst[i];
     if (p.header == nullptr) {
       if (p.admitted) sums[kUnpriced] += p.size;
       continue;
     }
-    const Header h = load(p.header);
-    const double rtt = h.rtt_ns != 0 ? h.rtt_ns * 1e-9 : average_rtt;
-    const double worth = value_of(shard, h, p.opens, now) * p.size;
-    if (!credible(h) || worth * h.preload > params_[kMaxCommitment] * rtt) {
-      refused |= uint64_t{1} << i;
-      continue;
-    }
-    if (!p.admitted) continue;
-    sums[kBase] += worth;
-    // 1 + preload d/rtt must not be negative: a packet can take back no more than it brings.
-    const double promised = worth * std::max<double>(h.preload, -rtt / d) / rtt;
-    if (!fading) {
-      sums[kPromised] += promised;
-    } else if (promised != 0) {
-      shard.credit.add(promised, from_seconds(rtt));
-    }
-    if (h.rtt_ns != 0) {
-      sums[kRtt] += rtt;
-      sums[kRttCount] += 1;
-    }
+    at[rows.count] = static_cast<uint8_t>(i);
+    opening |= uint64_t{p.opens} << rows.count;
+    rows.add(p.header, p.size, p.admitted);
+  }
+  value(shard, rows, opening, now);
+  const Columns::Totals totals =
+      rows.total({.d = d, .average_rtt = average_rtt, .max_commitment = params_[kMaxCommitment]});
+  sums[kBase] = totals.base;
+  sums[kRtt] = totals.rtt;
+  sums[kRttCount] = totals.rtt_count;
+  if (fading) {
+    fade(shard, rows, average_rtt);
+  } else {
+    sums[kPromised] = totals.promised;
   }
   shard.window.add(sums);
 
@@ -126,12 +136,15 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
       std::max(all.sums[kBase] / to_seconds(all.d) + all.sums[kPromised], 0.0),
       std::memory_order_relaxed);
 
-  for (size_t i = 0; i < burst.size(); ++i) {
-    const PricedPacket& p = burst[i];
-    if (p.header == nullptr || !p.admitted || (refused >> i & 1)) continue;
-    const double path = wire::load_f32(p.header + kPriceOffset);
-    const double sum = std::min<double>(add_prices(path, shard.price), kMaxPrice);
-    wire::store_f32(p.header + kPriceOffset, static_cast<float>(sum));
+  rows.stamp(shard.price);
+  uint64_t refused = 0;
+  for (size_t k = 0; k < rows.count; ++k) {
+    const PricedPacket& p = burst[at[k]];
+    if ((totals.refused >> k & 1) != 0) {
+      refused |= uint64_t{1} << at[k];
+    } else if (p.admitted) {
+      wire::store_f32(p.header + kPriceOffset, rows.price[k]);
+    }
   }
   return refused;
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "common/protocols/fcp/columns.h"
 #include "common/protocols/fcp/header.h"
 #include "common/protocols/fcp/params.h"
 #include "common/protocols/link_law.h"
@@ -67,7 +68,8 @@ class Link final : public LinkLaw {
 
   [[nodiscard]] Sums own_sums(const Shard& shard) const;
   [[nodiscard]] double noise(Shard& shard, Nanos now) const;
-  [[nodiscard]] double value_of(const Shard& shard, const Header& h, bool opens, Nanos now) const;
+  void value(const Shard& shard, Columns& rows, uint64_t opening, Nanos now) const;
+  static void fade(Shard& shard, const Columns& rows, double average_rtt);
   [[nodiscard]] Outlook outlook(unsigned shard) const;
   [[nodiscard]] double price_of(const Outlook& all, const LinkState& link) const;
 
