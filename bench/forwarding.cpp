@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/forwarding.h"
 
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -126,7 +127,7 @@ Forwarding::Forwarding(const Load& load)
 Nanos Forwarding::step() {
   constexpr double kNanosPerByte = 8 / (0.99 * 100);  // of a link of 100 Gbps
   const double wire = frame_ + 24.0;             // preamble, FCS and gap
-  return now_ += Nanos(static_cast<int64_t>(load_.burst * wire * kNanosPerByte));
+  return now_ += Nanos(static_cast<int64_t>(std::ceil(load_.burst * wire * kNanosPerByte)));
 }
 
 uint64_t Forwarding::sent() const {
