@@ -2,6 +2,7 @@
 // What every congestion control scheme runs at a router's egress link.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -10,11 +11,22 @@
 
 namespace turnpike {
 
+/// Most classes of queue that a law may divide its link's packets into.
+inline constexpr unsigned kMaxClasses = 4;
+
 /// What a law may know of its link at this instant. All lcores' shares are summed already.
 struct LinkState {
-  double capacity = 0;  // B/s, counted as PricedPacket::size counts
-  double queue = 0;     // B waiting now, real or virtual
-  double buffer = 0;    // B that may wait
+  double capacity = 0;                       // B/s, counted as PricedPacket::size counts
+  double queue = 0;                          // B waiting now, real or virtual
+  double buffer = 0;                         // B that may wait, of each class
+  std::array<double, kMaxClasses> queues{};  // B waiting by class, for laws with more than one
+};
+
+/// What becomes of a packet that the buffer has room for.
+enum class Verdict : uint8_t {
+  kPass,
+  kSignal,  // its flow shall hear of congestion: marked where IP says it may be, dropped elsewhere
+  kDrop,
 };
 
 /// One packet as a law sees it.
@@ -24,6 +36,8 @@ struct PricedPacket {
   uint32_t size = 0;     // B on this link: the IP datagram plus the link's overhead per packet
   bool opens = false;    // SYN: carries a request, no round trip time yet
   bool admitted = true;  // false: the buffer is full, it will be dropped
+  Verdict verdict = Verdict::kPass;  // arrive() may change it; read where judges() says so
+  uint8_t queue_class = 0;           // what classify() said
 };
 
 /// A named figure that a law can tell about itself: price, average RTT, number of flows.
@@ -48,6 +62,20 @@ class LinkLaw {
   /// price...): it was not counted and not stamped, and the caller drops it.
   virtual uint64_t arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,
                           Nanos now) = 0;
+
+  /// Whether arrive() gives verdicts. kSignal is for packets without a header: a packet of the
+  /// law's own protocol is marked by writing its header, if it is marked at all.
+  [[nodiscard]] virtual bool judges() const { return false; }
+
+  /// How many queues there are before the link, from 1 to kMaxClasses; each has the whole buffer. A
+  /// port that sends at line rate has but its one.
+  [[nodiscard]] virtual unsigned classes() const { return 1; }
+  /// The queue that a packet is for, by what is in it: it may be untrue, and is not counted here.
+  /// Asked before arrive() where there are several.
+  [[nodiscard]] virtual unsigned classify(const PricedPacket&) const { return 0; }
+  /// A class's share of the link, in proportion to those of other classes with packets waiting; >
+  /// 0. Infinity: such classes go before all others, the lower one first. May change with update().
+  [[nodiscard]] virtual double weight(unsigned /*queue_class*/) const { return 1; }
 
   /// The packets leave the queue now; called where departs() says so.
   virtual void depart(unsigned /*shard*/, std::span<PricedPacket> /*burst*/,

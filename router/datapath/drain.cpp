@@ -14,21 +14,46 @@ LinkDrain::LinkDrain(EgressLink& link, const Lane& lane, PortSender& sender, Nan
       sender_(sender),
       slack_(slack),
       nanos_per_byte_(1e9 / link.capacity) {
-  for (const auto& ring : link.hand_off)
-    if (ring) sources_.push_back({.ring = ring.get(), .head = {}});
+  for (unsigned c = 0; c < link.classes; ++c)
+    for (const auto& ring : link.hand_off)
+      if (ring) sources_.push_back({.ring = ring.get(), .queue_class = c, .head = {}});
+  read_weights();
 }
 
-LinkDrain::Source* LinkDrain::earliest() {
+void LinkDrain::read_weights() {
+  if (link_.classes == 1) return;
+  for (unsigned c = 0; c < link_.classes; ++c) scheduler_.set_weight(c, link_.law->weight(c));
+}
+
+LinkDrain::Source* LinkDrain::earliest(std::span<Source> sources) {
   Source* best = nullptr;
-  for (Source& s : sources_) {
+  for (Source& s : sources) {
     if (s.next == s.count) {
       s.next = 0;
-      s.count = s.ring->pop(s.head);
+      s.count = s.ring->pop(s.head, s.queue_class);
       if (s.count == 0) continue;
     }
-    if (best == nullptr || s.head[s.next].time < best->head[best->next].time) best = &s;
+    if (best == nullptr || s.front().time < best->front().time) best = &s;
   }
   return best;
+}
+
+LinkDrain::Source* LinkDrain::choose(Nanos now) {
+  return link_.classes == 1 ? earliest(sources_) : choose_by_class(now);
+}
+
+LinkDrain::Source* LinkDrain::choose_by_class(Nanos now) {
+  std::array<Source*, kMaxClasses> first{};
+  const size_t each = sources_.size() / link_.classes;
+  Nanos free = kNever;  // when the link can send anything
+  for (unsigned c = 0; c < link_.classes; ++c) {
+    first[c] = earliest(std::span(sources_).subspan(c * each, each));
+    if (first[c] != nullptr) free = std::min(free, departure(first[c]->front(), now));
+  }
+  unsigned waiting = 0;
+  for (unsigned c = 0; c < link_.classes; ++c)
+    if (first[c] != nullptr && first[c]->front().time <= free) waiting |= 1U << c;
+  return waiting == 0 ? nullptr : first[scheduler_.pick(waiting)];
 }
 
 Nanos LinkDrain::departure(const Queued& q, Nanos now) const {
@@ -50,9 +75,9 @@ Nanos LinkDrain::poll(Nanos now) {
     unsigned n = 0;
     Nanos next = kNever;
     while (n < kBatch) {
-      Source* s = earliest();
+      Source* s = choose(now);
       if (s == nullptr) break;
-      const Queued& q = s->head[s->next];
+      const Queued& q = s->front();
       if (shaped) {
         const Nanos when = departure(q, now);
         if (when > now) {
@@ -70,6 +95,7 @@ Nanos LinkDrain::poll(Nanos now) {
         free_ += Nanos(static_cast<int64_t>(whole));
         fraction_ -= whole;
       }
+      if (link_.classes > 1) take_from_class(q);
       batch[n++] = q;
       ++s->next;
     }
@@ -78,6 +104,11 @@ Nanos LinkDrain::poll(Nanos now) {
     sent += n;
   }
   return now;
+}
+
+void LinkDrain::take_from_class(const Queued& q) {
+  scheduler_.served(q.queue_class, q.size);
+  link_.shards[lane_.index].class_out[q.queue_class].add(q.size);
 }
 
 void LinkDrain::send(std::span<const Queued> batch, Nanos now) {
@@ -92,13 +123,14 @@ Nanos LinkDrain::update(Nanos now) {
   if (lane_.law_time(now) >= next_update_) {
     const LinkState state = state_of(link_, static_cast<double>(link_.queued()));
     next_update_ = link_.law->update(state, lane_.law_time(now));
+    read_weights();
   }
   return next_update_ == kNever ? kNever : next_update_ + lane_.missed;
 }
 
 void LinkDrain::discard(DropReason why) {
   LinkShard& shard = link_.shards[lane_.index];
-  for (Source* s = earliest(); s != nullptr; s = earliest()) {
+  for (Source* s = earliest(sources_); s != nullptr; s = earliest(sources_)) {
     const Queued& q = s->head[s->next++];
     shard.leave(q.size);
     shard.drop(why);

@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "router/datapath/class_scheduler.h"
 #include "router/datapath/lane.h"
 #include "router/datapath/port_sender.h"
 
@@ -13,7 +14,8 @@ namespace turnpike::router {
 /// Sends a shaped link's packets so that each leaves when the ones before it have been carried:
 /// departure = max(previous departure + its size / rate, time it was queued). A poll that comes
 /// late catches up on at most `slack` of link time; with slack 0 the pace is exact when polls
-/// come at the deadlines that poll() returns. A line-rate link is emptied at once.
+/// come at the deadlines that poll() returns. A line-rate link is emptied at once. Of classes, that
+/// one leaves which the scheduler picks among those with a packet waiting when the link is free.
 class LinkDrain {
  public:
   /// Time between tries to send to a port that did not take everything.
@@ -41,11 +43,19 @@ class LinkDrain {
   // Packets taken out of one worker's ring, so that the rings' heads can be compared.
   struct Source {
     HandOff* ring = nullptr;
+    unsigned queue_class = 0;
     unsigned next = 0, count = 0;
     std::array<Queued, kBatch> head;
+
+    [[nodiscard]] const Queued& front() const { return head[next]; }
   };
 
-  Source* earliest();
+  /// The ring with the next packet to leave; null: all are empty.
+  Source* choose(Nanos now);
+  static Source* earliest(std::span<Source> sources);
+  Source* choose_by_class(Nanos now);
+  void take_from_class(const Queued& q);
+  void read_weights();
   void send(std::span<const Queued> batch, Nanos now);
   [[nodiscard]] Nanos departure(const Queued& q, Nanos now) const;
 
@@ -57,8 +67,9 @@ class LinkDrain {
   Nanos free_{0};        // when the link is free again, rounded down
   double fraction_ = 0;  // ns beyond that
   bool moved_ = false;
-  Nanos next_update_{0};  // as the law counts time
-  std::vector<Source> sources_;
+  Nanos next_update_{0};         // as the law counts time
+  std::vector<Source> sources_;  // class by class
+  ClassScheduler scheduler_;     // of a link with several
 };
 
 }  // namespace turnpike::router

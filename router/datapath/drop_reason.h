@@ -47,6 +47,7 @@ namespace turnpike::router {
   X(kBadCongestionHeader, "bad_congestion_header", "figures that the link's law cannot believe") \
   X(kQueueFull, "queue_full", "the link's buffer has no room for its bytes")                     \
   X(kQueueSlots, "queue_slots", "the link's queue has no free slot")                             \
+  X(kEarlyDrop, "early_drop", "the link's law sheds load before its buffer is full")             \
   X(kTxFull, "tx_full", "the port took no more")                                                 \
   X(kShutdown, "shutdown", "still held when the router stopped")
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/datapath/egress_link.h"
 
+#include <algorithm>
+
 namespace turnpike::router {
 
 EgressLink::EgressLink(const config::Link& link, size_t direction, unsigned workers,
@@ -18,6 +20,8 @@ EgressLink::EgressLink(const config::Link& link, size_t direction, unsigned work
     protocol = p->id;
     rewritten = law->rewritten();
     departs = law->departs();
+    judges = law->judges();
+    classes = std::clamp(law->classes(), 1U, kMaxClasses);
   }
 }
 

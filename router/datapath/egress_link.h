@@ -34,6 +34,9 @@ struct alignas(64) LinkShard {
   QueueMeter waits;
   std::array<metrics::Counter, kDropReasons> drops;
 
+  // B by class, where the link has several: put into the rings here, taken out of all rings here.
+  alignas(64) std::array<metrics::Counter, kMaxClasses> class_in, class_out;
+
   void enter(uint64_t bytes, uint64_t packets) {
     in_packets.add(packets);
     in_bytes.add(bytes);
@@ -61,6 +64,8 @@ struct EgressLink {
   uint8_t protocol = 0;  // Turnpike id of the law; 0: none
   LinkLaw::Rewritten rewritten;
   bool departs = false;                            // the law wants to know what leaves the queue
+  bool judges = false;                             // the law drops and marks
+  unsigned classes = 1;                            // queues that the law divides packets into
   std::unique_ptr<LinkLaw> law;                    // null: plain first in, first out
   std::vector<LinkShard> shards;                   // by worker
   std::vector<std::unique_ptr<HandOff>> hand_off;  // by worker; null: it sends by itself
@@ -73,6 +78,13 @@ struct EgressLink {
     for (const LinkShard& s : shards) out += s.out_bytes.read();
     for (const LinkShard& s : shards) in += s.in_bytes.read();
     return in > out ? static_cast<int64_t>(in - out) : 0;
+  }
+  /// Bytes of a class that no drain has taken yet, where the link has several.
+  [[nodiscard]] double queued_of(unsigned queue_class) const {
+    uint64_t in = 0, out = 0;
+    for (const LinkShard& s : shards) out += s.class_out[queue_class].read();
+    for (const LinkShard& s : shards) in += s.class_in[queue_class].read();
+    return in > out ? static_cast<double>(in - out) : 0;
   }
   /// The virtual queue of a line-rate link as `shard` finds it now; leaves that view for the
   /// others. The latest of all workers' views is the one to go on from.

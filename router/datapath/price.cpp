@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/datapath/price.h"
 
+#include <algorithm>
+
 #include "common/wire/bytes.h"
 #include "common/wire/checksum.h"
+#include "router/datapath/ecn.h"
 
 namespace turnpike::router {
 
@@ -74,10 +77,48 @@ void depart_at_once(EgressLink& link, unsigned shard, std::span<const PricedPack
   if (n > 0) link.law->depart(shard, std::span(leaving.data(), n), state, now);
 }
 
+/// Each class has the whole buffer; packets keep their order within it.
+void admit_by_class(Burst& burst, LinkGroup& group, const EgressLink& link, Priced& priced,
+                    const LinkState& state) {
+  std::array<double, kMaxClasses> room;
+  for (unsigned c = 0; c < kMaxClasses; ++c) room[c] = state.buffer - state.queues[c];
+  for (unsigned k = 0; k < priced.count; ++k) {
+    PricedPacket& p = priced.packets[k];
+    const unsigned i = priced.at[k], c = std::min(link.law->classify(p), link.classes - 1);
+    group.classes[i] = p.queue_class = static_cast<uint8_t>(c);
+    p.admitted = p.size <= room[c];
+    if (p.admitted) {
+      room[c] -= p.size;
+    } else {
+      burst.drop(i, DropReason::kQueueFull);
+    }
+  }
+}
+
+/// RFC 3168 section 5: what cannot be marked is dropped.
+void carry_out(Burst& burst, Priced& priced) {
+  for (unsigned k = 0; k < priced.count; ++k) {
+    PricedPacket& p = priced.packets[k];
+    if (p.verdict == Verdict::kPass || !p.admitted) continue;
+    const unsigned i = priced.at[k];
+    const PacketInfo& info = burst.info[i];
+    if (info.has(kArp)) continue;  // no flow's: nobody would slow down
+    if (p.verdict == Verdict::kSignal &&
+        mark_congestion(frame_of(burst.mbufs[i]) + info.l3, info.has(kIpv6)))
+      continue;
+    p.admitted = false;
+    burst.drop(i, DropReason::kEarlyDrop);
+  }
+}
+
 }  // namespace
 
 LinkState state_of(const EgressLink& link, double queue) {
-  return {.capacity = link.capacity, .queue = queue, .buffer = static_cast<double>(link.buffer)};
+  LinkState s{
+      .capacity = link.capacity, .queue = queue, .buffer = static_cast<double>(link.buffer)};
+  if (link.classes > 1)
+    for (unsigned c = 0; c < link.classes; ++c) s.queues[c] = link.queued_of(c);
+  return s;
 }
 
 void price(Burst& burst, LinkGroup& group, Lane& lane) {
@@ -88,7 +129,7 @@ void price(Burst& burst, LinkGroup& group, Lane& lane) {
   for_each(group.members, [&](unsigned i) { offered += burst.info[i].size; });
   egress.shard->offered_bytes.add(offered);
   const double room = static_cast<double>(link.buffer) - queue;
-  if (static_cast<double>(offered) > room) [[unlikely]]
+  if (static_cast<double>(offered) > room && link.classes == 1) [[unlikely]]
     drop_overflow(burst, group.members, room);
   if (!link.law) return;
 
@@ -96,11 +137,13 @@ void price(Burst& burst, LinkGroup& group, Lane& lane) {
   const std::span<PricedPacket> packets(priced.packets.data(), priced.count);
   const LinkState state = state_of(link, queue);
   const Nanos now = lane.law_time(burst.now);
+  if (link.classes > 1) admit_by_class(burst, group, link, priced, state);
   const uint64_t refused = link.law->arrive(lane.index, packets, state, now);
   for_each(static_cast<uint32_t>(refused), [&](unsigned k) {
     packets[k].admitted = false;
     burst.drop(priced.at[k], DropReason::kBadCongestionHeader);
   });
+  if (link.judges) carry_out(burst, priced);
   // A packet that goes straight to the port departs as it arrives.
   if (link.departs && egress.hand_off == nullptr)
     depart_at_once(link, lane.index, packets, state, now);
@@ -119,7 +162,7 @@ void price_departure(EgressLink& link, const Lane& lane, std::span<const Queued>
   std::array<uint32_t, kBurst> before;
   for (size_t k = 0; k < packets.size(); ++k) {
     const Queued& q = packets[k];
-    priced[k] = {.size = q.size, .opens = q.opens != 0};
+    priced[k] = {.size = q.size, .opens = q.opens != 0, .queue_class = q.queue_class};
     if (q.congestion == 0) continue;
     priced[k].header = frame_of(q.mbuf) + q.congestion;
     before[k] = sum_of(priced[k].header, link.rewritten);

@@ -9,8 +9,9 @@ namespace turnpike::router {
 /// Packets of a burst that go to one link, in order.
 struct LinkGroup {
   unsigned link = 0;
-  uint32_t members = 0;  // as a set
-  double backlog = 0;    // B that waited before the link when they came
+  uint32_t members = 0;                 // as a set
+  double backlog = 0;                   // B that waited before the link when they came
+  std::array<uint8_t, kBurst> classes;  // by place in the burst, where the link has several
 };
 
 /// Admits the group to the link's queue as far as its buffer has room, runs the law over it once,

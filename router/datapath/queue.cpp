@@ -7,11 +7,45 @@ namespace turnpike::router {
 
 namespace {
 
+/// Hands the packets of one class over; all of them are counted as admitted already.
+void hand_over(Burst& burst, Egress& egress, std::span<const Queued> batch, const uint8_t* members,
+               unsigned queue_class) {
+  const unsigned taken = egress.hand_off->push(batch, queue_class);
+  for (unsigned k = 0; k < taken; ++k) burst.leave(members[k]);
+  for (size_t k = taken; k < batch.size(); ++k) {
+    egress.shard->leave(batch[k].size);
+    burst.drop(members[k], DropReason::kQueueSlots);
+  }
+}
+
+/// The same, each class by itself and counted.
+void hand_over_by_class(Burst& burst, Egress& egress, std::span<const Queued> batch,
+                        const uint8_t* members) {
+  for (unsigned c = 0; c < egress.link->classes; ++c) {
+    std::array<Queued, kBurst> own;
+    std::array<uint8_t, kBurst> own_members;
+    unsigned n = 0;
+    uint64_t bytes = 0;
+    for (size_t k = 0; k < batch.size(); ++k) {
+      if (batch[k].queue_class != c) continue;
+      bytes += batch[k].size;
+      own_members[n] = members[k];
+      own[n++] = batch[k];
+    }
+    egress.shard->class_in[c].add(bytes);
+    hand_over(burst, egress, {own.data(), n}, own_members.data(), c);
+    for (unsigned k = 0; k < n; ++k) {
+      if ((burst.dropped >> own_members[k] & 1) != 0) egress.shard->class_out[c].add(own[k].size);
+    }
+  }
+}
+
 void to_owner(Burst& burst, const LinkGroup& group, Egress& egress) {
   std::array<Queued, kBurst> batch;
   std::array<uint8_t, kBurst> members;
   unsigned n = 0;
   const uint8_t law = egress.link->protocol;
+  const bool by_class = egress.link->classes > 1;
   for_each(group.members & burst.forward, [&](unsigned i) {
     const PacketInfo& p = burst.info[i];
     rewrite(burst.mbufs[i], p);
@@ -19,18 +53,18 @@ void to_owner(Burst& burst, const LinkGroup& group, Egress& egress) {
                 .time = burst.since,
                 .size = p.size,
                 .congestion = p.protocol == law ? p.congestion : uint16_t{0},
-                .opens = p.has(kOpens)};
+                .opens = p.has(kOpens),
+                .queue_class = by_class ? group.classes[i] : uint8_t{0}};
     members[n++] = static_cast<uint8_t>(i);
   });
   // Counted before the owner can see them, so that it never takes out more than came in.
   uint64_t bytes = 0;
   for (unsigned k = 0; k < n; ++k) bytes += batch[k].size;
   egress.link->admit(*egress.shard, bytes, n);
-  const unsigned taken = egress.hand_off->push({batch.data(), n});
-  for (unsigned k = 0; k < taken; ++k) burst.leave(members[k]);
-  for (unsigned k = taken; k < n; ++k) {
-    egress.shard->leave(batch[k].size);
-    burst.drop(members[k], DropReason::kQueueSlots);
+  if (by_class) {
+    hand_over_by_class(burst, egress, {batch.data(), n}, members.data());
+  } else {
+    hand_over(burst, egress, {batch.data(), n}, members.data(), 0);
   }
 }
 

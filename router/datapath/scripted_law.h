@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A law that does what a test says, to see what the router makes of it.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "common/protocols/fcp/header.h"
+#include "common/protocols/registry.h"
+
+namespace turnpike::router::test {
+
+struct LawScript {
+  Verdict verdict = Verdict::kPass;
+  bool judges = true;
+  std::vector<double> weights{1};                       // by class
+  unsigned (*classify)(const PricedPacket&) = nullptr;  // null: all in class 0
+};
+
+/// Laws that are made later follow the script as it stands then; `law` is the latest.
+class ScriptedLaw final : public LinkLaw {
+ public:
+  static inline LawScript script{};
+  static inline ScriptedLaw* law = nullptr;
+
+  explicit ScriptedLaw(const ParamValues&, unsigned) : script_(script) { law = this; }
+
+  uint64_t arrive(unsigned, std::span<PricedPacket> burst, const LinkState& link, Nanos) override {
+    for (PricedPacket& p : burst) p.verdict = script_.verdict;
+    seen.assign(burst.begin(), burst.end());
+    state = link;
+    return 0;
+  }
+  Nanos update(const LinkState&, Nanos now) override { return now + 1_ms; }
+  [[nodiscard]] bool judges() const override { return script_.judges; }
+  [[nodiscard]] unsigned classes() const override {
+    return static_cast<unsigned>(script_.weights.size());
+  }
+  [[nodiscard]] unsigned classify(const PricedPacket& p) const override {
+    return script_.classify != nullptr ? script_.classify(p) : 0;
+  }
+  [[nodiscard]] double weight(unsigned c) const override { return script_.weights[c]; }
+  size_t gauges(std::span<Gauge>) const override { return 0; }
+  [[nodiscard]] Rewritten rewritten() const override { return {}; }
+
+  void set_weight(unsigned c, double weight) { script_.weights[c] = weight; }
+  std::vector<PricedPacket> seen;  // the last burst, as arrive() left it
+  LinkState state;                 // that came with it
+
+  /// For RouterOptions::find: every link's law is this one, with FCP's header.
+  static const Protocol* find(std::string_view name) {
+    static constexpr Protocol kProtocol{.name = "scripted",
+                                        .id = fcp::kProtocolId,
+                                        .header_size = fcp::kHeaderSize,
+                                        .link_params = {},
+                                        .flow_params = {},
+                                        .presets = {},
+                                        .make_link_law = make_link_law<ScriptedLaw>,
+                                        .make_flow_law = nullptr};
+    return name == "fcp" ? &kProtocol : nullptr;
+  }
+
+ private:
+  LawScript script_;
+};
+
+}  // namespace turnpike::router::test
