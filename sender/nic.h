@@ -13,7 +13,7 @@ namespace turnpike::sender {
 /// Runs a law at the host's end of its link. A flow that the port holds back then pays for it like
 /// for any link: it neither keeps budget that it cannot spend, nor takes the port by its number of
 /// packets. The queue that the law is told is a virtual one, which the port would have if it sent
-/// without a pause.
+/// without a pause. Verdicts and classes are for routers: nothing waits here.
 class Nic {
  public:
   explicit Nic(const config::Direction& d)
