@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kIndex = "lab/paper/experiments.yaml";
+constexpr const char* kIndex = "lab/paper/experiments";
 constexpr const char* kBaseline = "lab/paper/baseline.json";
 
 struct Options {

@@ -123,6 +123,7 @@ struct ChartSpec {
 };
 
 struct Experiment {
+  std::string paper = {};  // as headings name it: "FCP"
   std::string id, figure, title, about = {};
   bool is_short = false;  // part of the quick selection
   std::vector<RunSpec> runs = {};
@@ -131,10 +132,17 @@ struct Experiment {
   std::vector<ChartSpec> charts = {};
 };
 
-/// Reads the index at `path`; files in it are seen from `root`. Every mistake comes with its place.
+/// A file of the index, and the name by which mistakes in it are told.
+struct IndexText {
+  std::string name, text;
+};
+
+/// Reads every .yaml file of `folder`, in the order of their names: one per paper. Files in them
+/// are seen from `root`. Every mistake comes with its place.
 tl::expected<std::vector<Experiment>, std::vector<config::Mistake>> read_index(
-    const std::string& path, const std::string& root);
+    const std::string& folder, const std::string& root);
+/// Experiments in the order of the texts; an id names one experiment of all.
 tl::expected<std::vector<Experiment>, std::vector<config::Mistake>> parse_index(
-    const std::string& text, const std::string& name, const std::string& root);
+    const std::vector<IndexText>& texts, const std::string& root);
 
 }  // namespace turnpike::lab

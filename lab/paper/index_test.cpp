@@ -2,13 +2,19 @@
 #include "lab/paper/index.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace turnpike::lab {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* kIndex = R"(
+paper: Example
 experiments:
   - id: one
     figure: 4
@@ -43,7 +49,7 @@ experiments:
 )";
 
 std::string mistakes(const std::string& text) {
-  const auto index = parse_index(text, "index", "root");
+  const auto index = parse_index({{"index", text}}, "root");
   std::string all;
   if (!index)
     for (const auto& m : index.error()) all += m.text() + "\n";
@@ -59,10 +65,11 @@ std::string with(const std::string& piece, const std::string& other) {
 }
 
 TEST(Index, IsReadWhole) {
-  const auto index = parse_index(kIndex, "index", "root");
+  const auto index = parse_index({{"index", kIndex}}, "root");
   ASSERT_TRUE(index) << mistakes(kIndex);
   ASSERT_EQ(index->size(), 1);
   const Experiment& e = (*index)[0];
+  EXPECT_EQ(e.paper, "Example");
   EXPECT_TRUE(e.is_short);
   EXPECT_EQ(e.runs[0].file, "root/configs/a.yaml");
   EXPECT_EQ(e.runs[1].file, "root/b.yaml");
@@ -83,7 +90,7 @@ TEST(Index, IsReadWhole) {
 
 TEST(Index, MistakesAreToldAtTheirPlace) {
   EXPECT_NE(mistakes(with("short: true", "shrt: true"))
-                .find("index:6:5: experiments[0].shrt: unknown key (did you mean 'short'?)"),
+                .find("index:7:5: experiments[0].shrt: unknown key (did you mean 'short'?)"),
             std::string::npos)
       << mistakes(with("short: true", "shrt: true"));
   const std::pair<const char*, const char*> slips[] = {
@@ -102,20 +109,51 @@ TEST(Index, MistakesAreToldAtTheirPlace) {
       {"{ value: 38.77 }", "{ value: 38.77, summary: a }"},
       {"{ level: 1 }", "{ levl: 1 }"},
       {"y: rate (Mbps)", "why: rate (Mbps)"},
+      {"paper: Example", "papr: Example"},
   };
   for (const auto& [piece, slip] : slips) EXPECT_NE(mistakes(with(piece, slip)), "") << slip;
 }
 
 TEST(Index, IdsAreUnique) {
-  EXPECT_NE(mistakes("experiments: [{id: a, figure: 1, title: t}, {id: a, figure: 2, title: t}]")
-                .find("another experiment 'a'"),
-            std::string::npos);
+  EXPECT_NE(
+      mistakes(
+          "{paper: P, experiments: [{id: a, figure: 1, title: t}, {id: a, figure: 2, title: t}]}")
+          .find("another experiment 'a'"),
+      std::string::npos);
+}
+
+TEST(Index, FilesComeInTheirOrderAndShareTheIds) {
+  const std::string a = "{paper: A, experiments: [{id: a, figure: 1, title: t}]}",
+                    b = "{paper: B, experiments: [{id: b, figure: 1, title: t}]}";
+  const auto both = parse_index({{"one", b}, {"two", a}}, "root");
+  ASSERT_TRUE(both);
+  EXPECT_EQ((*both)[0].id, "b");
+  EXPECT_EQ((*both)[1].id, "a");
+  const auto twice = parse_index({{"one", a}, {"two", a}}, "root");
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error()[0].text().find("two:1:"), 0) << twice.error()[0].text();
+}
+
+TEST(Index, AFolderIsReadInTheOrderOfNames) {
+  const fs::path folder =
+      fs::temp_directory_path() / ("turnpike-index-" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  for (const char* name : {"b", "a"})
+    std::ofstream(folder / (std::string(name) + ".yaml"))
+        << "{paper: P, experiments: [{id: " << name << ", figure: 1, title: t}]}";
+  std::ofstream(folder / "notes.txt") << "no index";
+  const auto index = read_index(folder.string(), "root");
+  fs::remove_all(folder);
+  ASSERT_TRUE(index);
+  ASSERT_EQ(index->size(), 2);
+  EXPECT_EQ((*index)[0].id, "a");
+  EXPECT_FALSE(read_index(folder.string(), "root")) << "it is gone";
 }
 
 // The index that we ship: `turnpike paper` would say the same, but later.
 TEST(Index, OursIsRight) {
   const std::string root = TURNPIKE_SOURCE_ROOT;
-  const auto index = read_index(root + "/lab/paper/experiments.yaml", root);
+  const auto index = read_index(root + "/lab/paper/experiments", root);
   ASSERT_TRUE(index) << index.error()[0].text();
   EXPECT_TRUE(std::ranges::any_of(*index, &Experiment::is_short));
   for (const Experiment& e : *index) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From the index's YAML to experiments, or to every mistake in it.
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <set>
 
 #include "common/report/run_data.h"
@@ -11,6 +13,7 @@
 namespace turnpike::lab {
 namespace {
 
+namespace fs = std::filesystem;
 using config::YamlNode;
 
 const std::vector<std::string_view> kTakes{"mean", "min", "max", "sum", "first", "last"};
@@ -194,28 +197,48 @@ class IndexReader {
 }  // namespace
 
 tl::expected<std::vector<Experiment>, std::vector<config::Mistake>> parse_index(
-    const std::string& text, const std::string& name, const std::string& root) {
-  config::Mistakes mistakes(name);
+    const std::vector<IndexText>& texts, const std::string& root) {
   std::vector<Experiment> all;
-  if (const auto tree = config::parse_yaml(text, mistakes)) {
-    Keys keys(*tree, "", mistakes);
-    IndexReader reader(mistakes, root);
-    std::set<std::string> ids;
-    keys.each("experiments", [&](const std::string&, const YamlNode& node, const std::string& at) {
-      all.push_back(reader.read(node, at));
-      if (!ids.insert(all.back().id).second)
-        mistakes.add(node.at, at, "there is another experiment '" + all.back().id + "'");
-    });
+  std::vector<config::Mistake> wrong;
+  std::set<std::string> ids;
+  for (const IndexText& file : texts) {
+    config::Mistakes mistakes(file.name);
+    if (const auto tree = config::parse_yaml(file.text, mistakes)) {
+      Keys keys(*tree, "", mistakes);
+      IndexReader reader(mistakes, root);
+      const std::string paper = keys.need_text("paper");
+      keys.each(
+          "experiments", [&](const std::string&, const YamlNode& node, const std::string& at) {
+            all.push_back(reader.read(node, at));
+            all.back().paper = paper;
+            if (!ids.insert(all.back().id).second)
+              mistakes.add(node.at, at, "there is another experiment '" + all.back().id + "'");
+          });
+    }
+    std::ranges::move(mistakes.sorted(), std::back_inserter(wrong));
   }
-  if (!mistakes.empty()) return tl::unexpected(mistakes.sorted());
+  if (!wrong.empty()) return tl::unexpected(wrong);
   return all;
 }
 
 tl::expected<std::vector<Experiment>, std::vector<config::Mistake>> read_index(
-    const std::string& path, const std::string& root) {
-  const auto text = report::read_text(path);
-  if (!text) return tl::unexpected(std::vector<config::Mistake>{{path, 0, 0, "", text.error()}});
-  return parse_index(*text, path, root);
+    const std::string& folder, const std::string& root) {
+  const auto mistake = [](const std::string& path, const std::string& what) {
+    return tl::unexpected(std::vector<config::Mistake>{{path, 0, 0, "", what}});
+  };
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().extension() == ".yaml") paths.push_back(entry.path().string());
+  if (error) return mistake(folder, error.message());
+  std::ranges::sort(paths);
+  std::vector<IndexText> texts;
+  for (const std::string& path : paths) {
+    auto text = report::read_text(path);
+    if (!text) return mistake(path, text.error());
+    texts.push_back({path, std::move(*text)});
+  }
+  return parse_index(texts, root);
 }
 
 }  // namespace turnpike::lab

@@ -47,6 +47,12 @@ nlohmann::json data(const std::vector<Judged>& all) {
   return out;
 }
 
+/// "XCP, figure 4: Impact of capacity"; what is no figure is named as it is.
+std::string heading(const Experiment& e) {
+  const bool figure = !e.figure.empty() && e.figure[0] >= '0' && e.figure[0] <= '9';
+  return e.paper + ", " + (figure ? "figure " : "") + e.figure + ": " + e.title;
+}
+
 }  // namespace
 
 std::string verdict_lines(const Judged& judged) {
@@ -77,7 +83,7 @@ std::string paper_page(const std::vector<Judged>& all, const std::string& out) {
       "show the run of the first seed; metrics are medians over seeds unless they say otherwise.");
   for (const Judged& j : all) {
     const Experiment& e = *j.experiment;
-    page.heading("Figure " + e.figure + ": " + e.title);
+    page.heading(heading(e));
     if (!e.about.empty()) page.paragraph(e.about);
     if (!j.verdicts.empty()) page.table(table(j));
     show_reasons(j, page);

@@ -15,6 +15,7 @@ from tap import Tap  # noqa: E402
 
 
 INDEX = """
+paper: demo
 experiments:
   - id: tiny
     figure: 0
@@ -49,8 +50,8 @@ def main():
         tap.check("and nothing of it comes from elsewhere",
                   not re.search(r'(src|href)="', page) and "@import" not in page)
 
-        (folder / "lab" / "paper").mkdir(parents=True)
-        (folder / "lab" / "paper" / "experiments.yaml").write_text(INDEX)
+        (folder / "lab" / "paper" / "experiments").mkdir(parents=True)
+        (folder / "lab" / "paper" / "experiments" / "tiny.yaml").write_text(INDEX)
         (folder / "configs").symlink_to(ROOT / "configs")
         baseline = folder / "lab" / "paper" / "baseline.json"
         code, out, err = paper(turnpike, "out", cwd=folder)
