@@ -47,8 +47,9 @@ Nanos Link::update(const LinkState& link, Nanos now) {
 }
 
 size_t Link::gauges(std::span<Gauge> out) const {
-  const std::array<Gauge, 2> all{
-      {{"rate_mbps", rate() * 8e-6}, {"average_rtt_ms", average_rtt() * 1e3}}};
+  const std::array<Gauge, 3> all{{{"rate_mbps", rate() * 8e-6},
+                                  {"average_rtt_ms", average_rtt() * 1e3},
+                                  {"flows", flows_.load(std::memory_order_relaxed)}}};
   const size_t n = std::min(all.size(), out.size());
   std::copy_n(all.begin(), n, out.begin());
   return n;

@@ -43,6 +43,8 @@ class Link : public LinkLaw {
     return average_rtt_.load(std::memory_order_relaxed);
   }
   void set_average_rtt(double s) { average_rtt_.store(s, std::memory_order_relaxed); }
+  /// How many flows the scheme takes its rate to be shared by, for the series.
+  void set_flows(double n) { flows_.store(n, std::memory_order_relaxed); }
 
  private:
   enum Field : size_t { kBytes, kDropped, kRttBytes, kRtt, kFields };
@@ -50,6 +52,7 @@ class Link : public LinkLaw {
   double first_share_;
   std::atomic<double> average_rtt_;  // s
   std::atomic<double> rate_{0};      // 0 before the first update
+  std::atomic<double> flows_{0};
   Nanos last_{0};
   ShardSums<kFields> sums_;
 };

@@ -20,6 +20,7 @@ Link::Link(const ParamValues& params, unsigned shards)
 
 double Link::rate_after(const Interval& interval, const LinkState& link) {
   const double flows = std::max(interval.bytes / interval.length / rate(), 1.0);  // eq 2
+  set_flows(flows);
   const double queue = link.queue + interval.dropped;
   const double usable =
       std::max(link.capacity - beta_ * queue / interval.length, floor_ * link.capacity);

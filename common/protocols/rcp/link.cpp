@@ -26,6 +26,7 @@ double Link::rate_after(const Interval& interval, const LinkState& link) {
     set_average_rtt(d + gain * (m - d));
   }
   const double d = average_rtt(), most = target_ * link.capacity;
+  set_flows(most / rate());
   const double spare = alpha_ * (most - interval.bytes / interval.length) - beta_ * link.queue / d;
   // An update that comes late speaks for no more than a round trip.
   const double next = rate() * (1 + std::min(interval.length / d, 1.0) * spare / most);
