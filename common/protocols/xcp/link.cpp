@@ -46,10 +46,10 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
   sums_.add(index, sums);
 
   Part& part = parts_[index];
-  const uint64_t interval = interval_.load(std::memory_order_acquire);
-  const bool first = part.seen.load(std::memory_order_relaxed) != interval;
+  const uint64_t watch = watch_.load(std::memory_order_acquire);
+  const bool first = part.seen.load(std::memory_order_relaxed) != watch;
   write(part.least_queue, first ? link.queue : std::min(read(part.least_queue), link.queue));
-  part.seen.store(interval, std::memory_order_relaxed);
+  part.seen.store(watch, std::memory_order_relaxed);
   return refused;
 }
 
@@ -115,18 +115,30 @@ void Link::divide(double up, double down) {
 }
 
 Nanos Link::update(const LinkState& link, Nanos now) {
+  if (now >= watch_ends_) end_watch(link, now);
+  if (now >= interval_ends_) end_interval(link, now);
+  return std::min(watch_ends_, interval_ends_);
+}
+
+void Link::end_watch(const LinkState& link, Nanos now) {
+  const uint64_t ended = watch_.load(std::memory_order_relaxed);
+  persistent_queue_ = link.queue;
+  for (size_t i = 0; i < departed_.size(); ++i)
+    if (parts_[i].seen.load(std::memory_order_relaxed) == ended)
+      persistent_queue_ = std::min(persistent_queue_, read(parts_[i].least_queue));
+  watch_.store(ended + 1, std::memory_order_release);
+  const double propagation = read(average_rtt_) - link.queue / link.capacity;
+  watch_ends_ = now + from_seconds(std::clamp(propagation, least_interval_, most_interval_));
+}
+
+void Link::end_interval(const LinkState& link, Nanos now) {
   const auto sums = sums_.take();
   const uint64_t ended = interval_.load(std::memory_order_relaxed);
   const double d = read(average_rtt_);
   if (now > last_ && ended > 0) {
     const double length = to_seconds(now - last_);
-    double queue = link.queue;
-    for (size_t i = 0; i < departed_.size(); ++i)
-      if (parts_[i].seen.load(std::memory_order_relaxed) == ended)
-        queue = std::min(queue, read(parts_[i].least_queue));
-
     const double traffic = sums[kBytes] / length * d;  // B in a round trip
-    const double phi = alpha_ * (d * link.capacity - traffic) - beta_ * queue;
+    const double phi = alpha_ * (d * link.capacity - traffic) - beta_ * persistent_queue_;
     const double shuffled = std::max(0.0, gamma_ * traffic - std::fabs(phi));
     const double up = (shuffled + std::max(phi, 0.0)) / d;
     const double down = (shuffled + std::max(-phi, 0.0)) / d;
@@ -139,7 +151,8 @@ Nanos Link::update(const LinkState& link, Nanos now) {
   }
   last_ = now;
   interval_.store(ended + 1, std::memory_order_release);
-  return now + from_seconds(std::clamp(read(average_rtt_), least_interval_, most_interval_));
+  interval_ends_ =
+      now + from_seconds(std::clamp(read(average_rtt_), least_interval_, most_interval_));
 }
 
 double Link::shared_out() const {

@@ -21,8 +21,10 @@ namespace turnpike::xcp {
 ///     xi_p = (h + max( phi, 0)) / (d sum rtt s/cwnd)      xi_n = (h + max(-phi, 0)) / (d sum s)
 ///
 /// and on every packet that leaves, feedback = xi_p rtt^2 s/cwnd - xi_n rtt s, until what there is
-/// to hand out in this interval has been handed out. Q is the least queue that an arrival of the
-/// interval met. d is the average over flows, sum rtt^2 s/cwnd by sum rtt s/cwnd.
+/// to hand out in this interval has been handed out. Q is the least queue that an arrival met in
+/// the last propagation delay: d less what the queue itself takes, so that a queue is not waited
+/// for by the round trip that it lengthens. d is the average over flows, sum rtt^2 s/cwnd by sum
+/// rtt s/cwnd.
 ///
 /// Every lcore counts for itself and hands out a part of its own, as large as its part of what left
 /// in the last interval; the link's owner adds up and divides.
@@ -53,7 +55,7 @@ class Link final : public LinkLaw {
   };
   /// What an lcore has made of it; it alone writes.
   struct alignas(64) Part {
-    std::atomic<double> least_queue{0};  // B, of the interval that `seen` names
+    std::atomic<double> least_queue{0};  // B, of the watch that `seen` names
     std::atomic<uint64_t> seen{0};
     std::atomic<double> departed{0};  // B, since the start
     // Nobody else reads the rest.
@@ -63,6 +65,8 @@ class Link final : public LinkLaw {
   };
 
   void begin(unsigned index, uint64_t interval);
+  void end_watch(const LinkState& link, Nanos now);
+  void end_interval(const LinkState& link, Nanos now);
   void divide(double up, double down);
   [[nodiscard]] double shared_out() const;  // B/s, of this interval
   [[nodiscard]] float feedback(Part& part, const Header& h, double size) const;
@@ -70,8 +74,9 @@ class Link final : public LinkLaw {
   double alpha_, beta_, gamma_, least_interval_, most_interval_;
   std::atomic<double> average_rtt_;  // s, the law's d
   std::atomic<double> xi_up_{0}, xi_down_{0};
-  std::atomic<uint64_t> interval_{0};  // counts up
-  Nanos last_{0};
+  std::atomic<uint64_t> interval_{0}, watch_{0};  // count up
+  Nanos last_{0}, interval_ends_{0}, watch_ends_{0};
+  double persistent_queue_ = 0;  // B, Q
   ShardSums<kFields> sums_;
   std::unique_ptr<Given[]> given_;
   std::unique_ptr<Part[]> parts_;

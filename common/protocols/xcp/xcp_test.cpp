@@ -63,6 +63,20 @@ TEST(XcpLink, AQueueTakesWindowAwayInProportionToThroughput) {
   EXPECT_NEAR(pass(link, h, 1000, full) / expected, 1, 5e-3);  // one packet more than C
 }
 
+TEST(XcpLink, TheQueueIsWatchedForARoundTripWithoutIt) {
+  Link link(ParamValues(kLinkParams), 1);
+  LinkState full = kIdle;
+  full.queue = 500e3;                              // 40 ms at C
+  EXPECT_EQ(link.update(full, 1_s), 1_s + 60_ms);  // first_rtt is 100 ms
+  const Header h{.rtt_ns = 100'000'000, .window = 20e3};
+  for (int i = 0; i < 1250; ++i) pass(link, h, 1000, full);
+  EXPECT_EQ(link.update(full, 1_s + 60_ms), 1_s + 100_ms) << "the interval ends next";
+  // Arrivals after the watch find an empty queue, and the interval does not hear of it.
+  pass(link, h, 1000, kIdle);
+  link.update(full, 1_s + 100_ms);
+  EXPECT_LT(pass(link, h, 1000, full), 0) << "500 kB persist";
+}
+
 TEST(XcpLink, NoMoreIsHandedOutThanThereIs) {
   Link link(ParamValues(kLinkParams), 1);
   link.update(kIdle, 1_s);
