@@ -14,6 +14,7 @@
 #include "common/report/run_data.h"
 #include "lab/batch/case.h"
 #include "lab/batch/jobs.h"
+#include "lab/paper/schemes.h"
 #include "lab/paper/show.h"
 #include "lab/program/stopwatch.h"
 #include "lab/verbs.h"
@@ -53,16 +54,19 @@ class Reproduction {
   Reproduction(const Options& o, Baseline baseline) : o_(o), baseline_(std::move(baseline)) {}
 
   bool add(const Experiment& e) {
-    for (const RunSpec& run : e.runs)
+    for (const RunSpec& run : e.runs) {
+      const auto settings = settings_of(run);
+      if (!settings) return complain(settings.error()[0].text()) == kExitOk;
       for (const uint64_t seed : run.seeds) {
         const std::string folder = run_folder(o_.folder, e, run, seed);
         clear(folder);
-        auto command = command_for({run.file, run.settings, seed, folder}, own_executable());
+        auto command = command_for({run.file, *settings, seed, folder}, own_executable());
         if (!command) return complain(command.error()) == kExitOk;
         command->name = e.id + ", " + run.name + ", seed " + std::to_string(seed);
         commands_.push_back(std::move(*command));
         experiment_of_.push_back(judged_.size());
       }
+    }
     judged_.push_back({.experiment = &e});
     left_.push_back(std::ranges::count(experiment_of_, judged_.size() - 1));
     return true;

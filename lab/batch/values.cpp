@@ -16,14 +16,24 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 }  // namespace
 
 double value_at(const nlohmann::json& tree, std::string_view path) {
-  if (!tree.is_object()) return kNan;
+  const auto values = values_at(tree, path);
+  return values.empty() ? kNan : values[0];
+}
+
+std::vector<double> values_at(const nlohmann::json& tree, std::string_view path) {
+  if (!tree.is_object()) return {};
+  std::vector<double> found;
   for (size_t dot = path.find('.');; dot = path.find('.', dot + 1)) {
     const bool last = dot == std::string_view::npos;
-    const auto found = tree.find(std::string(path.substr(0, dot)));
-    if (found != tree.end() && last) return found->is_number() ? found->get<double>() : kNan;
-    if (last) return kNan;
-    if (found == tree.end()) continue;
-    if (const double v = value_at(*found, path.substr(dot + 1)); !std::isnan(v)) return v;
+    const std::string key(path.substr(0, dot));
+    for (const auto& [name, value] : tree.items()) {
+      if (key != "*" && key != name) continue;
+      if (last && value.is_number()) found.push_back(value.get<double>());
+      if (last) continue;
+      const auto below = values_at(value, path.substr(dot + 1));
+      found.insert(found.end(), below.begin(), below.end());
+    }
+    if (last || !found.empty()) return found;
   }
 }
 

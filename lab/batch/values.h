@@ -12,6 +12,8 @@ namespace turnpike::lab {
 /// The number at a path of keys joined by dots; keys may hold dots themselves. NaN where there is
 /// none.
 double value_at(const nlohmann::json& tree, std::string_view path);
+/// All numbers that the path leads to: a key * stands for every key there.
+std::vector<double> values_at(const nlohmann::json& tree, std::string_view path);
 
 /// Of the values that are numbers; NaN where there are none.
 struct Statistics {

@@ -36,6 +36,10 @@ struct Draw {
     return by_size(all);
   }
   Series operator()(const LineSpec::Points& line) const { return {.x = line.x, .y = line.y}; }
+  Series operator()(const LineSpec::Sweep& line) const {
+    const auto metric = std::ranges::find(experiment.metrics, line.metric, &MetricSpec::name);
+    return {.x = line.x, .y = by_run(*metric, experiment, out), .marks = Series::Marks::kBoth};
+  }
   Series operator()(const LineSpec::Level& line) const { return {.y = {line.y, line.y}}; }
   Series operator()(const LineSpec::Mark& line) const {
     return {.x = {metrics.at(line.x)}, .y = {metrics.at(line.y)}, .marks = Series::Marks::kPoints};

@@ -21,19 +21,8 @@ const MetricSpec& metric_of(const Experiment& e, const std::string& name) {
   return *std::ranges::find(e.metrics, name, &MetricSpec::name);
 }
 
-/// A metric in the unit in which it is shown and claimed.
-double shown(const MetricSpec& m, const Metrics& metrics) {
-  return metrics.at(m.name) * (m.unit == "%" ? 100 : 1);
-}
-
 std::string with_unit(const std::string& text, const MetricSpec& m) {
   return text + (m.unit.empty() || text.empty() ? "" : " " + m.unit);
-}
-
-std::string number(double v, const MetricSpec& m) {
-  if (std::isnan(v)) return report::kNoNumber;
-  if (std::isinf(v)) return "never";
-  return with_unit(significant(v), m);
 }
 
 /// The paper's word may be a number, whose unit is the metric's, or any text.
@@ -80,6 +69,16 @@ bool met(const ClaimSpec& c, double v, double other) {
 
 }  // namespace
 
+double shown(const MetricSpec& m, const Metrics& metrics) {
+  return metrics.at(m.name) * (m.unit == "%" ? 100 : 1);
+}
+
+std::string shown_text(double v, const MetricSpec& m) {
+  if (std::isnan(v)) return report::kNoNumber;
+  if (std::isinf(v)) return "never";
+  return with_unit(significant(v), m);
+}
+
 std::vector<Verdict> judge(const Experiment& e, const Metrics& metrics) {
   std::vector<Verdict> all;
   for (const ClaimSpec& c : e.claims) {
@@ -90,7 +89,7 @@ std::vector<Verdict> judge(const Experiment& e, const Metrics& metrics) {
                    .figure = e.figure,
                    .metric = m.name,
                    .paper = paper_text(c.paper, m),
-                   .here = number(v, m),
+                   .here = shown_text(v, m),
                    .bound = bound_text(c, m),
                    .why = c.why,
                    .met = met(c, v, other)});

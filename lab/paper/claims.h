@@ -25,6 +25,11 @@ struct Verdict {
   [[nodiscard]] std::string claim() const { return metric + " " + bound; }
 };
 
+/// A metric in the unit in which it is shown and claimed.
+double shown(const MetricSpec& metric, const Metrics& metrics);
+/// With its unit; "never" of infinity.
+std::string shown_text(double v, const MetricSpec& metric);
+
 /// In the order of the index.
 std::vector<Verdict> judge(const Experiment& experiment, const Metrics& metrics);
 

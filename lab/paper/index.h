@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -14,10 +15,12 @@
 
 namespace turnpike::lab {
 
-/// A file of configs/ with settings, played once per seed.
+/// A file of configs/ with settings, played once per seed. Where it names a scheme, all links that
+/// have a law and all traffic run that one instead.
 struct RunSpec {
   std::string name;
   std::string file;
+  std::string scheme = {};
   std::vector<config::Setting> settings = {};
   std::vector<uint64_t> seeds = {1};
 };
@@ -33,10 +36,11 @@ struct SeriesSpec {
   double every = 0;  // s; means over so long instead of samples; 0: samples
 };
 
-enum class Take : uint8_t { kMean, kMin, kMax, kSum, kFirst, kLast };
-enum class Over : uint8_t { kMedian, kMin, kMax };  // the seeds
+/// kDeviation: standard deviation. kJain: Jain's index, (sum x)^2 / (n sum x^2).
+enum class Take : uint8_t { kMean, kMin, kMax, kSum, kFirst, kLast, kDeviation, kJain };
+enum class Over : uint8_t { kMedian, kMin, kMax };  // the seeds, then the runs
 
-/// Numbers of the summary, made one.
+/// Numbers of the summary, made one. A key * in a path stands for every key there.
 struct FromSummary {
   std::vector<std::string> paths;
   Take take = Take::kMean;
@@ -45,10 +49,10 @@ struct FromSeries {
   SeriesSpec series;
   Take take = Take::kMean;
 };
-/// How long after each of the times in `after` (the longest counts) a series, looked at up to
-/// `watch` s later, leaves target (1 +- within) for the last time.
+/// How long after each of the times in `after` (the longest counts) any of the series, looked at up
+/// to `watch` s later, leaves target (1 +- within) for the last time.
 struct Settle {
-  SeriesSpec series;
+  std::vector<SeriesSpec> series;
   std::vector<double> after;
   double watch = kOpenEnd;
   double target = 0, within = 0;
@@ -57,6 +61,11 @@ struct Settle {
 struct Below {
   SeriesSpec series;
   double level = 0;
+};
+/// Completion times, s, of flows of more than `above` B and at most `most`.
+struct FromCompletions {
+  double above = 0, most = kOpenEnd;
+  Take take = Take::kMean;
 };
 /// A figure of theory.
 struct Constant {
@@ -67,12 +76,27 @@ struct Ratio {
   std::string of, to;
 };
 
+/// Metrics as they are, made one.
+struct Combined {
+  std::vector<std::string> of;
+  Take take = Take::kMean;
+};
+
+/// What an independent simulator, ns-2.35 with its own modules, has for a metric, in the unit in
+/// which that is shown; `why`: where ours is something else.
+struct Reference {
+  double value = 0;
+  std::string why = {};
+};
+
 struct MetricSpec {
   std::string name = {};
-  std::string run = {};   // whose results; the first unless said
-  std::string unit = {};  // "%": a ratio, shown in per cent
+  std::vector<std::string> runs = {};  // whose results; the first unless said
+  std::string unit = {};               // "%": a ratio, shown in per cent
   Over over = Over::kMedian;
-  std::variant<FromSummary, FromSeries, Settle, Below, Constant, Ratio> source = Constant{};
+  std::optional<Reference> reference = {};
+  std::variant<FromSummary, FromSeries, FromCompletions, Settle, Below, Constant, Ratio, Combined>
+      source = Constant{};
 };
 
 /// What a metric should be, in the unit in which it is shown.
@@ -99,6 +123,11 @@ struct LineSpec {
   struct Points {
     std::vector<double> x, y;
   };
+  /// A metric of several runs, a point for each.
+  struct Sweep {
+    std::string metric;
+    std::vector<double> x;  // by run of the metric
+  };
   /// A level over the whole width.
   struct Level {
     double y = 0;
@@ -110,7 +139,7 @@ struct LineSpec {
   std::string name = {};
   double scale = 1;  // of y
   bool dashed = false;
-  std::variant<Samples, BySize, Points, Level, Mark> source = Level{};
+  std::variant<Samples, BySize, Points, Sweep, Level, Mark> source = Level{};
 };
 
 struct ChartSpec {

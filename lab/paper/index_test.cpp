@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "lab/paper/schemes.h"
+
 namespace turnpike::lab {
 namespace {
 
@@ -23,7 +25,7 @@ experiments:
     file: configs/a.yaml
     runs:
       plain: {}
-      other: { file: b.yaml, seeds: 1..3, set: ["a.b={c: [1, 2]}", d=2] }
+      other: { file: b.yaml, seeds: 1..3, set: ["a.b={c: [1, 2]}", d=2], scheme: xcp }
     metrics:
       used: { summary: links.b.utilization, unit: "%" }
       rates: { run: other, summary: [x.y, x.z], take: min, over: max }
@@ -32,6 +34,10 @@ experiments:
       harm: { below: { host: h, column: sent_mbps, level: 75 } }
       theory: { value: 38.77 }
       part: { ratio: { of: used, to: theory } }
+      swept: { run: all, over: min, summary: x.y, ns2: 3, why: because }
+      mice: { completions: { above: 10, most: 20, take: deviation } }
+      slower: { settle: { flow: [f, g], column: sent_mbps, after: 2, target: 100, within: 0.05 } }
+      both: { metrics: [used, rates], take: sum }
     claims:
       - { metric: used, at_least: 98, paper: 99 }
       - { metric: rates, near: [20, 0.03], why: because }
@@ -46,6 +52,7 @@ experiments:
           - { level: 1 }
           - { px: [1, 2], py: [3, 4], dashed: true }
           - { mark_x: theory, mark_y: used }
+          - { sweep: swept, x: [10, 20] }
 )";
 
 std::string mistakes(const std::string& text) {
@@ -74,8 +81,9 @@ TEST(Index, IsReadWhole) {
   EXPECT_EQ(e.runs[0].file, "root/configs/a.yaml");
   EXPECT_EQ(e.runs[1].file, "root/b.yaml");
   EXPECT_EQ(e.runs[1].seeds, (std::vector<uint64_t>{1, 2, 3}));
+  EXPECT_EQ(e.runs[1].scheme, "xcp");
   EXPECT_EQ(e.runs[1].settings[0].value, "{c: [1, 2]}");
-  EXPECT_EQ(e.metrics[0].run, "plain") << "the first unless said";
+  EXPECT_EQ(e.metrics[0].runs, std::vector<std::string>{"plain"}) << "the first unless said";
   EXPECT_EQ(std::get<FromSummary>(e.metrics[1].source).take, Take::kMin);
   EXPECT_EQ(e.metrics[1].over, Over::kMax);
   EXPECT_EQ(std::get<FromSeries>(e.metrics[2].source).series.every, 0.1);
@@ -85,7 +93,12 @@ TEST(Index, IsReadWhole) {
   EXPECT_EQ(e.claims[1].kind, ClaimSpec::Kind::kNear);
   EXPECT_EQ(e.claims[1].b, 0.03);
   EXPECT_EQ(e.claims[2].other, "used");
-  EXPECT_EQ(e.charts[0].lines.size(), 5);
+  EXPECT_EQ(e.metrics[7].runs, (std::vector<std::string>{"plain", "other"}));
+  EXPECT_EQ(e.metrics[7].reference->value, 3);
+  EXPECT_EQ(std::get<FromCompletions>(e.metrics[8].source).most, 20);
+  EXPECT_EQ(std::get<Settle>(e.metrics[9].source).series[1].name, "g");
+  EXPECT_EQ(std::get<Combined>(e.metrics[10].source).of[1], "rates");
+  EXPECT_EQ(e.charts[0].lines.size(), 6);
 }
 
 TEST(Index, MistakesAreToldAtTheirPlace) {
@@ -108,6 +121,10 @@ TEST(Index, MistakesAreToldAtTheirPlace) {
       {"ratio: { of: used", "ratio: { of: later"},
       {"{ value: 38.77 }", "{ value: 38.77, summary: a }"},
       {"{ level: 1 }", "{ levl: 1 }"},
+      {"scheme: xcp", "scheme: xpc"},
+      {"x: [10, 20]", "x: [10]"},
+      {"link: b, column: input", "link: [b, c], column: input"},
+      {"metrics: [used, rates]", "metrics: [used, rats]"},
       {"y: rate (Mbps)", "why: rate (Mbps)"},
       {"paper: Example", "papr: Example"},
   };
@@ -159,7 +176,9 @@ TEST(Index, OursIsRight) {
   for (const Experiment& e : *index) {
     EXPECT_FALSE(e.claims.empty()) << e.id;
     for (const RunSpec& run : e.runs) {
-      const auto loaded = config::load_file(run.file, run.settings);
+      const auto settings = settings_of(run);
+      ASSERT_TRUE(settings) << e.id << " " << run.name << ": " << settings.error()[0].text();
+      const auto loaded = config::load_file(run.file, *settings);
       EXPECT_TRUE(loaded) << e.id << " " << run.name << ": " << loaded.error()[0].text();
     }
   }

@@ -25,40 +25,72 @@ struct Measure {
     const auto text = report::read_text(folder + "/summary.json");
     if (!text) return kNan;
     const auto summary = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-    std::vector<double> values;
-    for (const std::string& path : from.paths) values.push_back(value_at(summary, path));
-    // One that is missing must not be passed over.
-    return std::ranges::any_of(values, [](double v) { return std::isnan(v); })
-               ? kNan
-               : taken(values, from.take);
+    std::vector<double> all;
+    for (const std::string& path : from.paths) {
+      const auto values = values_at(summary, path);
+      if (values.empty()) return kNan;  // one that is missing must not be passed over
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    return taken(all, from.take);
   }
   double operator()(const FromSeries& from) const {
     return taken(read_samples(folder, from.series).y, from.take);
   }
+  double operator()(const FromCompletions& from) const {
+    const Samples flows = read_completions(folder);
+    std::vector<double> times;
+    for (size_t i = 0; i < flows.x.size(); ++i)
+      if (flows.x[i] > from.above && flows.x[i] <= from.most) times.push_back(flows.y[i]);
+    return taken(times, from.take);
+  }
   double operator()(const Settle& settle) const {
-    return settling_time(read_samples(folder, settle.series), settle);
+    double longest = 0;
+    for (const SeriesSpec& series : settle.series) {
+      const double t = settling_time(read_samples(folder, series), settle);
+      if (std::isnan(t)) return kNan;
+      longest = std::max(longest, t);
+    }
+    return longest;
   }
   double operator()(const Below& below) const {
     return time_below(read_samples(folder, below.series), below.level);
   }
   double operator()(const Constant& constant) const { return constant.value; }
   double operator()(const Ratio&) const { return kNan; }
+  double operator()(const Combined&) const { return kNan; }
 };
 
-double over_seeds(const MetricSpec& metric, const Experiment& e, const std::string& out) {
-  const auto run = std::ranges::find(e.runs, metric.run, &RunSpec::name);
-  if (run == e.runs.end()) return kNan;
+double combine(const Combined& combined, const Metrics& metrics) {
   std::vector<double> values;
-  for (const uint64_t seed : run->seeds) {
-    const std::string folder = run_folder(out, e, *run, seed);
-    values.push_back(std::visit(Measure{folder}, metric.source));
-  }
+  values.reserve(combined.of.size());
+  for (const std::string& name : combined.of) values.push_back(metrics.at(name));
+  const bool known = std::ranges::none_of(values, [](double v) { return std::isnan(v); });
+  return known ? taken(values, combined.take) : kNan;
+}
+
+/// NaN if one of the values is.
+double made_one(std::vector<double> values, Over over) {
   if (std::ranges::any_of(values, [](double v) { return std::isnan(v); })) return kNan;
   const Statistics s = statistics(std::move(values));
-  return metric.over == Over::kMedian ? s.median : metric.over == Over::kMin ? s.min : s.max;
+  return over == Over::kMedian ? s.median : over == Over::kMin ? s.min : s.max;
 }
 
 }  // namespace
+
+std::vector<double> by_run(const MetricSpec& metric, const Experiment& e, const std::string& out) {
+  std::vector<double> all;
+  for (const std::string& name : metric.runs) {
+    const auto run = std::ranges::find(e.runs, name, &RunSpec::name);
+    if (run == e.runs.end()) return {};
+    std::vector<double> values;
+    for (const uint64_t seed : run->seeds) {
+      const std::string folder = run_folder(out, e, *run, seed);
+      values.push_back(std::visit(Measure{folder}, metric.source));
+    }
+    all.push_back(made_one(std::move(values), metric.over));
+  }
+  return all;
+}
 
 double taken(const std::vector<double>& values, Take take) {
   if (values.empty()) return kNan;
@@ -71,12 +103,16 @@ double taken(const std::vector<double>& values, Take take) {
       return values.front();
     case Take::kLast:
       return values.back();
-    case Take::kSum:
-    case Take::kMean:
+    default:
       break;
   }
   const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-  return take == Take::kSum ? sum : sum / static_cast<double>(values.size());
+  if (take == Take::kSum) return sum;
+  const auto n = static_cast<double>(values.size());
+  if (take == Take::kMean) return sum / n;
+  const double squares = std::inner_product(values.begin(), values.end(), values.begin(), 0.0);
+  if (take == Take::kJain) return sum * sum / (n * squares);
+  return std::sqrt(std::max(0.0, squares / n - sum / n * (sum / n)));
 }
 
 double settling_time(const Samples& samples, const Settle& settle) {
@@ -116,8 +152,10 @@ Metrics metrics_of(const Experiment& e, const std::string& out) {
       all[m.name] = constant->value;
     else if (const auto* ratio = std::get_if<Ratio>(&m.source))
       all[m.name] = all[ratio->of] / all[ratio->to];
+    else if (const auto* combined = std::get_if<Combined>(&m.source))
+      all[m.name] = combine(*combined, all);
     else
-      all[m.name] = over_seeds(m, e, out);
+      all[m.name] = made_one(by_run(m, e, out), m.over);
   }
   return all;
 }

@@ -15,9 +15,13 @@ namespace turnpike::lab {
 using Metrics = std::map<std::string, double>;
 Metrics metrics_of(const Experiment& experiment, const std::string& out);
 
+/// What each of a metric's runs came to; empty for what comes of other metrics.
+std::vector<double> by_run(const MetricSpec& metric, const Experiment& experiment,
+                           const std::string& out);
+
 /// The values as one number; NaN of none.
 double taken(const std::vector<double>& values, Take take);
-/// As in Settle, s.
+/// As in Settle, s, for one of its series.
 double settling_time(const Samples& samples, const Settle& settle);
 /// As in Below, s.
 double time_below(const Samples& samples, double level);

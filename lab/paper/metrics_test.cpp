@@ -11,6 +11,7 @@
 #include "common/report/run_data.h"
 #include "common/report/well_formed.h"
 #include "lab/paper/charts.h"
+#include "lab/paper/references.h"
 
 namespace turnpike::lab {
 namespace {
@@ -45,7 +46,7 @@ class PaperMetrics : public testing::Test {
   }
   double metric(MetricSpec m) {
     m.name = "m";
-    m.run = "plain";
+    m.runs = {"plain"};
     e.metrics = {m};
     return metrics_of(e, out).at("m");
   }
@@ -74,6 +75,55 @@ TEST_F(PaperMetrics, SeveralNumbersOfASummaryBecomeOne) {
   EXPECT_EQ(metric({.source = FromSummary{{"x.y", "x.z"}, Take::kSum}}), 10);
   EXPECT_EQ(metric({.source = FromSummary{{"x.y", "x.z"}, Take::kMin}}), 4);
   EXPECT_TRUE(std::isnan(metric({.source = FromSummary{{"x.y", "x.none"}, Take::kSum}})));
+}
+
+TEST_F(PaperMetrics, AStarStandsForEveryKey) {
+  EXPECT_EQ(metric({.source = FromSummary{{"x.*"}, Take::kSum}}), 10);
+  EXPECT_TRUE(std::isnan(metric({.source = FromSummary{{"none.*"}, Take::kSum}})));
+}
+
+TEST_F(PaperMetrics, ASweepHasAValuePerRun) {
+  e.runs.push_back({.name = "again", .file = "f", .seeds = {1}});
+  std::filesystem::create_directories(run_folder(out, e, e.runs[1], 1));
+  write(run_folder(out, e, e.runs[1], 1) + "/summary.json", R"({"links": {"b": {"used": 7}}})");
+  const FromSummary used{.paths = {"links.b.used"}};
+  e.metrics = {{.name = "m", .runs = {"plain", "again"}, .over = Over::kMax, .source = used}};
+  EXPECT_EQ(by_run(e.metrics[0], e, out), (std::vector<double>{3, 7}));
+  EXPECT_EQ(metrics_of(e, out).at("m"), 7);
+}
+
+TEST_F(PaperMetrics, MetricsBecomeOne) {
+  e.metrics = {{.name = "a", .source = Constant{2}},
+               {.name = "b", .source = Constant{4}},
+               {.name = "both", .source = Combined{{"a", "b"}, Take::kMax}}};
+  EXPECT_EQ(metrics_of(e, out).at("both"), 4);
+}
+
+TEST_F(PaperMetrics, CompletionsBySize) {
+  for (const uint64_t seed : e.runs[0].seeds)
+    write(run_folder(out, e, e.runs[0], seed) + "/flows.csv",
+          "bytes,completion_s\n10,1\n11,2\n20,4\n21,8\n");
+  EXPECT_EQ(metric({.source = FromCompletions{10, 20, Take::kMean}}), 3);
+  EXPECT_EQ(metric({.source = FromCompletions{10, 20, Take::kDeviation}}), 1);
+  EXPECT_EQ(metric({.source = FromCompletions{}}), 3.75);
+}
+
+TEST(Taken, SpreadAndFairness) {
+  EXPECT_NEAR(taken({1, 3}, Take::kDeviation), 1, 1e-12);
+  EXPECT_EQ(taken({2, 2, 2}, Take::kJain), 1);
+  EXPECT_EQ(taken({1, 0}, Take::kJain), 0.5);
+}
+
+TEST_F(PaperMetrics, AReferenceFarAwayTellsWhy) {
+  e.metrics = {
+      {.name = "close", .reference = Reference{100, "never told"}, .source = Constant{95}},
+      {.name = "far", .unit = "%", .reference = Reference{50, "because"}, .source = Constant{0.4}}};
+  const auto compared = compare_references(e, metrics_of(e, out));
+  ASSERT_EQ(compared.size(), 2);
+  EXPECT_FALSE(compared[0].far());
+  EXPECT_EQ(compared[0].why, "");
+  EXPECT_NEAR(compared[1].difference, -0.2, 1e-12);
+  EXPECT_EQ(compared[1].why, "because");
 }
 
 TEST_F(PaperMetrics, ARunWithoutResultsLeavesNoNumber) {

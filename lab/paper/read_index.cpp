@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 
+#include "common/protocols/registry.h"
 #include "common/report/run_data.h"
 #include "lab/paper/index.h"
 #include "lab/paper/keys.h"
@@ -16,24 +17,37 @@ namespace {
 namespace fs = std::filesystem;
 using config::YamlNode;
 
-const std::vector<std::string_view> kTakes{"mean", "min", "max", "sum", "first", "last"};
+const std::vector<std::string_view> kTakes{"mean",  "min",  "max",       "sum",
+                                           "first", "last", "deviation", "jain"};  // as Take
 const std::vector<std::string_view> kSeriesOf{"link", "host", "flow"};  // as SeriesSpec::Kind
 const std::vector<std::string_view> kBounds{"at_least", "at_most", "within",
                                             "near",     "above",   "below"};  // as ClaimSpec::Kind
 
 Take take_of(Keys& keys) { return static_cast<Take>(keys.word("take", kTakes)); }
 
-SeriesSpec read_series(Keys& keys) {
-  SeriesSpec s;
+/// Of each link, host or flow that is named.
+std::vector<SeriesSpec> read_all_series(Keys& keys) {
   const std::string_view kind = keys.one_of(kSeriesOf);
-  if (kind.empty()) return s;
+  if (kind.empty()) return {{}};
+  SeriesSpec s;
   s.kind = static_cast<SeriesSpec::Kind>(std::ranges::find(kSeriesOf, kind) - kSeriesOf.begin());
-  s.name = keys.text(kind);
   s.column = keys.need_text("column");
   s.from = keys.number("from", 0);
   s.to = keys.number("to", kOpenEnd);
   s.every = keys.number("every", 0);
-  return s;
+  std::vector<SeriesSpec> all;
+  for (const std::string& name : keys.texts(kind)) {
+    s.name = name;
+    all.push_back(s);
+  }
+  return all;
+}
+
+SeriesSpec read_series(Keys& keys) {
+  auto all = read_all_series(keys);
+  if (all.size() == 1) return all[0];
+  keys.complain("", "must be one series");
+  return {};
 }
 
 class IndexReader {
@@ -70,7 +84,10 @@ class IndexReader {
   RunSpec read_run(const std::string& name, const YamlNode& node, const std::string& path,
                    const std::string& file) {
     Keys keys(node, path, mistakes_);
-    RunSpec run{.name = name, .file = root_ + "/" + keys.text("file", file)};
+    RunSpec run{
+        .name = name, .file = root_ + "/" + keys.text("file", file), .scheme = keys.text("scheme")};
+    if (!run.scheme.empty() && find_protocol(run.scheme) == nullptr)
+      keys.complain("scheme", "there is no scheme '" + run.scheme + "'");
     for (const std::string& text : keys.texts("set")) {
       if (auto setting = config::parse_setting(text))
         run.settings.push_back(std::move(*setting));
@@ -93,11 +110,30 @@ class IndexReader {
     return run;
   }
 
+  /// The runs that are named, or "all" of them; the first where none is.
+  std::vector<std::string> runs_of(Keys& keys, const Experiment& e) {
+    std::vector<std::string> runs = keys.texts("run"), all;
+    for (const RunSpec& run : e.runs) all.push_back(run.name);
+    if (runs.size() == 1 && runs[0] == "all") return all;
+    if (runs.empty() && !all.empty()) return {all[0]};
+    for (const std::string& run : runs)
+      if (std::ranges::find(all, run) == all.end())
+        keys.complain("run", "there is no run '" + run + "'");
+    return runs;
+  }
+
   std::string metric_of(Keys& keys, std::string_view key, const Experiment& e) {
-    std::string name = keys.need_text(key);
-    if (std::ranges::find(e.metrics, name, &MetricSpec::name) == e.metrics.end())
-      keys.complain(key, "there is no metric '" + name + "' above");
-    return name;
+    keys.need_text(key);
+    const auto names = metrics_of(keys, key, e);
+    return names.empty() ? "" : names[0];
+  }
+
+  std::vector<std::string> metrics_of(Keys& keys, std::string_view key, const Experiment& e) {
+    std::vector<std::string> names = keys.texts(key);
+    for (const std::string& name : names)
+      if (std::ranges::find(e.metrics, name, &MetricSpec::name) == e.metrics.end())
+        keys.complain(key, "there is no metric '" + name + "' above");
+    return names;
   }
 
   MetricSpec read_metric(const std::string& name, const YamlNode& node, const std::string& path,
@@ -105,20 +141,25 @@ class IndexReader {
     Keys keys(node, path, mistakes_);
     MetricSpec m{.name = name, .unit = keys.text("unit")};
     m.over = static_cast<Over>(keys.word("over", {"median", "min", "max"}));
-    const std::string_view kind =
-        keys.one_of({"summary", "series", "settle", "below", "value", "ratio"});
+    const std::string_view kind = keys.one_of(
+        {"summary", "series", "completions", "settle", "below", "value", "ratio", "metrics"});
+    if (keys.has("ns2")) m.reference = {keys.number("ns2", 0), keys.text("why")};
     const auto within = [&](const auto& read) {
       Keys inner(*keys.find(kind), config::join(path, kind), mistakes_);
       read(inner);
     };
-    if (kind != "value" && kind != "ratio") m.run = run_of(keys, e);
+    if (kind != "value" && kind != "ratio" && kind != "metrics") m.runs = runs_of(keys, e);
     if (kind == "summary") {
       m.source = FromSummary{keys.texts("summary"), take_of(keys)};
     } else if (kind == "series") {
       within([&](Keys& k) { m.source = FromSeries{read_series(k), take_of(k)}; });
+    } else if (kind == "completions") {
+      within([&](Keys& k) {
+        m.source = FromCompletions{k.number("above", 0), k.number("most", kOpenEnd), take_of(k)};
+      });
     } else if (kind == "settle") {
       within([&](Keys& k) {
-        m.source = Settle{read_series(k), k.numbers("after"), k.number("watch", kOpenEnd),
+        m.source = Settle{read_all_series(k), k.numbers("after"), k.number("watch", kOpenEnd),
                           k.need_number("target"), k.need_number("within")};
         if (!k.has("after")) k.complain("", "missing key 'after'");
       });
@@ -128,6 +169,8 @@ class IndexReader {
       m.source = Constant{keys.number("value", 0)};
     } else if (kind == "ratio") {
       within([&](Keys& k) { m.source = Ratio{metric_of(k, "of", e), metric_of(k, "to", e)}; });
+    } else if (kind == "metrics") {
+      m.source = Combined{metrics_of(keys, "metrics", e), take_of(keys)};
     }
     return m;
   }
@@ -180,6 +223,8 @@ class IndexReader {
       line.source = LineSpec::BySize{run_of(keys, e)};
     } else if (keys.has("px")) {
       line.source = LineSpec::Points{keys.numbers("px"), keys.numbers("py")};
+    } else if (keys.has("sweep")) {
+      line.source = read_sweep(keys, e);
     } else if (keys.has("level")) {
       line.source = LineSpec::Level{keys.number("level", 0)};
     } else if (keys.has("mark_x")) {
@@ -188,6 +233,14 @@ class IndexReader {
       line.source = LineSpec::Samples{run_of(keys, e), read_series(keys)};
     }
     return line;
+  }
+
+  LineSpec::Sweep read_sweep(Keys& keys, const Experiment& e) {
+    LineSpec::Sweep sweep{metric_of(keys, "sweep", e), keys.numbers("x")};
+    const auto metric = std::ranges::find(e.metrics, sweep.metric, &MetricSpec::name);
+    if (metric != e.metrics.end() && metric->runs.size() != sweep.x.size())
+      keys.complain("x", "must have a value for each of the metric's runs");
+    return sweep;
   }
 
   config::Mistakes& mistakes_;

@@ -9,6 +9,7 @@
 #include "common/report/page.h"
 #include "lab/columns.h"
 #include "lab/paper/charts.h"
+#include "lab/paper/references.h"
 
 namespace turnpike::lab {
 namespace {
@@ -31,6 +32,36 @@ report::HtmlTable table(const Judged& judged) {
 void show_reasons(const Judged& judged, report::Page& page) {
   for (const Verdict& v : judged.verdicts)
     if (!v.met && !v.why.empty()) page.paragraph("Not met: " + v.claim() + ". " + v.why);
+}
+
+std::string signed_percent(double ratio) {
+  return (ratio > 0 ? "+" : "") + report::fixed(100 * ratio, 1) + " %";
+}
+
+void show_references(const Judged& judged, report::Page& page) {
+  const auto all = compare_references(*judged.experiment, judged.metrics);
+  if (all.empty()) return;
+  report::HtmlTable t{.caption = "Beside an independent simulator, ns-2.35 with its own modules.",
+                      .columns = {"", "ns-2", "here", "difference"}};
+  for (const Compared& c : all)
+    t.rows.push_back({c.metric, report::number(c.reference), report::number(c.here),
+                      report::number(signed_percent(c.difference))});
+  page.table(t);
+  for (const Compared& c : all)
+    if (!c.why.empty()) page.paragraph("Unlike ns-2: " + c.metric + ". " + c.why);
+}
+
+nlohmann::json references(const std::vector<Judged>& all) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const Judged& j : all)
+    for (const Compared& c : compare_references(*j.experiment, j.metrics))
+      out.push_back({{"id", j.experiment->id},
+                     {"metric", c.metric},
+                     {"ns2", c.reference},
+                     {"here", c.here},
+                     {"far", c.far()},
+                     {"why", c.why}});
+  return out;
 }
 
 nlohmann::json data(const std::vector<Judged>& all) {
@@ -62,6 +93,10 @@ std::string verdict_lines(const Judged& judged) {
   std::string out = columns(rows, 2);
   for (const Verdict& v : judged.verdicts)
     if (!v.met && !v.why.empty()) out += "      " + v.claim() + ": " + v.why + "\n";
+  rows.clear();
+  for (const Compared& c : compare_references(*judged.experiment, judged.metrics))
+    rows.push_back({c.metric, "ns-2 " + c.reference, c.here, signed_percent(c.difference)});
+  if (!rows.empty()) out += columns(rows, 2);
   return out;
 }
 
@@ -87,10 +122,12 @@ std::string paper_page(const std::vector<Judged>& all, const std::string& out) {
     if (!e.about.empty()) page.paragraph(e.about);
     if (!j.verdicts.empty()) page.table(table(j));
     show_reasons(j, page);
+    show_references(j, page);
     for (const ChartSpec& spec : e.charts)
       page.figure(report::svg(chart_of(spec, e, j.metrics, out)), spec.title, spec.half);
   }
   page.data("claims", data(all).dump());
+  page.data("references", references(all).dump());
   return page.html();
 }
 
