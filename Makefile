@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The front door; meson does the work. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build bench bench-check lint fuzz format docker clean
+.PHONY: help demo test setup build bench bench-beside bench-check lint fuzz format docker clean
 MAKEFLAGS += --no-print-directory
 
 FUZZ_SECONDS ?= 600
@@ -12,7 +12,7 @@ quiet = @mkdir -p build/log; echo "$@: $(1)"; \
     echo "$@ failed; all of its output: build/log/$@.log"; exit $$rc; }
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
 
 demo: build  ## build, then run the main job: three hosts pay for a shared bottleneck
 	@build/lab/turnpike demo
@@ -30,6 +30,9 @@ build:  ## install what the build needs, configure, compile into build/
 
 bench: build  ## run the benchmarks
 	@meson test -C build --benchmark --no-rebuild --verbose
+
+bench-beside: setup build  ## cycles per packet beside dpdk-testpmd, over the same ports
+	@bench/beside.py
 
 bench-check: setup build  ## hold instructions per packet against the committed ones
 	@bench/instructions.py

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <string>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "common/protocols/fcp/header.h"
 #include "common/protocols/xcp/header.h"
 #include "common/wire/bytes.h"
+#include "common/wire/capture.h"
 #include "common/wire/frame_builder.h"
 #include "common/wire/turnpike_header.h"
 
@@ -25,36 +25,6 @@ namespace {
 using wire::Kind;
 using Bytes = std::vector<uint8_t>;
 using nlohmann::json;
-
-/// Classic pcap, in this machine's byte order as the format allows.
-class Capture {
- public:
-  explicit Capture(const std::string& path) : out_(path, std::ios::binary) {
-    put32(0xa1b2c3d4);
-    put32(2 | 4 << 16);  // version 2.4
-    put32(0);
-    put32(0);
-    put32(65535);
-    put32(1);  // Ethernet
-  }
-  void add(const Bytes& frame) {
-    put32(frames_++);
-    put32(0);
-    put32(static_cast<uint32_t>(frame.size()));
-    put32(static_cast<uint32_t>(frame.size()));
-    out_.write(reinterpret_cast<const char*>(frame.data()),
-               static_cast<std::streamsize>(frame.size()));
-  }
-  [[nodiscard]] bool good() {
-    out_.flush();
-    return out_.good();
-  }
-
- private:
-  void put32(uint32_t v) { out_.write(reinterpret_cast<const char*>(&v), sizeof v); }
-  std::ofstream out_;
-  uint32_t frames_ = 0;
-};
 
 wire::FrameSpec spec(bool ipv6, bool vlan, bool checksum = true) {
   wire::FrameSpec s{.source_mac = {2, 0, 0, 0, 0, 1},
@@ -156,7 +126,7 @@ class Writer {
     capture_.add(wire::build_frame(s, payload));
     std::cout << json{{"name", name}, {"fields", std::move(fields)}, {"expert", expert}} << '\n';
   }
-  Capture capture_;
+  wire::Capture capture_;
 };
 
 void write_sound(Writer& w) {

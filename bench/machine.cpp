@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Says as JSON what figures of a benchmark depend on and only a program can tell: the counter that
+// cycles are counted in, the library, the compiler, and the instructions it may use everywhere.
+#include <cstdio>
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+#include <rte_cycles.h>
+#include <rte_version.h>
+
+#include "common/dpdk/eal.h"
+
+namespace {
+
+/// Sets of vector instructions that the compiler uses without asking the CPU.
+std::vector<std::string> compiled_for() {
+  std::vector<std::string> sets{"sse2"};
+#ifdef __SSE4_2__
+  sets.emplace_back("sse4.2");
+#endif
+#ifdef __AVX2__
+  sets.emplace_back("avx2");
+#endif
+#ifdef __AVX512F__
+  sets.emplace_back("avx512f");
+#endif
+  return sets;
+}
+
+}  // namespace
+
+int main() {
+  const auto eal = turnpike::Eal::start({.program = "bench-machine", .memory_mb = 64});
+  if (!eal) {
+    std::fprintf(stderr, "%s\n", eal.error().c_str());
+    return 1;
+  }
+#ifdef __clang__
+  constexpr const char* kCompiler = "clang " __clang_version__;
+#else
+  constexpr const char* kCompiler = "gcc " __VERSION__;
+#endif
+  const nlohmann::ordered_json all{{"tsc_hz", rte_get_tsc_hz()},
+                                   {"dpdk", rte_version()},
+                                   {"compiler", kCompiler},
+                                   {"compiled_for", compiled_for()}};
+  std::cout << all.dump(2) << '\n';
+}
