@@ -28,8 +28,8 @@ build:  ## install what the build needs, configure, compile into build/
 	  docker/install-packages build && \
 	  { [ -f build/build.ninja ] || meson setup build -Dcpp_args=-g1; } && ninja -C build)
 
-bench: build  ## run the benchmarks
-	@meson test -C build --benchmark --no-rebuild --verbose
+bench: setup build  ## run the benchmarks, write bench/results/HOST-DATE.json
+	@bench/run.py
 
 bench-beside: setup build  ## cycles per packet beside dpdk-testpmd, over the same ports
 	@bench/beside.py

@@ -123,7 +123,13 @@ def prepare(build, folder, size, cpu):
     return captures
 
 
-def measure(build, size, chosen, folder):
+def measure(build, size, chosen):
+    """A size's figures: what summary() makes of the cycles per packet in every round."""
+    with tempfile.TemporaryDirectory(prefix="turnpike-beside-") as folder:
+        return summary(size, rounds(build, size, chosen, pathlib.Path(folder)))
+
+
+def rounds(build, size, chosen, folder):
     """Cycles per packet of every run in every round: name -> list."""
     hz = json.loads(subprocess.run([build / "bench" / "bench-machine"], capture_output=True,
                                    check=True).stdout)["tsc_hz"]
@@ -141,41 +147,42 @@ def measure(build, size, chosen, folder):
     return cycles
 
 
-def summary(cycles):
-    """Medians, and for each run the median ratio to testpmd's mac mode on the same packets."""
+def summary(size, cycles):
+    """name -> median, range, the median ratio to testpmd's mac mode on the same packets, and B that
+    a packet takes on an Ethernet on average, with FCS, preamble and gap."""
     out = {}
     for name, (traffic, _) in RUNS.items():
         base = cycles["testpmd mac" if traffic == "plain" else "testpmd mac, FCP"]
-        out[name] = {"cycles": round(statistics.median(cycles[name]), 1),
+        wire = statistics.mean(datagrams(size, traffic)) + OVERHEAD
+        out[name] = {"wire": round(wire, 2), "cycles": round(statistics.median(cycles[name]), 1),
                      "least": round(min(cycles[name]), 1), "most": round(max(cycles[name]), 1),
                      "ratio": round(statistics.median(c / b for c, b in zip(cycles[name], base)), 2)}
     return out
 
 
-def main():
-    options = argparse.ArgumentParser(description="Cycles per packet beside dpdk-testpmd.")
+def add_options(options):
     options.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     options.add_argument("--sizes", default=",".join(SIZES), help="of: " + ", ".join(SIZES))
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--seconds", type=float, default=1.5, help="each run is measured")
     options.add_argument("--cpu", type=int, default=1, help="that forwards")
     options.add_argument("--main-cpu", type=int, default=0, help="of testpmd's other thread")
-    options.add_argument("--json", type=pathlib.Path, help="write the figures there, too")
+
+
+def main():
+    options = argparse.ArgumentParser(description="Cycles per packet beside dpdk-testpmd.")
+    add_options(options)
     chosen = options.parse_args()
-    figures = {}
     for size in chosen.sizes.split(","):
-        with tempfile.TemporaryDirectory(prefix="turnpike-beside-") as folder:
-            try:
-                figures[size] = summary(measure(chosen.build, size, chosen, pathlib.Path(folder)))
-            except Failed as why:
-                print(f"beside: {why}", file=sys.stderr)
-                return 1
+        try:
+            figures = measure(chosen.build, size, chosen)
+        except Failed as why:
+            print(f"beside: {why}", file=sys.stderr)
+            return 1
         print(f"{size:22} cycles/packet   least    most  to testpmd mac")
-        for name, f in figures[size].items():
+        for name, f in figures.items():
             print(f"  {name:20} {f['cycles']:13.1f} {f['least']:7.1f} {f['most']:7.1f} {f['ratio']:10.2f}",
                   flush=True)
-    if chosen.json:
-        chosen.json.write_text(json.dumps(figures, indent=2) + "\n")
     return 0
 
 

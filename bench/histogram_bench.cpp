@@ -6,6 +6,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "bench/measure.h"
 #include "common/metrics/histogram.h"
 
 namespace turnpike::metrics {
@@ -24,8 +25,10 @@ void record(benchmark::State& state) {
   const auto v = values();
   const auto h = std::make_unique<H>();
   size_t i = 0;
-  for (auto _ : state) h->record(v[i++ % v.size()]);
-  state.SetItemsProcessed(state.iterations());
+  bench::measure(state, [&] {
+    h->record(v[i++ % v.size()]);
+    return 1U;
+  });
 }
 BENCHMARK(record<Histogram>)->Name("histogram/record");
 BENCHMARK(record<SharedHistogram>)->Name("histogram/record_shared");
@@ -33,11 +36,12 @@ BENCHMARK(record<SharedHistogram>)->Name("histogram/record_shared");
 void copy(benchmark::State& state) {
   const auto live = std::make_unique<SharedHistogram>();
   for (const uint64_t v : values()) live->record(v);
-  for (auto _ : state) {
+  bench::measure(state, [&] {
     const auto h = std::make_unique<Histogram>();
     h->merge(*live);
     benchmark::DoNotOptimize(h->quantile(0.99));
-  }
+    return 1U;
+  });
 }
 BENCHMARK(copy)->Name("histogram/copy_p99");
 

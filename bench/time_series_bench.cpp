@@ -2,6 +2,7 @@
 // The price history: a record and a look-up one round trip time back, per packet.
 #include <benchmark/benchmark.h>
 
+#include "bench/measure.h"
 #include "common/time/time_series.h"
 
 namespace turnpike {
@@ -14,12 +15,12 @@ void record_and_look_up(benchmark::State& state) {
   Nanos now{0};
   double price = 0;
   for (; now < 3_s; now += 100_us) series.record(now, price += 1);
-  for (auto _ : state) {
+  bench::measure(state, [&] {
     now += gap;
     series.record(now, price += 1);
     benchmark::DoNotOptimize(series.at(now - 80_ms));
-  }
-  state.SetItemsProcessed(state.iterations());
+    return 1U;
+  });
 }
 BENCHMARK(record_and_look_up)
     ->Name("time_series/record_at")

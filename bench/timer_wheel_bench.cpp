@@ -1,85 +1,80 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The timer wheel with as many timers armed as the argument says, as a sender's flows have them.
 #include <memory>
-#include <random>
-#include <vector>
 
 #include <benchmark/benchmark.h>
 
+#include "bench/measure.h"
+#include "bench/timer_draws.h"
 #include "common/time/timer_wheel.h"
 
-namespace turnpike {
+namespace turnpike::bench {
 namespace {
 
 constexpr unsigned kTickShift = 10;
-constexpr size_t kDraws = 1 << 16;
 
-// Deadlines from now on, drawn beforehand: uniform from 1 ns to 100 ms.
 class Bed {
  public:
-  explicit Bed(benchmark::State& state)
-      : timers_(std::make_unique<Timer[]>(static_cast<size_t>(state.range(0)))),
-        count_(static_cast<size_t>(state.range(0))) {
-    std::mt19937_64 random(1);
-    for (size_t i = 0; i < kDraws; ++i) {
-      delays_.emplace_back(static_cast<int64_t>(1 + random() % 100'000'000));
-      order_.push_back(random() % count_);
-    }
-    for (size_t i = 0; i < count_; ++i) wheel.schedule(timers_[i], delay());
+  explicit Bed(size_t count)
+      : draws(count), timers_(std::make_unique<Timer[]>(count)), count_(count) {
+    for (size_t i = 0; i < count; ++i) wheel.schedule(timers_[i], draws.delay());
   }
 
-  Nanos delay() { return delays_[draw_++ % kDraws]; }
-  Timer& any() { return timers_[order_[draw_++ % kDraws]]; }
+  Timer& any() { return timers_[draws.place()]; }
+  [[nodiscard]] size_t size() const { return count_; }
 
+  TimerDraws draws;
   TimerWheel wheel{0_ns, kTickShift};
+  Nanos now{0};
 
  private:
   std::unique_ptr<Timer[]> timers_;
   size_t count_;
-  std::vector<Nanos> delays_;
-  std::vector<size_t> order_;
-  size_t draw_ = 0;
 };
 
+Bed& bed_for(const benchmark::State& state) { return kept<Bed>(state); }
+
 void rearm(benchmark::State& state) {
-  Bed bed(state);
-  for (auto _ : state) bed.wheel.schedule(bed.any(), bed.delay());
-  state.SetItemsProcessed(state.iterations());
+  Bed& bed = bed_for(state);
+  measure(state, [&] {
+    bed.wheel.schedule(bed.any(), bed.now + bed.draws.delay());
+    return 1U;
+  });
 }
-BENCHMARK(rearm)->Name("timer_wheel/rearm")->Arg(1000)->Arg(100'000);
+BENCHMARK(rearm)->Name("timer_wheel/rearm")->Apply(timer_counts);
 
 void cancel_and_schedule(benchmark::State& state) {
-  Bed bed(state);
-  for (auto _ : state) {
+  Bed& bed = bed_for(state);
+  measure(state, [&] {
     Timer& timer = bed.any();
     bed.wheel.cancel(timer);
-    bed.wheel.schedule(timer, bed.delay());
-  }
-  state.SetItemsProcessed(state.iterations());
+    bed.wheel.schedule(timer, bed.now + bed.draws.delay());
+    return 1U;
+  });
 }
-BENCHMARK(cancel_and_schedule)->Name("timer_wheel/cancel_schedule")->Arg(1000)->Arg(100'000);
+BENCHMARK(cancel_and_schedule)->Name("timer_wheel/cancel_schedule")->Apply(timer_counts);
 
 // Every timer that fires is scheduled again, so one item is a timer's whole life: schedule,
 // filing again on its way down, and expiry. The clock jumps from deadline to deadline.
 void expire(benchmark::State& state) {
-  Bed bed(state);
-  Nanos now{0};
-  size_t fired = 0;
-  for (auto _ : state) {
-    now = bed.wheel.next_deadline();
-    fired +=
-        bed.wheel.advance(now, 64, [&](Timer& t) { bed.wheel.schedule(t, now + bed.delay()); });
-  }
-  state.SetItemsProcessed(static_cast<int64_t>(fired));
+  Bed& bed = bed_for(state);
+  measure(state, [&] {
+    bed.now = bed.wheel.next_deadline();
+    return bed.wheel.advance(bed.now, 64,
+                             [&](Timer& t) { bed.wheel.schedule(t, bed.now + bed.draws.delay()); });
+  });
 }
-BENCHMARK(expire)->Name("timer_wheel/schedule_expire")->Arg(1000)->Arg(100'000);
+BENCHMARK(expire)->Name("timer_wheel/schedule_expire")->Apply(timer_counts);
 
 // What an lcore's loop pays when nothing is due.
 void poll(benchmark::State& state) {
-  Bed bed(state);
-  for (auto _ : state) benchmark::DoNotOptimize(bed.wheel.advance(0_ns, 64, [](Timer&) {}));
+  Bed& bed = bed_for(state);
+  measure(state, [&] {
+    benchmark::DoNotOptimize(bed.wheel.advance(bed.now, 64, [](Timer&) {}));
+    return 1U;
+  });
 }
-BENCHMARK(poll)->Name("timer_wheel/poll")->Arg(1000);
+BENCHMARK(poll)->Name("timer_wheel/poll")->ArgName("timers")->Arg(1000);
 
 }  // namespace
-}  // namespace turnpike
+}  // namespace turnpike::bench

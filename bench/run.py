@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs all benchmarks and writes every figure, with the machine and the commit that it is of, to
+# bench/results/HOST-DATE.json. --parts runs some of them; with --into they join those of an earlier
+# run. docs/performance.md is rendered from such a file: bench/render.py FILE.
+import argparse
+import datetime
+import json
+import pathlib
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import beside
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+GOOGLE = {"micro": "bench-micro", "datapath": "bench-datapath"}
+REPETITIONS = 5
+VECTORS = ("sse4_2", "avx", "avx2", "avx512f", "avx512bw", "avx512vl")
+# What Google Benchmark says of a run beside the benchmark's own counters.
+NOT_COUNTERS = {"family_index", "per_family_instance_index", "repetitions", "repetition_index",
+                "threads", "iterations", "cpu_time", "items_per_second"}
+
+
+def output(*command):
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def machine(build):
+    """What the figures depend on."""
+    cpu = pathlib.Path("/proc/cpuinfo").read_text()
+    flags = re.search(r"^flags\s*: (.*)$", cpu, re.M)[1].split()
+    commands = json.loads((build / "compile_commands.json").read_text())
+    worker = next(c["command"] for c in commands if "router/librouter.a" in c.get("output", ""))
+    return {"cpu": re.search(r"^model name\s*: (.*)$", cpu, re.M)[1],
+            "cpus": cpu.count("processor\t"),
+            "kernel": platform.release(),
+            "vectors": [f for f in VECTORS if f in flags],
+            **json.loads(output(build / "bench" / "bench-machine")),
+            "target": re.findall(r"-m\S+", worker),
+            "optimization": re.findall(r"-O\S", worker)[-1]}
+
+
+def commit():
+    changed = output("git", "status", "--porcelain", "--untracked-files=no")
+    return output("git", "rev-parse", "HEAD") + (" with changes" if changed else "")
+
+
+def google(program, filters):
+    """Medians over repetitions: benchmark -> {time in ns, each counter, least and most cycles}."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as out:
+        subprocess.run([program, f"--benchmark_repetitions={REPETITIONS}",
+                        "--benchmark_min_time=0.1", f"--benchmark_filter={filters}",
+                        "--benchmark_report_aggregates_only=false",
+                        "--benchmark_display_aggregates_only=true",
+                        f"--benchmark_out={out.name}", "--benchmark_out_format=json"], check=True)
+        runs = json.load(out)["benchmarks"]
+    by_name = {}
+    for run in runs:
+        if run["run_type"] == "iteration":
+            by_name.setdefault(run["run_name"], []).append(run)
+    return {name: figures(of) for name, of in by_name.items()}
+
+
+def figures(runs):
+    if any(run.get("error_occurred") for run in runs):
+        return {"error": runs[0].get("error_message", "it failed")}
+    median = {"ns": statistics.median(run["real_time"] for run in runs)}
+    for key, value in runs[0].items():
+        if isinstance(value, (int, float)) and key not in NOT_COUNTERS | {"real_time"}:
+            median[key] = statistics.median(run[key] for run in runs)
+    if "cycles" in runs[0]:
+        median["least"] = min(run["cycles"] for run in runs)
+        median["most"] = max(run["cycles"] for run in runs)
+    return {key: float(f"{value:.4g}") for key, value in median.items()}
+
+
+def main():
+    options = argparse.ArgumentParser(description="Runs the benchmarks.")
+    options.add_argument("--parts", default="micro,datapath,beside", help="some of these")
+    options.add_argument("--filter", default=".", help="which of micro and datapath, as a regex")
+    options.add_argument("--into", type=pathlib.Path, help="the file to write, or to add to")
+    options.add_argument("--host", default=platform.node(), help="the machine's name in results")
+    beside.add_options(options)
+    chosen = options.parse_args()
+
+    today = datetime.date.today().isoformat()
+    into = chosen.into or ROOT / "bench" / "results" / f"{chosen.host}-{today}.json"
+    all_figures = json.loads(into.read_text()) if chosen.into and into.exists() else {}
+    all_figures.update({"date": today, "commit": commit(), "machine": machine(chosen.build)})
+    for part in chosen.parts.split(","):
+        results = all_figures.setdefault(part, {})
+        if part == "beside":
+            for size in chosen.sizes.split(","):
+                results[size] = beside.measure(chosen.build, size, chosen)
+        else:
+            results.update(google(chosen.build / "bench" / GOOGLE[part], chosen.filter))
+    into.parent.mkdir(parents=True, exist_ok=True)
+    into.write_text(json.dumps(all_figures, indent=1) + "\n")
+    print(f"bench: {into}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

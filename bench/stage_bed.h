@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a single stage of the datapath needs around it: a topology, its tables, links and a burst.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "common/dpdk/pool.h"
+#include "router/datapath/lane.h"
+
+namespace turnpike::bench {
+
+/// One router between `links` hosts at 1 Tbps, drained at line rate under `law`.
+config::Topology star(unsigned links, const char* law);
+
+/// A worker's lane without ports, and a burst whose packets arrived on the first link.
+class StageBed {
+ public:
+  enum class Packets : uint8_t { kIpv4, kIpv6, kFcp };
+
+  /// `law` of every link; all packets of the burst are for the second link's host.
+  StageBed(unsigned links, const char* law, Packets kind);
+  ~StageBed();
+  StageBed(const StageBed&) = delete;
+  StageBed& operator=(const StageBed&) = delete;
+
+  /// The burst as rx leaves it, `count` packets at `now`.
+  void receive(unsigned count, Nanos now);
+
+  router::Lane lane;
+  router::Burst burst;
+
+ private:
+  void fill(rte_mbuf& m, const std::vector<uint8_t>& frame);
+
+  config::Topology topology_;
+  Pool pool_;
+  std::unique_ptr<const router::Tables> tables_;
+  std::vector<std::unique_ptr<router::EgressLink>> links_;
+  router::WorkerCounters counters_;
+};
+
+}  // namespace turnpike::bench
