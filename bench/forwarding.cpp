@@ -94,60 +94,67 @@ Front front_of(const Load& load, const config::Topology& t, unsigned from, unsig
 }
 
 Pool pool_for(const Load& load) {
-  auto pool = Pool::create("bench", {.mbufs = static_cast<uint32_t>(load.links * kBuffers + 1023)});
+  const auto mbufs = static_cast<uint32_t>(load.workers * load.links * kBuffers + 1023);
+  auto pool = Pool::create("bench", {.mbufs = mbufs});
   if (!pool) throw std::runtime_error(pool.error());
   return std::move(*pool);
 }
 
 }  // namespace
 
-Forwarding::Forwarding(const Load& load)
-    : load_(load),
-      topology_(topology_of(load)),
-      pool_(pool_for(load)),
-      buffers_(pool_.get(), load.links * kBuffers) {
-  std::vector<std::vector<QueuePair*>> ports;
-  for (unsigned i = 0; i < load.links; ++i) {
-    std::vector<Front> fronts;
-    for (unsigned f = 0; f < load.flows; ++f) fronts.push_back(front_of(load, topology_, i, f));
-    frame_ = fronts.front().length;
-    ports_.push_back(std::make_unique<RefillPort>(buffers_, std::move(fronts),
-                                                  static_cast<uint16_t>(load.burst)));
-    ports.push_back({ports_.back().get()});
-  }
-  rte_mempool* own = pool_.get();
-  auto made = router::Router::make(topology_, 0, ports, {&own, 1}, {});
-  if (!made) throw std::runtime_error(made.error());
-  router_ = std::move(*made);
-  // Laws settle first: a window of twice the round trips above.
-  while (load.traffic == Traffic::kPriced && now_ < kBegin + kSettled)
-    router_->worker(0).poll(step());
-}
+Forwarding::Side::Side(rte_mempool* pool, unsigned links) : buffers(pool, links * kBuffers) {}
 
-Nanos Forwarding::step() {
-  constexpr double kNanosPerByte = 8 / (0.99 * 100);  // of a link of 100 Gbps
-  const double wire = frame_ + 24.0;             // preamble, FCS and gap
-  return now_ += Nanos(static_cast<int64_t>(std::ceil(load_.burst * wire * kNanosPerByte)));
-}
-
-uint64_t Forwarding::sent() const {
+uint64_t Forwarding::Side::sent() const {
   uint64_t n = 0;
-  for (const auto& port : ports_) n += port->sent();
+  for (const auto& port : ports) n += port->sent();
   return n;
 }
 
-uint64_t Forwarding::poll() {
-  const uint64_t before = sent();
-  router_->worker(0).poll(step());
-  return sent() - before;
+Forwarding::Forwarding(const Load& load)
+    : load_(load), topology_(topology_of(load)), pool_(pool_for(load)) {
+  std::vector<std::vector<QueuePair*>> ports(load.links);
+  for (unsigned w = 0; w < load.workers; ++w) {
+    Side& side = *sides_.emplace_back(std::make_unique<Side>(pool_.get(), load.links));
+    for (unsigned i = 0; i < load.links; ++i) {
+      std::vector<Front> fronts;
+      fronts.reserve(load.flows);
+      for (unsigned f = 0; f < load.flows; ++f) fronts.push_back(front_of(load, topology_, i, f));
+      frame_ = fronts.front().length;
+      side.ports.push_back(std::make_unique<RefillPort>(side.buffers, std::move(fronts),
+                                                        static_cast<uint16_t>(load.burst)));
+      ports[i].push_back(side.ports.back().get());
+    }
+  }
+  const std::vector<rte_mempool*> pools(load.workers, pool_.get());
+  auto made = router::Router::make(topology_, 0, ports, pools, {});
+  if (!made) throw std::runtime_error(made.error());
+  router_ = std::move(*made);
+  // Laws settle first: a window of twice the round trips above.
+  for (unsigned w = 0; w < load.workers && load.traffic == Traffic::kPriced; ++w)
+    for (Side& side = *sides_[w]; side.now < kBegin + kSettled;)
+      router_->worker(w).poll(step(side));
+}
+
+Nanos Forwarding::step(Side& side) const {
+  const double per_byte = 8 / (0.99 * 100) * load_.workers;  // ns, of a link of 100 Gbps
+  const double wire = frame_ + 24.0;                         // preamble, FCS and gap
+  return side.now += Nanos(static_cast<int64_t>(std::ceil(load_.burst * wire * per_byte)));
+}
+
+uint64_t Forwarding::poll(unsigned worker) {
+  Side& side = *sides_[worker];
+  const uint64_t before = side.sent();
+  router_->worker(worker).poll(step(side));
+  return side.sent() - before;
 }
 
 uint64_t Forwarding::poll_ports() {
+  Side& side = *sides_[0];
   std::array<rte_mbuf*, router::kBurst> burst;
   uint64_t n = 0;
-  for (size_t i = 0; i < ports_.size(); ++i) {
-    const uint16_t got = ports_[i]->rx(now_, burst);
-    n += ports_[(i + 1) % ports_.size()]->tx(now_, std::span(burst).first(got));
+  for (size_t i = 0; i < side.ports.size(); ++i) {
+    const uint16_t got = side.ports[i]->rx(side.now, burst);
+    n += side.ports[(i + 1) % side.ports.size()]->tx(side.now, std::span(burst).first(got));
   }
   return n;
 }

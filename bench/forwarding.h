@@ -22,38 +22,45 @@ enum class Traffic : uint8_t {
 struct Load {
   Traffic traffic = Traffic::kIpv4;
   unsigned burst = 32;
-  unsigned flows = 1;   // addresses and ports, per port
-  unsigned routes = 0;  // /24 or /48 beside the links' own
-  unsigned links = 2;   // each receives; what one receives leaves by the next
-  uint16_t frame = 60;  // B without FCS; congestion headers may need more
+  unsigned flows = 1;    // addresses and ports, per port
+  unsigned routes = 0;   // /24 or /48 beside the links' own
+  unsigned links = 2;    // each receives; what one receives leaves by the next
+  uint16_t frame = 60;   // B without FCS; congestion headers may need more
+  unsigned workers = 1;  // each with a queue at every port
 };
 
-/// One worker that is polled as often as you like.
+/// The router's workers, to be polled as often as you like, each by a thread of its own.
 class Forwarding {
  public:
   explicit Forwarding(const Load& load);
 
   /// One burst from every port through all stages; returns how many packets left. Time goes on by
   /// what the burst takes at 99 Gbps, so links of 100 are busy and no queue builds.
-  uint64_t poll();
+  uint64_t poll(unsigned worker = 0);
   /// The same packets from port to port without a router between: what the harness costs.
   uint64_t poll_ports();
-
-  [[nodiscard]] uint64_t sent() const;
 
  private:
   static constexpr Nanos kBegin = 1_s;
 
-  Nanos step();
+  // What one worker alone touches.
+  struct alignas(64) Side {
+    Side(rte_mempool* pool, unsigned links);
+    [[nodiscard]] uint64_t sent() const;
+
+    BufferStack buffers;
+    std::vector<std::unique_ptr<RefillPort>> ports;  // by link
+    Nanos now = kBegin;
+  };
+
+  Nanos step(Side& side) const;
 
   Load load_;
   config::Topology topology_;
   Pool pool_;
-  BufferStack buffers_;
-  std::vector<std::unique_ptr<RefillPort>> ports_;
+  std::vector<std::unique_ptr<Side>> sides_;  // by worker
   std::unique_ptr<router::Router> router_;
   uint16_t frame_ = 0;  // B, as it became
-  Nanos now_ = kBegin;
 };
 
 }  // namespace turnpike::bench

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Packets through the whole router, all checks and counters on, and beside them what the ports that
 // feed it cost by themselves. One item is a packet.
+#include <barrier>
+#include <memory>
 #include <string>
 
 #include <benchmark/benchmark.h>
@@ -21,12 +23,27 @@ void measure(benchmark::State& state, const Step& step) {
   for (auto _ : state) packets += step();
   const auto cycles = static_cast<double>(rte_rdtsc() - begin);
   state.SetItemsProcessed(static_cast<int64_t>(packets));
-  state.counters["cycles"] = cycles / static_cast<double>(packets);
+  state.counters["cycles"] =
+      benchmark::Counter(cycles / static_cast<double>(packets), benchmark::Counter::kAvgThreads);
 }
 
 void forward(benchmark::State& state, const Load& load) {
   Forwarding f(load);
   measure(state, [&] { return f.poll(); });
+}
+
+/// Every thread polls a worker of its own, all of which send to the same links. Items per second
+/// are of all of them together, by the clock on the wall; cycles are a worker's.
+void forward_together(benchmark::State& state, const Load& load) {
+  static std::unique_ptr<Forwarding> shared;
+  static std::barrier ready(2);
+  const auto worker = static_cast<unsigned>(state.thread_index());
+  if (worker == 0) shared = std::make_unique<Forwarding>(load);
+  ready.arrive_and_wait();
+  Forwarding& f = *shared;
+  measure(state, [&] { return f.poll(worker); });
+  ready.arrive_and_wait();
+  if (worker == 0) shared.reset();
 }
 
 void harness(benchmark::State& state, const Load& load) {
@@ -41,6 +58,12 @@ void harness(benchmark::State& state, const Load& load) {
         std::string_view(n.name).find("flows:100000") != std::string_view::npos)
       benchmark::RegisterBenchmark((std::string("harness/") + n.name).c_str(), harness, n.load);
   }
+  for (const Named& n : {Named{"ipv4", {.traffic = Traffic::kIpv4, .workers = 2}},
+                         Named{"priced", {.traffic = Traffic::kPriced, .flows = 64, .workers = 2}}})
+    benchmark::RegisterBenchmark((std::string("forward_together/") + n.name).c_str(),
+                                 forward_together, n.load)
+        ->Threads(2)
+        ->UseRealTime();
   return true;
 }();
 

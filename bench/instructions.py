@@ -23,7 +23,7 @@ def count(load, polls):
     with tempfile.NamedTemporaryFile() as out:
         done = subprocess.run(
             ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out.name}",
-             "--collect-atstart=no", "--toggle-collect=turnpike::bench::Forwarding::poll()",
+             "--collect-atstart=no", "--toggle-collect=turnpike::bench::Forwarding::poll(unsigned int)",
              ROOT / "build" / "bench" / "bench-count", load, str(polls)],
             capture_output=True, text=True, check=False)
     total = re.search(r"Collected : (\d+)", done.stderr)

@@ -35,7 +35,7 @@ class PortSender {
 
   void flush(Nanos now);
 
-  [[nodiscard]] size_t room() const { return kSlots - count_; }
+  [[nodiscard]] size_t waiting() const { return count_; }
   [[nodiscard]] bool empty() const { return count_ == 0; }
 
   /// Drops what is left.

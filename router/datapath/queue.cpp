@@ -80,6 +80,8 @@ void to_port(Burst& burst, const LinkGroup& group, Egress& egress) {
     rewrite(burst.mbufs[i], burst.info[i]);
     egress.sender->append(burst.mbufs[i], burst.info[i].size, burst.now);
   });
+  // At once where it is worth a call, while the packets are in the nearest cache.
+  if (egress.sender->waiting() >= kBurst) egress.sender->flush(burst.now);
   burst.forward &= ~leaving;
 }
 
