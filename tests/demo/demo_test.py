@@ -9,11 +9,11 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 from tap import Tap  # noqa: E402
+from undisturbed import undisturbed  # noqa: E402
 
 DEMO = ROOT / "configs" / "demo.yaml"
 BUDGETS = {"alice": 1, "bob": 1, "carol": 2}
@@ -36,42 +36,6 @@ def play(turnpike, rate, folder):
         return "none after 60 s", (late.stdout or b"").decode(errors="replace"), None
     path = folder / "out" / "summary.json"
     return done.returncode, done.stdout, json.loads(path.read_text()) if path.exists() else None
-
-
-class Bystanders:
-    """How much of the machine's CPUs others use from now on."""
-
-    def __init__(self):
-        self.start = self._now()
-
-    def _now(self):
-        own = os.times()
-        with open("/proc/stat") as file:
-            ticks = [int(value) for value in file.readline().split()[1:9]]
-        busy = (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
-        return time.monotonic(), busy, own.user + own.system + own.children_user + own.children_system
-
-    def share(self):
-        wall, busy, own = (now - then for now, then in zip(self._now(), self.start))
-        return max(0.0, (busy - own) / wall / os.cpu_count())
-
-
-def stalled_ms(folder):
-    """How long the machine kept the programs from running, as they say themselves."""
-    logs = "".join(log.read_text(errors="replace") for log in (folder / "out").glob("*.log"))
-    return sum(int(ms) for ms in re.findall(r"kept it waiting \d+ times, (\d+) ms", logs))
-
-
-def play_undisturbed(turnpike, rate, folder):
-    """Like play(); again, at most twice, when it went wrong on a machine that was busy or stalled."""
-    for attempt in range(3):
-        bystanders = Bystanders()
-        result = play(turnpike, rate, folder)
-        share, stalled = bystanders.share(), stalled_ms(folder)
-        if result[0] == 0 or attempt == 2 or (share < 0.1 and stalled < 50):
-            return result
-        print(f"# {rate}: others used {100 * share:.0f} % of the machine, which stalled for "
-              f"{stalled} ms: once more", flush=True)
 
 
 def check_interval(tap, rate, found, start, end, senders):
@@ -102,7 +66,7 @@ def main():
     for rate in sys.argv[2:]:
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            code, said, summary = play_undisturbed(turnpike, rate, folder)
+            code, said, summary = undisturbed(rate, folder / "out", lambda: play(turnpike, rate, folder))
             tap.check(f"{rate}: exit code 0", code == 0, code, *said.splitlines()[-25:])
             if not tap.check(f"{rate}: summary.json is there", summary is not None):
                 continue

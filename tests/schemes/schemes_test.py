@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Every scheme of the registry in real time: two hosts share a link between turnpike-sender and
+# turnpike-router, over memif.
+# Usage: schemes_test.py TURNPIKE RATE     (of the link, such as '50 Mbps')
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from tap import Tap  # noqa: E402
+from undisturbed import undisturbed  # noqa: E402
+
+TOPOLOGY = """
+run: {{ duration: 5 s, output: out, sample: 100 ms, settle: 1 s }}
+hosts: {{ one: {{ budget: 1 $/s }}, two: {{ budget: 1 $/s }}, sink: {{}} }}
+routers: {{ gate: {{}} }}
+links:
+  one-gate: {{ ends: [one, gate], rate: 1 Gbps, delay: 5 ms, attach: memif }}
+  two-gate: {{ ends: [two, gate], rate: 1 Gbps, delay: 5 ms, attach: memif }}
+  bottleneck: {{ ends: [gate, sink], rate: {rate}, delay: 5 ms, buffer: 1 BDP, law: {scheme}, attach: memif }}
+traffic:
+  flows:
+    one: {{ from: one, to: sink, protocol: {scheme} }}
+    two: {{ from: two, to: sink, protocol: {scheme} }}
+"""
+FROM_S, TO_S = 2, 5  # whatever the scheme, two flows of one round trip share alike by then
+LEAST_JAIN, LEAST_UTILIZATION = 0.95, 0.85
+
+
+def schemes(turnpike):
+    """The registry's names, as the editor's schema has them."""
+    text = subprocess.run([turnpike, "schema"], text=True, capture_output=True, timeout=30, check=True)
+    flow = json.loads(text.stdout)["properties"]["traffic"]["properties"]["flows"]
+    return next(form["enum"] for form in flow["additionalProperties"]["properties"]["protocol"]["oneOf"]
+                if "enum" in form)
+
+
+def rates(folder):
+    """Mbps of each host, over the time in which it is judged."""
+    lines = [line.split(",") for line in (folder / "rates.csv").read_text().splitlines()]
+    at = {name: i for i, name in enumerate(lines[0])}
+    sums = {}
+    for row in lines[1:]:
+        if row[at["flow"]] == "" and FROM_S < float(row[at["t"]]) <= TO_S:
+            sums.setdefault(row[at["host"]], []).append(float(row[at["rate_mbps"]]))
+    return {host: sum(values) / len(values) for host, values in sums.items()}
+
+
+def play(turnpike, scheme, rate, folder):
+    """(0 if the hosts shared the link, what the programs said, rates by host, utilisation)."""
+    topology = folder / f"scheme-{scheme}-{os.getpid()}.yaml"  # its name is in memif's sockets' names
+    topology.write_text(TOPOLOGY.format(scheme=scheme, rate=rate))
+    # Its exit code is about budgets, which not every scheme has: it is judged here.
+    done = subprocess.run([turnpike, "demo", topology, "--out", folder / "out", "--live", "off"], text=True,
+                          timeout=60, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    summary = folder / "out" / "summary.json"
+    if not summary.exists():
+        return 1, done.stdout, {}, 0
+    found = rates(folder / "out")
+    used = sum(found.values()) / json.loads(summary.read_text())["links"]["bottleneck"]["rate_mbps"]
+    good = jain(found) >= LEAST_JAIN and used >= LEAST_UTILIZATION
+    return 0 if good else 1, done.stdout, found, used
+
+
+def jain(found):
+    values = list(found.values())
+    squares = sum(v * v for v in values)
+    return sum(values) ** 2 / (2 * squares) if squares else 0
+
+
+def main():
+    turnpike, rate = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+    tap = Tap()
+    for scheme in schemes(turnpike):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            _, said, found, used = undisturbed(scheme, folder / "out",
+                                               lambda: play(turnpike, scheme, rate, folder))
+            told = ", ".join(f"{host} {mbps:.1f} Mbps" for host, mbps in sorted(found.items()))
+            tap.check(f"{scheme}: the hosts share the link alike, {told}", jain(found) >= LEAST_JAIN,
+                      f"Jain's index {jain(found):.3f}", *said.splitlines()[-25:])
+            tap.check(f"{scheme}: goodput is {100 * used:.1f} % of the link", used >= LEAST_UTILIZATION)
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()
