@@ -111,6 +111,7 @@ struct alignas(64) Flow {
             .rtt = rtt.latest(),
             .smoothed_rtt = rtt.smoothed(),
             .packet_size = kind->packet,
+            .in_flight = static_cast<double>(in_flight_bytes),
             .unsent = unsent(),
             .limit = kind->limit,
             .headroom = headroom};

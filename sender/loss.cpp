@@ -43,6 +43,7 @@ Losses detect_losses(Flow& flow, RecordPool& pool, double headroom, Nanos now) {
 uint32_t time_out(Flow& flow, RecordPool& pool, double headroom, Nanos now) {
   const Nanos away = std::max(flow.rtt.smoothed(), flow.newest_rtt) + flow.rtt.reordering();
   uint32_t count = 0;
+  flow.law->on_timeout(flow.state(now, headroom));
   while (!flow.in_flight.empty()) {
     const uint32_t head = flow.in_flight.head();
     if (count > 0 && pool[head].sent + away > now) break;

@@ -10,9 +10,7 @@ namespace turnpike::sender {
 
 class RoundTrip {
  public:
-  static constexpr Nanos kFirstTimeout = 1_s;  // RFC 6298 (2.1)
-  // RFC 6298 (2.4) says 1 s and Linux 200 ms: what a delayed ACK may take. Ours are never delayed.
-  static constexpr Nanos kLeastTimeout = 200_ms;
+  static constexpr Nanos kFirstTimeout = 1_s;     // RFC 6298 (2.1)
   static constexpr Nanos kLongestTimeout = 60_s;  // RFC 6298 (2.5)
   static constexpr Nanos kLeastReordering = 100_us;
 
@@ -30,6 +28,9 @@ class RoundTrip {
     smoothed_ += (rtt - smoothed_) / 8;
   }
 
+  /// The flow's law says how soon is too soon.
+  void set_least_timeout(Nanos least) { least_timeout_ = least; }
+
   [[nodiscard]] Nanos latest() const { return latest_; }
   [[nodiscard]] Nanos smoothed() const { return smoothed_; }
   [[nodiscard]] Nanos least() const { return least_; }
@@ -37,7 +38,7 @@ class RoundTrip {
   /// How long to wait for an ACK after `backoff` time-outs in a row: RFC 6298 (2.3), (5.5).
   [[nodiscard]] Nanos timeout(unsigned backoff) const {
     Nanos t = kFirstTimeout;
-    if (smoothed_.count() != 0) t = std::max(kLeastTimeout, smoothed_ + variation_ * 4);
+    if (smoothed_.count() != 0) t = std::max(least_timeout_, smoothed_ + variation_ * 4);
     return std::min(kLongestTimeout, t * (int64_t{1} << std::min(backoff, 16U)));
   }
 
@@ -46,6 +47,7 @@ class RoundTrip {
 
  private:
   Nanos latest_{0}, smoothed_{0}, variation_{0}, least_{0};
+  Nanos least_timeout_{0};
 };
 
 }  // namespace turnpike::sender

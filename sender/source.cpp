@@ -47,6 +47,7 @@ Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
   cut(f, event.bytes);
 
   f.law = kind.protocol->make_flow_law(kind.params, f.law_storage);
+  f.rtt.set_least_timeout(f.law->least_timeout());
   f.wants_budget = true;
   f.member.terms = &kind.terms;
   parts_.strategy->join(f.member);

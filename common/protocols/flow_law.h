@@ -17,6 +17,7 @@ struct FlowState {
   Nanos rtt{0};              // latest sample; 0 until the handshake measured one
   Nanos smoothed_rtt{0};     // RFC 6298 average; 0 likewise
   uint32_t packet_size = 0;  // B of a full packet (IP datagram)
+  double in_flight = 0;      // B whose fate was not known before this call
   double unsent =
       std::numeric_limits<double>::infinity();  // B still to be sent, infinity if endless
   double limit = std::numeric_limits<double>::infinity();     // B/s the application can send
@@ -66,6 +67,8 @@ class FlowLaw {
   /// Acknowledged by a range or cumulatively, its own ACK having been lost: no fresh feedback.
   virtual void on_ack_without_feedback(const FlowState&, const PacketNote&) = 0;
   virtual void on_loss(const FlowState&, const PacketNote&) = 0;
+  /// Nothing was heard for the retransmission time-out. on_loss() for what was lost comes after.
+  virtual void on_timeout(const FlowState&) {}
 
   /// For so long the flow sent nothing although it might have: its host had nothing to send, or did
   /// not run. The transport does not make up for it.
@@ -77,6 +80,10 @@ class FlowLaw {
   [[nodiscard]] virtual double window(const FlowState&) const {
     return std::numeric_limits<double>::infinity();
   }
+
+  /// Least retransmission time-out. RFC 6298 (2.4) says 1 s and Linux 200 ms: what a delayed ACK
+  /// may take. Ours are never delayed.
+  [[nodiscard]] virtual Nanos least_timeout() const { return 200_ms; }
 
   /// What the flow may spend now: w_i. A floor under its rate may take more.
   [[nodiscard]] virtual Budget granted() const { return Budget(0); }

@@ -8,12 +8,14 @@
 #include "common/protocols/fcp/protocol.h"
 #include "common/protocols/qfcp/protocol.h"
 #include "common/protocols/rcp/protocol.h"
+#include "common/protocols/tcp/protocol.h"
 #include "common/protocols/xcp/protocol.h"
 
 namespace turnpike {
 namespace {
 
-constexpr std::array kProtocols{fcp::kProtocol, rcp::kProtocol, qfcp::kProtocol, xcp::kProtocol};
+constexpr std::array kProtocols{fcp::kProtocol, rcp::kProtocol, qfcp::kProtocol, xcp::kProtocol,
+                                tcp::kProtocol};
 
 }  // namespace
 

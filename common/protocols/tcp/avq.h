@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Adaptive virtual queue (Kunniyur and Srikant 2001): the queue that a smaller link would have.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "common/protocols/tcp/disciplines.h"
+
+namespace turnpike::tcp {
+
+/// At an arrival of b bytes, the last having been at s:
+///
+///     VQ <- max(0, VQ - C_v (t - s)); told of if VQ + b > B, else VQ <- VQ + b
+///     C_v <- max(min(C_v + alpha gamma C (t - s), C) - alpha b, 0)
+///
+/// which is dC_v/dt = alpha (gamma C - input). Every lcore goes on from the latest view anybody
+/// left, with what has come in since; one lcore alone is the equations.
+class Avq : public DropTail {
+ public:
+  static constexpr bool kJudges = true;
+
+  Avq(const ParamValues& params, unsigned shards);
+  void burst(unsigned shard, const LinkState& link, Nanos now);
+  Advice judge(unsigned shard, const Arrival& a);
+  /// virtual_capacity_mbps, virtual_queue_kb.
+  size_t gauges(std::span<Gauge> out) const;
+
+ private:
+  // C_v in B/s, VQ in B, time in ns, bytes that came and those of them that entered VQ.
+  enum Figure : size_t { kCapacity, kQueue, kAt, kOffered, kEntered, kFigures };
+  struct alignas(64) Shard {
+    SharedView<kFigures> view;
+    SharedView<kFigures>::Values own{};  // the latest view as this lcore has brought it forward
+    double buffer = 0;                   // B
+  };
+
+  double damping_, utilization_;
+  SharedCount offered_, entered_;
+  std::vector<Shard> shards_;
+};
+
+}  // namespace turnpike::tcp

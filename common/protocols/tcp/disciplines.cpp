@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/protocols/tcp/disciplines.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace turnpike::tcp {
+namespace {
+
+double read(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
+void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_relaxed); }
+
+size_t fill(std::span<Gauge> out, std::span<const Gauge> all) {
+  const size_t n = std::min(all.size(), out.size());
+  std::copy_n(all.begin(), n, out.begin());
+  return n;
+}
+
+}  // namespace
+
+Red::Red(const ParamValues& params, unsigned shards)
+    : DropTail(params, shards),
+      weight_(params[kRedWeight]),
+      packet_(params[kPacket]),
+      least_(params[kRedLeast]),
+      most_(std::max(params[kRedLeast], params[kRedMost])),
+      curve_{.max_p = params[kRedMaxP], .gentle = params[kRedGentle] != 0},
+      arrivals_(shards) {
+  shards_.reserve(shards);
+  for (unsigned s = 0; s < shards; ++s) shards_.emplace_back(s + 1);
+}
+
+void Red::burst(unsigned shard, const LinkState& link, Nanos now) {
+  Shard& s = shards_[shard];
+  s.curve = curve_;
+  s.curve.least = least_ * link.buffer;
+  s.curve.most = most_ * link.buffer;
+  s.rate = link.capacity;
+  s.now = now;
+  if (const double others = arrivals_.fresh(shard); others > 0) {
+    s.red.age(weight_, others, link.queue);
+  } else if (link.queue <= 0 && now > s.empty_at) {
+    // Packets that could have gone while the queue was empty count as having found it so.
+    s.red.age(weight_, to_seconds(now - s.empty_at) * link.capacity / packet_, 0);
+    s.empty_at = now;
+  }
+  write(average_, s.red.average());
+  write(probability_, std::min(1.0, s.curve.probability(s.red.average())));
+}
+
+Advice Red::judge(unsigned shard, const Arrival& a) {
+  Shard& s = shards_[shard];
+  arrivals_.add(shard, 1);
+  s.red.arrival(weight_, a.queue);
+  s.empty_at = s.now + from_seconds((a.queue + a.size) / s.rate);
+  return s.red.advise(s.curve.probability(s.red.average()));
+}
+
+size_t Red::gauges(std::span<Gauge> out) const {
+  return fill(out, std::array<Gauge, 2>{{{"average_queue_kb", read(average_) * 1e-3},
+                                         {"mark_probability", read(probability_)}}});
+}
+
+Rem::Rem(const ParamValues& params, unsigned shards)
+    : DropTail(params, shards),
+      gamma_(params[kRemGamma]),
+      phi_(params[kRemPhi]),
+      queue_gain_(params[kRemQueueGain]),
+      target_(params[kRemTarget]),
+      packet_(params[kPacket]),
+      sums_(shards) {
+  dice_.reserve(shards);
+  for (unsigned s = 0; s < shards; ++s) dice_.emplace_back(s + 1);
+}
+
+Advice Rem::judge(unsigned shard, const Arrival& a) {
+  sums_.add(shard, {a.size});
+  const double p = read(probability_);
+  return p > 0 && dice_[shard].random.next() < p ? Advice::kTell : Advice::kTake;
+}
+
+Nanos Rem::update(const LinkState& link, Nanos now) {
+  const double in = sums_.take()[0];
+  if (begun_) {
+    const double carried = link.capacity * to_seconds(now - last_);
+    const double excess = in - carried + queue_gain_ * (link.queue - target_ * link.buffer);
+    write(price_, std::max(0.0, read(price_) + gamma_ * excess / packet_));
+    write(probability_, 1 - std::pow(phi_, -read(price_)));
+  }
+  begun_ = true;
+  last_ = now;
+  return now + from_seconds(10 * packet_ / link.capacity);
+}
+
+size_t Rem::gauges(std::span<Gauge> out) const {
+  return fill(out, std::array<Gauge, 2>{{{"marking_price", read(price_)},
+                                         {"mark_probability", read(probability_)}}});
+}
+
+}  // namespace turnpike::tcp

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/protocols/tcp/link.h"
+
+#include "common/protocols/tcp/avq.h"
+#include "common/protocols/tcp/disciplines.h"
+#include "common/protocols/tcp/rio.h"
+
+namespace turnpike::tcp {
+namespace {
+
+/// What all disciplines have in common: they look at packets one by one and advise.
+template <class D>
+class Link final : public LinkLaw {
+ public:
+  Link(const ParamValues& params, unsigned shards)
+      : discipline_(params, shards),
+        mark_(params[kSignal] == static_cast<double>(Telling::kMark)) {}
+
+  uint64_t arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,
+                  Nanos now) override {
+    discipline_.burst(shard, link, now);
+    if constexpr (!D::kJudges) return 0;
+    double queue = link.queue;
+    for (PricedPacket& p : burst) {
+      const uint32_t flags = p.header != nullptr ? load(p.header) : 0;
+      const Arrival a{.size = static_cast<double>(p.size),
+                      .queue = queue,
+                      .in_profile = (flags & kInProfile) != 0};
+      p.verdict = verdict(discipline_.judge(shard, a), p, flags);
+      if (!p.admitted || p.verdict == Verdict::kDrop) continue;
+      discipline_.enter(shard, a);
+      queue += a.size;
+    }
+    return 0;
+  }
+
+  void depart(unsigned shard, std::span<PricedPacket> burst, const LinkState& /*link*/,
+              Nanos /*now*/) override {
+    for (const PricedPacket& p : burst)
+      if (p.header != nullptr) discipline_.leave(shard, p.size, (load(p.header) & kInProfile) != 0);
+  }
+  [[nodiscard]] bool departs() const override { return D::kDeparts; }
+  [[nodiscard]] bool judges() const override { return D::kJudges; }
+  Nanos update(const LinkState& link, Nanos now) override { return discipline_.update(link, now); }
+  size_t gauges(std::span<Gauge> out) const override { return discipline_.gauges(out); }
+  [[nodiscard]] Rewritten rewritten() const override { return {0, kHeaderSize}; }
+
+ private:
+  [[nodiscard]] Verdict verdict(Advice advice, const PricedPacket& p, uint32_t flags) const {
+    if (advice == Advice::kTake) return Verdict::kPass;
+    if (advice == Advice::kDrop || !mark_) return Verdict::kDrop;
+    if (p.header == nullptr) return Verdict::kSignal;
+    if ((flags & kCapable) == 0) return Verdict::kDrop;
+    store(flags | kMarked, p.header);
+    return Verdict::kPass;
+  }
+
+  D discipline_;
+  bool mark_;
+};
+
+}  // namespace
+
+std::unique_ptr<LinkLaw> make_link(const ParamValues& params, unsigned shards) {
+  switch (static_cast<Discipline>(params[kDiscipline])) {
+    case Discipline::kRed:
+      return std::make_unique<Link<Red>>(params, shards);
+    case Discipline::kRem:
+      return std::make_unique<Link<Rem>>(params, shards);
+    case Discipline::kAvq:
+      return std::make_unique<Link<Avq>>(params, shards);
+    case Discipline::kRio:
+      return std::make_unique<Link<Rio>>(params, shards);
+    case Discipline::kDropTail:
+      break;
+  }
+  return std::make_unique<Link<DropTail>>(params, shards);
+}
+
+}  // namespace turnpike::tcp

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// TCP's line in the registry.
+#pragma once
+
+#include "common/protocols/registry.h"
+#include "common/protocols/tcp/flow.h"
+#include "common/protocols/tcp/link.h"
+
+namespace turnpike::tcp {
+
+inline constexpr Protocol kProtocol{
+    .name = "tcp",
+    .id = kProtocolId,
+    .header_size = kHeaderSize,
+    .link_params = kLinkParams,
+    .flow_params = kFlowParams,
+    .presets = kPresets,
+    .make_link_law = make_link,
+    .make_flow_law = make_flow_law<Flow>,
+};
+
+}  // namespace turnpike::tcp

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Random early detection (Floyd and Jacobson 1993), gentle (Floyd 2000): one average and its dice.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "common/protocols/tcp/random.h"
+
+namespace turnpike::tcp {
+
+/// What a discipline says of an arriving packet.
+enum class Advice : uint8_t {
+  kTake,
+  kTell,  // its flow should hear of congestion
+  kDrop,
+};
+
+/// DPDK's rte_red knows no gentle mode, keeps its average in tenths of a packet, and would be the
+/// only DPDK among the laws, which the lab and the tests run without it. Hence our own.
+struct RedCurve {
+  double least = 0, most = 0;  // of the average, in any unit
+  double max_p = 0;
+  bool gentle = true;
+
+  /// Probability p_b that a packet is told of, by average; beyond 1: all are dropped.
+  [[nodiscard]] double probability(double average) const {
+    if (average < least) return 0;
+    if (average < most) return max_p * (average - least) / (most - least);
+    if (gentle && average < 2 * most) return max_p + (1 - max_p) * (average - most) / most;
+    return kAll;
+  }
+  static constexpr double kAll = 2;
+};
+
+/// One lcore's view of a queue's average, and its packets since the last that was told of.
+class RedAverage {
+ public:
+  explicit RedAverage(uint64_t seed) : random_(seed) {}
+
+  /// The average ages as by `packets` arrivals that found a queue of `queue`.
+  void age(double weight, double packets, double queue) {
+    average_ += (1 - std::pow(1 - weight, packets)) * (queue - average_);
+  }
+  void arrival(double weight, double queue) { average_ += weight * (queue - average_); }
+  [[nodiscard]] double average() const { return average_; }
+
+  /// Tells of packets at p_b, but evenly: after `count` that were taken, p_b / (1 - count p_b).
+  Advice advise(double p) {
+    if (p <= 0) {
+      count_ = 0;
+      return Advice::kTake;
+    }
+    if (p > 1) {
+      count_ = 0;
+      return Advice::kDrop;
+    }
+    const double room = 1 - count_ * p;
+    if (room > 0 && random_.next() * room >= p) {
+      ++count_;
+      return Advice::kTake;
+    }
+    count_ = 0;
+    return Advice::kTell;
+  }
+
+ private:
+  double average_ = 0;
+  double count_ = 0;
+  Random random_;
+};
+
+}  // namespace turnpike::tcp

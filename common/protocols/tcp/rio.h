@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// RIO (Clark and Fang 1998): RED with in and out, one queue and two thresholds.
+#pragma once
+
+#include <vector>
+
+#include "common/protocols/tcp/disciplines.h"
+
+namespace turnpike::tcp {
+
+/// Packets within their profile are judged by the average queue of their like, the others by the
+/// average of all: when the queue grows, it is the others who hear of it first.
+class Rio : public DropTail {
+ public:
+  static constexpr bool kJudges = true, kDeparts = true;
+
+  Rio(const ParamValues& params, unsigned shards);
+  void burst(unsigned shard, const LinkState& link, Nanos now);
+  Advice judge(unsigned shard, const Arrival& a);
+  void enter(unsigned shard, const Arrival& a);
+  void leave(unsigned shard, double size, bool in_profile);
+  /// average_in_kb, average_all_kb, mark_probability_in, mark_probability_out.
+  size_t gauges(std::span<Gauge> out) const;
+
+ private:
+  struct alignas(64) Shard {
+    explicit Shard(uint64_t seed) : in(2 * seed), all(2 * seed + 1) {}
+    RedAverage in, all;
+    double in_queue = 0;  // B
+    double rate = 0;      // B/s
+    Nanos now{0}, empty_at{0};
+  };
+
+  [[nodiscard]] double in_queue(double queue) const;
+
+  double weight_, packet_;
+  RedCurve in_, out_;  // of averages in B
+  SharedCount arrivals_, in_arrivals_, entered_, left_;
+  std::vector<Shard> shards_;
+  std::atomic<double> average_in_{0}, average_all_{0};
+};
+
+}  // namespace turnpike::tcp
