@@ -10,7 +10,7 @@ local kinds = {
   [1] = "SYN", [2] = "SYN-ACK", [3] = "DATA", [4] = "ACK", [5] = "FIN", [6] = "FIN-ACK", [7] = "RESET",
 }
 local answers = { [2] = true, [4] = true, [6] = true, [7] = true }
-local protocols = { [1] = "FCP", [2] = "RCP", [3] = "QFCP", [4] = "XCP" }
+local protocols = { [1] = "FCP", [2] = "RCP", [3] = "QFCP", [4] = "XCP", [5] = "QCP", [8] = "QCP (8 B)" }
 
 local f = {
   version = ProtoField.uint8("turnpike.version", "Version", base.DEC, nil, 0xf0),
@@ -35,6 +35,7 @@ local f = {
   fcp_exchange = ProtoField.float("turnpike.fcp.exchange", "Exchange rate"),
   rate_rtt = ProtoField.uint32("turnpike.rate.rtt", "Round trip (ns)"),
   rate_rate = ProtoField.float("turnpike.rate.rate", "Rate (B/s)"),
+  qcp_interval = ProtoField.float("turnpike.qcp.interval", "Inter-byte interval (s/B)"),
   xcp_rtt = ProtoField.uint32("turnpike.xcp.rtt", "Round trip (ns)"),
   xcp_window = ProtoField.float("turnpike.xcp.window", "Window (B)"),
   xcp_feedback = ProtoField.float("turnpike.xcp.feedback", "Feedback (B)"),
@@ -92,12 +93,18 @@ end
 
 local function finite(v) return v > -math.huge and v < math.huge end
 
--- RCP's and QFCP's.
+-- RCP's, QFCP's and QCP's of 8 bytes.
 local function explicit_rate(tvb, tree)
   local figure = figures(tvb, tree)
   tree:add(f.rate_rtt, tvb(0, 4))
   figure(f.rate_rate, 4, function(r) return r:float() > 0 and finite(r:float()) end)
   return string.format(" rate=%.4g", tvb(4, 4):float())
+end
+
+local function qcp(tvb, tree)
+  local text = explicit_rate(tvb, tree)
+  figures(tvb, tree)(f.qcp_interval, 8, function(r) return r:float() > 0 and finite(r:float()) end)
+  return text
 end
 
 local function xcp(tvb, tree)
@@ -117,6 +124,8 @@ local congestion_headers = {
   [2] = { size = 8, show = explicit_rate },
   [3] = { size = 8, show = explicit_rate },
   [4] = { size = 12, show = xcp },
+  [5] = { size = 12, show = qcp },
+  [8] = { size = 8, show = explicit_rate },
 }
 
 local function show_ranges(tvb, tree, count)

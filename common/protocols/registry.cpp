@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/protocols/fcp/protocol.h"
+#include "common/protocols/qcp/protocol.h"
 #include "common/protocols/qfcp/protocol.h"
 #include "common/protocols/rcp/protocol.h"
 #include "common/protocols/tcp/protocol.h"
@@ -14,7 +15,8 @@
 namespace turnpike {
 namespace {
 
-constexpr std::array kProtocols{fcp::kProtocol, rcp::kProtocol, qfcp::kProtocol, xcp::kProtocol,
+constexpr std::array kProtocols{fcp::kProtocol, rcp::kProtocol, qfcp::kProtocol,
+                                xcp::kProtocol, qcp::kProtocol, qcp::kShortProtocol,
                                 tcp::kProtocol};
 
 }  // namespace

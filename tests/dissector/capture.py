@@ -16,7 +16,7 @@ INTEGERS = ["turnpike." + name for name in (
     "version", "kind", "protocol", "ranges", "length", "flow", "seq", "ack", "timestamp", "echo",
     "range.begin", "range.end", "fcp.rtt", "rate.rtt", "xcp.rtt")]
 FLOATS = ["turnpike." + name for name in (
-    "fcp.price", "fcp.preload", "fcp.balance", "fcp.exchange", "rate.rate", "xcp.window", "xcp.feedback")]
+    "fcp.price", "fcp.preload", "fcp.balance", "fcp.exchange", "rate.rate", "qcp.interval", "xcp.window", "xcp.feedback")]
 # Status: 0 bad, 1 good, 3 not present.
 OTHERS = ["frame.number", "udp.srcport", "udp.dstport", "ip.checksum.status", "udp.checksum.status",
           "_ws.expert.message", "_ws.malformed", "_ws.col.Protocol", "_ws.col.Info"]

@@ -13,6 +13,7 @@
 
 #include "common/protocols/explicit_rate/header.h"
 #include "common/protocols/fcp/header.h"
+#include "common/protocols/qcp/header.h"
 #include "common/protocols/xcp/header.h"
 #include "common/wire/bytes.h"
 #include "common/wire/capture.h"
@@ -157,6 +158,16 @@ void write_others(Writer& w) {
   w.other("QFCP", kQfcp, rate(2.5e6F), rates);
   w.other("a rate of nothing", kRcp, rate(0), json::object(), "figure");
   w.other("RCP, too long", kRcp, Bytes(12, 1), json::object(), "congestion");
+
+  w.other("QCP, short", qcp::kShortProtocolId, rate(2.5e6F), rates);
+  Bytes interval(qcp::kHeaderSize);
+  qcp::store({.common = {.rtt_ns = 20'000'000, .rate = 2.5e6F}, .interval = 4e-7F},
+             interval.data());
+  json all = rates;
+  all["turnpike.qcp.interval"] = 4e-7;
+  w.other("QCP", qcp::kProtocolId, interval, all);
+  qcp::store({.common = {.rate = 2.5e6F}, .interval = -1}, interval.data());
+  w.other("a negative interval", qcp::kProtocolId, interval, json::object(), "figure");
 
   Bytes b(xcp::kHeaderSize);
   xcp::store({.rtt_ns = 20'000'000, .window = 15'000, .feedback = -300}, b.data());

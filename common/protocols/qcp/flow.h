@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// QCP at the sender: the rate that it is told times its weight, and what it says of it.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "common/protocols/explicit_rate/flow.h"
+#include "common/protocols/qcp/header.h"
+#include "common/protocols/qcp/params.h"
+
+namespace turnpike::qcp {
+
+/// R_j = w R of the newest answer, sent evenly: its own window, R_j RTT, would fall silent whenever
+/// R falls, and who is silent is not counted. Every packet names sigma = w/R_j, which is 1/R for
+/// whoever does as he was told; a SYN, with R_init, hardly counts. Losses change nothing.
+class Flow : public explicit_rate::Flow {
+ public:
+  explicit Flow(const ParamValues& params)
+      : weight_(params[kWeight]),
+        first_packets_(params[kFirstWindow]),
+        usual_rtt_(params[kUsualRtt]),
+        start_(static_cast<Start>(params[kStart])),
+        excess_(params[kConduct] == static_cast<double>(Conduct::kGreedy) ? 2 : 1) {}
+
+  void write_syn(const FlowState& s, uint32_t size, uint8_t* header, PacketNote&) override {
+    write({}, weight_ * usual_rtt_ / std::max<double>(first_window(s), size), header);
+  }
+  void write_data(const FlowState& s, uint32_t, uint8_t* header, PacketNote&) override {
+    const int64_t rtt = first_window_ > 0 ? 0 : s.rtt.count();
+    write({.rtt_ns = static_cast<uint32_t>(std::clamp<int64_t>(rtt, 0, UINT32_MAX))},
+          weight_ / own_rate(s), header);
+  }
+  bool on_syn_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) override {
+    first_window_ = start_ == Start::kWindow ? first_window(s) : 0;
+    return explicit_rate::Flow::on_ack(s, note, header);
+  }
+  bool on_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) override {
+    if (!explicit_rate::Flow::on_ack(s, note, header)) return false;
+    first_window_ = 0;
+    return true;
+  }
+
+  [[nodiscard]] BitRate rate(const FlowState& s) const override {
+    return first_window_ > 0 ? BitRate(std::numeric_limits<double>::infinity())
+                             : from_bytes_per_second(own_rate(s));
+  }
+  [[nodiscard]] double window(const FlowState& s) const override {
+    return first_window_ > 0 ? std::max<double>(first_window_, s.packet_size)
+                             : std::numeric_limits<double>::infinity();
+  }
+
+ protected:
+  /// Writes what this form of the header has room for.
+  virtual void write(const explicit_rate::Header& common, double interval, uint8_t* header) {
+    store({common, static_cast<float>(interval)}, header);
+  }
+
+ private:
+  /// B.
+  [[nodiscard]] double first_window(const FlowState& s) const {
+    return std::min(first_packets_ * s.packet_size, s.unsent);
+  }
+  /// s; never nothing.
+  [[nodiscard]] static double round_trip(const FlowState& s) {
+    return std::max(to_seconds(s.smoothed_rtt), 1e-9);
+  }
+  /// R_j in B/s: as told, but at least the packet per round trip that the transport sends anyway.
+  [[nodiscard]] double own_rate(const FlowState& s) const {
+    const double rtt = round_trip(s);
+    if (first_window_ > 0) return first_window_ / rtt;
+    return std::max(weight_ * told() * excess_, s.packet_size / rtt);
+  }
+
+  double weight_, first_packets_, usual_rtt_;
+  Start start_;
+  double excess_;
+  double first_window_ = 0;  // B, while the first round lasts
+};
+
+/// With the short header, which has no room for the interval.
+class ShortFlow final : public Flow {
+ public:
+  using Flow::Flow;
+
+ private:
+  void write(const explicit_rate::Header& common, double, uint8_t* header) override {
+    explicit_rate::store(common, header);
+  }
+};
+
+}  // namespace turnpike::qcp

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/protocols/qcp/link.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/protocols/qcp/header.h"
+
+namespace turnpike::qcp {
+namespace {
+
+constexpr double kPacket = 1000;  // B, what the least rate counts in
+
+double read(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
+void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_relaxed); }
+
+}  // namespace
+
+double Link::Dice::roll() {
+  state ^= state << 13;  // Marsaglia's xorshift64
+  state ^= state >> 7;
+  state ^= state << 17;
+  return static_cast<double>(state >> 11) * 0x1p-53;
+}
+
+Link::Link(const ParamValues& params, unsigned shards, Form form)
+    : alpha_(params[kAlpha]),
+      beta_(params[kBeta]),
+      interval_(params[kInterval]),
+      most_rtt_(params[kMostRtt]),
+      floor_(params[kFloor]),
+      form_(form),
+      count_(form == Form::kLong ? static_cast<Count>(params[kCount]) : Count::kSimplified),
+      police_(form == Form::kLong && params[kPolice] == static_cast<double>(Police::kOn)),
+      average_rtt_(params[kFirstRtt]),
+      sums_(shards),
+      dice_(std::make_unique<Dice[]>(shards)) {
+  for (unsigned i = 0; i < shards; ++i) dice_[i].state += i;
+}
+
+// sigma of equation 4 or 12; `own` is the link's, 1/R(t-d), for what says nothing of its rate.
+double Link::flow_time(const PricedPacket& p, const Header& h, double own) const {
+  double sigma = h.interval;
+  if (count_ == Count::kSimplified) sigma = own;
+  // A flow in its first round has been told nothing yet: what it says is what it can use.
+  if (count_ == Count::kSharing && h.common.rtt_ns != 0) sigma = std::min(sigma, own);
+  return std::min(p.size * sigma, most_rtt_);
+}
+
+uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+                      Nanos /*now*/) {
+  const double known = read(rate_), rate = known > 0 ? known : link.capacity;
+  const auto least = static_cast<float>(rate);
+  const double lawful = read(lawful_);
+  ShardSums<kFields>::Values sums{};
+  uint64_t refused = 0;
+  for (size_t i = 0; i < burst.size(); ++i) {
+    PricedPacket& p = burst[i];
+    if (p.header == nullptr) {
+      sums[kFlowTime] += p.size / rate;
+      continue;
+    }
+    const Header h =
+        form_ == Form::kLong ? load(p.header) : Header{explicit_rate::load(p.header), 1};
+    if (!credible(h)) {
+      refused |= uint64_t{1} << i;
+      continue;
+    }
+    sums[kFlowTime] += flow_time(p, h, 1 / rate);
+    if (h.common.rtt_ns != 0) {
+      sums[kRttBytes] += p.size;
+      sums[kRtt] += h.common.rtt_ns * 1e-9 * p.size;
+    }
+    if (!p.admitted) continue;
+    // Section 10.4: (R_M - R) / R_M, where R_M = w/sigma is what the packet says (section 10.2).
+    if (police_ && lawful > 0 && dice_[index].roll() < 1 - lawful * h.interval) {
+      sums[kPoliced] += p.size;
+      p.verdict = Verdict::kDrop;
+      continue;
+    }
+    wire::store_f32(p.header + explicit_rate::kRateOffset, std::min(h.common.rate, least));
+  }
+  sums_.add(index, sums);
+  return refused;
+}
+
+// Equation 4. Nobody there leaves everything to whoever comes; the queue is as of now.
+double Link::rate_for(double flows, double length, const LinkState& link) const {
+  const double usable =
+      std::max(alpha_ * link.capacity - beta_ * link.queue / length, floor_ * link.capacity);
+  const double rate = flows > 0 ? usable / flows : usable;
+  return std::clamp(rate, std::min(kPacket / most_rtt_, link.capacity), link.capacity);
+}
+
+Nanos Link::update(const LinkState& link, Nanos now) {
+  const auto sums = sums_.take();
+  double rate = rate_for(0, period(), link);
+  if (read(rate_) > 0 && now > last_) {
+    const double length = to_seconds(now - last_), flows = sums[kFlowTime] / length;
+    rate = rate_for(flows, length, link);
+    write(flows_, flows);
+    write(policed_, read(policed_) + sums[kPoliced]);
+    if (sums[kRttBytes] > 0) {
+      const double average = read(average_rtt_);
+      write(average_rtt_, average + kRttGain * (sums[kRtt] / sums[kRttBytes] - average));
+    }
+  }
+  write(rate_, rate);
+  last_ = now;
+
+  // Whoever has not heard of this rate may send at any that was told in the last round trip.
+  past_rates_[updates_++ % past_rates_.size()] = rate;
+  const double told = std::ceil(2 * read(average_rtt_) / period());
+  const size_t reach = static_cast<size_t>(std::min<double>(told, past_rates_.size() - 1)) + 1;
+  double lawful = rate;
+  for (size_t back = 1; back <= reach && back <= updates_; ++back)
+    lawful = std::max(lawful, past_rates_[(updates_ - back) % past_rates_.size()]);
+  write(lawful_, lawful);
+  return now + from_seconds(period());
+}
+
+double Link::period() const { return std::min(read(average_rtt_), interval_); }
+
+size_t Link::gauges(std::span<Gauge> out) const {
+  const std::array<Gauge, 4> all{{{"rate_mbps", read(rate_) * 8e-6},
+                                  {"flows", read(flows_)},
+                                  {"average_rtt_ms", read(average_rtt_) * 1e3},
+                                  {"policed_bytes", read(policed_)}}};
+  const size_t n = std::min(all.size(), out.size());
+  std::copy_n(all.begin(), n, out.begin());
+  return n;
+}
+
+LinkLaw::Rewritten Link::rewritten() const {
+  return {explicit_rate::kRateOffset, explicit_rate::kRateOffset + sizeof(float)};
+}
+
+}  // namespace turnpike::qcp

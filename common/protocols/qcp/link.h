@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// QCP at a router's egress link: the capacity shared by flows that are counted, not guessed.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "common/protocols/link_law.h"
+#include "common/protocols/qcp/header.h"
+#include "common/protocols/qcp/params.h"
+#include "common/protocols/shard_sums.h"
+
+namespace turnpike::qcp {
+
+/// Once per d, the average round trip or `interval` if that is less (equations 4, 12 and 16):
+///
+///     N = 1/d sum size_k sigma_k      R = (alpha C - beta q/d) / N
+///
+/// over the packets k of the last d. sigma = w/R_j is what a packet says; a flow that sends as it
+/// says counts w, however long its round trip. Traffic that says nothing counts as if it had been
+/// told the last R (equation 13), which is all that the simplified form knows.
+///
+/// Every lcore counts for itself; the link's owner adds up and sets the rate that all read.
+class Link : public LinkLaw {
+ public:
+  Link(const ParamValues& params, unsigned shards) : Link(params, shards, Form::kLong) {}
+
+  uint64_t arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+                  Nanos now) final;
+  [[nodiscard]] bool judges() const final { return police_; }
+  Nanos update(const LinkState& link, Nanos now) final;
+  size_t gauges(std::span<Gauge> out) const final;
+  [[nodiscard]] Rewritten rewritten() const final;
+
+ protected:
+  enum class Form { kShort, kLong };
+  Link(const ParamValues& params, unsigned shards, Form form);
+
+ private:
+  enum Field : size_t { kFlowTime, kRttBytes, kRtt, kPoliced, kFields };  // kFlowTime: s, N d
+
+  /// An lcore's own source of chance.
+  struct alignas(64) Dice {
+    uint64_t state = 0x9e3779b97f4a7c15;
+    double roll();  // even in [0, 1)
+  };
+
+  static constexpr double kRttGain = 0.125;  // of the average round trip, per interval
+
+  [[nodiscard]] double flow_time(const PricedPacket& p, const Header& h, double own) const;
+  [[nodiscard]] double period() const;  // d, s
+  [[nodiscard]] double rate_for(double flows, double length, const LinkState& link) const;
+
+  double alpha_, beta_, interval_, most_rtt_, floor_;
+  Form form_;
+  Count count_;
+  bool police_;
+  std::atomic<double> average_rtt_;      // s
+  std::atomic<double> rate_{0};          // B/s; 0 before the first update
+  std::atomic<double> lawful_{0};        // B/s, the most that anybody may still believe to be his
+  std::atomic<double> flows_{0};         // N
+  std::atomic<double> policed_{0};       // B since the start
+  std::array<double, 16> past_rates_{};  // B/s, of the last intervals, as a ring
+  uint64_t updates_ = 0;
+  Nanos last_{0};
+  ShardSums<kFields> sums_;
+  std::unique_ptr<Dice[]> dice_;
+};
+
+/// For the short header, which says nothing of a flow's own rate: equation 14.
+class ShortLink final : public Link {
+ public:
+  ShortLink(const ParamValues& params, unsigned shards) : Link(params, shards, Form::kShort) {}
+};
+
+}  // namespace turnpike::qcp

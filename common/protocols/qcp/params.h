@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// QCP's parameters with the paper's values. The enums index ParamValues.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "common/protocols/param.h"
+
+namespace turnpike::qcp {
+
+enum LinkParam : size_t {
+  kAlpha,
+  kBeta,
+  kInterval,
+  kFirstRtt,
+  kMostRtt,
+  kFloor,
+  kShortLinkParamCount,  // what follows needs the inter-byte interval
+  kCount = kShortLinkParamCount,
+  kPolice,
+  kLinkParamCount
+};
+
+/// How flows are counted: by what they say of their rates (eq 4), where the link tells them more
+/// than they have by that (eq 12), or by the link's rate alone (eq 13).
+enum class Count { kExact, kSharing, kSimplified };
+inline constexpr std::array<std::string_view, 3> kCounts{"exact", "sharing", "simplified"};
+
+/// Whether those who send faster than they were told are held to it (section 10.4).
+enum class Police { kOff, kOn };
+inline constexpr std::array<std::string_view, 2> kPolices{"off", "on"};
+
+inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
+    {"alpha", ParamUnit::kNumber, 1, 0.01, 10, "share of the capacity to be used, eq 4"},
+    {"beta", ParamUnit::kNumber, 1, 0, 10, "gain on the queue, eq 4"},
+    {"interval", ParamUnit::kTime, 2, 1e-4, 60,
+     "d, between updates of the rate, or the average round trip if that is less; below it, a gain "
+     "of 1 on the queue overshoots"},
+    {"first_rtt", ParamUnit::kTime, 0.1, 1e-6, 10, "average round trip before any is known"},
+    {"most_rtt", ParamUnit::kTime, 2, 1e-6, 60,
+     "longest round trip of any flow: the least rate is a packet of 1000 B in it, and no packet "
+     "speaks for a flow for longer"},
+    {"floor", ParamUnit::kNumber, 0.05, 1e-6, 1, "least share of the capacity in eq 4's numerator"},
+    {"count", ParamUnit::kWord, 0, 0, 2,
+     "number of flows: from the rates that packets name (eq 4), none of which is less than the "
+     "link's unless it begins (eq 12), or from the bytes alone (eq 13)",
+     kCounts},
+    {"police", ParamUnit::kWord, 0, 0, 1,
+     "whether packets of flows faster than they were told are dropped, as many as they are too "
+     "fast (section 10.4)",
+     kPolices},
+}};
+inline constexpr std::span<const ParamSpec> kShortLinkParams =
+    std::span(kLinkParams).first<kShortLinkParamCount>();
+
+enum FlowParam : size_t { kWeight, kFirstWindow, kUsualRtt, kStart, kConduct, kFlowParamCount };
+
+/// How a flow begins: at the rate that the handshake's answer brings, or with its first window at
+/// once, whatever that answer says. With a window that takes all there is: the paper's naive QCP.
+enum class Start { kRate, kWindow };
+inline constexpr std::array<std::string_view, 2> kStarts{"rate", "window"};
+
+/// For experiments on policing: one that is greedy sends twice as fast as it was told, and says so.
+enum class Conduct { kHonest, kGreedy };
+inline constexpr std::array<std::string_view, 2> kConducts{"honest", "greedy"};
+
+inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
+    {"weight", ParamUnit::kNumber, 1, 1e-6, 1e6, "rates at a bottleneck are as their weights"},
+    {"first_window", ParamUnit::kNumber, 2, 1, 1e9, "packets of the first window"},
+    {"usual_rtt", ParamUnit::kTime, 0.1, 1e-6, 10,
+     "round trip that a SYN's rate is reckoned with: R_init is the first window in it"},
+    {"start", ParamUnit::kWord, 0, 0, 1,
+     "at the rate that the handshake brings, or with the first window at once", kStarts},
+    {"conduct", ParamUnit::kWord, 0, 0, 1,
+     "for experiments: one that is greedy sends twice as fast as it was told", kConducts},
+}};
+
+inline constexpr std::array<Preset, 1> kPresets{{
+    {"paper", "QCP as its paper simulates it: equation 4, gains 1 and 1", {}},
+}};
+
+}  // namespace turnpike::qcp
