@@ -62,9 +62,11 @@ struct Below {
   SeriesSpec series;
   double level = 0;
 };
-/// Completion times, s, of flows of more than `above` B and at most `most`.
+/// Completion times, s, of flows of more than `above` B and at most `most` that ended in (from, to]
+/// s.
 struct FromCompletions {
   double above = 0, most = kOpenEnd;
+  double from = 0, to = kOpenEnd;
   Take take = Take::kMean;
 };
 /// A figure of theory.

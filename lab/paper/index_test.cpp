@@ -35,7 +35,7 @@ experiments:
       theory: { value: 38.77 }
       part: { ratio: { of: used, to: theory } }
       swept: { run: all, over: min, summary: x.y, ns2: 3, why: because }
-      mice: { completions: { above: 10, most: 20, take: deviation } }
+      mice: { completions: { above: 10, most: 20, from: 1, to: 2, take: deviation } }
       slower: { settle: { flow: [f, g], column: sent_mbps, after: 2, target: 100, within: 0.05 } }
       both: { metrics: [used, rates], take: sum }
     claims:
@@ -96,6 +96,7 @@ TEST(Index, IsReadWhole) {
   EXPECT_EQ(e.metrics[7].runs, (std::vector<std::string>{"plain", "other"}));
   EXPECT_EQ(e.metrics[7].reference->value, 3);
   EXPECT_EQ(std::get<FromCompletions>(e.metrics[8].source).most, 20);
+  EXPECT_EQ(std::get<FromCompletions>(e.metrics[8].source).to, 2);
   EXPECT_EQ(std::get<Settle>(e.metrics[9].source).series[1].name, "g");
   EXPECT_EQ(std::get<Combined>(e.metrics[10].source).of[1], "rates");
   EXPECT_EQ(e.charts[0].lines.size(), 6);

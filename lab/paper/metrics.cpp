@@ -37,7 +37,7 @@ struct Measure {
     return taken(read_samples(folder, from.series).y, from.take);
   }
   double operator()(const FromCompletions& from) const {
-    const Samples flows = read_completions(folder);
+    const Samples flows = read_completions(folder, from.from, from.to);
     std::vector<double> times;
     for (size_t i = 0; i < flows.x.size(); ++i)
       if (flows.x[i] > from.above && flows.x[i] <= from.most) times.push_back(flows.y[i]);

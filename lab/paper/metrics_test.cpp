@@ -102,9 +102,12 @@ TEST_F(PaperMetrics, MetricsBecomeOne) {
 TEST_F(PaperMetrics, CompletionsBySize) {
   for (const uint64_t seed : e.runs[0].seeds)
     write(run_folder(out, e, e.runs[0], seed) + "/flows.csv",
-          "bytes,completion_s\n10,1\n11,2\n20,4\n21,8\n");
-  EXPECT_EQ(metric({.source = FromCompletions{10, 20, Take::kMean}}), 3);
-  EXPECT_EQ(metric({.source = FromCompletions{10, 20, Take::kDeviation}}), 1);
+          "start_s,bytes,completion_s\n0,10,1\n1,11,2\n1,20,4\n0,21,8\n");
+  EXPECT_EQ(metric({.source = FromCompletions{.above = 10, .most = 20}}), 3);
+  EXPECT_EQ(metric({.source = FromCompletions{.above = 10, .most = 20, .take = Take::kDeviation}}),
+            1);
+  EXPECT_EQ(metric({.source = FromCompletions{.from = 3, .to = 5}}), 4)
+      << "the one that ends at 5 s";
   EXPECT_EQ(metric({.source = FromCompletions{}}), 3.75);
 }
 

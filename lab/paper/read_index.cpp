@@ -155,7 +155,8 @@ class IndexReader {
       within([&](Keys& k) { m.source = FromSeries{read_series(k), take_of(k)}; });
     } else if (kind == "completions") {
       within([&](Keys& k) {
-        m.source = FromCompletions{k.number("above", 0), k.number("most", kOpenEnd), take_of(k)};
+        m.source = FromCompletions{k.number("above", 0), k.number("most", kOpenEnd),
+                                   k.number("from", 0), k.number("to", kOpenEnd), take_of(k)};
       });
     } else if (kind == "settle") {
       within([&](Keys& k) {

@@ -64,7 +64,7 @@ Samples binned(const Samples& samples, double from, double every) {
   return out;
 }
 
-Samples read_completions(const std::string& folder) {
+Samples read_completions(const std::string& folder, double from, double to) {
   Samples out;
   const auto text = report::read_text(folder + "/flows.csv");
   if (!text) return out;
@@ -72,6 +72,8 @@ Samples read_completions(const std::string& folder) {
   for (size_t row = 0; row < csv.rows(); ++row) {
     const double bytes = csv.number(row, "bytes"), seconds = csv.number(row, "completion_s");
     if (!(bytes > 0 && seconds > 0)) continue;
+    const double end = csv.number(row, "start_s") + seconds;
+    if (!(end > from && end <= to)) continue;
     out.x.push_back(bytes);
     out.y.push_back(seconds);
   }

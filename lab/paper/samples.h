@@ -24,7 +24,7 @@ Samples read_samples(const std::string& folder, const SeriesSpec& spec);
 /// Means over intervals of `every` from `from` on; x is their end.
 Samples binned(const Samples& samples, double from, double every);
 
-/// Completed flows: sizes in B and completion times in s.
-Samples read_completions(const std::string& folder);
+/// Flows completed in (from, to] s: sizes in B and completion times in s.
+Samples read_completions(const std::string& folder, double from = 0, double to = kOpenEnd);
 
 }  // namespace turnpike::lab
