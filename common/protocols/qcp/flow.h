@@ -13,7 +13,7 @@ namespace turnpike::qcp {
 
 /// R_j = w R of the newest answer, sent evenly: its own window, R_j RTT, would fall silent whenever
 /// R falls, and who is silent is not counted. Every packet names sigma = w/R_j, which is 1/R for
-/// whoever does as he was told; a SYN, with R_init, hardly counts. Losses change nothing.
+/// whoever does as he was told. Losses change nothing.
 class Flow : public explicit_rate::Flow {
  public:
   explicit Flow(const ParamValues& params)
@@ -21,10 +21,12 @@ class Flow : public explicit_rate::Flow {
         first_packets_(params[kFirstWindow]),
         usual_rtt_(params[kUsualRtt]),
         start_(static_cast<Start>(params[kStart])),
+        syn_(static_cast<Syn>(params[kSyn])),
         excess_(params[kConduct] == static_cast<double>(Conduct::kGreedy) ? 2 : 1) {}
 
   void write_syn(const FlowState& s, uint32_t size, uint8_t* header, PacketNote&) override {
-    write({}, weight_ * usual_rtt_ / std::max<double>(first_window(s), size), header);
+    const double bytes = syn_ == Syn::kFlow ? size : std::max<double>(first_window(s), size);
+    write({}, weight_ * usual_rtt_ / bytes, header);
   }
   void write_data(const FlowState& s, uint32_t, uint8_t* header, PacketNote&) override {
     const int64_t rtt = first_window_ > 0 ? 0 : s.rtt.count();
@@ -74,6 +76,7 @@ class Flow : public explicit_rate::Flow {
 
   double weight_, first_packets_, usual_rtt_;
   Start start_;
+  Syn syn_;
   double excess_;
   double first_window_ = 0;  // B, while the first round lasts
 };

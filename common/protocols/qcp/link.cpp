@@ -119,7 +119,7 @@ Nanos Link::update(const LinkState& link, Nanos now) {
   return now + from_seconds(period());
 }
 
-double Link::period() const { return std::min(read(average_rtt_), interval_); }
+double Link::period() const { return interval_ > 0 ? interval_ : read(average_rtt_); }
 
 size_t Link::gauges(std::span<Gauge> out) const {
   const std::array<Gauge, 4> all{{{"rate_mbps", read(rate_) * 8e-6},

@@ -15,7 +15,7 @@
 
 namespace turnpike::qcp {
 
-/// Once per d, the average round trip or `interval` if that is less (equations 4, 12 and 16):
+/// Once per d, the average round trip unless the file says (equations 4, 12 and 16):
 ///
 ///     N = 1/d sum size_k sigma_k      R = (alpha C - beta q/d) / N
 ///

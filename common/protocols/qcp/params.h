@@ -35,9 +35,9 @@ inline constexpr std::array<std::string_view, 2> kPolices{"off", "on"};
 inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
     {"alpha", ParamUnit::kNumber, 1, 0.01, 10, "share of the capacity to be used, eq 4"},
     {"beta", ParamUnit::kNumber, 1, 0, 10, "gain on the queue, eq 4"},
-    {"interval", ParamUnit::kTime, 2, 1e-4, 60,
-     "d, between updates of the rate, or the average round trip if that is less; below it, a gain "
-     "of 1 on the queue overshoots"},
+    {"interval", ParamUnit::kTime, 0, 0, 60,
+     "d, between updates of the rate; 0: the average round trip. With less than that, a gain of 1 "
+     "on the queue overshoots"},
     {"first_rtt", ParamUnit::kTime, 0.1, 1e-6, 10, "average round trip before any is known"},
     {"most_rtt", ParamUnit::kTime, 2, 1e-6, 60,
      "longest round trip of any flow: the least rate is a packet of 1000 B in it, and no packet "
@@ -55,12 +55,25 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
 inline constexpr std::span<const ParamSpec> kShortLinkParams =
     std::span(kLinkParams).first<kShortLinkParamCount>();
 
-enum FlowParam : size_t { kWeight, kFirstWindow, kUsualRtt, kStart, kConduct, kFlowParamCount };
+enum FlowParam : size_t {
+  kWeight,
+  kFirstWindow,
+  kUsualRtt,
+  kStart,
+  kSyn,
+  kConduct,
+  kFlowParamCount
+};
 
 /// How a flow begins: at the rate that the handshake's answer brings, or with its first window at
 /// once, whatever that answer says. With a window that takes all there is: the paper's naive QCP.
 enum class Start { kRate, kWindow };
 inline constexpr std::array<std::string_view, 2> kStarts{"rate", "window"};
+
+/// What a SYN counts for: its bytes at R_init, next to nothing, or a whole flow for a round trip,
+/// which is then reckoned with before it is told a rate.
+enum class Syn { kBytes, kFlow };
+inline constexpr std::array<std::string_view, 2> kSyns{"bytes", "flow"};
 
 /// For experiments on policing: one that is greedy sends twice as fast as it was told, and says so.
 enum class Conduct { kHonest, kGreedy };
@@ -73,12 +86,22 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
      "round trip that a SYN's rate is reckoned with: R_init is the first window in it"},
     {"start", ParamUnit::kWord, 0, 0, 1,
      "at the rate that the handshake brings, or with the first window at once", kStarts},
+    {"syn", ParamUnit::kWord, 0, 0, 1,
+     "what a SYN counts for: its bytes at R_init, or a whole flow for usual_rtt", kSyns},
     {"conduct", ParamUnit::kWord, 0, 0, 1,
      "for experiments: one that is greedy sends twice as fast as it was told", kConducts},
 }};
 
-inline constexpr std::array<Preset, 1> kPresets{{
+inline constexpr std::array<Preset::Value, 2> kCountedValues{{
+    {false, "start", static_cast<double>(Start::kWindow)},
+    {false, "syn", static_cast<double>(Syn::kFlow)},
+}};
+inline constexpr std::array<Preset, 2> kPresets{{
     {"paper", "QCP as its paper simulates it: equation 4, gains 1 and 1", {}},
+    {"counted",
+     "flows count from their SYN on, and send but two packets before they are told a rate: nothing "
+     "is lost when many begin together, and a flow takes a round trip more",
+     kCountedValues},
 }};
 
 }  // namespace turnpike::qcp

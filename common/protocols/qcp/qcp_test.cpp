@@ -200,6 +200,9 @@ TEST(QcpFlow, SendsItsWeightTimesWhatItIsToldAndSaysSo) {
   s.packet_size = 1500;
   flow.write_syn(s, 80, h.data(), note);
   EXPECT_FLOAT_EQ(load(h.data()).interval, 3 * 0.1F / 3000) << "w / R_init";
+  params[kSyn] = static_cast<double>(Syn::kFlow);
+  Flow(params).write_syn(s, 80, h.data(), note);
+  EXPECT_FLOAT_EQ(load(h.data()).interval * 80, 3 * 0.1F) << "a flow of its weight, for 100 ms";
   s.rtt = s.smoothed_rtt = 50_ms;
   store({.common = {.rate = 1e6F}, .interval = 1}, h.data());
   EXPECT_TRUE(flow.on_syn_ack(s, note, h.data()));
