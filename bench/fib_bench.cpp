@@ -8,6 +8,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "bench/kept.h"
 #include "bench/measure.h"
 #include "bench/stage_bed.h"
 #include "router/control/tables.h"
@@ -78,19 +79,10 @@ class Bed {
 
 template <class Address>
 void find(benchmark::State& state) {
-  static std::unique_ptr<Bed<Address>> bed;
-  const auto routes = static_cast<size_t>(state.range(0));
-  if (!bed || bed->size() != routes) {
-    bed.reset();
-    try {
-      bed = std::make_unique<Bed<Address>>(routes);
-    } catch (const std::runtime_error& e) {
-      return state.SkipWithError(e.what());
-    }
-  }
+  auto& bed = kept<Bed<Address>>(static_cast<size_t>(state.range(0)));
   const router::NextHop* hops[kAtOnce];
   measure(state, [&] {
-    bed->find(hops);
+    bed.find(hops);
     benchmark::DoNotOptimize(hops[0]);
     return kAtOnce;
   });

@@ -39,7 +39,7 @@ class Bed {
 };
 
 void expire(benchmark::State& state) {
-  Bed& bed = kept<Bed>(state);
+  Bed& bed = bed_for<Bed>(state);
   measure(state, [&] {
     benchmark::DoNotOptimize(bed.fire());
     return 1U;

@@ -40,7 +40,7 @@ class Bed {
 };
 
 void rearm(benchmark::State& state) {
-  Bed& bed = kept<Bed>(state);
+  Bed& bed = bed_for<Bed>(state);
   measure(state, [&] {
     bed.arm(bed.any());
     return 1U;
@@ -49,7 +49,7 @@ void rearm(benchmark::State& state) {
 BENCHMARK(rearm)->Name("timer_wheel/rearm/rte_timer")->Apply(timer_counts);
 
 void cancel_and_schedule(benchmark::State& state) {
-  Bed& bed = kept<Bed>(state);
+  Bed& bed = bed_for<Bed>(state);
   measure(state, [&] {
     const size_t i = bed.any();
     bed.stop(i);
@@ -62,7 +62,7 @@ BENCHMARK(cancel_and_schedule)->Name("timer_wheel/cancel_schedule/rte_timer")->A
 // A timer's whole life. Polls that find nothing due are free of charge, or the figure would be of
 // how seldom timers fire.
 void expire(benchmark::State& state) {
-  Bed& bed = kept<Bed>(state);
+  Bed& bed = bed_for<Bed>(state);
   rte_timer_manage();  // what has become due since the bed was made
   const uint64_t before = bed.fired();
   uint64_t cycles = 0;

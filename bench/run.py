@@ -37,7 +37,6 @@ def machine(build):
     worker = next(c["command"] for c in commands if "router/librouter.a" in c.get("output", ""))
     return {"cpu": re.search(r"^model name\s*: (.*)$", cpu, re.M)[1],
             "cpus": cpu.count("processor\t"),
-            "kernel": platform.release(),
             "vectors": [f for f in VECTORS if f in flags],
             **json.loads(output(build / "bench" / "bench-machine")),
             "target": re.findall(r"-m\S+", worker),
@@ -53,7 +52,7 @@ def google(program, filters):
     """Medians over repetitions: benchmark -> {time in ns, each counter, least and most cycles}."""
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
         subprocess.run([program, f"--benchmark_repetitions={REPETITIONS}",
-                        "--benchmark_min_time=0.1", f"--benchmark_filter={filters}",
+                        "--benchmark_min_time=0.05", f"--benchmark_filter={filters}",
                         "--benchmark_report_aggregates_only=false",
                         "--benchmark_display_aggregates_only=true",
                         f"--benchmark_out={out.name}", "--benchmark_out_format=json"], check=True)
@@ -94,8 +93,8 @@ def main():
     for part in chosen.parts.split(","):
         results = all_figures.setdefault(part, {})
         if part == "beside":
-            for size in chosen.sizes.split(","):
-                results[size] = beside.measure(chosen.build, size, chosen)
+            for load in chosen.loads.split(","):
+                results[load] = beside.measure(chosen.build, load, chosen)
         else:
             results.update(google(chosen.build / "bench" / GOOGLE[part], chosen.filter))
     into.parent.mkdir(parents=True, exist_ok=True)

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
 #include <random>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
+#include "bench/kept.h"
 #include "common/units/units.h"
 
 namespace turnpike::bench {
@@ -42,17 +42,10 @@ inline void timer_counts(benchmark::internal::Benchmark* b) {
   b->ArgName("timers")->RangeMultiplier(10)->Range(1000, 1'000'000);
 }
 
-/// The bed with as many timers as the benchmark's argument says. One of each kind is kept, until
-/// another size is asked for: filling it takes longer than measuring.
+/// The bed with as many timers as the benchmark's argument says.
 template <class Bed>
-Bed& kept(const benchmark::State& state) {
-  static std::unique_ptr<Bed> bed;
-  const auto count = static_cast<size_t>(state.range(0));
-  if (!bed || bed->size() != count) {
-    bed.reset();
-    bed = std::make_unique<Bed>(count);
-  }
-  return *bed;
+Bed& bed_for(const benchmark::State& state) {
+  return kept<Bed>(static_cast<size_t>(state.range(0)));
 }
 
 }  // namespace turnpike::bench

@@ -32,10 +32,8 @@ class Bed {
   size_t count_;
 };
 
-Bed& bed_for(const benchmark::State& state) { return kept<Bed>(state); }
-
 void rearm(benchmark::State& state) {
-  Bed& bed = bed_for(state);
+  Bed& bed = bed_for<Bed>(state);
   measure(state, [&] {
     bed.wheel.schedule(bed.any(), bed.now + bed.draws.delay());
     return 1U;
@@ -44,7 +42,7 @@ void rearm(benchmark::State& state) {
 BENCHMARK(rearm)->Name("timer_wheel/rearm")->Apply(timer_counts);
 
 void cancel_and_schedule(benchmark::State& state) {
-  Bed& bed = bed_for(state);
+  Bed& bed = bed_for<Bed>(state);
   measure(state, [&] {
     Timer& timer = bed.any();
     bed.wheel.cancel(timer);
@@ -57,7 +55,7 @@ BENCHMARK(cancel_and_schedule)->Name("timer_wheel/cancel_schedule")->Apply(timer
 // Every timer that fires is scheduled again, so one item is a timer's whole life: schedule,
 // filing again on its way down, and expiry. The clock jumps from deadline to deadline.
 void expire(benchmark::State& state) {
-  Bed& bed = bed_for(state);
+  Bed& bed = bed_for<Bed>(state);
   measure(state, [&] {
     bed.now = bed.wheel.next_deadline();
     return bed.wheel.advance(bed.now, 64,
@@ -68,7 +66,7 @@ BENCHMARK(expire)->Name("timer_wheel/schedule_expire")->Apply(timer_counts);
 
 // What an lcore's loop pays when nothing is due.
 void poll(benchmark::State& state) {
-  Bed& bed = bed_for(state);
+  Bed& bed = bed_for<Bed>(state);
   measure(state, [&] {
     benchmark::DoNotOptimize(bed.wheel.advance(bed.now, 64, [](Timer&) {}));
     return 1U;
