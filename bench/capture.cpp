@@ -30,7 +30,7 @@ class Destinations {
  public:
   Destinations(const config::Topology& t, const config::Router& router, size_t link)
       : neighbour_(t.links[link].ends[1 - t.links[link].end_at(router.name)].ipv4.address) {
-    for (size_t i = 0; i < router.ipv4_by_hand; ++i)
+    for (size_t i = 0; i < router.ipv4_by_hand + router.ipv4_in_table; ++i)
       if (router.ipv4_routes[i].link == link) prefixes_.push_back(router.ipv4_routes[i].prefix);
   }
   config::Ipv4 draw(std::mt19937_64& random) const {

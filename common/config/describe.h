@@ -111,6 +111,9 @@ void describe(V& v, RouterSpec& s) {
            .max = "1023"});
   v.field("routes", s.routes,
           {.doc = "routes by hand; they win over computed ones to the prefixes they cover"});
+  v.field("table", s.table,
+          {.doc = "file of more such routes, however many, relative to this one: on each line a "
+                  "prefix, a blank, and a neighbour's address or a link's name"});
 }
 
 template <class V>

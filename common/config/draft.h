@@ -5,6 +5,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,11 @@ void place_addresses(Draft& draft);
 void place_ports(Draft& draft);
 /// Routing tables: by hand, and the shortest way to every other link.
 void place_routes(Draft& draft);
+/// What a router's `table` adds to them; place_routes() calls it.
+void place_table(Draft& draft, size_t router, const Field<std::string>& table);
+/// The router's link that `via` means: the link's name, or the neighbour's address there.
+std::optional<size_t> neighbour_link(const Draft& draft, const Router& router,
+                                     const std::string& via);
 /// Flows and workloads, each between hosts that can reach each other.
 void place_traffic(Draft& draft);
 /// Buffers in bytes, now that every flow's round trip is known.

@@ -10,22 +10,13 @@
 namespace turnpike::config {
 namespace {
 
-// The link of this router that `via` means: its own name, or the neighbour's address on it.
 std::optional<size_t> link_via(Draft& d, const Router& router, const Field<std::string>& via,
                                const std::string& path) {
-  const auto v4 = parse_ipv4(via.value);
-  const auto v6 = parse_ipv6(via.value);
+  if (const auto link = neighbour_link(d, router, via.value)) return link;
   std::vector<std::string_view> names;
-  for (const size_t i : router.links) {
-    const Link& link = d.topology.links[i];
-    const Interface& neighbour = link.ends[link.ends[0].node == router.name ? 1 : 0];
-    if (link.name == via.value || (v4 && *v4 == neighbour.ipv4.address) ||
-        (v6 && *v6 == neighbour.ipv6.address))
-      return i;
-    names.emplace_back(link.name);
-  }
+  for (const size_t i : router.links) names.emplace_back(d.topology.links[i].name);
   d.tables_right = false;
-  if (v4 || v6) {
+  if (parse_ipv4(via.value) || parse_ipv6(via.value)) {
     d.mistakes.add(via.at, path, "no neighbour of '" + router.name + "' has this address");
   } else if (d.links.contains(via.value)) {
     d.mistakes.add(via.at, path,
@@ -69,6 +60,8 @@ void place_by_hand(Draft& d, size_t index) {
       add_by_hand(d, router, router.ipv6_routes, std::get<Ipv6Prefix>(route.prefix.value.prefix),
                   route, path);
   }
+  router.ipv4_by_hand = router.ipv4_routes.size();
+  router.ipv6_by_hand = router.ipv6_routes.size();
 }
 
 // Each router's first link on its way to one destination link.
@@ -137,14 +130,27 @@ void add_computed(std::vector<Route<Prefix>>& table, size_t by_hand, const Prefi
 
 }  // namespace
 
+std::optional<size_t> neighbour_link(const Draft& d, const Router& router, const std::string& via) {
+  const auto v4 = parse_ipv4(via);
+  const auto v6 = parse_ipv6(via);
+  for (const size_t i : router.links) {
+    const Link& link = d.topology.links[i];
+    const Interface& neighbour = link.ends[link.ends[0].node == router.name ? 1 : 0];
+    if (link.name == via || (v4 && *v4 == neighbour.ipv4.address) ||
+        (v6 && *v6 == neighbour.ipv6.address))
+      return i;
+  }
+  return {};
+}
+
 void place_routes(Draft& d) {
   const size_t routers = d.topology.routers.size();
-  for (size_t r = 0; r < routers; ++r) place_by_hand(d, r);
-  if (!d.tables_right || !d.ends_known) return;
-  for (Router& r : d.topology.routers) {
-    r.ipv4_by_hand = r.ipv4_routes.size();
-    r.ipv6_by_hand = r.ipv6_routes.size();
+  for (size_t r = 0; r < routers; ++r) {
+    place_by_hand(d, r);
+    const auto& table = d.file.routers.value[r].value.table;
+    if (table.given && !table.wrong) place_table(d, r, table);
   }
+  if (!d.tables_right || !d.ends_known) return;
   const ShortestWays ways(d);
   for (size_t l = 0; l < d.topology.links.size(); ++l) {
     const auto via = ways.to(l);
@@ -153,10 +159,10 @@ void place_routes(Draft& d) {
       if (!via[r]) continue;
       Router& router = d.topology.routers[r];
       const bool own = *via[r] == l;
-      add_computed(router.ipv4_routes, router.ipv4_by_hand, network(link.ends[0].ipv4), *via[r],
-                   own);
-      add_computed(router.ipv6_routes, router.ipv6_by_hand, network(link.ends[0].ipv6), *via[r],
-                   own);
+      add_computed(router.ipv4_routes, router.ipv4_by_hand + router.ipv4_in_table,
+                   network(link.ends[0].ipv4), *via[r], own);
+      add_computed(router.ipv6_routes, router.ipv6_by_hand + router.ipv6_in_table,
+                   network(link.ends[0].ipv6), *via[r], own);
     }
   }
 }

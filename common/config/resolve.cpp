@@ -77,6 +77,7 @@ void write_router(YamlWriter& out, const Topology& t, const Router& router) {
     add_routes(t, router.ipv4_routes, router.ipv4_by_hand, routes);
     add_routes(t, router.ipv6_routes, router.ipv6_by_hand, routes);
     if (!routes.empty()) out.put("routes", listed(routes));
+    if (!router.table.empty()) out.put("table", in_quotes(router.table));
   });
 }
 

@@ -106,6 +106,7 @@ struct RouteSpec {
 struct RouterSpec {
   Field<OneOrMany<unsigned>> lcores;
   Field<OneOrMany<RouteSpec>> routes;
+  Field<std::string> table;
 };
 
 // A struct with kOneOf holds exactly one of its fields.

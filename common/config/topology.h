@@ -99,8 +99,10 @@ struct Router {
   std::vector<unsigned> lcores;  // CPUs; the first one also owns shaped links by default
   std::vector<Route<Ipv4Prefix>> ipv4_routes;  // given and computed, longest match wins
   std::vector<Route<Ipv6Prefix>> ipv6_routes;
-  std::vector<size_t> links;                  // links that end here
-  size_t ipv4_by_hand = 0, ipv6_by_hand = 0;  // how many routes the file gives; they come first
+  std::vector<size_t> links;                    // links that end here
+  size_t ipv4_by_hand = 0, ipv6_by_hand = 0;    // how many routes the file gives; they come first
+  std::string table = {};                       // file of more routes, empty: none
+  size_t ipv4_in_table = 0, ipv6_in_table = 0;  // how many it gives; they come next
 };
 
 // --- links --------------------------------------------------------------------------------------

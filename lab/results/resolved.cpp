@@ -22,18 +22,23 @@ std::string heading() {
 tl::expected<void, std::string> write_resolved(const config::Topology& topology,
                                                const std::string& folder) {
   config::Topology t = topology;
-  // All are read before one is written: a trace may bear the name of another's copy.
-  std::vector<std::pair<std::string, std::string>> traces;
-  for (config::Workload& w : t.workloads) {
-    auto* trace = std::get_if<config::TraceSize>(&w.size);
-    if (trace == nullptr) continue;
-    auto text = report::read_text(trace->file);
+  // All are read before one is written: a file may bear the name of another's copy.
+  std::vector<std::pair<std::string, std::string>> copies;
+  const auto copy = [&](std::string& file, std::string name) -> tl::expected<void, std::string> {
+    auto text = report::read_text(file);
     if (!text) return tl::unexpected(text.error());
-    // No other file of a run begins so, whatever the workload is called.
-    trace->file = "trace-" + w.name + ".csv";
-    traces.emplace_back(folder + "/" + trace->file, std::move(*text));
-  }
-  for (const auto& [path, text] : traces) {
+    file = std::move(name);
+    copies.emplace_back(folder + "/" + file, std::move(*text));
+    return {};
+  };
+  // No other files of a run begin so, whatever workloads and routers are called.
+  for (config::Workload& w : t.workloads)
+    if (auto* trace = std::get_if<config::TraceSize>(&w.size))
+      if (auto done = copy(trace->file, "trace-" + w.name + ".csv"); !done) return done;
+  for (config::Router& r : t.routers)
+    if (!r.table.empty())
+      if (auto done = copy(r.table, "table-" + r.name + ".txt"); !done) return done;
+  for (const auto& [path, text] : copies) {
     if (report::read_text(path) == text) continue;
     if (auto done = report::write_text(path, text); !done) return done;
   }

@@ -39,6 +39,9 @@ Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
   constexpr uint32_t kMost = 262'143, kLeast = 16'383;
   constexpr unsigned kTablesMb = 72;  // two FIBs with 16 bits for each /24
   constexpr unsigned kBaseMb = 96;    // EAL, ports, rings
+  // B: two nodes of the tree that the FIB keeps beside; for IPv6, up to three groups of entries
+  // too.
+  constexpr size_t kPerIpv4Route = 512, kPerIpv6Route = 512 + 3 * 1024;
 
   Needs n;
   uint64_t mbufs = 0;
@@ -54,8 +57,11 @@ Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
   n.mbufs = std::clamp(static_cast<uint32_t>(std::bit_ceil(std::min<uint64_t>(mbufs, kMost))) - 1,
                        kLeast, kMost);
   n.data_room = Pool::room_for(largest);
-  n.memory_mb =
-      kTablesMb + kBaseMb + static_cast<unsigned>(Pool::memory(n.mbufs, n.data_room) >> 20);
+  const config::Router& self = t.routers[node];
+  const size_t routes =
+      self.ipv4_routes.size() * kPerIpv4Route + self.ipv6_routes.size() * kPerIpv6Route;
+  n.memory_mb = kTablesMb + kBaseMb + static_cast<unsigned>(routes >> 20) +
+                static_cast<unsigned>(Pool::memory(n.mbufs, n.data_room) >> 20);
   return n;
 }
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Routing tables in files of their own.
+#include <filesystem>
+#include <fstream>
+
+#include <unistd.h>
+
+#include "common/config/address.h"
+#include "common/config/marked_file.h"
+
+namespace turnpike::config {
+namespace {
+
+/// A topology file whose router has a table with this text; a mistake is marked at its key.
+class TableFile : public ::testing::Test {
+ protected:
+  std::string with(const std::string& text, bool wrong) {
+    std::ofstream(path_) << text;
+    return changed("{lcores: [0, 1]}",
+                   "{lcores: [0, 1], routes: {prefix: 10.9.0.0/16, via: left}, "
+                   "table: " +
+                       std::string(wrong ? "^" : "") + path_ + "}");
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+ private:
+  std::string path_ = ::testing::TempDir() + "/turnpike-table-" + std::to_string(getpid());
+};
+
+TEST_F(TableFile, AddsItsRoutesBetweenThoseByHandAndTheComputedOnes) {
+  const Topology t =
+      expect_right(with("# comment\n\n10.9.1.0/24 right\nfd99::/16\t10.0.0.2\n", false));
+  const Router& r = t.routers[0];
+  EXPECT_EQ(r.ipv4_by_hand, 1U);
+  EXPECT_EQ(r.ipv4_in_table, 1U);
+  EXPECT_EQ(r.ipv6_in_table, 1U);
+  ASSERT_EQ(r.ipv4_routes.size(), 4U);
+  EXPECT_EQ(prefix_text(r.ipv4_routes[1].prefix), "10.9.1.0/24");
+  EXPECT_EQ(r.ipv4_routes[1].link, 1U);
+  EXPECT_EQ(r.ipv6_routes[0].link, 0U);
+}
+
+TEST_F(TableFile, HoldsAMillionRoutes) {
+  std::string text;
+  for (uint32_t i = 0; i < 1'000'000; ++i)
+    text.append(prefix_text(Ipv4Prefix{0x20000000 + (i << 8), 24}))
+        .append(i % 2 == 0 ? " left\n" : " right\n");
+  EXPECT_EQ(expect_right(with(text, false)).routers[0].ipv4_in_table, 1'000'000U);
+}
+
+TEST_F(TableFile, TellsWhichLineIsWrong) {
+  expect_mistakes(with("10.9.1.0/24\n", true), {"line 1 of "});
+  expect_mistakes(with("10.9.1.0/24 right\n10.9.2.0/24 wrong\n", true),
+                  {"'wrong' is neither a neighbour's address nor a link"});
+  expect_mistakes(with("10.9.1.0/16 right\n", true), {"bits beyond its length"});
+  expect_mistakes(with("10.9.1.0/24 right now\n", true), {"are wanted"});
+  expect_mistakes(with("10.9.0.0/16 right\n", true), {"two routes"});
+  expect_mistakes(changed("{lcores: [0, 1]}", "{table: ^/no/such.txt}"),
+                  {"there is no file '/no/such.txt'"});
+}
+
+}  // namespace
+}  // namespace turnpike::config
