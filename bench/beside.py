@@ -14,63 +14,108 @@ import subprocess
 import sys
 import tempfile
 import time
+from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-BUFFERS = 16383  # what the router takes for two such ports; testpmd gets the same
-PACKETS = 504    # in a capture: 12 divides it, so an IMIX is exact
 OVERHEAD = 38    # B that a line-rate link counts per packet beside its IP datagram
 WINDOW = 0.25    # s between two readings of the counters
 WARM_UP = 2      # readings that do not count
 
-# Sizes: name -> IP datagrams in turn, B. An Ethernet frame has 18 B more, its FCS included.
-SIZES = {
-    "64": [46],
-    "512": [494],
-    "1500": [1500],
-    "imix": [46, 46, 576, 46, 46, 576, 46, 576, 46, 46, 576, 1500],  # 7 : 4 : 1
-}
 SMALLEST_FCP = 72  # B: headers of IPv4, UDP, Turnpike and FCP, no payload
-# Who forwards what: name -> traffic, testpmd's mode or the router's law.
-RUNS = {
-    "testpmd io": ("plain", "io"),
-    "testpmd mac": ("plain", "mac"),
-    "testpmd csum": ("plain", "csum"),
-    "router ipv4": ("plain", "none"),
-    "testpmd mac, FCP": ("fcp", "mac"),
-    "router unpriced FCP": ("fcp", "none"),
-    "router priced FCP": ("fcp", "fcp"),
-}
+IMIX = [46, 46, 576, 46, 46, 576, 46, 576, 46, 46, 576, 1500]  # 7 : 4 : 1
+ROUTES = 1_000_000
 
 
 class Failed(Exception):
     pass
 
 
-def datagrams(size, traffic):
-    least = SMALLEST_FCP if traffic == "fcp" else 0
-    return [max(d, least) for d in SIZES[size]]
+class Run(NamedTuple):
+    """Who forwards what: testpmd in a mode, or the router under a law and with a routing table."""
+    traffic: str
+    mode: str = ""
+    law: str = "none"
+    table: str = ""
 
 
-def topology(folder, law, cpu, captures):
-    """Two links at line rate whose ports receive the captures; nothing waits at 1 Tbps."""
+MAC = "testpmd mac"
+RUNS = {
+    "testpmd io": Run("plain", mode="io"),
+    MAC: Run("plain", mode="mac"),
+    "testpmd csum": Run("plain", mode="csum"),
+    "router ipv4": Run("plain"),
+    "testpmd mac, FCP": Run("fcp", mode="mac"),
+    "router unpriced FCP": Run("fcp"),
+    "router priced FCP": Run("fcp", law="fcp"),
+}
+ROUTED_RUNS = {
+    MAC: Run("plain", mode="mac"),
+    "router ipv4, 2 routes": Run("plain", table="few"),
+    f"router ipv4, {ROUTES:,} routes": Run("plain", table="many"),
+}
+
+
+class Load(NamedTuple):
+    """IP datagrams in turn, B; an Ethernet frame has 18 B more, its FCS included. The packets of a
+    capture are a multiple of 12, so an IMIX is exact. Programs have as many buffers as the router
+    takes for its links' `queue`."""
+    sizes: list
+    runs: dict
+    packets: int = 504
+    buffers: int = 16383
+    queue: str = "4 MB"
+
+    def datagrams(self, traffic):
+        return [max(d, SMALLEST_FCP if traffic == "fcp" else 0) for d in self.sizes]
+
+
+LOADS = {
+    "64": Load([46], RUNS),
+    "512": Load([494], RUNS),
+    "1500": Load([1500], RUNS),
+    "imix": Load(IMIX, RUNS),
+    # So many destinations that a look-up finds little of the table in the caches.
+    "64 scattered": Load([46], ROUTED_RUNS, packets=24_000, buffers=65535, queue="24 MB"),
+}
+
+
+def routes(table, folder):
+    """The YAML of a table: the lower half of the addresses to the left, the upper to the right, by two
+    routes or by a million /24 at even distances, without 10/8, where the links are, and 127/8."""
+    if table == "few":
+        return ", routes: [{ prefix: 0.0.0.0/1, via: left }, { prefix: 128.0.0.0/1, via: right }]"
+    if table != "many":
+        return ""
+    file = folder / "routes.txt"
+    with file.open("w") as out:
+        for via, first, blocks in (("left", 11 << 16, 116 << 16), ("right", 128 << 16, 95 << 16)):
+            for i in range(ROUTES // 2):
+                net = first + i * blocks // (ROUTES // 2)
+                out.write(f"{net >> 16}.{net >> 8 & 255}.{net & 255}.0/24 {via}\n")
+    return f", table: {file}"
+
+
+def topology(folder, name, load, run, cpu):
+    """Two links at line rate whose ports receive the folder's captures; nothing waits at 1 Tbps."""
     links = "".join(
-        f"  {side}: {{ ends: [gate, {side}-host], rate: 1 Tbps, buffer: 16 MB, drain: line-rate,"
-        f" law: {law}, attach: {{ gate: {{ pcap: {{ rx: {captures}/{side}.pcap, repeat: true }} }} }} }}\n"
+        f"  {side}: {{ ends: [gate, {side}-host], rate: 1 Tbps, buffer: {load.queue}, drain: line-rate,"
+        f" law: {run.law}, attach: {{ gate: {{ pcap: {{ rx: {folder}/{side}.pcap, repeat: true }} }} }} }}\n"
         for side in ("left", "right"))
-    file = folder / f"{law}.yaml"
+    file = folder / f"{name}.yaml"
     file.write_text(f"run: {{ duration: 1 h, sample: {WINDOW} s, output: {folder}/out }}\n"
                     "hosts: { left-host: {}, right-host: {} }\n"
-                    f"routers: {{ gate: {{ lcores: {cpu} }} }}\nlinks:\n{links}")
+                    f"routers: {{ gate: {{ lcores: {cpu}{routes(run.table, folder)} }} }}\n"
+                    f"links:\n{links}")
     return file
 
 
-def testpmd(mode, captures, cpu, main_cpu, seconds):
+def testpmd(mode, load, captures, cpu, main_cpu, seconds):
     """Packets per second in each window, from testpmd's own port statistics."""
     devices = [f"--vdev=net_pcap{i},rx_pcap={captures}/{side}.pcap,infinite_rx=1"
                for i, side in enumerate(("left", "right"))]
-    command = ["dpdk-testpmd", "--no-huge", "-m", "256", "--no-shconf", "--no-telemetry", "--no-pci",
+    command = ["dpdk-testpmd", "--no-huge", "-m", "640", "--no-shconf", "--no-telemetry", "--no-pci",
                "--lcores", f"0@{main_cpu},1@{cpu}", *devices, "--", "-i", f"--forward-mode={mode}",
-               "--nb-cores=1", "--burst=32", f"--total-num-mbufs={BUFFERS}", "--mbcache=256",
+               "--nb-cores=1", "--burst=32", f"--total-num-mbufs={load.buffers}", "--mbcache=256",
                "--rxd=1024", "--txd=1024"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True) as process:
@@ -109,52 +154,49 @@ def router(build, file, sizes, law, seconds):
     return windows[WARM_UP:]
 
 
-def prepare(build, folder, size, cpu):
-    """Captures of a size, of each traffic; returns their folders."""
-    captures = {}
-    for traffic in ("plain", "fcp"):
-        captures[traffic] = folder / f"{size}-{traffic}"
-        captures[traffic].mkdir()
-        sizes = ",".join(map(str, datagrams(size, traffic)))
-        subprocess.run([build / "bench" / "bench-capture",
-                        topology(captures[traffic], "none", cpu, captures[traffic]),
-                        captures[traffic], "--datagrams", sizes, "--packets", str(PACKETS),
-                        *(["--fcp"] if traffic == "fcp" else [])], check=True)
-    return captures
+def prepare(build, load, folder, cpu):
+    """Captures and topology files of a load: the folder of each traffic, the file of each run."""
+    captures, files = {}, {}
+    for name, run in load.runs.items():
+        captures[run.traffic] = folder / run.traffic
+        captures[run.traffic].mkdir(exist_ok=True)
+        files[name] = topology(captures[run.traffic], f"{len(files)}", load, run, cpu)
+    for traffic, at in captures.items():
+        # The last one has the largest table.
+        file = [files[name] for name, run in load.runs.items() if run.traffic == traffic][-1]
+        sizes = ",".join(map(str, load.datagrams(traffic)))
+        subprocess.run([build / "bench" / "bench-capture", file, at, "--datagrams", sizes, "--packets",
+                        str(load.packets), *(["--fcp"] if traffic == "fcp" else [])], check=True)
+    return captures, files
 
 
-def measure(build, size, chosen):
-    """A size's figures: what summary() makes of the cycles per packet in every round."""
-    with tempfile.TemporaryDirectory(prefix="turnpike-beside-") as folder:
-        return summary(size, rounds(build, size, chosen, pathlib.Path(folder)))
-
-
-def rounds(build, size, chosen, folder):
+def rounds(build, load, chosen, folder):
     """Cycles per packet of every run in every round: name -> list."""
     hz = json.loads(subprocess.run([build / "bench" / "bench-machine"], capture_output=True,
                                    check=True).stdout)["tsc_hz"]
-    captures = prepare(build, folder, size, chosen.cpu)
-    cycles = {name: [] for name in RUNS}
+    captures, files = prepare(build, load, folder, chosen.cpu)
+    cycles = {name: [] for name in load.runs}
     for _ in range(chosen.rounds):
-        for name, (traffic, how) in RUNS.items():
-            at = captures[traffic]
-            if name.startswith("testpmd"):
-                rates = testpmd(how, at, chosen.cpu, chosen.main_cpu, chosen.seconds)
+        for name, run in load.runs.items():
+            if run.mode:
+                rates = testpmd(run.mode, load, captures[run.traffic], chosen.cpu, chosen.main_cpu,
+                                chosen.seconds)
             else:
-                file = topology(at, how, chosen.cpu, at)
-                rates = router(build, file, datagrams(size, traffic), how, chosen.seconds)
+                rates = router(build, files[name], load.datagrams(run.traffic), run.law, chosen.seconds)
             cycles[name].append(hz / statistics.median(rates))
     return cycles
 
 
-def summary(size, cycles):
-    """name -> median, range, the median ratio to testpmd's mac mode on the same packets, and B that
-    a packet takes on an Ethernet on average, with FCS, preamble and gap."""
+def measure(build, load, chosen):
+    """Figures of a load's runs: name -> median, range, the median ratio to testpmd's mac mode on the
+    same packets, and B that a packet takes on an Ethernet on average, with FCS, preamble and gap."""
+    with tempfile.TemporaryDirectory(prefix="turnpike-beside-") as folder:
+        cycles = rounds(build, LOADS[load], chosen, pathlib.Path(folder))
     out = {}
-    for name, (traffic, _) in RUNS.items():
-        base = cycles["testpmd mac" if traffic == "plain" else "testpmd mac, FCP"]
-        wire = statistics.mean(datagrams(size, traffic)) + OVERHEAD
-        out[name] = {"wire": round(wire, 2), "cycles": round(statistics.median(cycles[name]), 1),
+    for name, run in LOADS[load].runs.items():
+        base = cycles["testpmd mac, FCP" if run.traffic == "fcp" else MAC]
+        out[name] = {"wire": round(statistics.mean(LOADS[load].datagrams(run.traffic)) + OVERHEAD, 2),
+                     "cycles": round(statistics.median(cycles[name]), 1),
                      "least": round(min(cycles[name]), 1), "most": round(max(cycles[name]), 1),
                      "ratio": round(statistics.median(c / b for c, b in zip(cycles[name], base)), 2)}
     return out
@@ -162,7 +204,7 @@ def summary(size, cycles):
 
 def add_options(options):
     options.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
-    options.add_argument("--sizes", default=",".join(SIZES), help="of: " + ", ".join(SIZES))
+    options.add_argument("--loads", default=",".join(LOADS), help="some of: " + ",".join(LOADS))
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--seconds", type=float, default=1.5, help="each run is measured")
     options.add_argument("--cpu", type=int, default=1, help="that forwards")
@@ -173,15 +215,15 @@ def main():
     options = argparse.ArgumentParser(description="Cycles per packet beside dpdk-testpmd.")
     add_options(options)
     chosen = options.parse_args()
-    for size in chosen.sizes.split(","):
+    for load in chosen.loads.split(","):
         try:
-            figures = measure(chosen.build, size, chosen)
+            figures = measure(chosen.build, load, chosen)
         except Failed as why:
             print(f"beside: {why}", file=sys.stderr)
             return 1
-        print(f"{size:22} cycles/packet   least    most  to testpmd mac")
+        print(f"{load:32} cycles/packet   least    most  to testpmd mac")
         for name, f in figures.items():
-            print(f"  {name:20} {f['cycles']:13.1f} {f['least']:7.1f} {f['most']:7.1f} {f['ratio']:10.2f}",
+            print(f"  {name:30} {f['cycles']:13.1f} {f['least']:7.1f} {f['most']:7.1f} {f['ratio']:10.2f}",
                   flush=True)
     return 0
 
