@@ -135,6 +135,7 @@ int run(int argc, char** argv) {
   (*engine)->launch(clock);
   spdlog::info("{} forwards on {} worker{}, {} when idle", name, workers, workers == 1 ? "" : "s",
                sleep ? "sleeping" : "polling");
+  std::cerr << (*engine)->remote_text();
   watch(**engine, clock, t.run, *options, name, *record);
   (*engine)->stop(kDrainPatience);
 

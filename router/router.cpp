@@ -110,6 +110,7 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
 
 Snapshot Router::snapshot() const {
   Snapshot s;
+  s.received_by.resize(counters_.size());
   for (const auto& link : links_) {
     s.links.push_back(snapshot_of(*link));
     const LinkSnapshot& l = s.links.back();
@@ -117,6 +118,8 @@ Snapshot Router::snapshot() const {
     s.forwarded += l.tx_packets;
     s.held += l.held_packets;
     for (size_t r = 0; r < kDropReasons; ++r) s.drops[r] += l.drops[r];
+    for (size_t w = 0; w < counters_.size(); ++w)
+      s.received_by[w] += link->shards[w].rx_packets.read();
   }
   for (const WorkerCounters& c : counters_) {
     s.originated += c.originated.read();
@@ -124,6 +127,12 @@ Snapshot Router::snapshot() const {
     s.suppressed_errors += c.suppressed_errors.read();
   }
   return s;
+}
+
+double Snapshot::imbalance() const {
+  if (received == 0) return 1;
+  const auto most = static_cast<double>(*std::ranges::max_element(received_by));
+  return most * static_cast<double>(received_by.size()) / static_cast<double>(received);
 }
 
 metrics::Histogram Router::waits(size_t link) const {

@@ -35,9 +35,12 @@ struct Snapshot {
   std::vector<LinkSnapshot> links;
   uint64_t received = 0, originated = 0, forwarded = 0, delivered = 0, held = 0;
   uint64_t suppressed_errors = 0;
+  std::vector<uint64_t> received_by;  // packets, by worker
   std::array<uint64_t, kDropReasons> drops{};
 
   [[nodiscard]] uint64_t dropped() const;
+  /// The busiest worker's packets over the mean of all; 1 of none.
+  [[nodiscard]] double imbalance() const;
   /// received + originated = forwarded + delivered + dropped + held: true whenever no worker is in
   /// the middle of a poll.
   [[nodiscard]] bool conserved() const {

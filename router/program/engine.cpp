@@ -15,6 +15,15 @@
 namespace turnpike::router {
 namespace {
 
+/// Packets of a port that a worker of another processor socket polls cross between the two.
+std::string remote(const std::string& link, int port, unsigned worker) {
+  const auto own = static_cast<int>(rte_lcore_to_socket_id(Eal::worker_lcore(worker)));
+  if (port < 0 || port == own) return "";
+  return "link " + link + ": its port is on processor socket " + std::to_string(port) +
+         ", worker " + std::to_string(worker) + " on " + std::to_string(own) +
+         "; choose lcores of the port's socket (lscpu shows them)\n";
+}
+
 void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
 }  // namespace
@@ -38,6 +47,11 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
     e->kept_ += devices[l].device.keeps;
   }
   const auto queues = e->plug_in(topology, node, devices, options.workers, needs.mbufs);
+  for (size_t l = 0; l < queues.size(); ++l)
+    for (unsigned w = 0; w < options.workers; ++w)
+      if (queues[l][w] != nullptr)
+        e->remote_ +=
+            remote(topology.links[topology.routers[node].links[l]].name, e->ports_[l].socket(), w);
   const std::vector<rte_mempool*> pools(options.workers, mempool);
   RouterOptions router_options;
   router_options.workers = options.workers;

@@ -46,6 +46,8 @@ class Engine {
   [[nodiscard]] const Router& router() const { return *router_; }
   /// What the machine kept the workers from; empty as a rule.
   [[nodiscard]] std::string stalls_text() const;
+  /// A line for every worker that polls a port of another processor socket; empty: none does.
+  [[nodiscard]] const std::string& remote_text() const { return remote_; }
   /// By link.
   [[nodiscard]] std::vector<PortStats> port_stats() const;
 
@@ -68,6 +70,7 @@ class Engine {
   std::unique_ptr<Router> router_;
   std::vector<Job> jobs_;
   std::vector<Stalls> stalls_;  // by worker
+  std::string remote_;
   const TscClock* clock_ = nullptr;
   bool sleep_ = false;
   bool running_ = false;

@@ -25,6 +25,24 @@ nlohmann::ordered_json drops_of(const std::array<uint64_t, kDropReasons>& drops)
   return j;
 }
 
+// Who received how much, where there are several to do it.
+std::string workers_text(const Snapshot& end) {
+  constexpr double kUneven = 1.5;
+  if (end.received_by.size() < 2) return "";
+  std::string text = "  received by worker:";
+  for (size_t w = 0; w < end.received_by.size(); ++w)
+    text.append(" ")
+        .append(std::to_string(w))
+        .append(": ")
+        .append(std::to_string(end.received_by[w]));
+  text += "\n";
+  if (end.imbalance() > kUneven)
+    text +=
+        "  warning: the workers' shares are uneven. One flow always meets the same worker, and a "
+        "port with a single queue has one worker; more flows or more queues spread them.\n";
+  return text;
+}
+
 std::string cannot_write(const std::string& path) {
   return "cannot write " + path + ": " + std::strerror(errno);
 }
@@ -93,6 +111,7 @@ tl::expected<void, std::string> Record::finish(const Snapshot& end,
   const nlohmann::ordered_json all{{"node", node_},
                                    {"seconds", seconds},
                                    {"received", end.received},
+                                   {"received_by", end.received_by},
                                    {"originated", end.originated},
                                    {"forwarded", end.forwarded},
                                    {"delivered", end.delivered},
@@ -117,6 +136,7 @@ std::string counters_text(const Snapshot& end, const std::string& node) {
                      std::to_string(end.delivered) + " + dropped " + std::to_string(end.dropped()) +
                      " + held " + std::to_string(end.held) +
                      (end.conserved() ? "\n" : "  DOES NOT ADD UP\n");
+  text += workers_text(end);
   for (const LinkSnapshot& l : end.links) {
     text += "  " + l.name + ": in " + std::to_string(l.rx_packets) + " packets, out " +
             std::to_string(l.tx_packets) + ", stamped " + std::to_string(l.stamped) + "\n";

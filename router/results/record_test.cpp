@@ -95,6 +95,20 @@ TEST(Record, SaysWhereItCannotWrite) {
   EXPECT_NE(record.error().find("/proc/nowhere"), std::string::npos);
 }
 
+TEST(Counters, TellWorkersApartAndWarnWhereOneHasMost) {
+  Snapshot s = snapshot(0, 0);
+  s.received_by = {s.received};
+  EXPECT_EQ(counters_text(s, "gate").find("by worker"), std::string::npos);
+  s.received = 1000;
+  s.received_by = {480, 520};
+  std::string text = counters_text(s, "gate");
+  EXPECT_NE(text.find("by worker: 0: 480 1: 520"), std::string::npos);
+  EXPECT_EQ(text.find("uneven"), std::string::npos);
+  s.received_by = {50, 950};
+  EXPECT_NEAR(s.imbalance(), 1.9, 1e-9);
+  EXPECT_NE(counters_text(s, "gate").find("uneven"), std::string::npos);
+}
+
 TEST(Counters, NameEveryReasonThatOccurred) {
   const std::string text = counters_text(snapshot(0, 0), "gate");
   EXPECT_NE(text.find("queue_full"), std::string::npos);
