@@ -10,7 +10,7 @@ local kinds = {
   [1] = "SYN", [2] = "SYN-ACK", [3] = "DATA", [4] = "ACK", [5] = "FIN", [6] = "FIN-ACK", [7] = "RESET",
 }
 local answers = { [2] = true, [4] = true, [6] = true, [7] = true }
-local protocols = { [1] = "FCP", [2] = "RCP", [3] = "QFCP", [4] = "XCP", [5] = "QCP", [8] = "QCP (8 B)" }
+local protocols = { [1] = "FCP", [2] = "RCP", [3] = "QFCP", [4] = "XCP", [5] = "QCP", [6] = "TCP", [8] = "QCP (8 B)" }
 
 local f = {
   version = ProtoField.uint8("turnpike.version", "Version", base.DEC, nil, 0xf0),
@@ -39,6 +39,9 @@ local f = {
   xcp_rtt = ProtoField.uint32("turnpike.xcp.rtt", "Round trip (ns)"),
   xcp_window = ProtoField.float("turnpike.xcp.window", "Window (B)"),
   xcp_feedback = ProtoField.float("turnpike.xcp.feedback", "Feedback (B)"),
+  tcp_capable = ProtoField.bool("turnpike.tcp.capable", "May be marked (ECT)", 32, nil, 1),
+  tcp_marked = ProtoField.bool("turnpike.tcp.marked", "Congestion experienced (CE)", 32, nil, 2),
+  tcp_in_profile = ProtoField.bool("turnpike.tcp.in_profile", "Within its profile", 32, nil, 4),
 }
 turnpike.fields = f
 
@@ -118,6 +121,12 @@ local function xcp(tvb, tree)
   return string.format(" feedback=%.4g", tvb(8, 4):float())
 end
 
+local function tcp(tvb, tree)
+  local flags = tvb(0, 4):uint()
+  for _, field in ipairs({ f.tcp_capable, f.tcp_marked, f.tcp_in_profile }) do tree:add(field, tvb(0, 4)) end
+  return flags % 4 >= 2 and " CE" or ""
+end
+
 -- Protocol id -> size of its congestion header, and what shows it (returning text for the list).
 local congestion_headers = {
   [1] = { size = 20, show = fcp },
@@ -125,6 +134,7 @@ local congestion_headers = {
   [3] = { size = 8, show = explicit_rate },
   [4] = { size = 12, show = xcp },
   [5] = { size = 12, show = qcp },
+  [6] = { size = 4, show = tcp },
   [8] = { size = 8, show = explicit_rate },
 }
 

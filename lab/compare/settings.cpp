@@ -5,8 +5,11 @@
 namespace turnpike::lab {
 
 std::vector<config::Setting> settings_for(const config::Topology& topology,
-                                          const std::string& scheme) {
+                                          const std::string& name) {
   std::vector<config::Setting> settings;
+  const size_t plus = name.find('+');
+  const std::string scheme = name.substr(0, plus);
+  if (plus != std::string::npos) settings.push_back({"preset", name.substr(plus + 1)});
   for (const config::Link& link : topology.links) {
     for (size_t i = 0; i < 2; ++i) {
       const std::string& law = link.directions[i].law.protocol;

@@ -14,7 +14,8 @@ from tap import Tap  # noqa: E402
 KINDS = {1: "SYN", 2: "SYN-ACK", 3: "DATA", 4: "ACK", 5: "FIN", 6: "FIN-ACK", 7: "RESET"}
 INTEGERS = ["turnpike." + name for name in (
     "version", "kind", "protocol", "ranges", "length", "flow", "seq", "ack", "timestamp", "echo",
-    "range.begin", "range.end", "fcp.rtt", "rate.rtt", "xcp.rtt")]
+    "range.begin", "range.end", "fcp.rtt", "rate.rtt", "xcp.rtt", "tcp.capable", "tcp.marked",
+    "tcp.in_profile")]
 FLOATS = ["turnpike." + name for name in (
     "fcp.price", "fcp.preload", "fcp.balance", "fcp.exchange", "rate.rate", "qcp.interval", "xcp.window", "xcp.feedback")]
 # Status: 0 bad, 1 good, 3 not present.

@@ -14,6 +14,7 @@
 #include "common/protocols/explicit_rate/header.h"
 #include "common/protocols/fcp/header.h"
 #include "common/protocols/qcp/header.h"
+#include "common/protocols/tcp/header.h"
 #include "common/protocols/xcp/header.h"
 #include "common/wire/bytes.h"
 #include "common/wire/capture.h"
@@ -177,6 +178,15 @@ void write_others(Writer& w) {
            {"turnpike.xcp.feedback", -300}});
   xcp::store({.rtt_ns = 20'000'000, .window = 0, .feedback = 1}, b.data());
   w.other("no window", xcp::kProtocolId, b, json::object(), "figure");
+
+  b.resize(tcp::kHeaderSize);
+  for (const uint32_t flags : {0U, tcp::kCapable | tcp::kMarked, tcp::kCapable | tcp::kInProfile}) {
+    tcp::store(flags, b.data());
+    w.other("TCP", tcp::kProtocolId, b,
+            {{"turnpike.tcp.capable", flags & 1},
+             {"turnpike.tcp.marked", flags >> 1 & 1},
+             {"turnpike.tcp.in_profile", flags >> 2 & 1}});
+  }
 }
 
 void write_broken(Writer& w) {

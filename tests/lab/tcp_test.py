@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Eight TCP flows on one link under every queue discipline: what each is known for.
+# Usage: tcp_test.py TURNPIKE
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from tap import Tap  # noqa: E402
+
+PROPAGATION_MS = 40  # round trip; the buffer is as much again
+
+
+def play(turnpike, folder, *settings):
+    command = [turnpike, "lab", ROOT / "configs" / "tcp.yaml", "--out", folder, "--json"]
+    for s in settings:
+        command += ["--set", s]
+    done = subprocess.run(command, text=True, timeout=120, capture_output=True, check=False)
+    return json.loads(done.stdout)["measure"]["steady"] if done.returncode == 0 else done.stderr
+
+
+def main():
+    turnpike = pathlib.Path(sys.argv[1]).resolve()
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as name:
+        runs = {}
+        for preset in ("paper", "red", "rem", "avq"):
+            steady = play(turnpike, pathlib.Path(name) / preset, f"preset={preset}")
+            if not tap.check(f"{preset} plays", isinstance(steady, dict), steady):
+                continue
+            link = runs[preset] = steady["links"]["bottleneck"]
+            rates = [steady["hosts"][h]["goodput_mbps"] for h in "ab"]
+            tap.check(f"{preset}: both hosts' four flows have half of it", max(rates) < 1.15 * min(rates), rates)
+            if preset != "paper":
+                tap.check(f"{preset}: marks instead of losses", link["loss_rate"] == 0, link)
+        if len(runs) == 4:
+            used = {p: r["utilization"] for p, r in runs.items()}
+            queue = {p: r["queue_delay_ms"]["mean"] for p, r in runs.items()}
+            tap.check("drop-tail keeps the link busy", used["paper"] > 0.98, used)
+            tap.check("and its queue between half full and full", 0.4 < queue["paper"] / PROPAGATION_MS < 1, queue)
+            tap.check("RED's queue is below its lower threshold's third", queue["red"] < PROPAGATION_MS / 3, queue)
+            tap.check("REM holds the queue at its target, a third of the buffer",
+                      abs(queue["rem"] / (PROPAGATION_MS / 3) - 1) < 0.15, queue)
+            tap.check("AVQ uses 98 % of the link", abs(used["avq"] - 0.98) < 0.01, used)
+        promised = play(turnpike, pathlib.Path(name) / "rio", "preset=rio",
+                        "traffic.flows.a.protocol={tcp: {allocation: 8 Mbps}}",
+                        "traffic.flows.b.protocol={tcp: {allocation: 2 Mbps}}")
+        if tap.check("rio plays", isinstance(promised, dict), promised):
+            rates = [promised["hosts"][h]["goodput_mbps"] for h in "ab"]
+            tap.check("RIO gives more to those whom more was promised", rates[0] > 1.5 * rates[1], rates)
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()
