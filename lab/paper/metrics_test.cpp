@@ -23,7 +23,8 @@ constexpr const char* kRates =
     "t,host,flow,sent_mbps\n"
     "0.1,h,,30\n0.1,h,f,10\n0.2,h,,70\n0.2,h,f,20\n0.3,h,,80\n0.3,h,f,60\n";
 constexpr const char* kFlows =
-    "id,flow,bytes,completion_s\n1,w,1000,0.1\n2,w,1000,0.3\n3,w,50000,0.5\n4,w,9000,\n";
+    "id,flow,start_s,bytes,completion_s\n1,w,0,1000,0.1\n2,w,0,1000,0.3\n3,w,0,50000,0.5\n4,w,0,"
+    "9000,\n";
 
 class PaperMetrics : public testing::Test {
  protected:

@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 from tap import Tap  # noqa: E402
 
-SCHEMES = ["fcp", "qfcp", "rcp", "xcp", "tcp", "tcp+red"]
+SCHEMES = ["fcp", "qcp", "qcp8", "qfcp", "rcp", "xcp", "tcp", "tcp+red"]
 
 
 def compare(turnpike, folder, schemes, *more):
@@ -46,7 +46,7 @@ def main():
         again = pathlib.Path(name) / "again"
         compare(turnpike, again, SCHEMES[:2])
         tap.check("the same bytes again", (again / "rcp").exists() is False and
-                  (again / "qfcp" / "links.csv").read_bytes() == (folder / "qfcp" / "links.csv").read_bytes())
+                  (again / "qcp" / "links.csv").read_bytes() == (folder / "qcp" / "links.csv").read_bytes())
         code, _, err = compare(turnpike, folder, ["fcp", "xpc"])
         tap.check("a scheme that there is not is told before anything runs",
                   code == 3 and "did you mean 'xcp'?" in err, code, err)
