@@ -119,7 +119,12 @@ Nanos Link::update(const LinkState& link, Nanos now) {
   return now + from_seconds(period());
 }
 
-double Link::period() const { return interval_ > 0 ? interval_ : read(average_rtt_); }
+// Equations 12 and 13 hold the load against the last rate: most of it must be that rate's answer,
+// or they swing. What packets say of themselves is true at any time.
+double Link::period() const {
+  const double rounds = count_ == Count::kExact ? 1 : 2;
+  return interval_ > 0 ? interval_ : rounds * read(average_rtt_);
+}
 
 size_t Link::gauges(std::span<Gauge> out) const {
   const std::array<Gauge, 4> all{{{"rate_mbps", read(rate_) * 8e-6},

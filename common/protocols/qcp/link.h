@@ -15,7 +15,8 @@
 
 namespace turnpike::qcp {
 
-/// Once per d, the average round trip unless the file says (equations 4, 12 and 16):
+/// Once per d, unless the file says the average round trip (equations 4 and 16), or two (12 and
+/// 13):
 ///
 ///     N = 1/d sum size_k sigma_k      R = (alpha C - beta q/d) / N
 ///

@@ -36,8 +36,9 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
     {"alpha", ParamUnit::kNumber, 1, 0.01, 10, "share of the capacity to be used, eq 4"},
     {"beta", ParamUnit::kNumber, 1, 0, 10, "gain on the queue, eq 4"},
     {"interval", ParamUnit::kTime, 0, 0, 60,
-     "d, between updates of the rate; 0: the average round trip. With less than that, a gain of 1 "
-     "on the queue overshoots"},
+     "d, between updates of the rate; 0: the average round trip, two where flows are counted by "
+     "the "
+     "link's own rate; with less, a gain of 1 on the queue overshoots"},
     {"first_rtt", ParamUnit::kTime, 0.1, 1e-6, 10, "average round trip before any is known"},
     {"most_rtt", ParamUnit::kTime, 2, 1e-6, 60,
      "longest round trip of any flow: the least rate is a packet of 1000 B in it, and no packet "

@@ -106,6 +106,12 @@ TEST(QcpLink, EfficientSharingIsThePapersExample) {
   EXPECT_NEAR(example(Count::kSharing, 0), 100 / 3.0, 1e-4) << "flows in their first round";
 }
 
+TEST(QcpLink, AnIntervalIsTheAverageRoundTripOrTwo) {
+  EXPECT_EQ(Link(link_params(0), 1).update(kIdle, 0_s), 100_ms);
+  EXPECT_EQ(Link(link_params(0, Count::kSharing), 1).update(kIdle, 0_s), 200_ms);
+  EXPECT_EQ(ShortLink(ParamValues(kShortLinkParams), 1).update(kIdle, 0_s), 200_ms);
+}
+
 TEST(QcpLink, WhatSaysNothingCountsAsIfItHadTheLinksRate) {
   Link link(link_params(), 1);
   link.update(kIdle, 1_s);
