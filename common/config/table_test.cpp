@@ -29,7 +29,7 @@ class TableFile : public ::testing::Test {
 
 TEST_F(TableFile, AddsItsRoutesBetweenThoseByHandAndTheComputedOnes) {
   const Topology t =
-      expect_right(with("# comment\n\n10.9.1.0/24 right\nfd99::/16\t10.0.0.2\n", false));
+      expect_right(with("# comment\n\n10.9.1.0/24 right\nfd99::/16\t10.0.0.1\n", false));
   const Router& r = t.routers[0];
   EXPECT_EQ(r.ipv4_by_hand, 1U);
   EXPECT_EQ(r.ipv4_in_table, 1U);

@@ -35,7 +35,7 @@ MAY_READ_CLOCK = {
     "bench/forwarding_bench.cpp": "counts the cycles that packets take",
     "bench/measure.h": "counts the cycles that anything takes",
     "bench/expiring_sum_bench.cpp": "fills a window of real time, for rte_timer knows no other",
-    "bench/dpdk_timers.h": "how long rte_timer takes to fire",
+    "bench/rte_timer_bench.cpp": "tells polls that fire from those that do not",
     "common/dpdk/port_test.cpp": "waits for two ends of a memif to find each other",
 }
 
