@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Renders the tables of docs/performance.md, between its markers, from a file that bench/run.py wrote.
+# Without an argument, from the file that the page names; --check changes nothing and fails where the
+# page is not what would be rendered.
+import argparse
+import json
+import math
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "performance.md"
+SOURCE = re.compile(r"<!-- figures from (\S+) -->")
+LINE_RATE = 100e9  # bit/s
+BURST = 32
+
+
+def table(head, rows):
+    """Markdown; all columns but the first are figures."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" + "---:|" * (len(head) - 1)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def number(v):
+    """Three digits that mean something, no exponent."""
+    if v >= 1000:
+        return f"{v:,.0f}"
+    return f"{v:.0f}" if v >= 100 else f"{v:.1f}"
+
+
+def cycles(figures, name):
+    """Of a benchmark; or why there is none."""
+    f = figures.get(name)
+    if f is None:
+        return "not run"
+    return f"not run: {f['error']}" if "error" in f else number(f["cycles"])
+
+
+def times(figures, slow, fast):
+    """How many times as many cycles one takes as the other."""
+    a, b = figures.get(slow, {}), figures.get(fast, {})
+    return f"{a['cycles'] / b['cycles']:.1f}" if "cycles" in a and "cycles" in b else "-"
+
+
+def render_machine(r):
+    m = r["machine"]
+    counted = any("instructions" in f for f in r.get("micro", {}).values())
+    rows = [("processor", f"{m['cpu']}, {m['cpus']} CPUs, {m['tsc_hz'] / 1e9:g} GHz time stamp counter"),
+            ("vector instructions it has", ", ".join(m["vectors"])),
+            ("vector instructions used everywhere", ", ".join(m["compiled_for"])),
+            ("target, optimisation", " ".join([*m["target"], m["optimization"]])),
+            ("compiler", m["compiler"]), ("DPDK", m["dpdk"]),
+            ("instructions", "counted" if counted else "no performance counters on this machine: "
+             "`make bench-check` counts them with callgrind"),
+            ("commit", r["commit"]), ("date", r["date"]),
+            ("figures", f"`{r['source']}`")]
+    return "\n".join(["| | |", "|---|---|", *(f"| {k} | {v} |" for k, v in rows)])
+
+
+def render_beside(r):
+    rows = [(f"{load}, {name}", number(f["cycles"]), f"{number(f['least'])} to {number(f['most'])}",
+             f"{f['ratio']:.2f}", number(r["machine"]["tsc_hz"] / f["cycles"] / 1e6))
+            for load, runs in r.get("beside", {}).items() for name, f in runs.items()]
+    return table(["packets, program", "cycles per packet", "least to most", "to testpmd mac", "Mpps"], rows)
+
+
+def render_cores(r):
+    rows = []
+    for load, runs in r.get("beside", {}).items():
+        if "router ipv4" not in runs:
+            continue
+        for name in ("testpmd mac", "router ipv4", "router priced FCP"):
+            f = runs[name]
+            rate = LINE_RATE / 8 / f["wire"]
+            cores = rate * f["cycles"] / r["machine"]["tsc_hz"]
+            rows.append((f"{load}, {name}", number(f["wire"]), number(rate / 1e6),
+                         number(r["machine"]["tsc_hz"] / rate), number(f["cycles"]),
+                         f"{cores:.1f}", str(math.ceil(cores))))
+    return table(["packets, program", "B on the wire", "Mpps at 100 Gbit/s", "cycles there are, one core",
+                  "cycles it takes", "cores", "whole cores"], rows)
+
+
+def render_forwarding(r):
+    rows = []
+    for name, f in r.get("datapath", {}).items():
+        kind, load = name.split("/", 1)
+        if kind == "harness":
+            continue
+        harness = r["datapath"].get("harness/" + load, {})
+        if kind == "forward_together":
+            load = load.split("/")[0] + ", two lcores"
+        rows.append((load, number(f["cycles"]), f"{number(f['least'])} to {number(f['most'])}",
+                     number(f["items_per_second"] / 1e6), number(harness["cycles"]) if harness else ""))
+    return table(["load", "cycles per packet", "least to most", "Mpps", "cycles of the ports alone"], rows)
+
+
+def render_sum(r):
+    micro, ours = r["micro"], "expiring_sum/gap_ns:100/burst:"
+    rows = []
+    for what, name in (("`ExpiringSum`, bursts of 32", ours + "32"), ("`ExpiringSum`, bursts of 1", ours + "1"),
+                       ("a deque of packets, bursts of 32", "expiring_sum/deque/gap_ns:100/burst:32"),
+                       ("a deque of packets, bursts of 1", "expiring_sum/deque/gap_ns:100/burst:1"),
+                       ("an `rte_timer` per packet", "expiring_sum/rte_timer/burst:32/min_time:0.300"),
+                       ("`ExpiringSum`, the window moves", "expiring_sum/moving_window"),
+                       ("`ExpiringSum`, its worst stream", "expiring_sum/growing")):
+        rows.append((what, cycles(micro, name), times(micro, name, ours + "32")))
+    return table(["window of 160 ms", "cycles per packet", "times ours"], rows)
+
+
+def render_wheel(r):
+    micro, rows = r["micro"], []
+    for what in ("rearm", "cancel_schedule", "schedule_expire"):
+        for n in (1000, 10_000, 100_000, 1_000_000):
+            ours = f"timer_wheel/{what}/timers:{n}"
+            rivals = [f"timer_wheel/{what}/{rival}/timers:{n}" for rival in ("rte_timer", "tbb")]
+            rows.append((f"{what.replace('_', ' and ')}, {n:,}", cycles(micro, ours),
+                         cycles(micro, rivals[0]), times(micro, rivals[0], ours),
+                         cycles(micro, rivals[1]) if what == "schedule_expire" else "none"))
+    return table(["operation, timers armed", "wheel", "`rte_timer`", "times ours", "TBB's queue"], rows)
+
+
+def render_price(r):
+    rows = [[f"bursts of {burst}"] + [cycles(r["micro"], f"price/burst:{burst}/links:{links}")
+                                      for links in (1, 16, 256)] for burst in (1, 8, 32)]
+    return table(["price stage, cycles per packet", "1 link", "16 links", "256 links"], rows)
+
+
+def render_parse(r):
+    rows = [[kind] + [cycles(r["micro"], f"parse/{kind}/burst:{burst}") for burst in (1, 8, 32)]
+            for kind in ("ipv4", "ipv6", "fcp")]
+    return table(["parse stage, cycles per packet", "bursts of 1", "8", "32"], rows)
+
+
+def render_fib(r):
+    rows = [[kind] + [cycles(r["micro"], f"fib/{kind}/routes:{n}")
+                      for n in (1, 1000, 100_000, 1_000_000)] for kind in ("ipv4", "ipv6")]
+    return table([f"look-ups in bursts of {BURST}, cycles each", "1 route", "1,000", "100,000",
+                  "1,000,000"], rows)
+
+
+def render_others(r):
+    shown = ("expiring_sum", "timer_wheel/rearm", "timer_wheel/cancel", "timer_wheel/schedule", "fib/",
+             "price/", "parse/")
+    rows = [(name, number(f["ns"]), cycles(r["micro"], name)) for name, f in r["micro"].items()
+            if not name.startswith(shown)]
+    return table(["benchmark", "ns per iteration", "cycles per item"], rows)
+
+
+BLOCKS = {"machine": render_machine, "beside": render_beside, "cores": render_cores,
+          "forwarding": render_forwarding, "sum": render_sum, "wheel": render_wheel,
+          "price": render_price, "parse": render_parse, "fib": render_fib, "others": render_others}
+
+
+def rendered(page, results, source):
+    """The page with every block made anew from these results."""
+    results = {**results, "source": source}
+    page = SOURCE.sub(f"<!-- figures from {source} -->", page)
+    return re.sub(r"(<!-- figures: (\w+) -->\n).*?(<!-- /figures -->)",
+                  lambda m: f"{m[1]}{BLOCKS[m[2]](results)}\n{m[3]}", page, flags=re.S)
+
+
+def main():
+    options = argparse.ArgumentParser(description="Renders docs/performance.md.")
+    options.add_argument("results", type=pathlib.Path, nargs="?", help="what bench/run.py wrote")
+    options.add_argument("--check", action="store_true", help="fail where the page is another")
+    chosen = options.parse_args()
+    page = PAGE.read_text()
+    path = (chosen.results or ROOT / SOURCE.search(page)[1]).resolve()
+    new = rendered(page, json.loads(path.read_text()), path.relative_to(ROOT).as_posix())
+    if chosen.check:
+        if new != page:
+            print(f"docs/performance.md is not what bench/render.py makes of {path}", file=sys.stderr)
+        return int(new != page)
+    PAGE.write_text(new)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
