@@ -155,6 +155,15 @@ std::string size_text(const SizeDistribution& size) {
   return std::get<TraceSize>(size).file;
 }
 
+struct StreamRateText {
+  std::string operator()(const PacketRate& r) const { return number(r.per_second) + " packets/s"; }
+  std::string operator()(const L1Rate& r) const { return to_text(r.rate) + " on the line"; }
+  std::string operator()(const L2Rate& r) const { return to_text(r.rate) + " of frames"; }
+  std::string operator()(const LineShare& r) const {
+    return number(100 * r.share) + " % of the line";
+  }
+};
+
 std::string traffic(const Topology& t) {
   Table table;
   for (const Flow& f : t.flows)
@@ -167,6 +176,10 @@ std::string traffic(const Topology& t) {
     table.row({w.name, some_hosts(t, w.from) + " -> " + some_hosts(t, w.to),
                w.protocol + ", IPv" + std::to_string(w.ip_version), when(w, t.run),
                arrivals_text(w.arrivals), size_text(w.size)});
+  for (const Stream& s : t.streams)
+    table.row({s.name, t.hosts[s.from].name + " -> " + t.hosts[s.to].name,
+               "open loop, IPv" + std::to_string(s.ip_version), when(s, t.run),
+               std::visit(StreamRateText{}, s.rate), path_text(t, s.from, s.to, s.ip_version)});
   return table.text();
 }
 
@@ -204,7 +217,8 @@ std::string description(const Topology& t, const std::string& file) {
                     " with seed " + std::to_string(t.run.seed) + ", UDP port " +
                     std::to_string(t.run.udp_port) + ", results in " + t.run.output + "\n\n";
   out += "Nodes\n" + nodes(t) + "\nLinks\n" + links(t);
-  if (!t.flows.empty() || !t.workloads.empty()) out += "\nTraffic\n" + traffic(t);
+  if (!t.flows.empty() || !t.workloads.empty() || !t.streams.empty())
+    out += "\nTraffic\n" + traffic(t);
   const bool attached = std::any_of(t.links.begin(), t.links.end(), [](const Link& l) {
     return l.ends[0].attachment.index() != 0 || l.ends[1].attachment.index() != 0;
   });

@@ -42,6 +42,7 @@ void cut(config::Topology& t, Nanos duration) {
   const auto later = [&](const auto& x) { return x.start >= duration; };
   std::erase_if(t.flows, later);
   std::erase_if(t.workloads, later);
+  std::erase_if(t.streams, later);
   std::erase_if(run.measure, [&](const config::Span& s) { return s.from >= duration; });
   for (config::Span& s : run.measure) s.to = std::min(s.to, duration);
 }

@@ -84,7 +84,7 @@ void drain(World& world) {
   const auto senders = world.senders();
   for (sender::Sender* s : senders) s->stop(world.now());
   const Nanos end = world.now() + kDrain;
-  const auto idle = [](const sender::Sender* s) { return s->idle(); };
+  const auto idle = [&](const sender::Sender* s) { return s->idle(world.now()); };
   while (!std::ranges::all_of(senders, idle) && world.now() < end)
     world.run_until(world.now() + kStep);
   for (sender::Sender* s : senders) s->abandon(world.now());
@@ -122,6 +122,7 @@ tl::expected<nlohmann::json, std::string> run_world(const config::Topology& t,
   }
   drain(world);
   sender::observe_delays(world.senders(), recorder);
+  sender::observe_streams(world.senders(), t.run.duration, t, recorder);
 
   nlohmann::json summary =
       recorder.summary({.now = t.run.duration, .facts = {{"DPDK", rte_version()}}});

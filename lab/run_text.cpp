@@ -6,6 +6,7 @@
 #include "common/report/number.h"
 #include "common/report/run_data.h"
 #include "lab/columns.h"
+#include "sender/results/streams.h"
 
 namespace turnpike::lab {
 namespace {
@@ -57,6 +58,8 @@ std::string run_text(const json& summary) {
            fixed(number_at(flows, {"afct_s"}), 4) + " s on average, half of them within " +
            fixed(number_at(flows, {"fct_s", "p50"}), 4) + " s, 99 % within " +
            fixed(number_at(flows, {"fct_s", "p99"}), 4) + " s\n";
+  if (const std::string streams = sender::streams_text(summary); !streams.empty())
+    out += "\n" + streams;
   return out;
 }
 

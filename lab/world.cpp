@@ -17,7 +17,8 @@ constexpr uint32_t kFirstStream = 1U << 16;  // of random numbers; those before 
 size_t buffers_of(const config::Topology& t) {
   std::vector<uint32_t> hosts;
   for (uint32_t i = 0; i < t.hosts.size(); ++i) hosts.push_back(i);
-  return sender::size_of(t, hosts).records + kBuffersPerNode * t.hosts.size();
+  const sender::Sizing size = sender::size_of(t, hosts);
+  return size.records + size.probes + kBuffersPerNode * t.hosts.size();
 }
 
 size_t router_buffers_of(const config::Topology& t) {

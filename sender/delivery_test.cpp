@@ -214,9 +214,9 @@ TEST(Delivery, TheRunsEndTellsAndClosesWhatIsOpen) {
   w.sender(0).stop(w.now());
   ASSERT_EQ(w.outcomes().size(), 2U);
   EXPECT_GT(w.outcomes()[0].bytes, 1'000'000U);
-  EXPECT_FALSE(w.sender(0).idle());
+  EXPECT_FALSE(w.sender(0).idle(w.now()));
   w.run(2_s);
-  EXPECT_TRUE(w.sender(0).idle());
+  EXPECT_TRUE(w.sender(0).idle(w.now()));
   EXPECT_EQ(w.outcomes().size(), 2U) << "outcomes are told once";
   w.expect_clean();
 }

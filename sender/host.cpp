@@ -56,7 +56,8 @@ Host::Host(const config::Topology& topology, uint32_t index, QueuePair& queue, L
                .budget = topology.hosts[index].budget,
                .strategy = std::move(strategy),
                .line_rate = bytes_per_second(port_of(topology, index).rate),
-               .nic = Nic(port_of(topology, index))}) {}
+               .nic = Nic(port_of(topology, index))}),
+      open_loop_(topology, index, lane) {}
 
 uint16_t Host::receive(Nanos now) {
   std::array<rte_mbuf*, kBurst> burst;
@@ -121,6 +122,8 @@ bool Host::handle_turnpike(rte_mbuf& m, const wire::UdpFrame& at, Nanos now) {
   const uint16_t from = wire::load_be16(frame + at.udp + wire::kUdpSourceAt);
   const uint16_t to = wire::load_be16(frame + at.udp + wire::kUdpDestinationAt);
   if (from != udp_port_ && to != udp_port_) {
+    if (to == config::kStreamPort && open_loop_.meter().receive(payload, at.datagram, now))
+      return false;
     totals_.foreign_packets.add();
     return false;
   }

@@ -9,6 +9,7 @@
 
 #include "common/config/topology.h"
 #include "common/wire/layers.h"
+#include "sender/open_loop/open_loop.h"
 #include "sender/receiver.h"
 #include "sender/source.h"
 
@@ -32,10 +33,14 @@ class Host {
 
   /// Takes what has arrived, at most kBurst frames; returns how many there were.
   uint16_t receive(Nanos now);
+  /// Gathers what its open-loop streams have due; returns how many packets that are.
+  unsigned emit(Nanos now) { return open_loop_.emit(outbox_, now); }
   /// Sends what has been gathered.
   void flush(Nanos now) { outbox_.flush(now); }
 
   [[nodiscard]] Source& source() { return source_; }
+  [[nodiscard]] OpenLoop& open_loop() { return open_loop_; }
+  [[nodiscard]] const OpenLoop& open_loop() const { return open_loop_; }
   [[nodiscard]] const HostTotals& totals() const { return totals_; }
   [[nodiscard]] const QueuePair& queue() const { return queue_; }
   /// Frames that wait for the queue to take them.
@@ -65,6 +70,7 @@ class Host {
   Outbox outbox_;
   Source source_;
   std::unique_ptr<Receiver> receiver_;
+  OpenLoop open_loop_;
 };
 
 }  // namespace turnpike::sender

@@ -190,10 +190,11 @@ int run(int argc, char** argv) {
   const std::chrono::duration<double> unix_time =
       std::chrono::system_clock::now().time_since_epoch();
   const Nanos end = conduct(t, players, sleep, control);
-  control.conclude();
+  control.conclude(end);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
   const RunEnd run_end{.now = end,
                        .wall_s = wall.count(),
+                       .lcores = control.lcores(),
                        .unix_s = unix_time.count(),
                        .facts = {{"DPDK", rte_version()}}};
   const auto written = control.write(t.run.output, run_end);

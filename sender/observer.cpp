@@ -19,6 +19,29 @@ Spread spread_of(const metrics::Histogram& h) {
           .max = Nanos(static_cast<int64_t>(h.max()))};
 }
 
+StreamReading::Sent read(const Emitter& e, Nanos end) {
+  const Departures& d = e.departures();
+  return {.offered = e.offered(end),
+          .packets = d.packets.read(),
+          .bytes = d.bytes.read(),
+          .held_up = d.held_up.read(),
+          .active = e.active(end),
+          .lag = spread_of(d.lag)};
+}
+
+StreamReading::Received read(const Counted& c) {
+  const Arrivals& a = c.arrivals();
+  return {.packets = a.packets.read(),
+          .bytes = a.bytes.read(),
+          .next = c.next(),
+          .reordered = a.reordered.read(),
+          .duplicates = a.duplicates.read(),
+          .too_old = a.too_old.read(),
+          .strange = a.strange.read(),
+          .untimed = a.untimed.read(),
+          .latency = spread_of(a.latency)};
+}
+
 }  // namespace
 
 void observe(std::span<Sender* const> senders, Nanos now, const config::Topology& topology,
@@ -38,6 +61,19 @@ void observe_delays(std::span<Sender* const> senders, Recorder& recorder) {
     for (const auto& host : sender->hosts())
       recorder.delays(host->index(), spread_of(host->source().rtts()),
                       spread_of(host->source().queueing()));
+}
+
+void observe_streams(std::span<Sender* const> senders, Nanos end, const config::Topology& topology,
+                     Recorder& recorder) {
+  std::vector<StreamReading> streams(topology.streams.size());
+  for (const Sender* sender : senders)
+    for (const auto& host : sender->hosts()) {
+      const OpenLoop& loop = host->open_loop();
+      for (const auto& e : loop.emitters()) streams[e->index()].sent = read(*e, end);
+      for (size_t i = 0; i < streams.size(); ++i)
+        if (const Counted* c = loop.meter().stream(i); c != nullptr) streams[i].received = read(*c);
+    }
+  for (size_t i = 0; i < streams.size(); ++i) recorder.stream(i, streams[i]);
 }
 
 }  // namespace turnpike::sender

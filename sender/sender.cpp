@@ -100,11 +100,12 @@ Nanos Sender::poll(Nanos now) {
     auto& of_flow = static_cast<FlowTimer&>(timer);
     by_index_[of_flow.flow->host]->source().on_timer(of_flow, now);
   });
-  moved_ = done > 0;
   for (const auto& host : hosts_) {
+    done += host->emit(now);
     host->flush(now);
     host->publish();
   }
+  moved_ = done > 0;
   return next_deadline(now);
 }
 
@@ -143,7 +144,7 @@ Nanos Sender::next_deadline(Nanos now) const {
   // With the table full, starts wait for a flow to end, which another deadline brings.
   if (!stopped_ && !delayed_) next = std::min(next, agenda_.next_time());
   for (const auto& host : hosts_) {
-    next = std::min(next, host->queue().next_deadline());
+    next = std::min({next, host->queue().next_deadline(), host->open_loop().next_deadline()});
     if (host->waiting() > 0) next = std::min(next, now + kRetry);
   }
   return std::max(next, now);
@@ -153,15 +154,17 @@ void Sender::stop(Nanos now) {
   if (stopped_) return;
   stopped_ = true;
   lane_.flows.for_each([&](Flow& f) { by_index_[f.host]->source().wind_down(f, now); });
+  for (const auto& host : hosts_) host->open_loop().stop(now);
 }
 
 void Sender::abandon(Nanos now) {
   lane_.flows.for_each([&](Flow& f) { by_index_[f.host]->source().abandon(f, now); });
 }
 
-bool Sender::idle() const {
-  return lane_.flows.open_flows() == 0 &&
-         std::ranges::all_of(hosts_, [](const auto& host) { return host->waiting() == 0; });
+bool Sender::idle(Nanos now) const {
+  return lane_.flows.open_flows() == 0 && std::ranges::all_of(hosts_, [&](const auto& host) {
+           return host->waiting() == 0 && host->open_loop().settled(now);
+         });
 }
 
 }  // namespace turnpike::sender

@@ -53,15 +53,15 @@ class Sender {
   /// Does what is due by `now`; returns when something will be due next.
   Nanos poll(Nanos now);
 
-  /// Whether the last poll received or fired anything.
+  /// Whether the last poll received, fired or sent anything.
   [[nodiscard]] bool moved() const { return moved_; }
 
   /// The run is over: outcomes of open flows are told, nothing starts any more, what is open
   /// closes. Poll on until idle(), or abandon() what is left.
   void stop(Nanos now);
   void abandon(Nanos now);
-  /// No flow open and nothing waiting to be sent.
-  [[nodiscard]] bool idle() const;
+  /// No flow open, nothing waiting to be sent, and no stream's packet on its way.
+  [[nodiscard]] bool idle(Nanos now) const;
 
   [[nodiscard]] std::span<const std::unique_ptr<Host>> hosts() const { return hosts_; }
   /// By entry of Topology::flows, then of Topology::workloads.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/config/path.h"
+#include "sender/open_loop/cadence.h"
 
 namespace turnpike::sender {
 namespace {
@@ -40,6 +41,20 @@ double packets_under_way(const config::Topology& t, size_t from, size_t to, unsi
   return rate * seconds / static_cast<double>(std::max<int64_t>(packet.count(), 64));
 }
 
+/// Packets of a stream that its way holds with full buffers.
+double probes_under_way(const config::Topology& t, const config::Stream& s) {
+  const config::Host& from = t.hosts[s.from];
+  const Cadence cadence(s, t.links[from.link].directions[from.end]);
+  const auto least = static_cast<double>(std::ranges::min(s.frames).count());
+  double packets = 0;
+  for (const auto& hop : config::path_between(t, s.from, s.to, s.ip_version)) {
+    const config::Direction& d = t.links[hop.link].directions[hop.direction];
+    packets += cadence.packets_per_second() * to_seconds(d.delay + d.jitter);
+    packets += static_cast<double>(d.buffer.count()) / (least - config::kFrameBeyondDatagram);
+  }
+  return packets;
+}
+
 }  // namespace
 
 Sizing size_of(const config::Topology& t, std::span<const uint32_t> hosts) {
@@ -62,10 +77,15 @@ Sizing size_of(const config::Topology& t, std::span<const uint32_t> hosts) {
     }
     under_way += most;
   }
+  double probes = 0;
+  for (const config::Stream& stream : t.streams)
+    if (played(stream.from)) probes += probes_under_way(t, stream);
+  s.probes = static_cast<size_t>(std::min(probes, double{Sizing::kMostProbes}));
   s.flows = std::clamp(s.flows, kLeastFlows, Sizing::kMostFlows);
   const auto records = static_cast<size_t>(std::min(2 * under_way, 1e9)) + 16 * s.flows;
   s.records = std::clamp(records, kLeastRecords, Sizing::kMostRecords);
-  s.buffers = std::min(2 * s.records + kBuffersPerHost * hosts.size(), Sizing::kMostBuffers);
+  s.buffers =
+      std::min(2 * s.records + s.probes + kBuffersPerHost * hosts.size(), Sizing::kMostBuffers);
   return s;
 }
 

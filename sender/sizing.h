@@ -15,16 +15,20 @@ namespace turnpike::sender {
 ///    each workload; when there are more, arrivals wait and are counted as delayed;
 ///  - packets in flight: twice what the path holds at its narrowest link's rate, buffers full,
 ///    plus sixteen a flow;
-///  - buffers: as many again for what a host answers, plus what ports and bursts hold.
+///  - packets of open-loop streams: what full buffers and the delays of their way hold;
+///  - buffers: as many again for what a host answers, plus the streams', plus what ports and bursts
+///  hold.
 /// Both are bounded, for memory's sake.
 struct Sizing {
   static constexpr double kLifetime = 4;  // s that a workload's flow is expected to live at most
   static constexpr size_t kMostFlows = size_t{1} << 20;
   static constexpr size_t kMostRecords = size_t{1} << 22;
+  static constexpr size_t kMostProbes = size_t{1} << 20;
   static constexpr size_t kMostBuffers = size_t{1} << 18;
 
   size_t flows = 0;    // open at a time at these hosts as sources
   size_t records = 0;  // their packets in flight
+  size_t probes = 0;   // packets of open-loop streams on their way from these hosts
   size_t buffers = 0;  // mbufs
 };
 

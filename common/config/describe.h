@@ -288,9 +288,57 @@ void describe(V& v, WorkloadSpec& s) {
 }
 
 template <class V>
+void describe(V& v, StreamRateSpec& s) {
+  v.field("packets", s.packets, {.doc = "packets a second", .min = "0.001 /s", .max = "1000 /us"});
+  v.field("l1", s.l1,
+          {.doc = "frames with their preambles and gaps, 20 B each",
+           .min = "1 Kbps",
+           .max = "10 Tbps"});
+  v.field("l2", s.l2, {.doc = "frames, FCS included", .min = "1 Kbps", .max = "10 Tbps"});
+  v.field("line", s.line,
+          {.doc = "share of the sending host's link (0.5: 50 %), counted as the link counts: IP "
+                  "datagrams and its `overhead`",
+           .min = "0.000001",
+           .max = "10"});
+}
+
+template <class V>
+void describe(V& v, FramesSpec& s) {
+  v.field("sizes", s.sizes,
+          {.doc = "Ethernet frames with their FCS, sent in this order over and over",
+           .min = "64 B",
+           .max = "65535 B"});
+  v.field("imix", s.imix, {.doc = "seven of 64 B, four of 594 B, one of 1518 B", .bare = true});
+}
+
+template <class V>
+void describe(V& v, StreamSpec& s) {
+  v.field("from", s.from, {.doc = "sending host", .required = true});
+  v.field("to", s.to, {.doc = "receiving host", .required = true});
+  v.field("ip_version", s.ip_version, {.doc = "4 or 6", .fallback = "4"});
+  v.field("start", s.start,
+          {.doc = "first packet, in time since the run's start", .fallback = "0 s", .min = "0 s"});
+  v.field("stop", s.stop, {.doc = "no packet is due from then on; the run's end unless given"});
+  v.field("rate", s.rate, {.doc = "held whatever becomes of the packets", .required = true});
+  v.field("frames", s.frames, {.doc = "their sizes; 64 B (IPv6: 84 B) unless given"});
+  v.field("flows", s.flows,
+          {.doc = "packets take turns among so many UDP source ports, and addresses beyond 16384",
+           .fallback = "1",
+           .min = "1",
+           .max = "1000000"});
+  v.field("slack", s.slack,
+          {.doc = "packets may leave so late, so that those due within it leave together",
+           .fallback = "0 s",
+           .min = "0 s",
+           .max = "1 ms"});
+}
+
+template <class V>
 void describe(V& v, TrafficSpec& s) {
   v.field("flows", s.flows, {.doc = "flows by name"});
   v.field("workloads", s.workloads, {.doc = "streams of finite flows by name"});
+  v.field("streams", s.streams,
+          {.doc = "open loop: packets at a constant rate that nothing slows down, by name"});
 }
 
 template <class V>

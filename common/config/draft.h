@@ -58,8 +58,13 @@ void place_table(Draft& draft, size_t router, const Field<std::string>& table);
 /// The router's link that `via` means: the link's name, or the neighbour's address there.
 std::optional<size_t> neighbour_link(const Draft& draft, const Router& router,
                                      const std::string& via);
+/// Traffic stops after it starts, and starts within the run. `path` is that of its entry.
+void check_times(Draft& draft, const Field<Nanos>& start, const Field<Nanos>& stop,
+                 const std::string& path);
 /// Flows and workloads, each between hosts that can reach each other.
 void place_traffic(Draft& draft);
+/// Open-loop streams, likewise.
+void place_streams(Draft& draft);
 /// Buffers in bytes, now that every flow's round trip is known.
 void place_buffers(Draft& draft);
 

@@ -30,6 +30,7 @@ Loaded load_text(const std::string& text, const std::string& name,
   place_ports(draft);
   place_routes(draft);
   place_traffic(draft);
+  place_streams(draft);
   place_buffers(draft);
   if (!mistakes.empty()) return tl::unexpected(mistakes.sorted());
   return std::move(draft.topology);

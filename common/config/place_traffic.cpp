@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
-#include <tuple>
 
 #include "common/config/describe.h"
 #include "common/config/draft.h"
-#include "common/config/graph_paths.h"
-#include "common/config/path.h"
+#include "common/config/pairs.h"
 #include "common/units/text.h"
 
 namespace turnpike::config {
@@ -16,15 +14,15 @@ namespace {
 
 class Traffic {
  public:
-  explicit Traffic(Draft& draft) : d_(draft), paths_(draft.topology), graph_(draft.topology) {}
+  explicit Traffic(Draft& draft) : d_(draft), pairs_(draft) {}
 
   void place_flow(const Named<FlowSpec>& named) {
     const auto& [name, at, spec] = named;
     path_ = "traffic.flows." + name;
     Flow flow;
     flow.name = name;
-    const auto from = host(spec.from, join(path_, "from"));
-    const auto to = host(spec.to, join(path_, "to"));
+    const auto from = pairs_.host(spec.from, join(path_, "from"));
+    const auto to = pairs_.host(spec.to, join(path_, "to"));
     flow.from = from.value_or(0);
     flow.to = to.value_or(0);
     flow.size = spec.size.given ? static_cast<uint64_t>(spec.size.value.count()) : kEndless;
@@ -72,19 +70,6 @@ class Traffic {
     d_.mistakes.add(at, std::move(path), std::move(message));
   }
 
-  std::optional<size_t> host(const Field<std::string>& field, const std::string& path) {
-    if (field.wrong || d_.file.hosts.wrong) return {};
-    const auto found = d_.hosts.find(field.value);
-    if (found != d_.hosts.end()) return found->second;
-    if (d_.routers.contains(field.value)) {
-      complain(field.at, path, "'" + field.value + "' is a router: flows run between hosts");
-      return {};
-    }
-    complain(field.at, path,
-             "there is no host '" + field.value + "'" + suggestion(field.value, d_.host_names));
-    return {};
-  }
-
   std::vector<Place> hosts(const Field<OneOrMany<std::string>>& field, const std::string& path,
                            void (Traffic::*check)(size_t, Position, const std::string&)) {
     std::vector<Place> out;
@@ -92,7 +77,7 @@ class Traffic {
     const auto& items = field.value.items;
     for (size_t i = 0; i < items.size(); ++i) {
       const std::string where = items.size() > 1 ? path + "[" + std::to_string(i) + "]" : path;
-      const auto h = host(items[i], where);
+      const auto h = pairs_.host(items[i], where);
       if (!h) continue;
       if (!seen.insert(*h).second) {
         complain(items[i].at, where, "'" + items[i].value + "' is listed twice");
@@ -127,57 +112,18 @@ class Traffic {
   }
 
   void check_sink(size_t h, Position at, const std::string& path) {
-    const Host& host = d_.topology.hosts[h];
-    if (host.external)
-      complain(at, path, "'" + host.name + "' is external: the sender does not play it");
-  }
-
-  // The way between two hosts by the routing tables; by the graph where the tables are in doubt.
-  std::vector<Hop> way(size_t from, size_t to, unsigned ip_version) {
-    return d_.tables_right && d_.ends_known ? paths_.path(from, to, ip_version)
-                                            : graph_.path(from, to);
+    pairs_.check_played(h, at, path);
   }
 
   void check_pair(size_t from, size_t to, const TransferSpec& spec, Position at,
                   const std::string& path) {
-    const Host &a = d_.topology.hosts[from], &b = d_.topology.hosts[to];
-    if (from == to) return complain(at, path, "'" + a.name + "' would send to itself");
-    if (!d_.placed[from] || !d_.placed[to]) return;  // said already
-    const unsigned version = spec.ip_version.value.number;
-    const auto [known, fresh] = pairs_.emplace(std::tuple(from, to, version), uint16_t{0});
-    if (fresh) known->second = examine(from, to, version);
-    const uint16_t mtu = known->second;
-    if (mtu == 0) {
-      if (d_.ends_known)
-        complain(at, path,
-                 "packets find no way from '" + a.name + "' to '" + b.name +
-                     "' and back: no link or route leads there");
-      return;
-    }
-    least_mtu_ = std::min(least_mtu_, mtu);
-    if (spec.packet.given && !spec.packet.wrong && spec.packet.value.count() > mtu)
+    const auto mtu = pairs_.mtu(from, to, spec.ip_version, at, path, path_);
+    if (!mtu) return;
+    least_mtu_ = std::min(least_mtu_, *mtu);
+    if (spec.packet.given && !spec.packet.wrong && spec.packet.value.count() > *mtu)
       complain(spec.packet.at, join(path_, "packet"),
                to_text(spec.packet.value) + " is more than the MTU of the path, " +
-                   std::to_string(mtu) + " B");
-    if (version == 6 && mtu < kLeastIpv6Mtu)
-      complain(spec.ip_version.at, join(path_, "ip_version"),
-               "IPv6 needs an MTU of 1280 B on the whole path, here it is " + std::to_string(mtu) +
-                   " B (RFC 8200, 5)");
-  }
-
-  // Smallest MTU on the way there, and every link's longest round trip; 0: no way.
-  uint16_t examine(size_t from, size_t to, unsigned version) {
-    const auto there = way(from, to, version), back = way(to, from, version);
-    if (there.empty() || back.empty()) return 0;
-    const Nanos round = propagation(d_.topology, there) + propagation(d_.topology, back);
-    uint16_t mtu = UINT16_MAX;
-    for (const Hop& hop : there) mtu = std::min(mtu, d_.topology.links[hop.link].mtu);
-    for (const auto* path : {&there, &back})
-      for (const Hop& hop : *path) {
-        Nanos& longest = d_.round_trips[hop.link][hop.direction];
-        longest = std::max(longest, round);
-      }
-    return mtu;
+                   std::to_string(*mtu) + " B");
   }
 
   template <class Out>
@@ -194,14 +140,7 @@ class Traffic {
     out.limit = spec.limit.value;
     const Bytes fitting(std::min<int64_t>(1500, std::exchange(least_mtu_, UINT16_MAX)));
     out.packet = spec.packet.given ? spec.packet.value : fitting;
-    if (spec.start.wrong) return;
-    const Nanos duration = d_.topology.run.duration;
-    if (spec.stop.given && !spec.stop.wrong && out.stop <= out.start)
-      complain(spec.stop.at, join(path_, "stop"),
-               to_text(out.stop) + " is not after the start, " + to_text(out.start));
-    if (!d_.file.run.value.duration.wrong && out.start >= duration)
-      complain(spec.start.at, join(path_, "start"),
-               to_text(out.start) + " is not before the end of the run, " + to_text(duration));
+    check_times(d_, spec.start, spec.stop, path_);
   }
 
   void place_size(const WorkloadSpec& spec, Workload& out, Position at) {
@@ -235,14 +174,25 @@ class Traffic {
   }
 
   Draft& d_;
-  PathFinder paths_;
-  GraphPaths graph_;
+  Pairs pairs_;
   std::string path_;
-  std::map<std::tuple<size_t, size_t, unsigned>, uint16_t> pairs_;  // their paths' MTU
   uint16_t least_mtu_ = UINT16_MAX;  // over the pairs of the transfer at hand
 };
 
 }  // namespace
+
+void check_times(Draft& d, const Field<Nanos>& start, const Field<Nanos>& stop,
+                 const std::string& path) {
+  if (start.wrong) return;
+  const Nanos duration = d.topology.run.duration;
+  if (stop.given && !stop.wrong && stop.value <= start.value)
+    d.mistakes.add(stop.at, join(path, "stop"),
+                   to_text(stop.value) + " is not after the start, " + to_text(start.value));
+  if (!d.file.run.value.duration.wrong && start.value >= duration)
+    d.mistakes.add(
+        start.at, join(path, "start"),
+        to_text(start.value) + " is not before the end of the run, " + to_text(duration));
+}
 
 void place_traffic(Draft& d) {
   Traffic traffic(d);

@@ -240,6 +240,32 @@ void write_workload(YamlWriter& out, const Topology& t, const Workload& w) {
   });
 }
 
+struct StreamRateText {
+  std::string operator()(const PacketRate& r) const {
+    return mapped({{"packets", number(r.per_second) + " /s"}});
+  }
+  std::string operator()(const L1Rate& r) const { return mapped({{"l1", to_text(r.rate)}}); }
+  std::string operator()(const L2Rate& r) const { return mapped({{"l2", to_text(r.rate)}}); }
+  std::string operator()(const LineShare& r) const { return mapped({{"line", number(r.share)}}); }
+};
+
+void write_stream(YamlWriter& out, const Topology& t, const Stream& s) {
+  out.map(plain(s.name), [&] {
+    out.put("from", plain(t.hosts[s.from].name));
+    out.put("to", plain(t.hosts[s.to].name));
+    out.put("ip_version", std::to_string(s.ip_version));
+    out.put("start", to_text(s.start));
+    if (s.stop != kNever) out.put("stop", to_text(s.stop));
+    out.put("rate", std::visit(StreamRateText{}, s.rate));
+    std::vector<std::string> sizes;
+    sizes.reserve(s.frames.size());
+    for (const Bytes size : s.frames) sizes.push_back(to_text(size));
+    out.put("frames", mapped({{"sizes", listed(sizes)}}));
+    out.put("flows", std::to_string(s.flows));
+    out.put("slack", to_text(s.slack));
+  });
+}
+
 }  // namespace
 
 std::string resolved_text(const Topology& t) {
@@ -260,6 +286,9 @@ std::string resolved_text(const Topology& t) {
     });
     out.map("workloads", [&] {
       for (const Workload& w : t.workloads) write_workload(out, t, w);
+    });
+    out.map("streams", [&] {
+      for (const Stream& s : t.streams) write_stream(out, t, s);
     });
   });
   return out.text();

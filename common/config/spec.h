@@ -196,9 +196,31 @@ struct WorkloadSpec : TransferSpec {
   Field<Nanos> on, off;
 };
 
+struct StreamRateSpec {
+  static constexpr bool kOneOf = true;
+  Field<Frequency> packets;
+  Field<BitRate> l1, l2;
+  Field<double> line;
+};
+struct FramesSpec {
+  static constexpr bool kOneOf = true;
+  Field<OneOrMany<Bytes>> sizes;
+  Field<Nothing> imix;
+};
+struct StreamSpec {
+  Field<std::string> from, to;
+  Field<IpVersion> ip_version;
+  Field<Nanos> start, stop;
+  Field<StreamRateSpec> rate;
+  Field<FramesSpec> frames;
+  Field<unsigned> flows;
+  Field<Nanos> slack;
+};
+
 struct TrafficSpec {
   Field<Table<FlowSpec>> flows;
   Field<Table<WorkloadSpec>> workloads;
+  Field<Table<StreamSpec>> streams;
 };
 
 struct FileSpec {

@@ -209,6 +209,38 @@ struct Workload {
   BitRate limit{0};
 };
 
+struct PacketRate {
+  double per_second = 0;
+};
+struct L1Rate {  // bit/s of frames with preamble and gap
+  BitRate rate;
+};
+struct L2Rate {  // bit/s of frames with FCS
+  BitRate rate;
+};
+/// Of the sending host's link, which counts IP datagrams and its overhead.
+struct LineShare {
+  double share = 0;
+};
+using StreamRate = std::variant<PacketRate, L1Rate, L2Rate, LineShare>;
+
+inline constexpr uint16_t kStreamPort = 9;            // UDP: discard (RFC 863)
+inline constexpr uint32_t kFrameBeyondDatagram = 18;  // B: Ethernet header and FCS
+inline constexpr uint32_t kFrameOnLine = 20;          // B: preamble and gap
+
+/// Packets at a constant rate that nothing slows down, counted where they arrive.
+struct Stream {
+  std::string name;
+  size_t from = 0, to = 0;  // hosts
+  unsigned ip_version = 4;
+  Nanos start{0};
+  Nanos stop = kNever;
+  StreamRate rate;
+  std::vector<Bytes> frames = {};  // sizes with FCS, sent in this order over and over
+  unsigned flows = 1;
+  Nanos slack{0};  // packets may leave so late
+};
+
 // --- the run ------------------------------------------------------------------------------------
 
 /// A span of time that the summary tells apart.
@@ -238,6 +270,7 @@ struct Topology {
   std::vector<Link> links;
   std::vector<Flow> flows;
   std::vector<Workload> workloads;
+  std::vector<Stream> streams;
 
   [[nodiscard]] const Interface& interface_of(const Host& h) const {
     return links[h.link].ends[h.end];

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sender/observer.h"
+#include "sender/results/streams.h"
 
 namespace turnpike::sender {
 namespace {
@@ -63,22 +64,33 @@ void Control::collect() {
   }
 }
 
-void Control::conclude() {
+void Control::conclude(Nanos end) {
   collect();
   observe_delays(senders_, recorder_);
+  observe_streams(senders_, end, topology_, recorder_);
+}
+
+std::vector<LcoreReading> Control::lcores() const {
+  std::vector<LcoreReading> out;
+  out.reserve(players_.size());
+  for (const auto& player : players_)
+    out.push_back({{player->hosts().begin(), player->hosts().end()}, player->busyness().share()});
+  return out;
 }
 
 std::string Control::verdict_text(const RunEnd& end) const {
   const nlohmann::json summary = recorder_.summary(end);
+  std::string text = streams_text(summary);
   const nlohmann::json& v = summary["verdict"];
-  if (v.value("intervals", 0) == 0) return "No steady interval to judge shares in";
+  if (v.value("intervals", 0) == 0)
+    return text.empty() ? "No steady interval to judge shares in" : text;
   std::array<char, 160> line;
   std::snprintf(line.data(), line.size(),
                 "Shares %s: greatest error %.2f %% of at most %.0f %%, lowest utilisation %.2f %%",
                 v.value("shares_ok", false) ? "as entitled" : "NOT as entitled",
                 100 * v.value("worst_error", 0.0), 100 * v.value("tolerance", 0.0),
                 100 * v.value("lowest_utilization", 0.0));
-  return line.data();
+  return text + line.data();
 }
 
 std::string counters_text(const config::Topology& topology,

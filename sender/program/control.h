@@ -26,14 +26,18 @@ class Control {
   void sample(Nanos now);
   /// Takes over the outcomes that have come in.
   void collect();
-  /// Once the lcores have stopped: delays, and what went wrong that a reader should know.
-  void conclude();
+  /// Once the lcores have stopped, which they were told at `end`: delays, and what went wrong that
+  /// a reader should know.
+  void conclude(Nanos end);
   /// Writes the folder; the error says which file.
   tl::expected<void, std::string> write(const std::string& folder, const RunEnd& end) const {
     return recorder_.write(folder, end);
   }
 
-  /// Whether shares were as entitled, in a line; the full figures are in summary.json.
+  /// How busy each lcore was.
+  [[nodiscard]] std::vector<LcoreReading> lcores() const;
+  /// Whether shares were as entitled, in a line, and what became of streams; the full figures are
+  /// in summary.json.
   [[nodiscard]] std::string verdict_text(const RunEnd& end) const;
 
   [[nodiscard]] const Recorder& recorder() const { return recorder_; }

@@ -76,13 +76,15 @@ void Player::play(const TscClock& clock, const Command& command, bool sleep) {
   while (!command.stop.load(std::memory_order_relaxed)) {
     const Nanos now = clock.now();
     if (stalls_.missed(now) > Nanos(0)) sender_->stalled(now);
+    busyness_.polled(now, sender_->moved());
     const Nanos next = sender_->poll(now);
     if (sleep) napper.after_poll(sender_->moved(), next == kNever ? kNever : next - now);
   }
   const Nanos end = clock.now();
   sender_->stop(end);
   Nanos now = end;
-  while (!sender_->idle() && now < end + kDrain && !command.leave.load(std::memory_order_relaxed)) {
+  while (!sender_->idle(now) && now < end + kDrain &&
+         !command.leave.load(std::memory_order_relaxed)) {
     now = clock.now();
     sender_->poll(now);
   }

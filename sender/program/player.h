@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <rte_ring.h>
@@ -41,6 +42,25 @@ class OutcomeRing final : public OutcomeSink {
   metrics::Counter missed_;
 };
 
+/// How much of an lcore's time went into polls that found something to do.
+class alignas(64) Busyness {
+ public:
+  /// To be called before each poll with its time, and what the poll before it found.
+  void polled(Nanos now, bool moved) {
+    const auto took = static_cast<uint64_t>((now - std::exchange(last_, now)).count());
+    all_.add(took);
+    if (moved) busy_.add(took);
+  }
+  [[nodiscard]] double share() const {
+    return all_.read() == 0 ? 0
+                            : static_cast<double>(busy_.read()) / static_cast<double>(all_.read());
+  }
+
+ private:
+  Nanos last_{0};
+  metrics::Counter busy_, all_;
+};
+
 /// What the control thread says to all lcores.
 struct Command {
   std::atomic<bool> stop{false};   // the run is over: close what is open
@@ -68,6 +88,7 @@ class Player {
   [[nodiscard]] std::span<const std::unique_ptr<Plugged>> ports() const { return ports_; }
   [[nodiscard]] std::span<const uint32_t> hosts() const { return hosts_; }
   [[nodiscard]] const Stalls& stalls() const { return stalls_; }
+  [[nodiscard]] const Busyness& busyness() const { return busyness_; }
 
  private:
   Player(Pool pool, std::vector<uint32_t> hosts)
@@ -79,6 +100,7 @@ class Player {
   std::unique_ptr<OutcomeRing> outcomes_;
   std::unique_ptr<Sender> sender_;
   Stalls stalls_;
+  Busyness busyness_;
 };
 
 /// EAL memory for players of these hosts, MB.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "common/units/units.h"
 #include "sender/observed.h"
@@ -37,6 +38,25 @@ struct GroupReading {
 struct Spread {
   uint64_t count = 0;
   Nanos mean{0}, p50{0}, p90{0}, p99{0}, p999{0}, max{0};
+};
+
+/// What a run made of an open-loop stream, its ends by the senders that played them.
+struct StreamReading {
+  struct Sent {
+    uint64_t offered = 0;             // packets that were due
+    uint64_t packets = 0, bytes = 0;  // B of frames with FCS
+    uint64_t held_up = 0;             // times that there was no buffer, or no room at the port
+    Nanos active{0};                  // for how long it was to send
+    Spread lag = {};                  // from due to sent
+  };
+  struct Received {
+    uint64_t packets = 0, bytes = 0;  // for the first time
+    uint64_t next = 0;                // one more than the greatest number that came
+    uint64_t reordered = 0, duplicates = 0, too_old = 0, strange = 0, untimed = 0;
+    Spread latency = {};
+  };
+  std::optional<Sent> sent;
+  std::optional<Received> received;
 };
 
 /// Reads the totals once.

@@ -15,10 +15,17 @@
 
 namespace turnpike::sender {
 
+/// How busy one lcore was.
+struct LcoreReading {
+  std::vector<uint32_t> hosts;  // that it played
+  double busy = 0;              // share of its time in polls that found something to do
+};
+
 /// How the run ended.
 struct RunEnd {
-  Nanos now{0};                       // of the run's own clock, which began at 0
-  std::optional<double> wall_s = {};  // what it took from start-up on, where time is real
+  Nanos now{0};                           // of the run's own clock, which began at 0
+  std::optional<double> wall_s = {};      // what it took from start-up on, where time is real
+  std::vector<LcoreReading> lcores = {};  // where time is real
   double unix_s = 0;  // UNIX time when that clock stood at 0; 0 where time is not real
   std::map<std::string, std::string> facts = {};  // for people: versions, CPU, commit
 };
@@ -35,9 +42,10 @@ struct DelayRow {
 };
 
 struct Record {
-  std::vector<Sample> samples;        // in order of time
-  std::vector<FlowOutcome> outcomes;  // in any order
-  std::vector<DelayRow> delays;       // Topology::hosts
+  std::vector<Sample> samples;         // in order of time
+  std::vector<FlowOutcome> outcomes;   // in any order
+  std::vector<DelayRow> delays;        // Topology::hosts
+  std::vector<StreamReading> streams;  // Topology::streams
 };
 
 /// Mean rates between the first and the last sample within [from, to].

@@ -15,6 +15,7 @@ namespace turnpike::sender {
 Recorder::Recorder(const config::Topology& topology)
     : topology_(topology), planned_(phases(topology, planned_busy(topology))) {
   record_.delays.resize(topology.hosts.size());
+  record_.streams.resize(topology.streams.size());
 }
 
 void Recorder::sample(Nanos now, std::span<const HostReading> hosts,
@@ -29,6 +30,10 @@ void Recorder::flow_ended(const FlowOutcome& outcome) { record_.outcomes.push_ba
 
 void Recorder::delays(size_t host, const Spread& rtt, const Spread& queueing) {
   record_.delays[host] = {rtt, queueing};
+}
+
+void Recorder::stream(size_t index, const StreamReading& reading) {
+  record_.streams[index] = reading;
 }
 
 std::optional<Measured> Recorder::latest_rates() const {

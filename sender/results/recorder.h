@@ -32,6 +32,9 @@ class Recorder {
   /// Percentiles over the whole run of the flows that start at a host.
   void delays(size_t host, const Spread& rtt, const Spread& queueing);
 
+  /// The whole run of a stream; once nothing of it is under way.
+  void stream(size_t index, const StreamReading& reading);
+
   /// Rates over the latest sampling interval; nothing before the second sample.
   [[nodiscard]] std::optional<Measured> latest_rates() const;
   /// Everything seen so far; the latest sample is the last one.

@@ -8,6 +8,7 @@
 
 #include "sender/results/completion.h"
 #include "sender/results/link_name.h"
+#include "sender/results/streams.h"
 
 namespace turnpike::sender {
 namespace {
@@ -81,6 +82,16 @@ json utilization_json(const Topology& topology, const Phase& phase, const Measur
   return out;
 }
 
+json lcores_json(const Topology& topology, const RunEnd& end) {
+  json out = json::array();
+  for (const LcoreReading& lcore : end.lcores) {
+    json hosts = json::array();
+    for (const uint32_t h : lcore.hosts) hosts.push_back(topology.hosts[h].name);
+    out.push_back({{"hosts", std::move(hosts)}, {"busy", lcore.busy}});
+  }
+  return out;
+}
+
 json interval_json(const Topology& topology, const Phase& phase, const Measured& measured) {
   json hosts = json::object();
   for (size_t i = 0; i < phase.hosts.size(); ++i) {
@@ -139,6 +150,8 @@ json run_summary(const Topology& topology, const Record& record, const RunEnd& e
               {"intervals", intervals},
               {"verdict", verdict_json(topology, record, intervals)},
               {"facts", end.facts}};
+  if (!topology.streams.empty()) out["streams"] = streams_json(topology, record);
+  if (!end.lcores.empty()) out["lcores"] = lcores_json(topology, end);
   if (end.unix_s > 0) out["unix_s"] = end.unix_s;
   return out;
 }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sender/open_loop/emitter.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <rte_mbuf.h>
+
+#include "common/dpdk/buffer.h"
+#include "sender/outbox.h"
+
+namespace turnpike::sender {
+namespace {
+
+const config::Direction& line_of(const config::Topology& t, const config::Stream& s) {
+  const config::Host& from = t.hosts[s.from];
+  return t.links[from.link].directions[from.end];
+}
+
+}  // namespace
+
+Emitter::Emitter(const config::Topology& t, uint16_t index, rte_mempool* pool, bool zeroed)
+    : cadence_(t.streams[index], line_of(t, t.streams[index])),
+      stencil_(t, t.streams[index]),
+      pool_(pool),
+      start_(t.streams[index].start),
+      stop_(std::min(t.streams[index].stop, t.run.duration)),
+      slack_(t.streams[index].slack),
+      index_(index),
+      zeroed_(zeroed) {}
+
+unsigned Emitter::emit(Outbox& outbox, Nanos now) {
+  if (now < next_deadline()) return 0;
+  const Nanos earliest = now - slack_ - kMostLag;
+  if (cadence_.due() < earliest)
+    departures_.skipped.add(cadence_.skip_to(std::min(earliest, stop_)));
+  const Nanos due = cadence_.due();
+  unsigned n = 0;
+  while (n < kBurst && cadence_.due() <= now && cadence_.due() < stop_ && send(outbox, now)) {
+    cadence_.advance();
+    ++n;
+  }
+  if (n > 0) departures_.lag.record(static_cast<uint64_t>((now - due).count()));
+  return n;
+}
+
+bool Emitter::send(Outbox& outbox, Nanos now) {
+  rte_mbuf* m = outbox.full() ? nullptr : take_buffer(pool_);
+  if (m == nullptr) {
+    departures_.held_up.add();
+    return false;
+  }
+  const uint32_t datagram = cadence_.datagram();
+  const size_t last_frame = m->data_len, written = stencil_.headers_size() + Probe::kSize;
+  m->data_len = static_cast<uint16_t>(stencil_.frame_size(datagram));
+  m->pkt_len = m->data_len;
+  auto* frame = rte_pktmbuf_mtod(m, uint8_t*);
+  const size_t dirty = zeroed_ ? last_frame : m->data_len;
+  if (dirty > written) std::memset(frame + written, 0, dirty - written);
+  stencil_.write(frame, datagram, {.stream = index_, .sequence = sequence_++, .sent = now});
+  outbox.put(m);
+  departures_.packets.add();
+  departures_.bytes.add(datagram + config::kFrameBeyondDatagram);
+  return true;
+}
+
+void Emitter::stop(Nanos now) { stop_ = std::min(stop_, now); }
+
+}  // namespace turnpike::sender

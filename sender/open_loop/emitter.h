@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sending end of a stream.
+#pragma once
+
+#include <cstdint>
+
+#include "common/config/topology.h"
+#include "sender/open_loop/cadence.h"
+#include "sender/open_loop/stencil.h"
+#include "sender/open_loop/totals.h"
+
+struct rte_mempool;
+
+namespace turnpike::sender {
+
+class Outbox;
+
+/// Sends what is due, whatever became of what went before. What cannot be sent in time is not sent
+/// later: a stream that was held up goes on at its rate, and says how much it left out.
+class Emitter {
+ public:
+  static constexpr unsigned kBurst = 64;  // packets per poll, so that arrivals have their turn
+  static constexpr Nanos kMostLag = 1_ms;
+
+  /// The `index`-th of the topology's streams; buffers come from `pool`. `zeroed`: they hold zeros
+  /// beyond the end of their last frame.
+  Emitter(const config::Topology& topology, uint16_t index, rte_mempool* pool, bool zeroed);
+
+  /// Returns how many packets it put into the outbox.
+  unsigned emit(Outbox& outbox, Nanos now);
+  /// When there is something to do next; kNever after the end.
+  [[nodiscard]] Nanos next_deadline() const {
+    return cadence_.due() < stop_ ? cadence_.due() + slack_ : kNever;
+  }
+  /// Nothing is due from `now` on.
+  void stop(Nanos now);
+
+  [[nodiscard]] uint16_t index() const { return index_; }
+  [[nodiscard]] const Departures& departures() const { return departures_; }
+  /// Packets that were due by then.
+  [[nodiscard]] uint64_t offered(Nanos now) const {
+    return cadence_.due_before(std::min(now, stop_));
+  }
+  /// How long it was to send by then.
+  [[nodiscard]] Nanos active(Nanos now) const {
+    return std::max(std::min(now, stop_) - start_, Nanos(0));
+  }
+
+ private:
+  bool send(Outbox& outbox, Nanos now);
+
+  Cadence cadence_;
+  Stencil stencil_;
+  rte_mempool* pool_;
+  Nanos start_, stop_, slack_;
+  uint64_t sequence_ = 0;
+  uint16_t index_;
+  bool zeroed_;
+  Departures departures_;
+};
+
+}  // namespace turnpike::sender

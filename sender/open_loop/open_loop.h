@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A host's streams: those that it sends and those that come to it.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "sender/lane.h"
+#include "sender/open_loop/emitter.h"
+#include "sender/open_loop/meter.h"
+
+namespace turnpike::sender {
+
+class OpenLoop {
+ public:
+  OpenLoop(const config::Topology& topology, uint32_t host, const Lane& lane)
+      : meter_(topology, host) {
+    for (uint16_t i = 0; i < topology.streams.size(); ++i)
+      if (topology.streams[i].from == host)
+        emitters_.push_back(std::make_unique<Emitter>(topology, i, lane.pool, lane.zeroed));
+  }
+
+  /// Sends what is due; returns how many packets that were.
+  unsigned emit(Outbox& outbox, Nanos now) {
+    unsigned n = 0;
+    for (const auto& e : emitters_) n += e->emit(outbox, now);
+    return n;
+  }
+  [[nodiscard]] Nanos next_deadline() const {
+    Nanos next = kNever;
+    for (const auto& e : emitters_) next = std::min(next, e->next_deadline());
+    return next;
+  }
+  void stop(Nanos now) {
+    stopped_ = now;
+    for (const auto& e : emitters_) e->stop(now);
+  }
+  /// Whether nothing can be on its way to this host any more; once stopped.
+  [[nodiscard]] bool settled(Nanos now) const { return meter_.settled(stopped_, now); }
+
+  [[nodiscard]] Meter& meter() { return meter_; }
+  [[nodiscard]] const Meter& meter() const { return meter_; }
+  [[nodiscard]] std::span<const std::unique_ptr<Emitter>> emitters() const { return emitters_; }
+
+ private:
+  std::vector<std::unique_ptr<Emitter>> emitters_;
+  Meter meter_;
+  Nanos stopped_{0};
+};
+
+}  // namespace turnpike::sender

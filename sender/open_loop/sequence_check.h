@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which packets of a numbered stream have come: in order, late, twice.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace turnpike::sender {
+
+/// Reordering as RFC 4737 defines it (section 3.3): a packet is reordered if its number is below
+/// the next expected one, which is one more than the greatest seen; a second copy is a duplicate
+/// and never reordered. Copies can be told as long as they are among the last kWindow numbers.
+class SequenceCheck {
+ public:
+  static constexpr uint64_t kWindow = 1U << 16;
+  /// A number this far ahead cannot be the stream's.
+  static constexpr uint64_t kFarthest = uint64_t{1} << 32;
+
+  enum class Verdict : uint8_t {
+    kInOrder,    // next or beyond: those between are late or lost
+    kReordered,  // late, for the first time
+    kDuplicate,
+    kTooOld,  // late, and nobody knows any more whether for the first time
+    kAbsurd,
+  };
+
+  Verdict note(uint64_t sequence) {
+    if (sequence >= next_) {
+      if (sequence - next_ >= kFarthest) return Verdict::kAbsurd;
+      forget_up_to(sequence);
+      word(sequence) |= bit(sequence);
+      next_ = sequence + 1;
+      return Verdict::kInOrder;
+    }
+    // The word that the newest number lies in also holds places of numbers a window before.
+    if (next_ - sequence > kWindow - 64) return Verdict::kTooOld;
+    if ((word(sequence) & bit(sequence)) != 0) return Verdict::kDuplicate;
+    word(sequence) |= bit(sequence);
+    return Verdict::kReordered;
+  }
+
+  /// One more than the greatest number seen: NextExp of the RFC.
+  [[nodiscard]] uint64_t next() const { return next_; }
+
+ private:
+  static constexpr uint64_t kWords = kWindow / 64;
+  static uint64_t bit(uint64_t sequence) { return uint64_t{1} << (sequence % 64); }
+  uint64_t& word(uint64_t sequence) { return seen_[sequence / 64 % kWords]; }
+
+  // Words beyond the one of the greatest number still hold numbers of a window ago.
+  void forget_up_to(uint64_t sequence) {
+    const uint64_t first = (next_ + 63) / 64, last = sequence / 64;
+    if (first > last) return;
+    const uint64_t words = std::min(last - first + 1, kWords);
+    for (uint64_t w = last + 1 - words; w <= last; ++w) seen_[w % kWords] = 0;
+  }
+
+  uint64_t next_ = 0;
+  std::array<uint64_t, kWords> seen_{};
+};
+
+}  // namespace turnpike::sender

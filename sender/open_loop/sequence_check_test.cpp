@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// RFC 4737's verdicts, by hand and against a check that remembers every number.
+#include "sender/open_loop/sequence_check.h"
+
+#include <memory>
+#include <random>
+#include <set>
+
+#include <gtest/gtest.h>
+
+namespace turnpike::sender {
+namespace {
+
+using Verdict = SequenceCheck::Verdict;
+
+TEST(SequenceCheck, OfTheRfcsExample) {
+  // RFC 4737, table 1: 1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11: three are reordered.
+  SequenceCheck check;
+  int reordered = 0;
+  for (const uint64_t s : {1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11})
+    reordered += check.note(s) == Verdict::kReordered;
+  EXPECT_EQ(reordered, 3);
+  EXPECT_EQ(check.next(), 12U);
+}
+
+TEST(SequenceCheck, CopiesAreNotReordered) {
+  SequenceCheck check;
+  EXPECT_EQ(check.note(0), Verdict::kInOrder);
+  EXPECT_EQ(check.note(0), Verdict::kDuplicate);
+  EXPECT_EQ(check.note(2), Verdict::kInOrder);
+  EXPECT_EQ(check.note(1), Verdict::kReordered);
+  EXPECT_EQ(check.note(1), Verdict::kDuplicate);
+}
+
+TEST(SequenceCheck, WhatLiesTooFarBackOrAhead) {
+  SequenceCheck check;
+  EXPECT_EQ(check.note(SequenceCheck::kWindow * 3), Verdict::kInOrder);
+  EXPECT_EQ(check.note(0), Verdict::kTooOld);
+  EXPECT_EQ(check.note(SequenceCheck::kWindow * 3 - 1), Verdict::kReordered);
+  EXPECT_EQ(check.note(uint64_t{1} << 47), Verdict::kAbsurd);
+  EXPECT_EQ(check.next(), SequenceCheck::kWindow * 3 + 1);
+}
+
+TEST(SequenceCheck, AsOneThatForgetsNothing) {
+  std::mt19937_64 random(7);
+  auto check = std::make_unique<SequenceCheck>();
+  std::set<uint64_t> seen;
+  uint64_t next = 0;
+  for (int i = 0; i < 300'000; ++i) {
+    const uint64_t step = random() % 100;
+    uint64_t s = next;
+    if (step < 5) s = next + random() % 300;
+    if (step == 5) s = next + random() % (3 * SequenceCheck::kWindow);
+    if (step > 80) s = next - std::min(next, random() % (SequenceCheck::kWindow - 64));
+    const Verdict expected = s >= next                ? Verdict::kInOrder
+                             : !seen.insert(s).second ? Verdict::kDuplicate
+                                                      : Verdict::kReordered;
+    seen.insert(s);
+    ASSERT_EQ(check->note(s), expected) << i << ": " << s << " where " << next << " is next";
+    next = std::max(next, s + 1);
+    ASSERT_EQ(check->next(), next);
+  }
+}
+
+}  // namespace
+}  // namespace turnpike::sender
