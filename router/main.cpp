@@ -140,7 +140,8 @@ int run(int argc, char** argv) {
   (*engine)->stop(kDrainPatience);
 
   const Snapshot end = (*engine)->router().snapshot();
-  const auto written = record->finish(end, (*engine)->port_stats(), to_seconds(clock.now()));
+  const auto written =
+      record->finish(end, (*engine)->port_stats(), to_seconds(clock.now()), (*engine)->stalled());
   std::cerr << counters_text(end, name) << (*engine)->stalls_text();
   ExitCode code = kExitOk;
   const auto complain = [&](const std::string& text) {

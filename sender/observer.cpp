@@ -24,7 +24,8 @@ StreamReading::Sent read(const Emitter& e, Nanos end) {
   return {.offered = e.offered(end),
           .packets = d.packets.read(),
           .bytes = d.bytes.read(),
-          .held_up = d.held_up.read(),
+          .no_buffer = d.no_buffer.read(),
+          .no_room = d.no_room.read(),
           .active = e.active(end),
           .lag = spread_of(d.lag)};
 }

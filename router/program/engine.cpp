@@ -166,6 +166,12 @@ std::string Engine::stalls_text() const {
   return text;
 }
 
+Nanos Engine::stalled() const {
+  Nanos sum(0);
+  for (const Stalls& s : stalls_) sum += s.total();
+  return sum;
+}
+
 std::vector<PortStats> Engine::port_stats() const {
   std::vector<PortStats> stats;
   for (const Port& p : ports_) stats.push_back(p.stats());

@@ -46,6 +46,8 @@ class Engine {
   [[nodiscard]] const Router& router() const { return *router_; }
   /// What the machine kept the workers from; empty as a rule.
   [[nodiscard]] std::string stalls_text() const;
+  /// The same in time, all workers together.
+  [[nodiscard]] Nanos stalled() const;
   /// A line for every worker that polls a port of another processor socket; empty: none does.
   [[nodiscard]] const std::string& remote_text() const { return remote_; }
   /// By link.

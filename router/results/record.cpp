@@ -88,7 +88,8 @@ void Record::add(const Sample& sample) {
 }
 
 tl::expected<void, std::string> Record::finish(const Snapshot& end,
-                                               std::span<const PortStats> ports, double seconds) {
+                                               std::span<const PortStats> ports, double seconds,
+                                               Nanos stalled) {
   series_.close();
   if (!series_) return tl::unexpected(cannot_write(folder_ + "/links.csv"));
 
@@ -110,6 +111,7 @@ tl::expected<void, std::string> Record::finish(const Snapshot& end,
   }
   const nlohmann::ordered_json all{{"node", node_},
                                    {"seconds", seconds},
+                                   {"stalled_ms", to_seconds(stalled) * 1e3},
                                    {"received", end.received},
                                    {"received_by", end.received_by},
                                    {"originated", end.originated},

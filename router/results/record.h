@@ -20,9 +20,10 @@ class Record {
   static tl::expected<Record, std::string> open(const std::string& folder, const std::string& node);
 
   void add(const Sample& sample);
-  /// Completes links.csv and writes the counters.
+  /// Completes links.csv and writes the counters. `stalled`: what the machine kept the workers
+  /// waiting, where time is real.
   tl::expected<void, std::string> finish(const Snapshot& end, std::span<const PortStats> ports,
-                                         double seconds);
+                                         double seconds, Nanos stalled = Nanos(0));
 
  private:
   Record() = default;

@@ -45,9 +45,13 @@ unsigned Emitter::emit(Outbox& outbox, Nanos now) {
 }
 
 bool Emitter::send(Outbox& outbox, Nanos now) {
-  rte_mbuf* m = outbox.full() ? nullptr : take_buffer(pool_);
+  if (outbox.full()) {
+    departures_.no_room.add();
+    return false;
+  }
+  rte_mbuf* m = take_buffer(pool_);
   if (m == nullptr) {
-    departures_.held_up.add();
+    departures_.no_buffer.add();
     return false;
   }
   const uint32_t datagram = cadence_.datagram();

@@ -2,6 +2,7 @@
 // The sending end of a stream.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "common/config/topology.h"

@@ -2,6 +2,7 @@
 // The receiving end of a host's streams: counts, checks numbers, takes times.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>

@@ -157,7 +157,7 @@ TEST(OpenLoop, AFullPortHoldsUp) {
     outbox.flush(now);
   }
   EXPECT_EQ(e.departures().packets.read(), Outbox::kRoom);
-  EXPECT_GT(e.departures().held_up.read(), 900U);
+  EXPECT_GT(e.departures().no_room.read(), 900U);
   EXPECT_NEAR(static_cast<double>(e.departures().skipped.read()), 8990 - Outbox::kRoom, 10);
 }
 

@@ -11,7 +11,8 @@ namespace turnpike::sender {
 struct Departures {
   metrics::Counter packets, bytes;  // sent; B of frames with FCS
   metrics::Counter skipped;         // packets that were due too long ago to be sent yet
-  metrics::Counter held_up;         // times that there was no buffer, or no room at the port
+  metrics::Counter no_buffer;       // times that there was none
+  metrics::Counter no_room;         // times that the port took no more
   metrics::Histogram lag;  // ns from due to sent, of the first packet of a burst; read at the end
 };
 

@@ -74,7 +74,9 @@ std::vector<LcoreReading> Control::lcores() const {
   std::vector<LcoreReading> out;
   out.reserve(players_.size());
   for (const auto& player : players_)
-    out.push_back({{player->hosts().begin(), player->hosts().end()}, player->busyness().share()});
+    out.push_back({{player->hosts().begin(), player->hosts().end()},
+                   player->busyness().share(),
+                   player->stalls().total()});
   return out;
 }
 

@@ -43,11 +43,11 @@ struct Spread {
 /// What a run made of an open-loop stream, its ends by the senders that played them.
 struct StreamReading {
   struct Sent {
-    uint64_t offered = 0;             // packets that were due
-    uint64_t packets = 0, bytes = 0;  // B of frames with FCS
-    uint64_t held_up = 0;             // times that there was no buffer, or no room at the port
-    Nanos active{0};                  // for how long it was to send
-    Spread lag = {};                  // from due to sent
+    uint64_t offered = 0;                 // packets that were due
+    uint64_t packets = 0, bytes = 0;      // B of frames with FCS
+    uint64_t no_buffer = 0, no_room = 0;  // times that it could not send for want of one
+    Nanos active{0};                      // for how long it was to send
+    Spread lag = {};                      // from due to sent
   };
   struct Received {
     uint64_t packets = 0, bytes = 0;  // for the first time

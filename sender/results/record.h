@@ -19,6 +19,7 @@ namespace turnpike::sender {
 struct LcoreReading {
   std::vector<uint32_t> hosts;  // that it played
   double busy = 0;              // share of its time in polls that found something to do
+  Nanos stalled{0};             // that the machine kept it waiting
 };
 
 /// How the run ended.

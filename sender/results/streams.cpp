@@ -33,7 +33,8 @@ void add_sent(const StreamReading::Sent& s, json& out) {
   out["achieved_pps"] = per_second(packets);
   out["achieved_l1_mbps"] = per_second(8e-6 * (bytes + packets * config::kFrameOnLine));
   out["achieved_l2_mbps"] = per_second(8e-6 * bytes);
-  out["held_up"] = s.held_up;
+  out["no_buffer"] = s.no_buffer;
+  out["no_room"] = s.no_room;
   out["kept_up"] = ratio(unsent, s.offered) <= kMostUnsent;
   if (s.lag.count > 0) out["lag_us"] = micros(s.lag);
 }

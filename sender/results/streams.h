@@ -15,11 +15,11 @@ namespace turnpike::sender {
 inline constexpr double kMostUnsent = 1e-3;
 
 /// By stream. Of its sending end: offered_packets, sent_packets, unsent_packets, offered_pps,
-/// achieved_pps, achieved_l1_mbps, achieved_l2_mbps, held_up, kept_up, lag_us. Of its receiving
-/// end: received_packets, lost_packets and loss (of what was sent), reordered_packets,
-/// duplicate_packets, too_old_packets, strange_packets, untimed_packets, latency_us. A sender that
-/// did not play an end leaves its figures out; without the sending end, lost are the numbers
-/// missing below the greatest.
+/// achieved_pps, achieved_l1_mbps, achieved_l2_mbps, no_buffer, no_room (times), kept_up, lag_us.
+/// Of its receiving end: received_packets, lost_packets and loss (of what was sent),
+/// reordered_packets, duplicate_packets, too_old_packets, strange_packets, untimed_packets,
+/// latency_us. A sender that did not play an end leaves its figures out; without the sending end,
+/// lost are the numbers missing below the greatest.
 nlohmann::json streams_json(const config::Topology& topology, const Record& record);
 
 /// Two lines or three a stream, from a run's summary; empty without streams.

@@ -87,7 +87,9 @@ json lcores_json(const Topology& topology, const RunEnd& end) {
   for (const LcoreReading& lcore : end.lcores) {
     json hosts = json::array();
     for (const uint32_t h : lcore.hosts) hosts.push_back(topology.hosts[h].name);
-    out.push_back({{"hosts", std::move(hosts)}, {"busy", lcore.busy}});
+    out.push_back({{"hosts", std::move(hosts)},
+                   {"busy", lcore.busy},
+                   {"stalled_ms", to_seconds(lcore.stalled) * 1e3}});
   }
   return out;
 }
