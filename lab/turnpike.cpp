@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   lab::add_lab(app, code);
   lab::add_sweep(app, code);
   lab::add_paper(app, code);
+  lab::add_bench(app, code);
   lab::add_report(app, code);
   try {
     app.parse(argc, argv);

@@ -20,6 +20,8 @@ void add_lab(CLI::App& app, ExitCode& code);
 void add_sweep(CLI::App& app, ExitCode& code);
 /// `turnpike paper [ID...]`: the papers' experiments against what they claim.
 void add_paper(CLI::App& app, ExitCode& code);
+/// `turnpike bench throughput FILE`: what a file's routers carry, by trials.
+void add_bench(CLI::App& app, ExitCode& code);
 /// `turnpike report DIR`: renders the report of a run's folder.
 void add_report(CLI::App& app, ExitCode& code);
 

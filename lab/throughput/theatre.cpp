@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab/throughput/theatre.h"
+
+#include <filesystem>
+
+#include "common/config/resolve.h"
+#include "common/report/run_data.h"
+#include "lab/demo.h"
+#include "lab/router_folders.h"
+#include "lab/run.h"
+#include "lab/supervise.h"
+
+namespace turnpike::lab {
+namespace {
+
+using nlohmann::json;
+
+tl::expected<json, std::string> read_json(const std::string& path) {
+  return report::read_text(path).and_then([&](const std::string& text) {
+    json out = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    return out.is_object() ? tl::expected<json, std::string>(std::move(out))
+                           : tl::unexpected(path + " is no JSON object");
+  });
+}
+
+tl::expected<Played, std::string> gather(const config::Topology& t, const std::string& folder) {
+  Played played;
+  auto summary = read_json(folder + "/summary.json");
+  if (!summary) return tl::unexpected(summary.error());
+  played.summary = std::move(*summary);
+  for (const config::Router& r : t.routers) {
+    auto router = read_json(router_folder(t, r, folder) + "/router-" + r.name + ".json");
+    if (!router) return tl::unexpected(router.error());
+    played.routers.push_back(std::move(*router));
+  }
+  return played;
+}
+
+class Programs final : public Theatre {
+ public:
+  Programs(std::string router, std::string sender, std::string folder)
+      : router_(std::move(router)), sender_(std::move(sender)), folder_(std::move(folder)) {}
+
+  tl::expected<Played, std::string> play(const config::Topology& t) override {
+    std::error_code error;
+    std::filesystem::create_directories(folder_, error);
+    if (error) return tl::unexpected(folder_ + ": " + error.message());
+    const std::string file = folder_ + "/trial.yaml";
+    if (auto done = report::write_text(file, config::resolved_text(t)); !done)
+      return tl::unexpected(done.error());
+    Cast cast = cast_for(t, file, router_, sender_, folder_);
+    // Naps would be measured instead of packets.
+    for (Command& c : cast.routers) c.argv.insert(c.argv.end(), {"--idle", "poll"});
+    cast.sender.argv.insert(cast.sender.argv.end(), {"--idle", "poll"});
+    const auto ended = supervise(cast, [](const Command&, const std::string&) {});
+    if (!ended) return tl::unexpected(ended.error().text);
+    return gather(t, folder_);
+  }
+
+ private:
+  std::string router_, sender_, folder_;
+};
+
+class VirtualClock final : public Theatre {
+ public:
+  explicit VirtualClock(std::string folder) : folder_(std::move(folder)) {}
+  tl::expected<Played, std::string> play(const config::Topology& t) override {
+    auto summary = run_world(t, folder_, {}, [](Nanos end, World& world) { world.run_until(end); });
+    if (!summary) return tl::unexpected(summary.error());
+    return gather(t, folder_);
+  }
+
+ private:
+  std::string folder_;
+};
+
+}  // namespace
+
+tl::expected<std::unique_ptr<Theatre>, std::string> on_real_ports(const std::string& self,
+                                                                  const std::string& folder) {
+  std::string router = find_program(self, "turnpike-router");
+  std::string sender = find_program(self, "turnpike-sender");
+  if (router.empty() || sender.empty())
+    return tl::unexpected("no turnpike-" + std::string(router.empty() ? "router" : "sender") +
+                          " near " + self);
+  return std::make_unique<Programs>(std::move(router), std::move(sender), folder);
+}
+
+std::unique_ptr<Theatre> on_a_virtual_clock(const std::string& folder) {
+  return std::make_unique<VirtualClock>(folder);
+}
+
+}  // namespace turnpike::lab

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Trials that can call themselves invalid, from summaries written by hand.
+#include "lab/throughput/trial.h"
+
+#include <gtest/gtest.h>
+
+namespace turnpike::lab {
+namespace {
+
+using nlohmann::json;
+
+json stream(uint64_t offered, uint64_t sent, uint64_t received) {
+  return {{"offered_packets", offered},   {"sent_packets", sent},
+          {"received_packets", received}, {"offered_pps", 1e6},
+          {"achieved_l1_mbps", 672.0},    {"latency_us", {{"p50", 3.0}, {"max", 90.0}}}};
+}
+json summary(const json& s) { return {{"streams", {{"load", s}}}}; }
+
+TEST(Trial, LossIsOfWhatWasDue) {
+  const Trial t = judge(0.5, summary(stream(1000, 1000, 900)), {});
+  EXPECT_EQ(t.share, 0.5);
+  EXPECT_DOUBLE_EQ(t.loss, 0.1);
+  EXPECT_DOUBLE_EQ(t.carried_pps, 9e5);
+  EXPECT_DOUBLE_EQ(t.l1_mbps, 672 * 0.9);
+  EXPECT_EQ(t.p50, 3);
+  EXPECT_EQ(t.max, 90);
+  EXPECT_TRUE(t.faults.empty());
+}
+
+TEST(Trial, AGeneratorThatIsTooSlow) {
+  const Trial t = judge(1, summary(stream(100'000, 90'000, 90'000)), {});
+  ASSERT_EQ(t.faults.size(), 1U);
+  EXPECT_NE(t.faults[0].find("did not send 10 %"), std::string::npos);
+}
+
+TEST(Trial, ADevicesPortThatTakesNoMoreIsTheDevices) {
+  json s = stream(100'000, 90'000, 90'000);
+  s["no_room"] = 5;
+  const Trial t = judge(1, summary(s), {});
+  EXPECT_TRUE(t.faults.empty());
+  EXPECT_DOUBLE_EQ(t.loss, 0.1);
+  EXPECT_EQ(judge(1, summary(s), {}, true).faults.size(), 1U) << "in loopback there is no device";
+}
+
+TEST(Trial, BuffersAndTheClock) {
+  json s = stream(1000, 1000, 999);
+  s["no_buffer"] = 1;
+  json all = summary(s);
+  all["lcores"] = {{{"busy", 0.4}, {"stalled_ms", 12.0}}};
+  const json router{
+      {"node", "gate"}, {"stalled_ms", 9.0}, {"links", {{"left", {{"port", {{"no_mbuf", 3}}}}}}}};
+  const Trial t = judge(1, all, {&router, 1});
+  EXPECT_EQ(t.busy, 0.4);
+  ASSERT_EQ(t.faults.size(), 4U);
+  EXPECT_NE(t.faults[0].find("generator ran out of mbufs"), std::string::npos);
+  EXPECT_NE(t.faults[1].find("generator waiting 12 ms"), std::string::npos);
+  EXPECT_NE(t.faults[2].find("gate waiting 9 ms"), std::string::npos);
+  EXPECT_NE(t.faults[3].find("gate ran out of mbufs at left"), std::string::npos);
+}
+
+TEST(Trial, NothingDueIsNoTrial) {
+  EXPECT_EQ(judge(1, json::object(), {}).faults.size(), 1U);
+  EXPECT_EQ(judge(1, json::object(), {}).loss, 1);
+}
+
+}  // namespace
+}  // namespace turnpike::lab
