@@ -17,7 +17,7 @@ import tempfile
 import beside
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-GOOGLE = {"micro": "bench-micro", "datapath": "bench-datapath"}
+GOOGLE = {"micro": "bench-micro", "datapath": "bench-datapath", "sender": "bench-sender"}
 REPETITIONS = 5
 VECTORS = ("sse4_2", "avx", "avx2", "avx512f", "avx512bw", "avx512vl")
 # What Google Benchmark says of a run beside the benchmark's own counters.
@@ -79,8 +79,8 @@ def figures(runs):
 
 def main():
     options = argparse.ArgumentParser(description="Runs the benchmarks.")
-    options.add_argument("--parts", default="micro,datapath,beside", help="some of these")
-    options.add_argument("--filter", default=".", help="which of micro and datapath, as a regex")
+    options.add_argument("--parts", default="micro,datapath,sender,beside", help="some of these")
+    options.add_argument("--filter", default=".", help="which of micro, datapath and sender, as a regex")
     options.add_argument("--into", type=pathlib.Path, help="the file to write, or to add to")
     options.add_argument("--host", default=platform.node(), help="the machine's name in results")
     beside.add_options(options)

@@ -36,6 +36,7 @@ MAY_READ_CLOCK = {
     "bench/measure.h": "counts the cycles that anything takes",
     "bench/expiring_sum_bench.cpp": "fills a window of real time, for rte_timer knows no other",
     "bench/rte_timer_bench.cpp": "tells polls that fire from those that do not",
+    "bench/sender_bench.cpp": "paces by the real clock",
     "common/dpdk/port_test.cpp": "waits for two ends of a memif to find each other",
 }
 

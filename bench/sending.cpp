@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/sending.h"
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+#include <string>
+
+#include "common/config/load.h"
+#include "common/units/text.h"
+
+namespace turnpike::bench {
+namespace {
+
+constexpr double kBudget = 1;  // $/s
+
+config::Topology topology_of(unsigned flows, double pps, Nanos rtt) {
+  const std::string delay = to_text(rtt / 2), count = std::to_string(flows);
+  const std::string rate = to_text(BitRate(4 * pps * Sending::kPacket * 8));
+  std::string text = "run: {duration: 1000 h}\nhosts: {a: {budget: 1 $/s}, b: {}}\nlinks: {ab: ";
+  text.append("{ends: [a, b], rate: ").append(rate).append(", delay: ").append(delay);
+  text.append("}}\ntraffic: {flows: {load: {from: a, to: b, packet: 256 B, count: ");
+  text.append(count).append("}}}\n");
+  auto loaded = config::load_text(text, "bench");
+  if (!loaded) throw std::runtime_error(loaded.error().front().text());
+  return std::move(*loaded);
+}
+
+Pool small_pool() {
+  // What is under way lies in the port's memory, so a few buffers go round, as at a NIC.
+  auto pool = Pool::create("bench", {.mbufs = 4095, .own_memory = true});
+  if (!pool) throw std::runtime_error(pool.error());
+  return std::move(*pool);
+}
+
+}  // namespace
+
+Sending::Sending(unsigned flows, double pps, Nanos rtt)
+    : flows_(flows),
+      pps_(pps),
+      rtt_(rtt),
+      topology_(topology_of(flows, pps, rtt)),
+      pool_(small_pool()) {
+  const config::Interface &a = topology_.links[0].ends[0], &b = topology_.links[0].ends[1];
+  wire::FrameSpec back;
+  back.source_mac = b.mac;
+  back.destination_mac = a.mac;
+  back.addresses = wire::Ipv4Pair{b.ipv4.address, a.ipv4.address};
+  back.source_port = topology_.run.udp_port;
+  // A flow's rate is its share of the budget over the price.
+  const auto price = static_cast<float>(kBudget / (pps * kPacket));
+  const auto under_way = static_cast<size_t>(2 * pps * to_seconds(rtt)) + 2 * size_t{flows} + 4096;
+  port_ = std::make_unique<AnswerPort>(
+      AnswerPort::Options{
+          .back = back, .rtt = rtt, .price = price, .under_way = std::bit_ceil(under_way)},
+      pool_.get());
+  const sender::Plug plug{0, port_.get()};
+  auto made = sender::Sender::make(topology_, {.plugs = {&plug, 1},
+                                               .pool = pool_.get(),
+                                               .zeroed = true,
+                                               .outcomes = &ignore_,
+                                               .tick_shift = 8});
+  if (!made) throw std::runtime_error(made.error());
+  sender_ = std::move(*made);
+}
+
+uint64_t Sending::poll(Nanos now) {
+  const uint64_t before = port_->data();
+  sender_->poll(now);
+  return port_->data() - before;
+}
+
+Nanos Sending::warm_up(Nanos step) {
+  Nanos now{0};
+  const auto& totals = sender_->hosts()[0]->totals();
+  while (totals.opened_flows.read() < flows_) poll(now += step);
+  // Rates follow the shares of the budget, which are told with the packets of two round trips.
+  const Nanos settled = now + std::max(rtt_, gap()) * 3;
+  while (now < settled) poll(now += step);
+  return now;
+}
+
+size_t Sending::bytes() {
+  const sender::Lane& lane = sender_->lane();
+  return lane.flows.capacity() * sizeof(sender::Flow) +
+         lane.records.capacity() * sizeof(sender::SentPacket);
+}
+
+}  // namespace turnpike::bench

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The real sender with many paced FCP flows, at a port that acknowledges.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "bench/answer_port.h"
+#include "common/config/topology.h"
+#include "common/dpdk/pool.h"
+#include "sender/sender.h"
+
+namespace turnpike::bench {
+
+class Sending {
+ public:
+  static constexpr uint32_t kPacket = 256;  // B, the least a flow's packets may have
+
+  /// `flows` at once, together at `pps`, each with a round trip of `rtt`, in which it must be due
+  /// a packet.
+  Sending(unsigned flows, double pps, Nanos rtt);
+
+  /// What is due by `now`; returns how many data packets went out.
+  uint64_t poll(Nanos now);
+  /// Polls in steps of `step` of a virtual time until every flow is at its rate; returns that time.
+  Nanos warm_up(Nanos step);
+
+  [[nodiscard]] AnswerPort& port() { return *port_; }
+  [[nodiscard]] sender::Sender& sender() { return *sender_; }
+  [[nodiscard]] unsigned flows() const { return flows_; }
+  /// From one packet of a flow to the next.
+  [[nodiscard]] Nanos gap() const { return from_seconds(flows_ / pps_); }
+  /// What flows and their packets in flight take, without buffers.
+  [[nodiscard]] size_t bytes();
+
+ private:
+  class Ignore final : public sender::OutcomeSink {
+    void flow_ended(const sender::FlowOutcome&) override {}
+  };
+
+  unsigned flows_;
+  double pps_;
+  Nanos rtt_;
+  config::Topology topology_;
+  Pool pool_;
+  std::unique_ptr<AnswerPort> port_;
+  Ignore ignore_;
+  std::unique_ptr<sender::Sender> sender_;
+};
+
+}  // namespace turnpike::bench
