@@ -66,6 +66,7 @@ class Streams {
       return;
     }
     if (frames.value.imix.given) {
+      out.frames.reserve(kImix.size());
       for (const int size : kImix) out.frames.push_back(std::max(Bytes(size), least));
       if (out.frames[6] > most)
         complain(frames.at, join(path_, "frames"), "imix has " + too_large(out.frames[6], mtu));
@@ -75,6 +76,7 @@ class Streams {
     const std::string path = join(path_, "frames.sizes");
     if (items.size() > kMostSizes)
       complain(frames.at, path, "lists more than " + std::to_string(kMostSizes) + " sizes");
+    out.frames.reserve(items.size());
     for (const Field<Bytes>& size : items) {
       if (size.wrong) continue;
       if (size.value < least)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/config/load.h"
+#include "common/config/yaml_writer.h"
 #include "common/units/text.h"
 
 namespace turnpike::lab {
@@ -63,13 +64,21 @@ tl::expected<config::Topology, std::string> loopback(const config::Topology& t,
       if (!hosts.insert(h).second)
         return tl::unexpected(t.hosts[h].name + " has streams with several hosts");
   }
-  std::string text = "run: {name: loopback-" + t.run.name + "}\nhosts:\n", links = "links:\n";
+  std::string text = "run: {name: loopback}\nhosts:\n", links = "links:\n";
   for (const auto& [a, b] : pairs) {
     const config::Host& first = t.hosts[a];
     const config::Link& line = t.links[first.link];
-    text.append("  ").append(first.name).append(":\n  ").append(t.hosts[b].name).append(":\n");
-    links.append("  ").append(line.name).append(": {ends: [").append(first.name).append(", ");
-    links.append(t.hosts[b].name).append("], rate: ");
+    text.append("  ")
+        .append(config::plain(first.name))
+        .append(":\n  ")
+        .append(config::plain(t.hosts[b].name))
+        .append(":\n");
+    links.append("  ")
+        .append(config::plain(line.name))
+        .append(": {ends: [")
+        .append(config::plain(first.name))
+        .append(", ");
+    links.append(config::plain(t.hosts[b].name)).append("], rate: ");
     links.append(to_text(line.directions[first.end].rate)).append(", mtu: ");
     links.append(std::to_string(line.mtu)).append(", emulate_delay: false}\n");
   }

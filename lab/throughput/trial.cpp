@@ -43,7 +43,7 @@ void add_router(const json& router, Trial& out) {
   const json links = router.value("links", json::object());
   for (const auto& [link, counters] : links.items())
     if (counters.value("port", json::object()).value("no_mbuf", 0) > 0)
-      out.faults.push_back(name + " ran out of mbufs at " + link);
+      out.faults.push_back(std::string(name).append(" ran out of mbufs at ").append(link));
 }
 
 }  // namespace

@@ -67,6 +67,25 @@ std::string latency_text(const json& us) {
   return out + " us";
 }
 
+std::string sent_text(const json& s) {
+  std::string out = " sent " + count_of(s, "sent_packets") + " packets, " +
+                    significant(s.value("achieved_pps", 0.0) * 1e-6, 4) + " Mpps, " +
+                    significant(s.value("achieved_l1_mbps", 0.0), 4) +
+                    " Mbps with preambles and gaps";
+  if (!s.value("kept_up", false))
+    out += "\n    THE SENDER DID NOT KEEP UP: " + count_of(s, "unsent_packets") + " of " +
+           count_of(s, "offered_packets") + " packets were due and never sent";
+  return out + "\n   ";
+}
+
+std::string received_text(const json& s) {
+  const std::string out =
+      " received " + count_of(s, "received_packets") + ", lost " + count_of(s, "lost_packets") +
+      " (" + significant(100 * s.value("loss", 0.0), 4) + " %), reordered " +
+      count_of(s, "reordered_packets") + ", twice " + count_of(s, "duplicate_packets");
+  return s.contains("latency_us") ? out + "; " + latency_text(s["latency_us"]) : out;
+}
+
 }  // namespace
 
 json streams_json(const config::Topology& topology, const Record& record) {
@@ -85,32 +104,16 @@ std::string streams_text(const json& summary) {
   std::string out;
   if (!summary.contains("streams")) return out;
   for (const auto& [name, s] : summary["streams"].items()) {
-    out += "  " + name + ":";
-    if (s.contains("sent_packets")) {
-      out += " sent " + count_of(s, "sent_packets") + " packets, " +
-             significant(s.value("achieved_pps", 0.0) * 1e-6, 4) + " Mpps, " +
-             significant(s.value("achieved_l1_mbps", 0.0), 4) + " Mbps with preambles and gaps";
-      if (!s.value("kept_up", false))
-        out += "\n    THE SENDER DID NOT KEEP UP: " + count_of(s, "unsent_packets") + " of " +
-               count_of(s, "offered_packets") + " packets were due and never sent";
-      out += "\n   ";
-    }
-    if (s.contains("received_packets")) {
-      out += " received " + count_of(s, "received_packets") + ", lost " +
-             count_of(s, "lost_packets") + " (" + significant(100 * s.value("loss", 0.0), 4) +
-             " %), reordered " + count_of(s, "reordered_packets") + ", twice " +
-             count_of(s, "duplicate_packets");
-      if (s.contains("latency_us")) out += "; " + latency_text(s["latency_us"]);
-    }
+    out.append("  ").append(name).append(":");
+    if (s.contains("sent_packets")) out += sent_text(s);
+    if (s.contains("received_packets")) out += received_text(s);
     out += "\n";
   }
-  if (summary.contains("lcores")) {
-    out += "  lcores busy:";
-    for (const json& lcore : summary["lcores"])
-      out += " " + significant(100 * lcore.value("busy", 0.0), 3) + " %";
-    out += "\n";
-  }
-  return out;
+  if (!summary.contains("lcores")) return out;
+  out += "  lcores busy:";
+  for (const json& lcore : summary["lcores"])
+    out.append(" ").append(significant(100 * lcore.value("busy", 0.0), 3)).append(" %");
+  return out + "\n";
 }
 
 }  // namespace turnpike::sender
