@@ -117,8 +117,8 @@ bool Host::for_us(const uint8_t* frame, const wire::UdpFrame& at) const {
 }
 
 bool Host::handle_turnpike(rte_mbuf& m, const wire::UdpFrame& at, Nanos now) {
-  const auto* frame = rte_pktmbuf_mtod(&m, const uint8_t*);
-  const std::span<const uint8_t> payload(frame + at.payload, at.payload_size);
+  auto* frame = rte_pktmbuf_mtod(&m, uint8_t*);
+  const std::span<uint8_t> payload(frame + at.payload, at.payload_size);
   const uint16_t from = wire::load_be16(frame + at.udp + wire::kUdpSourceAt);
   const uint16_t to = wire::load_be16(frame + at.udp + wire::kUdpDestinationAt);
   if (from != udp_port_ && to != udp_port_) {
@@ -147,7 +147,12 @@ bool Host::handle_turnpike(rte_mbuf& m, const wire::UdpFrame& at, Nanos now) {
         .flow = header.flow, .port = from, .ip_version = at.ipv6 ? uint16_t{6} : uint16_t{4}};
     const size_t source = at.ipv6 ? wire::kIpv6SourceAt : wire::kIpv4SourceAt;
     std::memcpy(key.source.data(), frame + at.ip + source, at.ipv6 ? 16 : 4);
-    const auto reply = receiver_->receive(key, header, at.datagram, now);
+    const Request arrived{.header = header,
+                          .protocol = *protocol,
+                          .size = at.datagram,
+                          .congestion = payload.data() + wire::kHeaderSize,
+                          .empty = payload.size() == header.length};
+    const auto reply = receiver_->receive(key, arrived, now);
     if (!reply) return false;
     if (write_reply(m, at, header, *reply, now)) return true;
     totals_.out_of_buffers.add();

@@ -14,6 +14,7 @@ namespace turnpike::sender {
 /// Running totals of one host; its lcore writes, the reporter reads. Bytes are IP datagrams.
 struct HostTotals {
   metrics::Counter sent_packets, sent_bytes;    // data packets, retransmissions included
+  metrics::Counter sent_probes;                 // packets of headers alone that laws asked for
   metrics::Counter acked_packets, acked_bytes;  // as a source: acknowledged for the first time
   metrics::Counter received_packets, received_bytes;  // as a sink: new data only
   metrics::Counter duplicate_packets;                 // as a sink: data it had already

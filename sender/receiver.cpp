@@ -47,7 +47,10 @@ tl::expected<std::unique_ptr<Receiver>, std::string> Receiver::make(uint32_t cap
 Receiver::Receiver(uint32_t capacity, size_t runs, rte_hash* table, HostTotals& totals)
     : table_(table), totals_(totals), states_(capacity), runs_(runs) {}
 
-Receiver::~Receiver() { rte_hash_free(table_); }
+Receiver::~Receiver() {
+  for (State& s : states_) clear(s);
+  rte_hash_free(table_);
+}
 
 Receiver::State* Receiver::find(const FlowKey& key) {
   const int32_t i = rte_hash_lookup(table_, &key);
@@ -69,8 +72,20 @@ Receiver::State* Receiver::open(const FlowKey& key, Nanos now) {
   return &s;
 }
 
-void Receiver::forget(State& s) {
+void Receiver::begin(State& s, const Protocol& protocol) {
+  s.protocol = &protocol;
+  if (protocol.make_receiver_law != nullptr) s.law = protocol.make_receiver_law(s.law_storage);
+}
+
+void Receiver::clear(State& s) {
   s.received.clear(runs_);
+  s.packets = UINT64_MAX;
+  if (s.law != nullptr) s.law->~ReceiverLaw();
+  s.law = nullptr;
+}
+
+void Receiver::forget(State& s) {
+  clear(s);
   rte_hash_del_key(table_, &s.key);
   s = State{};
   --flows_;
@@ -86,22 +101,35 @@ void Receiver::sweep(Nanos now, size_t steps, bool urgent) {
   }
 }
 
-std::optional<Reply> Receiver::receive(const FlowKey& key, const wire::Header& header,
-                                       uint32_t size, Nanos now) {
+std::optional<Reply> Receiver::receive(const FlowKey& key, const Request& request, Nanos now) {
+  const wire::Header& header = request.header;
   State* s = find(key);
   if (header.kind == Kind::kSyn) {
     if (s != nullptr && (s->finished() || now - s->heard > kRestart)) {
       // The same id again, from a sender that was restarted.
-      s->received.clear(runs_);
-      s->packets = UINT64_MAX;
+      clear(*s);
+      begin(*s, request.protocol);
     }
-    if (s == nullptr) s = open(key, now);
     if (s == nullptr) {
-      totals_.refused_packets.add();
-      return std::nullopt;
+      s = open(key, now);
+      if (s == nullptr) {
+        totals_.refused_packets.add();
+        return std::nullopt;
+      }
+      begin(*s, request.protocol);
     }
     s->heard = now;
     return Reply{.kind = Kind::kSynAck};
+  }
+  if (header.kind == Kind::kData && request.empty) {
+    if (s == nullptr) {
+      totals_.unknown_flows.add();
+    } else if (s->law == nullptr || s->protocol != &request.protocol) {
+      totals_.refused_packets.add();
+    } else {
+      s->law->on_probe(request.congestion, now);
+    }
+    return std::nullopt;
   }
   if (s == nullptr) {
     if (header.kind == Kind::kFin) {
@@ -119,20 +147,20 @@ std::optional<Reply> Receiver::receive(const FlowKey& key, const wire::Header& h
     return Reply{.kind = Kind::kFinAck,
                  .acknowledgement = static_cast<uint32_t>(s->received.expected())};
   }
-  return data(*s, header, size);
+  return data(*s, request, now);
 }
 
-std::optional<Reply> Receiver::data(State& s, const wire::Header& header, uint32_t size) {
+std::optional<Reply> Receiver::data(State& s, const Request& request, Nanos now) {
   Reply reply;
   uint32_t run = kNoRun;
-  const uint64_t sequence = extend_serial(header.sequence, s.received.expected());
+  const uint64_t sequence = extend_serial(request.header.sequence, s.received.expected());
   // A sequence from before the flow's beginning wraps to the far end of 64 bits.
   const auto verdict = sequence < uint64_t{1} << 63 ? s.received.add(runs_, sequence, run)
                                                     : Received::Verdict::kRefused;
   switch (verdict) {
     case Received::Verdict::kNew:
       totals_.received_packets.add();
-      totals_.received_bytes.add(size);
+      totals_.received_bytes.add(request.size);
       break;
     case Received::Verdict::kDuplicate:
       totals_.duplicate_packets.add();
@@ -141,6 +169,9 @@ std::optional<Reply> Receiver::data(State& s, const wire::Header& header, uint32
       totals_.refused_packets.add();
       return std::nullopt;
   }
+  // Another protocol's header is none that the flow's law can read.
+  if (s.law != nullptr && s.protocol == &request.protocol)
+    s.law->on_data(request.size, request.congestion, now);
   reply.acknowledgement = static_cast<uint32_t>(s.received.expected());
   // Ranges tell what lost ACKs would have told: those nearest below this packet matter most, for
   // the sender is about to give up on what it sent just before.

@@ -10,6 +10,7 @@
 
 #include <tl/expected.hpp>
 
+#include "common/protocols/registry.h"
 #include "common/units/units.h"
 #include "common/wire/turnpike_header.h"
 #include "sender/observed.h"
@@ -27,6 +28,15 @@ struct FlowKey {
   uint16_t ip_version = 0;
 };
 static_assert(sizeof(FlowKey) == 24, "no padding: keys are hashed as bytes");
+
+/// A SYN, DATA or FIN as it came in.
+struct Request {
+  const wire::Header& header;
+  const Protocol& protocol;
+  uint32_t size = 0;              // B of the IP datagram
+  uint8_t* congestion = nullptr;  // as long as the protocol says; a law may rewrite it
+  bool empty = false;             // no user's bytes
+};
 
 /// What goes back for one packet.
 struct Reply {
@@ -51,9 +61,9 @@ class Receiver {
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
 
-  /// Takes a SYN, DATA or FIN of `size` B (the IP datagram). Nothing: it must not be answered.
-  std::optional<Reply> receive(const FlowKey& key, const wire::Header& header, uint32_t size,
-                               Nanos now);
+  /// Takes a request; its congestion header is then what goes back. Nothing: it must not be
+  /// answered. DATA without a user's byte is a probe, for the flow's law alone.
+  std::optional<Reply> receive(const FlowKey& key, const Request& request, Nanos now);
 
   [[nodiscard]] uint32_t flows() const { return flows_; }
 
@@ -63,17 +73,22 @@ class Receiver {
     Received received;
     Nanos heard{0};
     uint64_t packets = UINT64_MAX;  // of the whole flow, once its FIN has said so
+    const Protocol* protocol = nullptr;
+    ReceiverLaw* law = nullptr;  // lives in law_storage; null: the protocol has none
     bool used = false;
     [[nodiscard]] bool finished() const { return received.expected() >= packets; }
+    alignas(8) std::byte law_storage[ReceiverLaw::kMaxBytes];
   };
 
   Receiver(uint32_t capacity, size_t runs, rte_hash* table, HostTotals& totals);
 
   State* find(const FlowKey& key);
   State* open(const FlowKey& key, Nanos now);
+  void begin(State& state, const Protocol& protocol);
+  void clear(State& state);
   void forget(State& state);
   void sweep(Nanos now, size_t steps, bool urgent);
-  std::optional<Reply> data(State& state, const wire::Header& header, uint32_t size);
+  std::optional<Reply> data(State& state, const Request& request, Nanos now);
 
   rte_hash* table_;
   HostTotals& totals_;

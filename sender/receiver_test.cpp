@@ -16,7 +16,11 @@ class ReceiverTest : public ::testing::Test {
   void make(uint32_t flows, size_t runs) { receiver = *Receiver::make(flows, runs, totals); }
   std::optional<Reply> send(uint32_t flow, Kind kind, uint32_t sequence, Nanos now = 1_s) {
     wire::Header h{.kind = kind, .flow = flow, .sequence = sequence, .acknowledgement = 9};
-    return receiver->receive({.flow = flow, .port = 50000, .ip_version = 4}, h, 1500, now);
+    return receive({.flow = flow, .port = 50000, .ip_version = 4}, h, now);
+  }
+  std::optional<Reply> receive(const FlowKey& key, const wire::Header& h, Nanos now) {
+    return receiver->receive(key, {.header = h, .protocol = *find_protocol("fcp"), .size = 1500},
+                             now);
   }
   void open(uint32_t flow, Nanos now = 1_s) { ASSERT_TRUE(send(flow, Kind::kSyn, 0, now)); }
 
@@ -87,9 +91,9 @@ TEST_F(ReceiverTest, FlowsAreTheirAddressPortAndId) {
   open(1);
   wire::Header h{.kind = Kind::kData, .flow = 1};
   FlowKey other{.flow = 1, .port = 50001, .ip_version = 4};
-  EXPECT_EQ(receiver->receive(other, h, 1500, 1_s)->kind, Kind::kReset);
+  EXPECT_EQ(receive(other, h, 1_s)->kind, Kind::kReset);
   other = {.source = {10}, .flow = 1, .port = 50000, .ip_version = 4};
-  EXPECT_EQ(receiver->receive(other, h, 1500, 1_s)->kind, Kind::kReset);
+  EXPECT_EQ(receive(other, h, 1_s)->kind, Kind::kReset);
   EXPECT_EQ(totals.unknown_flows.read(), 2U);
 }
 

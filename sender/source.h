@@ -77,9 +77,21 @@ class Source {
   uint32_t send_again(Flow& flow, Nanos now);
   bool send_control(Flow& flow, wire::Kind kind, Nanos now);
   bool transmit(Flow& flow, uint32_t index, Nanos now);
+  /// What tells one frame of a flow from another.
+  struct Outgoing {
+    wire::Kind kind;
+    uint64_t sequence;
+    uint32_t size;  // B of the IP datagram
+  };
+  /// Makes a frame, its congestion header written by `write_congestion`; false: no room for it.
+  template <class Write>
+  bool put_frame(Flow& flow, const Outgoing& out, Nanos now, Write&& write_congestion);
+  /// A packet of headers alone, right before the data packet of that sequence; if it finds no
+  /// room, the law asks again.
+  void send_probe(Flow& flow, uint64_t sequence, Nanos now);
   /// The flow might have sent for `idle` and did not.
   void paused(Flow& flow, Nanos idle, Nanos now);
-  [[nodiscard]] FlowState write_congestion(Flow& flow, SentPacket& r, uint8_t* header, Nanos now);
+  void write_congestion(Flow& flow, SentPacket& r, uint8_t* header, Nanos now);
 
   [[nodiscard]] static bool sendable(const Flow& flow);
   [[nodiscard]] bool window_open(const Flow& flow, Nanos now) const;

@@ -73,9 +73,9 @@ void Source::wake(Flow& f, Nanos now) {
 }
 
 void Source::set_rate(Flow& f, Nanos now) {
-  // A floor of one packet per round trip: a flow must hear from its path to follow it.
-  const double floor = f.kind->packet / to_seconds(f.rtt.smoothed());
-  const double wanted = bytes_per_second(f.law->rate(f.state(now, ledger_.headroom(f))));
+  const FlowState state = f.state(now, ledger_.headroom(f));
+  const double floor = bytes_per_second(f.law->least_rate(state));
+  const double wanted = bytes_per_second(f.law->rate(state));
   // Its law knows the application's limit and wants no more budget than that takes. Of a flow that
   // the line holds back it does not: that flow keeps its budget, as if the line were a link.
   const double rate = std::min({std::max(wanted, floor), parts_.line_rate, f.kind->limit});
@@ -157,42 +157,59 @@ bool Source::send_control(Flow& f, Kind kind, Nanos now) {
   return true;
 }
 
-bool Source::transmit(Flow& f, uint32_t index, Nanos now) {
+template <class Write>
+bool Source::put_frame(Flow& f, const Outgoing& out, Nanos now, Write&& write_congestion) {
   rte_mbuf* m = parts_.outbox.full() ? nullptr : take_buffer(parts_.lane.pool);
   if (m == nullptr) {
     parts_.totals.out_of_buffers.add();
     return false;
   }
-  SentPacket& r = parts_.lane.records[index];
   const wire::FrameTemplate& headers = parts_.paths[f.path];
   auto* frame = rte_pktmbuf_mtod(m, uint8_t*);
   const size_t last_frame = m->data_len;
-  m->data_len = static_cast<uint16_t>(headers.frame_size(r.size));
+  m->data_len = static_cast<uint16_t>(headers.frame_size(out.size));
   m->pkt_len = m->data_len;
 
   uint8_t* payload = frame + headers.headers_size();
   const size_t congestion = f.kind->protocol->header_size;
   const uint16_t length = wire::header_length(congestion, 0);
-  uint64_t sum = wire::encode({.kind = r.kind,
+  uint64_t sum = wire::encode({.kind = out.kind,
                                .protocol = f.kind->protocol->id,
                                .length = length,
                                .flow = f.id,
-                               .sequence = static_cast<uint32_t>(r.sequence),
+                               .sequence = static_cast<uint32_t>(out.sequence),
                                .acknowledgement = static_cast<uint32_t>(f.acknowledged),
                                .timestamp = wire::to_ticks(now)},
                               payload);
-  const FlowState state = write_congestion(f, r, payload + wire::kHeaderSize, now);
-  parts_.nic.stamp(f.kind->protocol->id, payload + wire::kHeaderSize, r.size, r.kind == Kind::kSyn,
-                   now);
+  write_congestion(payload + wire::kHeaderSize);
+  parts_.nic.stamp(f.kind->protocol->id, payload + wire::kHeaderSize, out.size,
+                   out.kind == Kind::kSyn, now);
   sum += wire::sum_words({payload + wire::kHeaderSize, congestion});
   // The user's bytes are zeros: what was in the buffer before is nobody else's business.
   const size_t written = headers.headers_size() + length;
   const size_t dirty = parts_.lane.zeroed ? last_frame : m->data_len;
   if (dirty > written) std::memset(payload + length, 0, dirty - written);
-  headers.write(frame, static_cast<uint16_t>(r.size), sum);
+  headers.write(frame, static_cast<uint16_t>(out.size), sum);
   parts_.outbox.put(m);
+  return true;
+}
 
-  r.sent = state.now;
+void Source::send_probe(Flow& f, uint64_t sequence, Nanos now) {
+  const auto write = [&](uint8_t* header) {
+    f.law->write_probe(f.state(now, ledger_.headroom(f)), f.kind->headers, header);
+  };
+  if (put_frame(f, {Kind::kData, sequence, f.kind->headers}, now, write))
+    parts_.totals.sent_probes.add();
+}
+
+bool Source::transmit(Flow& f, uint32_t index, Nanos now) {
+  SentPacket& r = parts_.lane.records[index];
+  if (r.kind == Kind::kData && f.kind->protocol->make_receiver_law != nullptr && f.law->probe_due())
+    send_probe(f, r.sequence, now);
+  const auto write = [&](uint8_t* header) { write_congestion(f, r, header, now); };
+  if (!put_frame(f, {r.kind, r.sequence, r.size}, now, write)) return false;
+
+  r.sent = now;
   if (f.in_flight.empty()) f.patience_from = now;
   f.in_flight.push_back(parts_.lane.records, index);
   f.in_flight_bytes += r.size;
@@ -208,7 +225,7 @@ bool Source::transmit(Flow& f, uint32_t index, Nanos now) {
   return true;
 }
 
-FlowState Source::write_congestion(Flow& f, SentPacket& r, uint8_t* header, Nanos now) {
+void Source::write_congestion(Flow& f, SentPacket& r, uint8_t* header, Nanos now) {
   if (f.wants_budget && f.target_version != parts_.strategy->version()) {
     f.target_version = parts_.strategy->version();
     f.law->set_target(parts_.strategy->target(f.member));
@@ -225,7 +242,6 @@ FlowState Source::write_congestion(Flow& f, SentPacket& r, uint8_t* header, Nano
       f.law->write_data(state, r.size, header, r.note);
   }
   ledger_.settle(f);
-  return state;
 }
 
 void Source::drop_covered(Flow& f) {

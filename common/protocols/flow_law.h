@@ -59,6 +59,12 @@ class FlowLaw {
   virtual void write_data(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) = 0;
   virtual void write_fin(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) = 0;
 
+  /// Whether a probe shall go right before the next data packet: headers alone, outside the
+  /// sequence, never answered or repeated. Asked only of protocols with a receiver's law.
+  [[nodiscard]] virtual bool probe_due() const { return false; }
+  /// Writes the congestion header of that probe, a packet of `size` B.
+  virtual void write_probe(const FlowState&, uint32_t /*size*/, uint8_t* /*header*/) {}
+
   /// The handshake, or a data packet, was acknowledged for the first time; `header` is the
   /// congestion header as the receiver echoed it. False: the echo is not believable; the packet
   /// counts as delivered but its feedback was ignored.
@@ -76,6 +82,10 @@ class FlowLaw {
 
   /// How fast to send now; the transport paces every packet at this rate.
   [[nodiscard]] virtual BitRate rate(const FlowState&) const = 0;
+  /// Not slower than this, whatever rate() says: a flow must hear from its path to follow it.
+  [[nodiscard]] virtual BitRate least_rate(const FlowState& s) const {
+    return from_bytes_per_second(s.packet_size / to_seconds(s.smoothed_rtt));
+  }
   /// How many bytes may be in flight; infinity for purely paced schemes.
   [[nodiscard]] virtual double window(const FlowState&) const {
     return std::numeric_limits<double>::infinity();

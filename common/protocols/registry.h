@@ -12,6 +12,7 @@
 #include "common/protocols/flow_law.h"
 #include "common/protocols/link_law.h"
 #include "common/protocols/param.h"
+#include "common/protocols/receiver_law.h"
 
 namespace turnpike {
 
@@ -26,6 +27,8 @@ struct Protocol {
   std::unique_ptr<LinkLaw> (*make_link_law)(const ParamValues&, unsigned shards);
   /// Constructs the law in `storage`, FlowLaw::kMaxBytes bytes aligned to 64.
   FlowLaw* (*make_flow_law)(const ParamValues&, void* storage);
+  /// Likewise in ReceiverLaw::kMaxBytes bytes; null: receivers echo what came.
+  ReceiverLaw* (*make_receiver_law)(void* storage) = nullptr;
 };
 
 /// How a registry's line makes its laws. A flow's law may do without parameters.
@@ -41,6 +44,11 @@ FlowLaw* make_flow_law(const ParamValues& params, void* storage) {
   } else {
     return new (storage) Law;
   }
+}
+template <class Law>
+ReceiverLaw* make_receiver_law(void* storage) {
+  static_assert(sizeof(Law) <= ReceiverLaw::kMaxBytes && alignof(Law) <= 8);
+  return new (storage) Law;
 }
 
 std::span<const Protocol> protocols();

@@ -14,6 +14,7 @@ namespace turnpike::sender {
 /// datagrams.
 struct HostReading {
   uint64_t sent_packets = 0, sent_bytes = 0;
+  uint64_t sent_probes = 0;
   uint64_t acked_packets = 0, acked_bytes = 0;
   uint64_t received_packets = 0, received_bytes = 0;
   uint64_t lost_packets = 0, retransmitted_packets = 0, timeouts = 0;
@@ -64,6 +65,7 @@ inline HostReading read(const HostTotals& t) {
   return {
       .sent_packets = t.sent_packets.read(),
       .sent_bytes = t.sent_bytes.read(),
+      .sent_probes = t.sent_probes.read(),
       .acked_packets = t.acked_packets.read(),
       .acked_bytes = t.acked_bytes.read(),
       .received_packets = t.received_packets.read(),

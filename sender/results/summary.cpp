@@ -38,6 +38,7 @@ json hosts_json(const Topology& topology, const Record& record, double seconds) 
             {"received_mbps", mbps(r.received_bytes, seconds)},
             {"spend", r.spend},
             {"sent_packets", r.sent_packets},
+            {"sent_probes", r.sent_probes},
             {"lost_packets", r.lost_packets},
             {"retransmitted_packets", r.retransmitted_packets}};
     if (record.delays[i].rtt.count > 0) {
