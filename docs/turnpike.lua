@@ -10,7 +10,11 @@ local kinds = {
   [1] = "SYN", [2] = "SYN-ACK", [3] = "DATA", [4] = "ACK", [5] = "FIN", [6] = "FIN-ACK", [7] = "RESET",
 }
 local answers = { [2] = true, [4] = true, [6] = true, [7] = true }
-local protocols = { [1] = "FCP", [2] = "RCP", [3] = "QFCP", [4] = "XCP", [5] = "QCP", [6] = "TCP", [8] = "QCP (8 B)" }
+local protocols = {
+  [1] = "FCP", [2] = "RCP", [3] = "QFCP", [4] = "XCP", [5] = "QCP", [6] = "TCP", [7] = "ACC", [8] = "QCP (8 B)",
+}
+
+local acc_roles = { [0] = "data", [1] = "out of band", [2] = "in band", [3] = "estimate" }
 
 local f = {
   version = ProtoField.uint8("turnpike.version", "Version", base.DEC, nil, 0xf0),
@@ -42,6 +46,9 @@ local f = {
   tcp_capable = ProtoField.bool("turnpike.tcp.capable", "May be marked (ECT)", 32, nil, 1),
   tcp_marked = ProtoField.bool("turnpike.tcp.marked", "Congestion experienced (CE)", 32, nil, 2),
   tcp_in_profile = ProtoField.bool("turnpike.tcp.in_profile", "Within its profile", 32, nil, 4),
+  acc_role = ProtoField.uint8("turnpike.acc.role", "Role", base.DEC, acc_roles),
+  acc_round = ProtoField.uint16("turnpike.acc.round", "Round"),
+  acc_measure = ProtoField.float("turnpike.acc.measure", "Virtual delay (s) or accumulation (B)"),
 }
 turnpike.fields = f
 
@@ -127,6 +134,19 @@ local function tcp(tvb, tree)
   return flags % 4 >= 2 and " CE" or ""
 end
 
+local function acc(tvb, tree)
+  local figure = figures(tvb, tree)
+  local role = tvb(0, 1):uint()
+  local item = tree:add(f.acc_role, tvb(0, 1))
+  if not acc_roles[role] then item:add_proto_expert_info(e.figure) end
+  tree:add(f.acc_round, tvb(2, 2))
+  figure(f.acc_measure, 4, function(r)
+    local v = r:float()
+    return finite(v) and v >= 0 and (v == 0 or role == 1 or role == 3)
+  end)
+  return string.format(" %s measure=%.4g", acc_roles[role] or "?", tvb(4, 4):float())
+end
+
 -- Protocol id -> size of its congestion header, and what shows it (returning text for the list).
 local congestion_headers = {
   [1] = { size = 20, show = fcp },
@@ -135,6 +155,7 @@ local congestion_headers = {
   [4] = { size = 12, show = xcp },
   [5] = { size = 12, show = qcp },
   [6] = { size = 4, show = tcp },
+  [7] = { size = 8, show = acc },
   [8] = { size = 8, show = explicit_rate },
 }
 

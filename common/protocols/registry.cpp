@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "common/protocols/acc/protocol.h"
 #include "common/protocols/fcp/protocol.h"
 #include "common/protocols/qcp/protocol.h"
 #include "common/protocols/qfcp/protocol.h"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr std::array kProtocols{fcp::kProtocol, rcp::kProtocol, qfcp::kProtocol,
                                 xcp::kProtocol, qcp::kProtocol, qcp::kShortProtocol,
-                                tcp::kProtocol};
+                                tcp::kProtocol, acc::kProtocol};
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/protocols/acc/header.h"
 #include "common/protocols/explicit_rate/header.h"
 #include "common/protocols/fcp/header.h"
 #include "common/protocols/qcp/header.h"
@@ -187,6 +188,15 @@ void write_others(Writer& w) {
              {"turnpike.tcp.marked", flags >> 1 & 1},
              {"turnpike.tcp.in_profile", flags >> 2 & 1}});
   }
+
+  b.resize(acc::kHeaderSize);
+  acc::store({.role = acc::Role::kOutOfBand, .round = 513, .measure = 0.25}, b.data());
+  w.other("ACC", acc::kProtocolId, b,
+          {{"turnpike.acc.role", 1}, {"turnpike.acc.round", 513}, {"turnpike.acc.measure", 0.25}});
+  acc::store({.role = acc::Role::kData, .measure = 1}, b.data());
+  w.other("a measure on data", acc::kProtocolId, b, json::object(), "figure");
+  acc::store({.role = static_cast<acc::Role>(9)}, b.data());
+  w.other("a role of no sense", acc::kProtocolId, b, json::object(), "figure");
 }
 
 void write_broken(Writer& w) {

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/protocols/acc/flow.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace turnpike::acc {
+namespace {
+
+constexpr double kLeastPace = 0x1p-16;  // packets per round trip
+
+}  // namespace
+
+Flow::Flow(const ParamValues& params)
+    : kappa_(params[kKappa]),
+      target_(params[kTarget] * params[kWeight]),
+      limit_(params[kLimit]),
+      minimum_rate_(params[kMinimumRate] / 8),
+      window_(params[kFirstWindow]) {}
+
+void Flow::write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) {
+  store({}, header);
+}
+
+void Flow::write_fin(const FlowState&, uint32_t, uint8_t* header, PacketNote&) {
+  store({}, header);
+}
+
+void Flow::write_probe(const FlowState&, uint32_t, uint8_t* header) {
+  round_ = round_ == UINT16_MAX ? uint16_t{1} : static_cast<uint16_t>(round_ + 1);
+  pair_ = Pair::kProbed;
+  store({.role = Role::kOutOfBand, .round = round_}, header);
+}
+
+void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
+  Header h;
+  if (pair_ == Pair::kProbed) {
+    pair_ = Pair::kSent;
+    h = {.role = Role::kInBand, .round = round_};
+    began_ = s.now;
+    sent_ = 0;
+  }
+  note.put(h.round);
+  store(h, header);
+  sent_ += size;
+}
+
+bool Flow::on_syn_ack(const FlowState& s, const PacketNote&, const uint8_t*) {
+  window_ *= s.packet_size;
+  return true;
+}
+
+bool Flow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
+  if (!ends_round(note)) return true;
+  pair_ = Pair::kDue;
+  const Header h = load(header);
+  if (h.role == Role::kInBand) return true;  // the probe was lost: nothing is known
+  if (h.role != Role::kEstimate || h.round != round_ || !std::isfinite(h.measure) || h.measure < 0)
+    return false;
+  steer(s, h.measure);
+  return true;
+}
+
+void Flow::on_loss(const FlowState& s, const PacketNote& note) {
+  if (ends_round(note)) pair_ = Pair::kDue;
+  if (s.now < calm_until_) return;
+  window_ = threshold_ = std::max<double>(window_ / 2, s.packet_size);
+  calm_until_ = s.now + s.rtt;
+}
+
+// The packet that began the round was sent at its edge: half of it belongs to the round before.
+double Flow::sending_rate(const FlowState& s) const {
+  return (sent_ - s.packet_size / 2.0) / to_seconds(std::max(s.now - began_, Nanos(1)));
+}
+
+void Flow::steer(const FlowState& s, double accumulation) {
+  const double packet = s.packet_size, rate = sending_rate(s);
+  const double beyond = rate > 0 ? std::max(accumulation * (1 - minimum_rate_ / rate), 0.0) : 0;
+  const double excess = std::max(beyond - target_, accumulation - limit_);
+  if (excess > 0 && window_ <= packet) {
+    pace_ = std::max(pace_ / 2, kLeastPace);
+    threshold_ = packet;
+    return;
+  }
+  if (pace_ < 1) {
+    pace_ = 1;
+    return;
+  }
+  const double used = std::min(sent_ + packet, window_);
+  double next = std::min(used - kappa_ * excess, used + packet);
+  if (excess > 0) {
+    threshold_ = next;
+  } else {
+    if (used + packet >= threshold_) threshold_ = next;
+    next = std::min(2 * used, threshold_);
+  }
+  window_ = std::max(next, packet);
+}
+
+BitRate Flow::rate(const FlowState& s) const {
+  const double window = std::max<double>(window_, s.packet_size);
+  return from_bytes_per_second(pace_ * window / to_seconds(s.smoothed_rtt));
+}
+
+double Flow::window(const FlowState& s) const {
+  return std::max<double>(window_, s.packet_size) + s.packet_size;
+}
+
+}  // namespace turnpike::acc
