@@ -96,6 +96,24 @@ def render_forwarding(r):
     return table(["load", "cycles per packet", "least to most", "Mpps", "cycles of the ports alone"], rows)
 
 
+def render_sender(r):
+    rows = [(f"{int(name.rsplit('/', 1)[1]):,}", number(f["cycles"]), f"{number(f['least'])} to {number(f['most'])}",
+             number(f["items_per_second"] / 1e6), number(f["MB"]))
+            for name, f in r.get("sender", {}).items() if name.startswith("sender/flows/")]
+    return table(["paced flows", "cycles per packet and its ACK", "least to most", "Mpps", "MB of state"], rows)
+
+
+def render_pacing(r):
+    rows = []
+    for name, f in r.get("sender", {}).items():
+        of = re.match(r"sender/pacing/flows:(\d+)/pps:(\d+)/", name)
+        if of:
+            rows.append([f"{int(of[1]):,} flows, {int(of[2]):,} packets/s"] +
+                        [number(f[key]) for key in ("p50_us", "p99_us", "p999_us", "stall_us")])
+    return table(["error of the gap between a flow's packets, us", "half", "99 %", "99.9 %",
+                  "longest time that the machine gave no poll"], rows)
+
+
 def render_sum(r):
     micro, ours = r["micro"], "expiring_sum/gap_ns:100/burst:"
     rows = []
@@ -149,8 +167,9 @@ def render_others(r):
 
 
 BLOCKS = {"machine": render_machine, "beside": render_beside, "cores": render_cores,
-          "forwarding": render_forwarding, "sum": render_sum, "wheel": render_wheel,
-          "price": render_price, "parse": render_parse, "fib": render_fib, "others": render_others}
+          "forwarding": render_forwarding, "sender": render_sender, "pacing": render_pacing,
+          "sum": render_sum, "wheel": render_wheel, "price": render_price, "parse": render_parse,
+          "fib": render_fib, "others": render_others}
 
 
 def rendered(page, results, source):
