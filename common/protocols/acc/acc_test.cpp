@@ -210,12 +210,10 @@ TEST(AccFlow, DoublesUntilItMeetsCongestionThenFollowsTheEquation) {
 TEST(AccFlow, WhatAMinimumRateAccumulatesDoesNotCount) {
   Sender s({{kMinimumRate, 100e3 * 8}});
   s.grow_to(16000);
-  s.round(8000);  // x = 155 kB/s: the first packet counts half
-  const double beyond = 8000 * (1 - 100.0 / 155);
-  EXPECT_NEAR(s.window(), 32000, 1e-9) << "a_p is below its target: still doubling";
-  EXPECT_LT(beyond, 3000);
-  s.round(20000);  // x = 315 kB/s
-  EXPECT_NEAR(s.window(), 32000 - 0.5 * (20000 * (1 - 100.0 / 315) - 3000), 1e-6);
+  s.round(7900);  // x = 160 kB/s, so a_p = 2962 B
+  EXPECT_EQ(s.window(), 32000) << "still doubling";
+  s.round(20000);  // x = 320 kB/s
+  EXPECT_NEAR(s.window(), 32000 - 0.5 * (20000 * (1 - 100.0 / 320) - 3000), 1e-6);
 }
 
 TEST(AccFlow, BelowItsMinimumRateItNeverYieldsButToItsLimit) {

@@ -38,6 +38,7 @@ void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Packet
     pair_ = Pair::kSent;
     h = {.role = Role::kInBand, .round = round_};
     began_ = s.now;
+    paced_by_ = s.smoothed_rtt;
     sent_ = 0;
   }
   note.put(h.round);
@@ -68,14 +69,20 @@ void Flow::on_loss(const FlowState& s, const PacketNote& note) {
   calm_until_ = s.now + s.rtt;
 }
 
-// The packet that began the round was sent at its edge: half of it belongs to the round before.
-double Flow::sending_rate(const FlowState& s) const {
-  return (sent_ - s.packet_size / 2.0) / to_seconds(std::max(s.now - began_, Nanos(1)));
+// The paper's pwnd, B sent in a round trip; within a packet of the window it is the window. The
+// round trip is the one that the pace reckoned with: where it has become shorter since, that is not
+// for want of data.
+double Flow::used(const FlowState& s) const {
+  const double rate = sent_ / to_seconds(std::max(s.now - began_, Nanos(1)));
+  const double round_trip = to_seconds(std::max(s.smoothed_rtt, paced_by_));
+  return std::min(rate * round_trip + s.packet_size, window_);
 }
 
 void Flow::steer(const FlowState& s, double accumulation) {
-  const double packet = s.packet_size, rate = sending_rate(s);
-  const double beyond = rate > 0 ? std::max(accumulation * (1 - minimum_rate_ / rate), 0.0) : 0;
+  const double packet = s.packet_size, used = this->used(s);
+  // At a hundred packets a round trip, the one that may be missing would be 1 % of the rate.
+  const double rate = used / to_seconds(s.smoothed_rtt);
+  const double beyond = std::max(accumulation * (1 - minimum_rate_ / rate), 0.0);
   const double excess = std::max(beyond - target_, accumulation - limit_);
   if (excess > 0 && window_ <= packet) {
     pace_ = std::max(pace_ / 2, kLeastPace);
@@ -86,7 +93,6 @@ void Flow::steer(const FlowState& s, double accumulation) {
     pace_ = 1;
     return;
   }
-  const double used = std::min(sent_ + packet, window_);
   double next = std::min(used - kappa_ * excess, used + packet);
   if (excess > 0) {
     threshold_ = next;

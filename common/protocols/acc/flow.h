@@ -54,7 +54,7 @@ class Flow final : public FlowLaw {
     return pair_ == Pair::kSent && note.get<uint16_t>() == round_;
   }
   void steer(const FlowState& s, double accumulation);
-  [[nodiscard]] double sending_rate(const FlowState& s) const;
+  [[nodiscard]] double used(const FlowState& s) const;
 
   double kappa_, target_, limit_;  // 1, B, B
   double minimum_rate_;            // B/s
@@ -63,6 +63,7 @@ class Flow final : public FlowLaw {
   double pace_ = 1;      // below 1: this many packets per round trip, the window being one
   double sent_ = 0;      // B since the round began
   Nanos began_{0};       // the round
+  Nanos paced_by_{0};    // srtt then
   Nanos calm_until_{0};  // the last loss has had its effect by then
   uint16_t round_ = 0;   // never 0 once there was one
   Pair pair_ = Pair::kDue;

@@ -34,7 +34,10 @@ class ToyNetwork {
 
   size_t add_link(BitRate capacity, Nanos delay, Queue queue) {
     const auto params = with<LinkParam>(kLinkParams, {{kQueue, double(queue)}});
-    links_.push_back({std::make_unique<Link>(params, 1), bytes_per_second(capacity), delay});
+    LinkEnd& link = links_.emplace_back();
+    link.law = std::make_unique<Link>(params, 1);
+    link.capacity = bytes_per_second(capacity);
+    link.delay = delay;
     update(links_.size() - 1);
     return links_.size() - 1;
   }
@@ -80,8 +83,8 @@ class ToyNetwork {
  private:
   struct LinkEnd {
     std::unique_ptr<Link> law;
-    double capacity;
-    Nanos delay;
+    double capacity = 0;
+    Nanos delay{0};
     Nanos free_at{0};
     double carried = 0, waited = 0, arrivals = 0;
   };
