@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Stages of the datapath by themselves, their data in the first cache. One item is a packet.
 #include <array>
-#include <numeric>
 
 #include <benchmark/benchmark.h>
 
@@ -43,8 +42,7 @@ void price(benchmark::State& state) {
   router::parse(bed.burst, bed.lane);
   router::route(bed.burst, bed.lane);
   router::LinkGroup group;
-  group.count = burst;
-  std::iota(group.members.begin(), group.members.begin() + burst, uint8_t{0});
+  group.members = bed.burst.forward;
   const auto step = [&] {
     bed.burst.now = now += Nanos(int64_t{100} * burst);
     group.link = group.link + 1 == links ? 0 : group.link + 1;
