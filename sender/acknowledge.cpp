@@ -80,7 +80,7 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, dou
   // The send time is known exactly, so this sample has the clock's resolution, not the wire's.
   const Nanos sample = std::max(now - packet.sent, 1_ns);
   done.measured = packet.sent >= awake || flow.rtt.smoothed() == Nanos(0);
-  if (done.measured) flow.rtt.sample(sample);
+  if (done.measured) flow.rtt.sample(sample, now);
   if (std::tie(packet.sent, packet.sequence) >= std::tie(flow.newest_sent, flow.newest_sequence)) {
     flow.newest_rtt = sample;
     flow.newest_sent = packet.sent;

@@ -145,18 +145,26 @@ TEST(RoundTrip, FollowsRfc6298) {
   RoundTrip r;
   EXPECT_EQ(r.timeout(0), 1_s);
   EXPECT_EQ(r.timeout(2), 4_s);
-  r.sample(100_ms);
+  r.sample(100_ms, 1_s);
   EXPECT_EQ(r.smoothed(), 100_ms);
   EXPECT_EQ(r.timeout(0), 300_ms);  // SRTT + 4 x SRTT / 2
-  r.sample(180_ms);
+  r.sample(180_ms, 1_s);
   EXPECT_EQ(r.smoothed(), 110_ms);
   EXPECT_EQ(r.timeout(0), Nanos(110'000'000 + 4 * 57'500'000));
   EXPECT_EQ(r.least(), 100_ms);
   EXPECT_EQ(r.latest(), 180_ms);
   EXPECT_EQ(r.timeout(200), 60_s);
-  for (int i = 0; i < 1000; ++i) r.sample(1_us);
+  for (int i = 0; i < 1000; ++i) r.sample(1_us, 2_s + 1_s * i);
   EXPECT_EQ(r.timeout(0), 200_ms);
   EXPECT_EQ(r.reordering(), 100_us);
+}
+
+// A window that goes as a clump has 100 samples within 20 ms, and then none for 180 ms.
+TEST(RoundTrip, AClumpOfSamplesForgetsNoVariation) {
+  RoundTrip r;
+  for (int trip = 0; trip < 50; ++trip)
+    for (int i = 0; i < 100; ++i) r.sample(200_ms + 200_us * i, 1_s + 200_ms * trip + 200_us * i);
+  EXPECT_GT(r.timeout(0), 250_ms) << "the next clump comes 180 ms after the last, later by a queue";
 }
 
 }  // namespace

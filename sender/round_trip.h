@@ -14,8 +14,11 @@ class RoundTrip {
   static constexpr Nanos kLongestTimeout = 60_s;  // RFC 6298 (2.5)
   static constexpr Nanos kLeastReordering = 100_us;
 
-  /// A packet that was sent once took `rtt` (> 0) to be acknowledged: RFC 6298 (2.2), (2.3).
-  void sample(Nanos rtt) {
+  /// A packet that was sent once took `rtt` (> 0) to be acknowledged: RFC 6298 (2.2), (2.3). There
+  /// is a sample per packet, and windows may go in clumps: a quarter of each would forget, packet
+  /// by packet, by how much a round trip varies (RFC 7323 appendix G). So the variation rises at
+  /// once and falls once per round trip, by the largest error that this one had.
+  void sample(Nanos rtt, Nanos now) {
     latest_ = rtt;
     if (smoothed_.count() == 0) {
       smoothed_ = least_ = rtt;
@@ -24,8 +27,13 @@ class RoundTrip {
     }
     least_ = std::min(least_, rtt);
     const Nanos error = smoothed_ < rtt ? rtt - smoothed_ : smoothed_ - rtt;
-    variation_ += (error - variation_) / 4;
     smoothed_ += (rtt - smoothed_) / 8;
+    largest_error_ = std::max(largest_error_, error);
+    if (error < variation_ && now < round_ends_) return;
+    variation_ += (std::max(error, largest_error_) - variation_) / 4;
+    if (now < round_ends_) return;
+    largest_error_ = Nanos(0);
+    round_ends_ = now + smoothed_;
   }
 
   /// The flow's law says how soon is too soon.
@@ -48,6 +56,7 @@ class RoundTrip {
  private:
   Nanos latest_{0}, smoothed_{0}, variation_{0}, least_{0};
   Nanos least_timeout_{0};
+  Nanos largest_error_{0}, round_ends_{0};
 };
 
 }  // namespace turnpike::sender
