@@ -38,6 +38,7 @@ struct PricedPacket {
   bool admitted = true;  // false: the buffer is full, it will be dropped
   Verdict verdict = Verdict::kPass;  // arrive() may change it; read where judges() says so
   uint8_t queue_class = 0;           // what classify() said
+  uint32_t flow = 0;                 // on departure: which flow it is of, where it has a header
 };
 
 /// A named figure that a law can tell about itself: price, average RTT, number of flows.

@@ -14,6 +14,7 @@ namespace turnpike::wire {
 inline constexpr uint16_t kDefaultUdpPort = 4747;
 inline constexpr uint8_t kVersion = 1;
 inline constexpr size_t kHeaderSize = 24;  // the common part; the congestion header follows it
+inline constexpr size_t kFlowOffset = 4;   // of Header::flow
 inline constexpr size_t kMaxRanges = 8;
 inline constexpr size_t kRangeSize = 8;
 inline constexpr size_t kLengthUnit = 4;  // B; lengths travel in words of this size, in one byte

@@ -68,12 +68,25 @@ struct Priced {
   }
 };
 
+/// A number for the packet's flow, so that two senders' first flows differ: what its header names,
+/// its ports, and what IPv4's source address is there, or a part of IPv6's destination.
+uint32_t flow_of(const uint8_t* congestion) {
+  const uint8_t* common = congestion - wire::kHeaderSize;
+  const uint8_t* udp = common - wire::kUdpSize;
+  const uint32_t ends = wire::load_be32(udp - 8) * 2654435761U ^ wire::load_be32(udp) * 2246822519U;
+  return ends ^ wire::load_be32(common + wire::kFlowOffset);
+}
+
 void depart_at_once(EgressLink& link, unsigned shard, std::span<const PricedPacket> arrived,
                     const LinkState& state, Nanos now) {
   std::array<PricedPacket, kBurst> leaving;
   size_t n = 0;
   for (const PricedPacket& p : arrived)
-    if (p.admitted) leaving[n++] = p;
+    if (p.admitted) {
+      leaving[n] = p;
+      if (p.header != nullptr) leaving[n].flow = flow_of(p.header);
+      ++n;
+    }
   if (n > 0) link.law->depart(shard, std::span(leaving.data(), n), state, now);
 }
 
@@ -165,6 +178,7 @@ void price_departure(EgressLink& link, const Lane& lane, std::span<const Queued>
     priced[k] = {.size = q.size, .opens = q.opens != 0, .queue_class = q.queue_class};
     if (q.congestion == 0) continue;
     priced[k].header = frame_of(q.mbuf) + q.congestion;
+    priced[k].flow = flow_of(priced[k].header);
     before[k] = sum_of(priced[k].header, link.rewritten);
   }
   const LinkState state = state_of(link, static_cast<double>(link.queued()));

@@ -16,7 +16,10 @@ namespace turnpike::xcp {
 class Flow final : public FlowLaw {
  public:
   explicit Flow(const ParamValues& params)
-      : price_(params[kPrice]), first_window_(params[kFirstWindow]) {}
+      : price_(params[kPrice]),
+        first_window_(params[kFirstWindow]),
+        claimed_rtt_(params[kClaimedRtt]),
+        deaf_(params[kDeaf] > 0) {}
 
   void set_target(Budget) override {}
 
@@ -24,7 +27,8 @@ class Flow final : public FlowLaw {
     store({}, header);
   }
   void write_data(const FlowState& s, uint32_t, uint8_t* header, PacketNote&) override {
-    const int64_t rtt = std::clamp<int64_t>(s.rtt.count(), 0, UINT32_MAX);
+    const double rtt = std::clamp<double>(
+        claimed_rtt_ * static_cast<double>(s.smoothed_rtt.count()), 0, UINT32_MAX);
     store({.rtt_ns = static_cast<uint32_t>(rtt), .window = static_cast<float>(window(s) / price_)},
           header);
   }
@@ -40,7 +44,8 @@ class Flow final : public FlowLaw {
     const Header echoed = load(header);
     // What was asked for and no link lowered is nobody's feedback.
     if (!credible(echoed) || echoed.feedback > window_ + kMostPackets * s.packet_size) return false;
-    window_ = std::max<double>(window_ + echoed.feedback, s.packet_size);
+    const double change = deaf_ ? std::max(echoed.feedback, 0.0F) : echoed.feedback;
+    window_ = std::max<double>(window_ + change, s.packet_size);
     return true;
   }
   void on_ack_without_feedback(const FlowState&, const PacketNote&) override {}
@@ -61,7 +66,8 @@ class Flow final : public FlowLaw {
   static constexpr double kMostPackets = 1e5;  // that one packet's feedback may add
 
   double window_ = 0;  // B
-  double price_, first_window_;
+  double price_, first_window_, claimed_rtt_;
+  bool deaf_;
   Nanos calm_until_{0};  // the last loss has had its effect by then
 };
 

@@ -23,7 +23,11 @@ Link::Link(const ParamValues& params, unsigned shards)
       sums_(shards),
       given_(std::make_unique<Given[]>(shards)),
       parts_(std::make_unique<Part[]>(shards)),
-      departed_(shards) {}
+      departed_(shards),
+      tests_(params[kTestEvery] > 0) {
+  for (unsigned i = 0; i < shards; ++i)
+    parts_[i].suspect.test_every(from_seconds(params[kTestEvery]));
+}
 
 uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
                       Nanos /*now*/) {
@@ -83,7 +87,7 @@ float Link::feedback(Part& part, const Header& h, double size) const {
 }
 
 void Link::depart(unsigned index, std::span<PricedPacket> burst, const LinkState& /*link*/,
-                  Nanos /*now*/) {
+                  Nanos now) {
   Part& part = parts_[index];
   const uint64_t interval = interval_.load(std::memory_order_acquire);
   if (part.interval != interval) begin(index, interval);
@@ -94,7 +98,7 @@ void Link::depart(unsigned index, std::span<PricedPacket> burst, const LinkState
     const Header h = load(p.header);
     // Nothing is known of a flow that has just begun: its window may stay what it is.
     const float f = h.rtt_ns == 0 ? std::min(h.feedback, 0.0F) : feedback(part, h, p.size);
-    wire::store_f32(p.header + kFeedbackOffset, f);
+    wire::store_f32(p.header + kFeedbackOffset, part.suspect.tell(p.flow, h, p.size, f, now));
   }
   write(part.departed, read(part.departed) + bytes);
 }
@@ -162,9 +166,16 @@ double Link::shared_out() const {
 }
 
 size_t Link::gauges(std::span<Gauge> out) const {
-  const std::array<Gauge, 2> all{
-      {{"average_rtt_ms", read(average_rtt_) * 1e3}, {"shared_out_mbps", shared_out() * 8e-6}}};
-  const size_t n = std::min(all.size(), out.size());
+  uint64_t tested = 0, unresponsive = 0;
+  for (size_t i = 0; i < departed_.size(); ++i) {
+    tested += parts_[i].suspect.tested();
+    unresponsive += parts_[i].suspect.guilty();
+  }
+  const std::array<Gauge, 4> all{{{"average_rtt_ms", read(average_rtt_) * 1e3},
+                                  {"shared_out_mbps", shared_out() * 8e-6},
+                                  {"tested", static_cast<double>(tested)},
+                                  {"unresponsive", static_cast<double>(unresponsive)}}};
+  const size_t n = std::min(tests_ ? all.size() : 2, out.size());
   std::copy_n(all.begin(), n, out.begin());
   return n;
 }

@@ -12,6 +12,7 @@
 #include "common/protocols/shard_sums.h"
 #include "common/protocols/xcp/header.h"
 #include "common/protocols/xcp/params.h"
+#include "common/protocols/xcp/suspect.h"
 
 namespace turnpike::xcp {
 
@@ -62,6 +63,7 @@ class Link final : public LinkLaw {
     uint64_t interval = 0;
     double up = 0, down = 0;        // B/s still to hand out
     double xi_up = 0, xi_down = 0;  // 0 once it is handed out
+    Suspect suspect;                // of the flows that leave by this lcore
   };
 
   void begin(unsigned index, uint64_t interval);
@@ -81,6 +83,7 @@ class Link final : public LinkLaw {
   std::unique_ptr<Given[]> given_;
   std::unique_ptr<Part[]> parts_;
   std::vector<Departed> departed_;  // by part
+  bool tests_;                      // whether flows do as they are told
 };
 
 }  // namespace turnpike::xcp

@@ -15,6 +15,7 @@ enum LinkParam : size_t {
   kFirstRtt,
   kLeastInterval,
   kMostInterval,
+  kTestEvery,
   kLinkParamCount
 };
 
@@ -25,14 +26,19 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
     {"first_rtt", ParamUnit::kTime, 0.1, 1e-6, 10, "average round trip before any is known"},
     {"least_interval", ParamUnit::kTime, 1e-3, 1e-6, 10, "least control interval"},
     {"most_interval", ParamUnit::kTime, 10, 1e-6, 60, "largest control interval"},
+    {"test_every", ParamUnit::kTime, 0, 0, 3600,
+     "between tests of whether a flow does as it is told, section 7; 0: none"},
 }};
 
-enum FlowParam : size_t { kPrice, kFirstWindow, kFlowParamCount };
+enum FlowParam : size_t { kPrice, kFirstWindow, kDeaf, kClaimedRtt, kFlowParamCount };
 
 inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
     {"price", ParamUnit::kNumber, 1, 1e-6, 1e6,
      "what the flow's user pays per time: throughputs at a bottleneck are as their prices"},
     {"first_window", ParamUnit::kNumber, 1, 1, 1000, "packets"},
+    {"deaf", ParamUnit::kNumber, 0, 0, 1, "1: misbehaves, takes no notice of decreases"},
+    {"claimed_rtt", ParamUnit::kNumber, 1, 1e-3, 1e3,
+     "what it says of its round trip; other than 1 misbehaves"},
 }};
 
 inline constexpr std::array<Preset, 1> kPresets{{

@@ -177,6 +177,26 @@ TEST(XcpFlow, WindowMovesByWhatItIsToldAndLossesHalveItOnceARoundTrip) {
   EXPECT_FALSE(flow.on_ack(s, {}, header.data()));
 }
 
+TEST(XcpFlow, MisbehavesWhereItIsToldTo) {
+  ParamValues params(kFlowParams);
+  params[kDeaf] = 1;
+  params[kClaimedRtt] = 3;
+  Flow flow(params);
+  std::array<uint8_t, kHeaderSize> header{};
+  FlowState s;
+  s.rtt = s.smoothed_rtt = 50_ms;
+  s.packet_size = 1500;
+  PacketNote note;
+  flow.on_syn_ack(s, note, header.data());
+  flow.write_data(s, 1500, header.data(), note);
+  EXPECT_EQ(load(header.data()).rtt_ns, 150'000'000);
+  store({.rtt_ns = 1, .window = 1500, .feedback = 6000}, header.data());
+  flow.on_ack(s, note, header.data());
+  store({.rtt_ns = 1, .window = 1500, .feedback = -6000}, header.data());
+  flow.on_ack(s, note, header.data());
+  EXPECT_EQ(flow.window(s), 7500);
+}
+
 TEST(XcpFlow, DividesTheWindowItNamesByItsPrice) {
   ParamValues params(kFlowParams);
   params[kPrice] = 5;

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Flows that do as they are told, and those that do not, under test.
+#include "common/protocols/xcp/suspect.h"
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace turnpike::xcp {
+namespace {
+
+constexpr Nanos kRtt = 40_ms;
+
+struct Client {
+  uint32_t flow;
+  double window;       // B
+  double claimed = 1;  // of its round trip
+  bool deaf = false;
+};
+
+/// Windows go in even steps, their feedback comes a round trip later; every 200 ms a test. The law
+/// itself would give each packet `gift` B.
+void play(Suspect& suspect, std::vector<Client> clients, float gift, int rounds) {
+  suspect.test_every(200_ms);
+  constexpr int kSteps = 100;  // a round trip
+  std::vector<double> due(clients.size());
+  std::vector<std::vector<double>> told(clients.size());
+  for (int step = 0; step < rounds * kSteps; ++step) {
+    const Nanos now = 1_s + kRtt / kSteps * step;
+    for (size_t c = 0; c < clients.size(); ++c) {
+      Client& client = clients[c];
+      told[c].push_back(0);
+      if (step >= kSteps) {
+        const double change = told[c][static_cast<size_t>(step - kSteps)];
+        client.window =
+            std::max(client.window + (client.deaf ? std::max(change, 0.0) : change), 1000.0);
+      }
+      for (due[c] += client.window / kSteps; due[c] >= 1000; due[c] -= 1000) {
+        const Header h{
+            .rtt_ns = static_cast<uint32_t>(client.claimed * static_cast<double>(kRtt.count())),
+            .window = static_cast<float>(client.window)};
+        told[c].back() += suspect.tell(client.flow, h, 1000, gift, now);
+      }
+    }
+  }
+}
+
+TEST(XcpSuspect, WhoeverDoesAsHeIsToldPasses) {
+  for (const float gift : {0.0F, 5.0F}) {
+    Suspect suspect;
+    play(suspect,
+         {{.flow = 1, .window = 200e3}, {.flow = 2, .window = 50e3}, {.flow = 3, .window = 20e3}},
+         gift, 200);
+    EXPECT_GE(suspect.tested(), 10U);
+    EXPECT_EQ(suspect.guilty(), 0U) << gift;
+  }
+}
+
+TEST(XcpSuspect, WhoeverKeepsHisWindowIsFound) {
+  Suspect suspect;
+  play(suspect, {{.flow = 1, .window = 100e3, .deaf = true}}, 0, 200);
+  EXPECT_GE(suspect.tested(), 20U);
+  EXPECT_EQ(suspect.guilty(), suspect.tested());
+}
+
+TEST(XcpSuspect, WhoeverNamesALongerRoundTripIsFound) {
+  Suspect suspect;
+  play(suspect, {{.flow = 1, .window = 100e3, .claimed = 2}}, 5, 200);
+  EXPECT_GE(suspect.tested(), 5U);
+  EXPECT_EQ(suspect.guilty(), suspect.tested());
+}
+
+TEST(XcpSuspect, AFlowThatEndsUnderTestLeavesNoVerdict) {
+  Suspect suspect;
+  suspect.test_every(200_ms);
+  const Header h{.rtt_ns = 40'000'000, .window = 100e3};
+  EXPECT_EQ(suspect.tell(1, h, 1000, 5, 1_s), 0);
+  EXPECT_EQ(suspect.tell(2, h, 1000, 5, 1_s + 10_ms), 5) << "one flow at a time";
+  EXPECT_EQ(suspect.tell(2, h, 1000, 5, 2_s), 5);
+  EXPECT_EQ(suspect.tested(), 0U);
+  EXPECT_EQ(suspect.tell(2, h, 1000, 5, 2_s), 0) << "the next one";
+}
+
+TEST(XcpSuspect, WithoutAnIntervalNobodyIs) {
+  Suspect suspect;
+  EXPECT_EQ(suspect.tell(1, {.rtt_ns = 40'000'000, .window = 100e3}, 1000, 5, 1_s), 5);
+}
+
+}  // namespace
+}  // namespace turnpike::xcp
