@@ -74,7 +74,8 @@ nlohmann::json data(const std::vector<Judged>& all) {
                      {"paper", v.paper},
                      {"here", v.here},
                      {"claim", v.bound},
-                     {"met", v.met}});
+                     {"met", v.met},
+                     {"why", v.why}});
   return out;
 }
 

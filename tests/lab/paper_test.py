@@ -47,6 +47,11 @@ def main():
         claims = json.loads(re.search(r'id="claims">(.*?)</script>', page, re.S).group(1))
         tap.check("the page has every figure and its claims",
                   {"4", "7", "9"} <= {c["figure"] for c in claims} and page.count("<svg") >= 10, claims)
+        silent = [f"{c['id']}: {c['metric']} {c['claim']}" for c in claims if not c["met"] and not c["why"]]
+        tap.check("what is not met has a reason", not silent, *silent)
+        references = json.loads(re.search(r'id="references">(.*?)</script>', page, re.S).group(1))
+        silent = [f"{r['id']}: {r['metric']}" for r in references if r["far"] and not r["why"]]
+        tap.check("what is far from ns-2's figure has a reason", references and not silent, *silent)
         tap.check("and nothing of it comes from elsewhere",
                   not re.search(r'(src|href)="', page) and "@import" not in page)
 
