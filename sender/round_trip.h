@@ -55,7 +55,7 @@ class RoundTrip {
 
  private:
   Nanos latest_{0}, smoothed_{0}, variation_{0}, least_{0};
-  Nanos least_timeout_{0};
+  Nanos least_timeout_ = 200_ms;
   Nanos largest_error_{0}, round_ends_{0};
 };
 
