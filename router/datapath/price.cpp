@@ -2,6 +2,7 @@
 #include "router/datapath/price.h"
 
 #include <algorithm>
+#include <new>
 
 #include "common/wire/bytes.h"
 #include "common/wire/checksum.h"
@@ -50,15 +51,17 @@ void drop_overflow(Burst& burst, uint32_t members, double room) {
 // The law's view of a group, and where each packet is in the burst.
 struct Priced {
   unsigned count = 0;
-  std::array<PricedPacket, kBurst> packets;
+  union {  // not made before there is something to put there
+    std::array<PricedPacket, kBurst> packets;
+  };
   std::array<uint32_t, kBurst> before;  // sums of what the law may rewrite
   std::array<uint8_t, kBurst> at;
 
   Priced(const Burst& burst, const LinkGroup& group, const EgressLink& link) {
     for_each(group.members, [&](unsigned i) {
       const PacketInfo& p = burst.info[i];
-      PricedPacket& q = packets[count];
-      q = {.size = p.size, .opens = p.has(kOpens), .admitted = (burst.forward >> i & 1) != 0};
+      PricedPacket& q = *new (&packets[count]) PricedPacket{
+          .size = p.size, .opens = p.has(kOpens), .admitted = (burst.forward >> i & 1) != 0};
       if (p.congestion != 0 && p.protocol == link.protocol) {
         q.header = frame_of(burst.mbufs[i]) + p.congestion;
         before[count] = sum_of(q.header, link.rewritten);

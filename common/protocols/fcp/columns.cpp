@@ -49,8 +49,33 @@ size_t Columns::pad() {
   return rows;
 }
 
-TURNPIKE_WIDEST
 Columns::Totals Columns::total(const Terms& terms) {
+  return count <= kFew ? total_of_few(terms) : total_of_many(terms);
+}
+
+Columns::Totals Columns::total_of_few(const Terms& terms) {
+  Totals all;
+  for (size_t k = 0; k < count; ++k) {
+    promised[k] = 0;
+    const Header h{rtt_ns[k], price[k], preload[k], balance[k], exchange[k]};
+    const double rtt = h.rtt_ns == 0 ? terms.average_rtt : h.rtt_ns * 1e-9;
+    const double pays = paid[k] * sizes[k];
+    if (!credible(h) || !(pays * h.preload <= terms.max_commitment * rtt)) {
+      all.refused |= uint64_t{1} << k;
+      continue;
+    }
+    if (counts[k] == 0) continue;
+    promised[k] = pays * std::max(h.preload / rtt, -1 / terms.d);
+    all.base += pays;
+    all.promised += promised[k];
+    all.rtt += h.rtt_ns == 0 ? 0 : rtt;
+    all.rtt_count += h.rtt_ns == 0 ? 0 : 1;
+  }
+  return all;
+}
+
+TURNPIKE_WIDEST
+Columns::Totals Columns::total_of_many(const Terms& terms) {
   const size_t rows = pad();
   // credible() of fcp/header.h
   alignas(64) std::array<int32_t, kMost> sound;

@@ -59,6 +59,10 @@ class Columns {
   alignas(64) std::array<double, kMost> promised;
 
  private:
+  static constexpr size_t kFew = 2;  // rows that are done sooner one by one
+
+  Totals total_of_few(const Terms& terms);
+  Totals total_of_many(const Terms& terms);
   size_t pad();
 };
 
