@@ -24,13 +24,15 @@ Row draw(std::mt19937& random) {
   constexpr float kOdd[] = {std::numeric_limits<float>::quiet_NaN(),
                             std::numeric_limits<float>::infinity(), -1, 1e-40F, 2e12F};
   const auto number = [&](float scale) { return scale * static_cast<float>(random() % 1000); };
-  Row r{.header = {.rtt_ns = random() % 4 == 0 ? 0 : 1000 + random(),
-                   .price = number(1e-9F),
-                   .preload = number(1) - 500,
-                   .balance = number(1e-9F)},
-        .size = 40 + static_cast<uint32_t>(random() % 1460),
-        .admitted = random() % 8 != 0,
-        .paid = number(1e-9F)};
+  Row r{
+      .header = {.rtt_ns =
+                     random() % 4 == 0 ? 0 : 1000 + static_cast<uint32_t>(random() % 4'000'000'000),
+                 .price = number(1e-9F),
+                 .preload = number(1) - 500,
+                 .balance = number(1e-9F)},
+      .size = 40 + static_cast<uint32_t>(random() % 1460),
+      .admitted = random() % 8 != 0,
+      .paid = number(1e-9F)};
   if (random() % 8 != 0) return r;
   const float odd = kOdd[random() % std::size(kOdd)];
   switch (random() % 6) {
