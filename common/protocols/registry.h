@@ -47,7 +47,8 @@ FlowLaw* make_flow_law(const ParamValues& params, void* storage) {
 }
 template <class Law>
 ReceiverLaw* make_receiver_law(void* storage) {
-  static_assert(sizeof(Law) <= ReceiverLaw::kMaxBytes && alignof(Law) <= 8);
+  static_assert(sizeof(Law) <= ReceiverLaw::kMaxBytes);
+  static_assert(alignof(Law) <= 8);
   return new (storage) Law;
 }
 

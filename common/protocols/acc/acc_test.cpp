@@ -160,8 +160,8 @@ struct Sender {
     PacketNote first, note;
     law.write_data(state, 1000, header.data(), first);
     in_band = load(header.data());
-    for (double left = window() - 1000; left > 0; left -= 1000)
-      law.write_data(state, 1000, header.data(), note);
+    const auto packets = static_cast<int>(std::ceil(window() / 1000));
+    for (int i = 1; i < packets; ++i) law.write_data(state, 1000, header.data(), note);
     EXPECT_EQ(load(header.data()).role, window() > 1000 ? Role::kData : Role::kInBand);
     state.now += 100_ms;
     return first;
