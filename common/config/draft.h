@@ -53,8 +53,8 @@ void place_addresses(Draft& draft);
 void place_ports(Draft& draft);
 /// Routing tables: by hand, and the shortest way to every other link.
 void place_routes(Draft& draft);
-/// What a router's `table` adds to them; place_routes() calls it.
-void place_table(Draft& draft, size_t router, const Field<std::string>& table);
+/// What the `table` of router `index` adds to them; place_routes() calls it.
+void place_table(Draft& draft, size_t index, const Field<std::string>& table);
 /// The router's link that `via` means: the link's name, or the neighbour's address there.
 std::optional<size_t> neighbour_link(const Draft& draft, const Router& router,
                                      const std::string& via);

@@ -16,9 +16,10 @@ class OpenLoop {
  public:
   OpenLoop(const config::Topology& topology, uint32_t host, const Lane& lane)
       : meter_(topology, host) {
-    for (uint16_t i = 0; i < topology.streams.size(); ++i)
+    for (size_t i = 0; i < topology.streams.size(); ++i)
       if (topology.streams[i].from == host)
-        emitters_.push_back(std::make_unique<Emitter>(topology, i, lane.pool, lane.zeroed));
+        emitters_.push_back(
+            std::make_unique<Emitter>(topology, static_cast<uint16_t>(i), lane.pool, lane.zeroed));
   }
 
   /// Sends what is due; returns how many packets that were.

@@ -14,9 +14,9 @@ namespace turnpike::xcp {
 /// Now and then a packet makes its flow a suspect. For a round trip and a half, as the flow names
 /// it, the flow is told of no increase, so that all it was told before has had its effect, queues
 /// or not; then one packet is told to give up half of its window. What leaves from one round trip
-/// after that until the next must fit into what is left: a flow that takes no notice does not, nor
-/// one that names a longer round trip than it has. No flow can tell that it is tested. It supposes
-/// that windows are named as they are, undivided by any price.
+/// after that until shortly before the next must fit into what is left: a flow that takes no notice
+/// does not, nor one that names a much longer round trip than it has. No flow can tell that it is
+/// tested. It supposes that windows are named as they are, undivided by any price.
 ///
 /// One lcore's; its counts may be read by others.
 class Suspect {
@@ -46,7 +46,8 @@ class Suspect {
       seen_ = 0;
       return std::min(feedback, -h.window / 2);
     }
-    if (stage_ == Stage::kAsked && now >= from_ + rtt_) seen_ += size;
+    const Nanos since = now - from_;
+    if (stage_ == Stage::kAsked && since >= rtt_ && since < rtt_ * kLook / 10) seen_ += size;
     return std::min(feedback, 0.0F);
   }
 
@@ -55,6 +56,9 @@ class Suspect {
 
  private:
   static constexpr double kSlack = 1.1;
+  // Tenths of a round trip after the demand. A round trip that is named is an average: were it
+  // looked at whole, and a little longer than the true one, two clumps of a window would lie in it.
+  static constexpr int kLook = 19;
   static constexpr double kLeastPackets = 4;  // half a window must be worth measuring
 
   enum class Stage : uint8_t { kIdle, kHeld, kAsked };

@@ -18,6 +18,7 @@ struct Client {
   double window;       // B
   double claimed = 1;  // of its round trip
   bool deaf = false;
+  bool clumped = false;
 };
 
 /// Windows go in even steps, their feedback comes a round trip later; every 200 ms a test. The law
@@ -37,7 +38,9 @@ void play(Suspect& suspect, std::vector<Client> clients, float gift, int rounds)
         client.window =
             std::max(client.window + (client.deaf ? std::max(change, 0.0) : change), 1000.0);
       }
-      for (due[c] += client.window / kSteps; due[c] >= 1000; due[c] -= 1000) {
+      due[c] += client.window / kSteps;
+      if (client.clumped) due[c] = step % kSteps == 0 ? client.window : 0;
+      for (; due[c] >= 1000; due[c] -= 1000) {
         const Header h{
             .rtt_ns = static_cast<uint32_t>(client.claimed * static_cast<double>(kRtt.count())),
             .window = static_cast<float>(client.window)};
@@ -56,6 +59,13 @@ TEST(XcpSuspect, WhoeverDoesAsHeIsToldPasses) {
     EXPECT_GE(suspect.tested(), 10U);
     EXPECT_EQ(suspect.guilty(), 0U) << gift;
   }
+}
+
+TEST(XcpSuspect, WhoeverSendsInClumpsAndNamesAnAveragePasses) {
+  Suspect suspect;
+  play(suspect, {{.flow = 1, .window = 30e3, .claimed = 1.05, .clumped = true}}, 5, 200);
+  EXPECT_GE(suspect.tested(), 5U);
+  EXPECT_EQ(suspect.guilty(), 0U);
 }
 
 TEST(XcpSuspect, WhoeverKeepsHisWindowIsFound) {
