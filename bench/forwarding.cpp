@@ -126,7 +126,9 @@ Forwarding::Forwarding(const Load& load)
     }
   }
   const std::vector<rte_mempool*> pools(load.workers, pool_.get());
-  auto made = router::Router::make(topology_, 0, ports, pools, {});
+  router::RouterOptions options;
+  options.workers = load.workers;
+  auto made = router::Router::make(topology_, 0, ports, pools, options);
   if (!made) throw std::runtime_error(made.error());
   router_ = std::move(*made);
   // Laws settle first: a window of twice the round trips above.

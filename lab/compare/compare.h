@@ -11,11 +11,11 @@
 
 namespace turnpike::lab {
 
-/// What makes every link that has a law, and all traffic, run that scheme; where the file has it
-/// already, with the file's parameters. `tcp+red` is tcp with its preset red. All else stays, the
-/// random workload included.
+/// What makes every link that has a law, and all traffic, run the scheme of that name; where the
+/// file has it already, with the file's parameters. `tcp+red` is tcp with its preset red. All else
+/// stays, the random workload included.
 std::vector<config::Setting> settings_for(const config::Topology& topology,
-                                          const std::string& scheme);
+                                          const std::string& name);
 
 struct SchemeRun {
   std::string scheme;
