@@ -14,9 +14,10 @@ namespace turnpike::xcp {
 /// Now and then a packet makes its flow a suspect. For a round trip and a half, as the flow names
 /// it, the flow is told of no increase, so that all it was told before has had its effect, queues
 /// or not; then one packet is told to give up half of its window. What leaves from one round trip
-/// after that until shortly before the next must fit into what is left: a flow that takes no notice
-/// does not, nor one that names a much longer round trip than it has. No flow can tell that it is
-/// tested. It supposes that windows are named as they are, undivided by any price.
+/// after that on, for three quarters of another, must fit into what is left: a flow that takes no
+/// notice does not, nor one that names a much longer round trip than it has. (In a whole one, which
+/// as an average may be longer than the true one, two clumps of a window might lie.) No flow can
+/// tell that it is tested. It supposes that windows are named as they are, undivided by any price.
 ///
 /// One lcore's; its counts may be read by others.
 class Suspect {
@@ -47,7 +48,7 @@ class Suspect {
       return std::min(feedback, -h.window / 2);
     }
     const Nanos since = now - from_;
-    if (stage_ == Stage::kAsked && since >= rtt_ && since < rtt_ * kLook / 10) seen_ += size;
+    if (stage_ == Stage::kAsked && since >= rtt_ && since < rtt_ + rtt_ * 3 / 4) seen_ += size;
     return std::min(feedback, 0.0F);
   }
 
@@ -56,10 +57,7 @@ class Suspect {
 
  private:
   static constexpr double kSlack = 1.1;
-  // Tenths of a round trip after the demand. A round trip that is named is an average: were it
-  // looked at whole, and a little longer than the true one, two clumps of a window would lie in it.
-  static constexpr int kLook = 19;
-  static constexpr double kLeastPackets = 4;  // half a window must be worth measuring
+  static constexpr double kLeastPackets = 8;  // half a window must be worth measuring
 
   enum class Stage : uint8_t { kIdle, kHeld, kAsked };
 
