@@ -172,12 +172,23 @@ BLOCKS = {"machine": render_machine, "beside": render_beside, "cores": render_co
           "fib": render_fib, "others": render_others}
 
 
+# What of the results a block is made of, where a run may have left it out.
+PARTS = {"beside": "beside", "cores": "beside", "forwarding": "datapath", "sender": "sender", "pacing": "sender",
+         **dict.fromkeys(("sum", "wheel", "price", "parse", "fib", "others"), "micro")}
+
+
+def block(name, results):
+    if name in PARTS and PARTS[name] not in results:
+        return "Not measured in this run.\n"
+    return BLOCKS[name](results)
+
+
 def rendered(page, results, source):
     """The page with every block made anew from these results."""
     results = {**results, "source": source}
     page = SOURCE.sub(f"<!-- figures from {source} -->", page)
     return re.sub(r"(<!-- figures: (\w+) -->\n).*?(<!-- /figures -->)",
-                  lambda m: f"{m[1]}{BLOCKS[m[2]](results)}\n{m[3]}", page, flags=re.S)
+                  lambda m: f"{m[1]}{block(m[2], results)}\n{m[3]}", page, flags=re.S)
 
 
 def main():
