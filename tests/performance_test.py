@@ -25,8 +25,6 @@ def main():
               set(re.findall(r"<!-- figures: (\w+) -->", page)) == set(render.BLOCKS))
     commit = results["commit"].split()[0]
     tap.check("the results name a commit", re.fullmatch(r"[0-9a-f]{40}", commit) is not None)
-    missing = [part for part in ("micro", "datapath", "sender", "beside") if not results.get(part)]
-    tap.check("the results have every part", not missing, *missing)
 
     other = copy.deepcopy(results)
     other["beside"]["64"]["router ipv4"]["cycles"] *= 2
