@@ -36,10 +36,10 @@ uint32_t turn_round(uint8_t* ip, const UdpFrame& at, uint16_t datagram, uint16_t
     return pseudo_header_sum(ip + kIpv6SourceAt, ip + kIpv6DestinationAt, kProtocolUdp, udp_length);
   }
   const auto changed = [&] {  // what the checksum sees change: addresses only change places
-    return uint64_t{load_be16(ip + kIpv4TotalLengthAt)} + load_be16(ip + kIpv4FragmentAt) +
-           (uint64_t{ip[kIpv4TtlAt]} << 8);
+    return uint32_t{load_be16(ip + kIpv4TotalLengthAt)} + load_be16(ip + kIpv4FragmentAt) +
+           (uint32_t{ip[kIpv4TtlAt]} << 8);
   };
-  const uint64_t before = changed();
+  const uint32_t before = changed();
   swap_bytes<4>(ip + kIpv4SourceAt, ip + kIpv4DestinationAt);
   store_be16(ip + kIpv4TotalLengthAt, datagram);
   store_be16(ip + kIpv4FragmentAt, kIpv4DontFragment);

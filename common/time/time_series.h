@@ -77,7 +77,6 @@ class alignas(64) TimeSeries {
   };
   // Later than any time that is asked for, so that an unset bin answers for none.
   static constexpr int64_t kUnset = kNever.count();
-  static constexpr uint64_t kAround = 2;                 // changes
   static constexpr int64_t kNone = -(int64_t{1} << 62);  // earlier than any time
 
   static size_t index(int64_t bin) { return static_cast<size_t>(bin) % Bins; }

@@ -26,7 +26,7 @@ HeaderError decode(std::span<const uint8_t> data, Header& out) {
   const HeaderError error = decode_shape(data, out);
   if (error != HeaderError::kNone) return error;
   const uint8_t* p = data.data();
-  out.flow = load_be32(p + kFlowOffset);
+  out.flow = load_be32(p + kFlowAt);
   out.sequence = load_be32(p + kSequenceAt);
   out.acknowledgement = load_be32(p + kAcknowledgementAt);
   out.timestamp = load_be32(p + kTimestampAt);
@@ -40,7 +40,7 @@ uint64_t encode(const Header& header, uint8_t* out) {
   const uint32_t first = kind << 24 | uint32_t{header.protocol} << 16 |
                          uint32_t{header.ranges} << 8 | header.length / kLengthUnit;
   store_be32(out, first);
-  store_be32(out + kFlowOffset, header.flow);
+  store_be32(out + kFlowAt, header.flow);
   store_be32(out + kSequenceAt, header.sequence);
   store_be32(out + kAcknowledgementAt, header.acknowledgement);
   store_be32(out + kTimestampAt, header.timestamp);

@@ -14,7 +14,6 @@ namespace turnpike::wire {
 inline constexpr uint16_t kDefaultUdpPort = 4747;
 inline constexpr uint8_t kVersion = 1;
 inline constexpr size_t kHeaderSize = 24;  // the common part; the congestion header follows it
-inline constexpr size_t kFlowOffset = 4;   // of Header::flow
 inline constexpr size_t kMaxRanges = 8;
 inline constexpr size_t kRangeSize = 8;
 inline constexpr size_t kLengthUnit = 4;  // B; lengths travel in words of this size, in one byte
@@ -43,11 +42,12 @@ struct SeqRange {
 
 enum class HeaderError : uint8_t { kNone, kTruncated, kVersion, kKind, kLength };
 
-// Offsets of the first four bytes, which say what the rest is.
+// Offsets of the first four bytes, which say what the rest is, and of the flow.
 inline constexpr size_t kVersionKindAt = 0;  // version in the high half, kind in the low half
 inline constexpr size_t kProtocolAt = 1;
 inline constexpr size_t kRangesAt = 2;
 inline constexpr size_t kLengthAt = 3;  // in units of kLengthUnit
+inline constexpr size_t kFlowAt = 4;
 
 /// Decodes and checks kind, protocol, ranges and length alone, which is all that a router needs;
 /// otherwise as decode().

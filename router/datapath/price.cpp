@@ -77,7 +77,7 @@ uint32_t flow_of(const uint8_t* congestion) {
   const uint8_t* common = congestion - wire::kHeaderSize;
   const uint8_t* udp = common - wire::kUdpSize;
   const uint32_t ends = wire::load_be32(udp - 8) * 2654435761U ^ wire::load_be32(udp) * 2246822519U;
-  return ends ^ wire::load_be32(common + wire::kFlowOffset);
+  return ends ^ wire::load_be32(common + wire::kFlowAt);
 }
 
 void depart_at_once(EgressLink& link, unsigned shard, std::span<const PricedPacket> arrived,
