@@ -64,10 +64,12 @@ Nanos LinkDrain::departure(const Queued& q, Nanos now) const {
 
 Nanos LinkDrain::poll(Nanos now) {
   moved_ = false;
-  if (!sender_.empty()) {  // the port is behind: the queue holds the rest
+  if (sources_.empty()) return kNever;  // every worker sends by itself
+  if (!sender_.empty()) {               // the port is behind: the queue holds the rest
     sender_.flush(now);
     if (!sender_.empty()) return now + kPortRetry;
   }
+  if (choose(now) == nullptr) return kNever;
   const bool shaped = link_.drain == config::Drain::kShaped;
   QueueMeter& waits = link_.shards[lane_.index].waits;
   std::array<Queued, kBatch> batch;

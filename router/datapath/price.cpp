@@ -36,8 +36,14 @@ void mend(uint8_t* congestion, LinkLaw::Rewritten r, uint32_t before) {
   std::memcpy(at, &sum, sizeof sum);
 }
 
-// The buffer takes packets in order as long as they fit.
-void drop_overflow(Burst& burst, uint32_t members, double room) {
+// Without a law there is nothing to look at but sizes. The buffer takes packets in order as long as
+// they fit. Returns the bytes offered.
+uint64_t admit_plain(Burst& burst, uint32_t members, const LinkState& state) {
+  uint64_t offered = 0;
+  for_each(members, [&](unsigned i) { offered += burst.info[i].size; });
+  double room = state.buffer - state.queue;
+  if (static_cast<double>(offered) <= room) [[likely]]
+    return offered;
   for_each(members, [&](unsigned i) {
     const double size = burst.info[i].size;
     if (size <= room) {
@@ -46,28 +52,49 @@ void drop_overflow(Burst& burst, uint32_t members, double room) {
       burst.drop(i, DropReason::kQueueFull);
     }
   });
+  return offered;
 }
 
 // The law's view of a group, and where each packet is in the burst.
 struct Priced {
   unsigned count = 0;
+  uint64_t bytes = 0;
   union {  // not made before there is something to put there
     std::array<PricedPacket, kBurst> packets;
   };
   std::array<uint32_t, kBurst> before;  // sums of what the law may rewrite
   std::array<uint8_t, kBurst> at;
 
-  Priced(const Burst& burst, const LinkGroup& group, const EgressLink& link) {
-    for_each(group.members, [&](unsigned i) {
+  Priced(const Burst& burst, uint32_t members, const EgressLink& link) {
+    // Copies, since the compiler takes any byte of a packet for one of theirs.
+    const LinkLaw::Rewritten rewritten = link.rewritten;
+    const uint8_t protocol = link.protocol;
+    unsigned k = 0;
+    uint64_t sum = 0;
+    for_each(members, [&](unsigned i) {
       const PacketInfo& p = burst.info[i];
-      PricedPacket& q = *new (&packets[count]) PricedPacket{
-          .size = p.size, .opens = p.has(kOpens), .admitted = (burst.forward >> i & 1) != 0};
-      if (p.congestion != 0 && p.protocol == link.protocol) {
+      PricedPacket& q = *new (&packets[k]) PricedPacket{.size = p.size, .opens = p.has(kOpens)};
+      sum += p.size;
+      if (p.congestion != 0 && p.protocol == protocol) {
         q.header = frame_of(burst.mbufs[i]) + p.congestion;
-        before[count] = sum_of(q.header, link.rewritten);
+        before[k] = sum_of(q.header, rewritten);
       }
-      at[count++] = static_cast<uint8_t>(i);
+      at[k++] = static_cast<uint8_t>(i);
     });
+    count = k;
+    bytes = sum;
+  }
+
+  /// Mends the checksums of what the law stamped; returns how many those are.
+  uint64_t mend_all(LinkLaw::Rewritten rewritten) const {
+    const unsigned n = count;
+    uint64_t stamped = 0;
+    for (unsigned k = 0; k < n; ++k) {
+      if (packets[k].header == nullptr || !packets[k].admitted) continue;
+      mend(packets[k].header, rewritten, before[k]);
+      ++stamped;
+    }
+    return stamped;
   }
 };
 
@@ -93,14 +120,17 @@ void depart_at_once(EgressLink& link, unsigned shard, std::span<const PricedPack
   if (n > 0) link.law->depart(shard, std::span(leaving.data(), n), state, now);
 }
 
-/// Each class has the whole buffer; packets keep their order within it.
-void admit_by_class(Burst& burst, LinkGroup& group, const EgressLink& link, Priced& priced,
-                    const LinkState& state) {
+/// The same under a law: each class has the whole buffer.
+void admit(Burst& burst, LinkGroup& group, const EgressLink& link, Priced& priced,
+           const LinkState& state) {
   std::array<double, kMaxClasses> room;
-  for (unsigned c = 0; c < kMaxClasses; ++c) room[c] = state.buffer - state.queues[c];
+  room[0] = state.buffer - state.queue;
+  for (unsigned c = 0; c < kMaxClasses && link.classes > 1; ++c)
+    room[c] = state.buffer - state.queues[c];
   for (unsigned k = 0; k < priced.count; ++k) {
     PricedPacket& p = priced.packets[k];
-    const unsigned i = priced.at[k], c = std::min(link.law->classify(p), link.classes - 1);
+    const unsigned i = priced.at[k];
+    const unsigned c = link.classes > 1 ? std::min(link.law->classify(p), link.classes - 1) : 0;
     group.classes[i] = p.queue_class = static_cast<uint8_t>(c);
     p.admitted = p.size <= room[c];
     if (p.admitted) {
@@ -140,20 +170,17 @@ LinkState state_of(const EgressLink& link, double queue) {
 void price(Burst& burst, LinkGroup& group, Lane& lane) {
   Egress& egress = lane.egress[group.link];
   EgressLink& link = *egress.link;
-  const double queue = group.backlog = egress.backlog(burst.now);
-  uint64_t offered = 0;
-  for_each(group.members, [&](unsigned i) { offered += burst.info[i].size; });
-  egress.shard->offered_bytes.add(offered);
-  const double room = static_cast<double>(link.buffer) - queue;
-  if (static_cast<double>(offered) > room && link.classes == 1) [[unlikely]]
-    drop_overflow(burst, group.members, room);
-  if (!link.law) return;
+  const LinkState state = state_of(link, egress.backlog(burst.now));
+  group.backlog = state.queue;
+  if (!link.law) return egress.shard->offered_bytes.add(admit_plain(burst, group.members, state));
 
-  Priced priced(burst, group, link);
+  Priced priced(burst, group.members, link);
+  egress.shard->offered_bytes.add(priced.bytes);
+  if (link.classes > 1 || static_cast<double>(priced.bytes) > state.buffer - state.queue)
+    admit(burst, group, link, priced, state);
+
   const std::span<PricedPacket> packets(priced.packets.data(), priced.count);
-  const LinkState state = state_of(link, queue);
   const Nanos now = lane.law_time(burst.now);
-  if (link.classes > 1) admit_by_class(burst, group, link, priced, state);
   const uint64_t refused = link.law->arrive(lane.index, packets, state, now);
   for_each(static_cast<uint32_t>(refused), [&](unsigned k) {
     packets[k].admitted = false;
@@ -163,13 +190,7 @@ void price(Burst& burst, LinkGroup& group, Lane& lane) {
   // A packet that goes straight to the port departs as it arrives.
   if (link.departs && egress.hand_off == nullptr)
     depart_at_once(link, lane.index, packets, state, now);
-  uint64_t stamped = 0;
-  for (unsigned k = 0; k < priced.count; ++k) {
-    if (packets[k].header == nullptr || !packets[k].admitted) continue;
-    mend(packets[k].header, link.rewritten, priced.before[k]);
-    ++stamped;
-  }
-  egress.shard->stamped.add(stamped);
+  egress.shard->stamped.add(priced.mend_all(link.rewritten));
 }
 
 void price_departure(EgressLink& link, const Lane& lane, std::span<const Queued> packets,

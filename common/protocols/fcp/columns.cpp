@@ -6,6 +6,7 @@
 #include "common/protocols/fcp/columns.h"
 
 #include <algorithm>
+#include <bit>
 
 // Sanitizers cannot choose a function before they have started, and clang 14 knows no clones.
 #if defined(__clang__) || defined(__SANITIZE_ADDRESS__)
@@ -30,6 +31,8 @@ constexpr size_t kLanes = 8;
   return sum;
 }
 
+[[gnu::always_inline]] inline float number(uint32_t bits) { return std::bit_cast<float>(bits); }
+
 [[gnu::always_inline]] inline int32_t amount(float v, float most) {
   return static_cast<int32_t>(v == 0) |
          (static_cast<int32_t>(v >= kLeastNormal) & static_cast<int32_t>(v <= most));
@@ -37,16 +40,24 @@ constexpr size_t kLanes = 8;
 
 }  // namespace
 
-size_t Columns::pad() {
-  const size_t rows = (count + kLanes - 1) / kLanes * kLanes;
-  for (size_t k = count; k < rows; ++k) {
-    rtt_ns[k] = 0;
-    price[k] = preload[k] = balance[k] = 0;
-    exchange[k] = 1;
-    sizes[k] = paid[k] = 0;
-    counts[k] = 0;
+size_t Columns::rows() const {
+  return count <= kFew ? count : (count + kLanes - 1) / kLanes * kLanes;
+}
+
+TURNPIKE_WIDEST
+void Columns::decode() {
+  const size_t n = rows();
+  for (size_t k = count; k < n; ++k) {
+    rtt_ns[k] = price[k] = preload[k] = balance[k] = 0;
+    exchange[k] = wire::swap_be32(std::bit_cast<uint32_t>(1.0F));
+    sizes[k] = admits[k] = 0;
+    paid[k] = 0;
   }
-  return rows;
+  for (size_t k = 0; k < n; ++k) rtt_ns[k] = wire::swap_be32(rtt_ns[k]);
+  for (size_t k = 0; k < n; ++k) price[k] = wire::swap_be32(price[k]);
+  for (size_t k = 0; k < n; ++k) preload[k] = wire::swap_be32(preload[k]);
+  for (size_t k = 0; k < n; ++k) balance[k] = wire::swap_be32(balance[k]);
+  for (size_t k = 0; k < n; ++k) exchange[k] = wire::swap_be32(exchange[k]);
 }
 
 Columns::Totals Columns::total(const Terms& terms) {
@@ -57,14 +68,15 @@ Columns::Totals Columns::total_of_few(const Terms& terms) {
   Totals all;
   for (size_t k = 0; k < count; ++k) {
     promised[k] = 0;
-    const Header h{rtt_ns[k], price[k], preload[k], balance[k], exchange[k]};
+    const Header h{rtt_ns[k], number(price[k]), number(preload[k]), number(balance[k]),
+                   number(exchange[k])};
     const double rtt = h.rtt_ns == 0 ? terms.average_rtt : h.rtt_ns * 1e-9;
     const double pays = paid[k] * sizes[k];
     if (!credible(h) || !(pays * h.preload <= terms.max_commitment * rtt)) {
       all.refused |= uint64_t{1} << k;
       continue;
     }
-    if (counts[k] == 0) continue;
+    if (admits[k] == 0) continue;
     promised[k] = pays * std::max(h.preload / rtt, -1 / terms.d);
     all.base += pays;
     all.promised += promised[k];
@@ -76,29 +88,29 @@ Columns::Totals Columns::total_of_few(const Terms& terms) {
 
 TURNPIKE_WIDEST
 Columns::Totals Columns::total_of_many(const Terms& terms) {
-  const size_t rows = pad();
+  const size_t n = rows();
   // credible() of fcp/header.h
   alignas(64) std::array<int32_t, kMost> sound;
-  for (size_t k = 0; k < rows; ++k) {
-    const float size = preload[k] < 0 ? -preload[k] : preload[k];
+  for (size_t k = 0; k < n; ++k) {
+    const float change = number(preload[k]), rate = number(exchange[k]);
     sound[k] =
-        amount(price[k], kMaxPrice) & amount(balance[k], kMaxPrice) & amount(size, kMaxPreload) &
-        static_cast<int32_t>(exchange[k] >= kLeastNormal) &
-        static_cast<int32_t>(exchange[k] <= kMaxPrice) &
+        amount(number(price[k]), kMaxPrice) & amount(number(balance[k]), kMaxPrice) &
+        amount(change < 0 ? -change : change, kMaxPreload) &
+        static_cast<int32_t>(rate >= kLeastNormal) & static_cast<int32_t>(rate <= kMaxPrice) &
         (static_cast<int32_t>(rtt_ns[k] == 0) | static_cast<int32_t>(rtt_ns[k] >= kLeastRttNs));
   }
 
   alignas(64) std::array<double, kMost> rtt, worth, known_rtt, known;
   alignas(64) std::array<int64_t, kMost> believed;
   const double average_rtt = terms.average_rtt, most = terms.max_commitment;
-  for (size_t k = 0; k < rows; ++k)
+  for (size_t k = 0; k < n; ++k)
     rtt[k] = rtt_ns[k] == 0 ? average_rtt : static_cast<double>(rtt_ns[k]) * 1e-9;
   const double least = -1 / terms.d;
-  for (size_t k = 0; k < rows; ++k) {
-    const double change = preload[k];
+  for (size_t k = 0; k < n; ++k) {
+    const double change = number(preload[k]);
     const double pays = paid[k] * sizes[k];
     believed[k] = sound[k] & static_cast<int64_t>(pays * change <= most * rtt[k]);
-    const bool counted = (believed[k] & counts[k]) != 0;
+    const bool counted = (believed[k] & admits[k]) != 0;
     worth[k] = counted ? pays : 0;
     // 1 + preload d/rtt must not be negative: a packet can take back no more than it brings.
     promised[k] = counted ? pays * std::max(change / rtt[k], least) : 0;
@@ -106,12 +118,12 @@ Columns::Totals Columns::total_of_many(const Terms& terms) {
     known_rtt[k] = counted && rtt_ns[k] != 0 ? rtt[k] : 0;
   }
 
-  Totals all{.base = sum_of(worth.data(), rows),
-             .promised = sum_of(promised.data(), rows),
-             .rtt = sum_of(known_rtt.data(), rows),
-             .rtt_count = sum_of(known.data(), rows)};
+  Totals all{.base = sum_of(worth.data(), n),
+             .promised = sum_of(promised.data(), n),
+             .rtt = sum_of(known_rtt.data(), n),
+             .rtt_count = sum_of(known.data(), n)};
   int64_t every = 1;
-  for (size_t k = 0; k < rows; ++k) every &= believed[k];
+  for (size_t k = 0; k < n; ++k) every &= believed[k];
   if (every == 0) [[unlikely]]
     for (size_t k = 0; k < count; ++k)
       all.refused |= (~static_cast<uint64_t>(believed[k]) & 1) << k;
@@ -123,9 +135,11 @@ TURNPIKE_WIDEST
 void Columns::stamp(double link) {
   const double alone = link > kFree ? link : kMinPrice.count();
   const double more = link > kFree ? link : 0;
-  for (size_t k = 0; k < count; ++k) {
-    const double path = price[k];
-    price[k] = static_cast<float>(std::min<double>(path <= kFree ? alone : path + more, kMaxPrice));
+  const size_t n = rows();
+  for (size_t k = 0; k < n; ++k) {
+    const double path = number(price[k]);
+    const double sum = std::min<double>(path <= kFree ? alone : path + more, kMaxPrice);
+    price[k] = wire::swap_be32(std::bit_cast<uint32_t>(static_cast<float>(sum)));
   }
 }
 

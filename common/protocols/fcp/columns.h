@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "common/protocols/fcp/header.h"
 
@@ -12,7 +14,7 @@ namespace turnpike::fcp {
 
 /// Congestion headers of a burst, one field an array; row k is one packet. Filled row by row, then
 /// reckoned with many rows at a time, as many as the machine's vectors hold; the results are the
-/// same on all.
+/// same on all. In this order: add() the rows, decode(), fill in `paid`, total(), stamp().
 class Columns {
  public:
   static constexpr size_t kMost = 64;  // rows
@@ -20,15 +22,18 @@ class Columns {
   /// Takes a packet's header as it stands in the packet. `size` in B; one that is not admitted is
   /// judged but not counted.
   void add(const uint8_t* header, uint32_t size, bool admitted) {
-    rtt_ns[count] = wire::load_be32(header + kRttOffset);
-    price[count] = wire::load_f32(header + kPriceOffset);
-    preload[count] = wire::load_f32(header + kPreloadOffset);
-    balance[count] = wire::load_f32(header + kBalanceOffset);
-    exchange[count] = wire::load_f32(header + kExchangeOffset);
-    sizes[count] = size;
-    counts[count] = admitted ? 1 : 0;
+    std::memcpy(&rtt_ns[count], header + kRttOffset, 4);
+    std::memcpy(&price[count], header + kPriceOffset, 4);
+    std::memcpy(&preload[count], header + kPreloadOffset, 4);
+    std::memcpy(&balance[count], header + kBalanceOffset, 4);
+    std::memcpy(&exchange[count], header + kExchangeOffset, 4);
+    sizes[count] = static_cast<int32_t>(size);
+    admits[count] = admitted ? 1 : 0;
     ++count;
   }
+
+  /// From the packets' byte order to the machine's.
+  void decode();
 
   struct Terms {
     double d;               // s, the window
@@ -46,24 +51,27 @@ class Columns {
   /// Needs `paid`; leaves each row's part of `promised` there.
   Totals total(const Terms& terms);
 
-  /// Adds the link's price to what each row's path costs so far: `price` afterwards.
+  /// Adds the link's price to what each row's path costs so far: `price` afterwards, in the
+  /// packets' byte order.
   void stamp(double link);
 
+  [[nodiscard]] double balance_of(size_t k) const { return std::bit_cast<float>(balance[k]); }
+
   size_t count = 0;
-  // Rows from `count` on, up to a multiple of eight, are filled with what counts nothing.
+  // Where rows are done many at a time, those from `count` on, up to a multiple of eight, are
+  // filled with what counts nothing.
   alignas(64) std::array<uint32_t, kMost> rtt_ns;
-  alignas(64) std::array<float, kMost> price, preload, balance, exchange;
-  alignas(64) std::array<double, kMost> sizes;
-  alignas(64) std::array<int64_t, kMost> counts;  // 1: yes, 0: no
-  alignas(64) std::array<double, kMost> paid;     // pi, $/B, to be filled in before total()
+  alignas(64) std::array<uint32_t, kMost> price, preload, balance, exchange;  // bits of binary32
+  alignas(64) std::array<int32_t, kMost> sizes, admits;                       // B; 1: yes, 0: no
+  alignas(64) std::array<double, kMost> paid;  // pi, $/B, to be filled in before total()
   alignas(64) std::array<double, kMost> promised;
 
  private:
   static constexpr size_t kFew = 2;  // rows that are done sooner one by one
 
+  [[nodiscard]] size_t rows() const;  // with those
   Totals total_of_few(const Terms& terms);
   Totals total_of_many(const Terms& terms);
-  size_t pad();
 };
 
 }  // namespace turnpike::fcp

@@ -77,6 +77,7 @@ TEST(Columns, ManyRowsTotalWhatTheyDoOneByOne) {
       add(all, row);
       Columns one;
       add(one, row);
+      one.decode();
       const Columns::Totals t = one.total(kTerms);
       sum.base += t.base;
       sum.promised += t.promised;
@@ -86,6 +87,7 @@ TEST(Columns, ManyRowsTotalWhatTheyDoOneByOne) {
       sum.refused |= t.refused << k;
       refused += static_cast<unsigned>(t.refused);
     }
+    all.decode();
     const Columns::Totals t = all.total(kTerms);
     ASSERT_EQ(t.refused, sum.refused);
     ASSERT_EQ(t.rtt_count, sum.rtt_count);
@@ -101,9 +103,10 @@ TEST(Columns, StampAddsAsPricesAdd) {
     Columns c;
     const float paths[] = {0, 1e-18F, 2e-18F, 1e-9F, 0.5F, 1e12F};
     for (const float path : paths) add(c, {{.price = path}, 100, true, 0});
+    c.decode();
     c.stamp(link);
     for (size_t k = 0; k < std::size(paths); ++k)
-      EXPECT_EQ(c.price[k],
+      EXPECT_EQ(std::bit_cast<float>(wire::swap_be32(c.price[k])),
                 static_cast<float>(std::min<double>(add_prices(paths[k], link), kMaxPrice)));
   }
 }

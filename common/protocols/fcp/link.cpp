@@ -2,6 +2,7 @@
 #include "common/protocols/fcp/link.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace turnpike::fcp {
@@ -12,23 +13,31 @@ Link::Link(ParamValues params, unsigned shards)
       past_price_(static_cast<PastPrice>(params_[kPastPrice])),
       storage_(std::make_unique<Shard[]>(shards)) {
   shards_ = {storage_.get(), shards};
-  for (Shard& s : shards_) s.d = outlook(0).d;
+  for (Shard& s : shards_) s.d = window_of(Sums{});
 }
 
 // pi of equation 3. A SYN has paid nothing yet and knows no round trip: it counts at today's price.
 // The minimum with the balance keeps each link to its own share of a path's spend.
 void Link::value(const Shard& shard, Columns& rows, uint64_t opening, Nanos now) const {
-  TimeSeries<>::Held held;
+  const double today = shard.price;
   for (size_t k = 0; k < rows.count; ++k) {
-    double& paid = rows.paid[k];
-    paid = rows.balance[k];
-    if ((opening >> k & 1) != 0 || rows.rtt_ns[k] == 0) {
-      paid = shard.price;
+    double paid = rows.balance_of(k);
+    if (rows.rtt_ns[k] == 0) {
+      paid = today;
     } else if (past_price_ != PastPrice::kBalance) {
-      const auto then = shard.history.at(now - Nanos(rows.rtt_ns[k]), held);
-      if (then && (*then < paid || past_price_ == PastPrice::kHistory)) paid = *then;
+      const double then = shard.history.at(now - Nanos(rows.rtt_ns[k]));  // NaN: not known
+      if (then < paid || (past_price_ == PastPrice::kHistory && then == then)) paid = then;
     }
+    rows.paid[k] = paid;
   }
+  for (; opening != 0; opening &= opening - 1)
+    rows.paid[static_cast<size_t>(std::countr_zero(opening))] = today;
+}
+
+Link::Sums Link::sum_of(const Sums& a, const Sums& b) {
+  Sums sum;
+  for (size_t f = 0; f < kFields; ++f) sum[f] = a[f] + b[f];
+  return sum;
 }
 
 Link::Sums Link::own_sums(const Shard& shard) const {
@@ -57,24 +66,26 @@ double Link::noise(Shard& shard, Nanos now) const {
   return 1 + params_[kNoise] * (static_cast<double>(shard.random >> 11) * 0x1p-52 - 1);
 }
 
-Link::Outlook Link::outlook(unsigned shard) const {
-  Outlook all{own_sums(shards_[shard]), params_[kFirstRtt], Nanos(0)};
+Link::Sums Link::others_sums(unsigned shard) const {
+  Sums sums{};
   for (unsigned i = 0; i < shards_.size(); ++i) {
     if (i == shard) continue;
     for (size_t f = 0; f < kFields; ++f)
-      all.sums[f] += shards_[i].published.sums[f].load(std::memory_order_relaxed);
+      sums[f] += shards_[i].published.sums[f].load(std::memory_order_relaxed);
   }
-  if (all.sums[kRttCount] >= 0.5) all.average_rtt = all.sums[kRtt] / all.sums[kRttCount];
-  all.d = from_seconds(
-      std::clamp(params_[kWindow] * all.average_rtt, params_[kMinWindow], params_[kMaxWindow]));
-  return all;
+  return sums;
 }
 
-double Link::price_of(const Outlook& all, const LinkState& link) const {
-  const double d = to_seconds(all.d);
-  const double incoming = std::max(all.sums[kBase] / d + all.sums[kPromised], 0.0);
+Nanos Link::window_of(const Sums& all) const {
+  double average_rtt = params_[kFirstRtt];
+  if (all[kRttCount] >= 0.5) average_rtt = all[kRtt] / all[kRttCount];
+  return from_seconds(
+      std::clamp(params_[kWindow] * average_rtt, params_[kMinWindow], params_[kMaxWindow]));
+}
+
+double Link::price_of(double incoming, double unpriced, double d, const LinkState& link) const {
   // Unpriced traffic may take all of the link, but the price must stay a number.
-  const double capacity = std::max(link.capacity - all.sums[kUnpriced] / d, 0.01 * link.capacity);
+  const double capacity = std::max(link.capacity - unpriced / d, 0.01 * link.capacity);
   const double usable =
       std::max(capacity - params_[kAlpha] * link.queue / d, params_[kFloor] * capacity);
   return std::clamp<double>(incoming / usable, kMinPrice.count(), kMaxPrice);
@@ -86,7 +97,7 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
   shard.window.advance(now, shard.d);
   const bool fading = credit_ == Credit::kFading;
   if (fading) shard.credit.advance(now, shard.d);
-  const double d = to_seconds(shard.d);
+  double d = to_seconds(shard.d);
   const double average_rtt = d / params_[kWindow];
 
   Sums sums{};
@@ -103,6 +114,7 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
     opening |= uint64_t{p.opens} << rows.count;
     rows.add(p.header, p.size, p.admitted);
   }
+  rows.decode();
   value(shard, rows, opening, now);
   const Columns::Totals totals =
       rows.total({.d = d, .average_rtt = average_rtt, .max_commitment = params_[kMaxCommitment]});
@@ -116,25 +128,26 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
   }
   shard.window.add(sums);
 
-  Outlook all = outlook(index);
+  const Sums others = others_sums(index);
+  Sums own = own_sums(shard), all = sum_of(own, others);
   // A window grows no faster than time passes: what it would reach back to is forgotten.
-  all.d = std::min(all.d, shard.d + (now - shard.last));
+  const Nanos window = std::min(window_of(all), shard.d + (now - shard.last));
   shard.last = now;
-  if (all.d != shard.d) {
-    shard.d = all.d;
-    shard.window.advance(now, shard.d);
-    all.sums = outlook(index).sums;
+  if (window != shard.d) {
+    shard.d = window;
+    shard.window.advance(now, window);
+    own = own_sums(shard);
+    all = sum_of(own, others);
+    d = to_seconds(window);
   }
-  shard.price = price_of(all, link) * noise(shard, now);
+  const double incoming = std::max(all[kBase] / d + all[kPromised], 0.0);
+  shard.price = price_of(incoming, all[kUnpriced], d, link) * noise(shard, now);
   if (!burst.empty()) shard.history.record(now, shard.price);  // what nobody paid is no past price
 
-  const Sums own = own_sums(shard);
   for (size_t f = 0; f < kFields; ++f)
     shard.published.sums[f].store(own[f], std::memory_order_relaxed);
   shard.published.price.store(shard.price, std::memory_order_relaxed);
-  shard.published.incoming.store(
-      std::max(all.sums[kBase] / to_seconds(all.d) + all.sums[kPromised], 0.0),
-      std::memory_order_relaxed);
+  shard.published.incoming.store(incoming, std::memory_order_relaxed);
 
   rows.stamp(shard.price);
   uint64_t refused = 0;
@@ -143,7 +156,7 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
     if ((totals.refused >> k & 1) != 0) {
       refused |= uint64_t{1} << at[k];
     } else if (p.admitted) {
-      wire::store_f32(p.header + kPriceOffset, rows.price[k]);
+      std::memcpy(p.header + kPriceOffset, &rows.price[k], sizeof rows.price[k]);
     }
   }
   return refused;

@@ -60,18 +60,15 @@ class Link final : public LinkLaw {
     } published;
   };
 
-  struct Outlook {  // what all shards say together
-    Sums sums;
-    double average_rtt;  // s
-    Nanos d;
-  };
-
+  static Sums sum_of(const Sums& a, const Sums& b);
   [[nodiscard]] Sums own_sums(const Shard& shard) const;
+  [[nodiscard]] Sums others_sums(unsigned shard) const;
+  [[nodiscard]] Nanos window_of(const Sums& all) const;  // d
   [[nodiscard]] double noise(Shard& shard, Nanos now) const;
   void value(const Shard& shard, Columns& rows, uint64_t opening, Nanos now) const;
   static void fade(Shard& shard, const Columns& rows, double average_rtt);
-  [[nodiscard]] Outlook outlook(unsigned shard) const;
-  [[nodiscard]] double price_of(const Outlook& all, const LinkState& link) const;
+  [[nodiscard]] double price_of(double incoming, double unpriced, double d,
+                                const LinkState& link) const;
 
   ParamValues params_;
   Credit credit_;
