@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <rte_cycles.h>
+
 #include "common/config/load.h"
 #include "common/protocols/fcp/header.h"
 #include "common/wire/frame_builder.h"
@@ -111,7 +113,10 @@ uint64_t Forwarding::Side::sent() const {
 }
 
 Forwarding::Forwarding(const Load& load)
-    : load_(load), topology_(topology_of(load)), pool_(pool_for(load)) {
+    : load_(load),
+      clock_(rte_get_tsc_hz(), TscClock::ticks()),
+      topology_(topology_of(load)),
+      pool_(pool_for(load)) {
   std::vector<std::vector<QueuePair*>> ports(load.links);
   for (unsigned w = 0; w < load.workers; ++w) {
     Side& side = *sides_.emplace_back(std::make_unique<Side>(pool_.get(), load.links));
@@ -138,8 +143,9 @@ Forwarding::Forwarding(const Load& load)
 }
 
 Nanos Forwarding::step(Side& side) const {
-  const double per_byte = 8 / (0.99 * 100) * load_.workers;  // ns, of a link of 100 Gbps
-  const double wire = frame_ + 24.0;                         // preamble, FCS and gap
+  if (load_.workers > 1) return side.now = kBegin + clock_.now();
+  const double per_byte = 8 / (0.99 * 100);  // ns, of a link of 100 Gbps
+  const double wire = frame_ + 24.0;         // preamble, FCS and gap
   return side.now += Nanos(static_cast<int64_t>(std::ceil(load_.burst * wire * per_byte)));
 }
 

@@ -7,6 +7,7 @@
 
 #include "bench/refill_port.h"
 #include "common/dpdk/pool.h"
+#include "common/time/clock.h"
 #include "router/router.h"
 
 namespace turnpike::bench {
@@ -35,7 +36,8 @@ class Forwarding {
   explicit Forwarding(const Load& load);
 
   /// One burst from every port through all stages; returns how many packets left. Time goes on by
-  /// what the burst takes at 99 Gbps, so links of 100 are busy and no queue builds.
+  /// what the burst takes at 99 Gbps, so links of 100 are busy and no queue builds. Several workers
+  /// must agree on the time: they go by the processor's, and are slower than the links.
   uint64_t poll(unsigned worker = 0);
   /// The same packets from port to port without a router between: what the harness costs.
   uint64_t poll_ports();
@@ -56,6 +58,7 @@ class Forwarding {
   Nanos step(Side& side) const;
 
   Load load_;
+  TscClock clock_;
   config::Topology topology_;
   Pool pool_;
   std::vector<std::unique_ptr<Side>> sides_;  // by worker

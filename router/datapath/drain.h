@@ -16,7 +16,7 @@ namespace turnpike::router {
 /// late catches up on at most `slack` of link time; with slack 0 the pace is exact when polls
 /// come at the deadlines that poll() returns. A line-rate link is emptied at once. Of classes, that
 /// one leaves which the scheduler picks among those with a packet waiting when the link is free.
-class LinkDrain {
+class alignas(64) LinkDrain {
  public:
   /// Time between tries to send to a port that did not take everything.
   static constexpr Nanos kPortRetry{10'000};

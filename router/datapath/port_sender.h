@@ -14,7 +14,7 @@ namespace turnpike::router {
 
 /// Owned by the worker that owns the queue pair. What the port refuses stays here and is tried
 /// again; packets that then find no room are dropped.
-class PortSender {
+class alignas(64) PortSender {
  public:
   static constexpr size_t kSlots = 128;
 

@@ -15,7 +15,7 @@ namespace turnpike::router {
 /// rx -> parse -> route -> price -> queue -> tx, and beside them `answer` for what is not plain
 /// forwarding. (Policing customers at edge links will stand between route and price.) Polled by
 /// one thread; nothing in here reads a clock, locks, allocates or logs.
-class Worker {
+class alignas(64) Worker {
  public:
   struct Input {
     unsigned link = 0;

@@ -58,6 +58,7 @@ class Link final : public LinkLaw {
       std::atomic<double> price{kMinPrice.count()};
       std::atomic<double> incoming{0};
     } published;
+    static_assert(sizeof(Published) == 64, "all that the others read, and nothing else");
   };
 
   static Sums sum_of(const Sums& a, const Sums& b);
