@@ -6,8 +6,10 @@
 #include <benchmark/benchmark.h>
 
 #include "common/dpdk/eal.h"
+#include "common/program/large_heap.h"
 
 int main(int argc, char** argv) {
+  turnpike::heap_in_large_pages();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   const auto eal = turnpike::Eal::start({.program = "bench", .memory_mb = 4608});

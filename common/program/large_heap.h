@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The heap in large pages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include <malloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace turnpike {
+
+/// Asks the kernel to keep what this process allocates from now on in large pages, as far as the
+/// first quarter gigabyte; first thing in main(). The state of many links is read a line here and
+/// a line there, and in small pages most of that time goes into looking up where they are. Where
+/// the kernel has no large pages to give, nothing changes.
+inline void heap_in_large_pages() {
+  constexpr size_t kReserve = size_t{256} << 20, kPage = size_t{2} << 20;
+  // Anything but buffers grows the one heap, which never shrinks.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, -1);
+  mallopt(M_TOP_PAD, kReserve);
+  const auto begin = (reinterpret_cast<uintptr_t>(sbrk(0)) + kPage - 1) & ~(kPage - 1);
+  std::free(std::malloc(kPage));  // more than is left, so the heap grows
+  const auto end = reinterpret_cast<uintptr_t>(sbrk(0));
+  mallopt(M_TOP_PAD, kPage);
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+}
+
+}  // namespace turnpike
