@@ -62,14 +62,14 @@ void consume(Flow& flow, RecordPool& pool, uint32_t i, Acknowledged& done) {
 
 }  // namespace
 
-Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, double headroom,
-                         Nanos awake, Nanos now) {
+Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, FlowState& state,
+                         Nanos awake) {
+  const Nanos now = state.now;
   Acknowledged done;
   const uint32_t own = find_own(flow, pool, answer);
   if (own == kNoRecord) return done;
   done.matched = true;
   const SentPacket& packet = pool[own];
-  if (packet.next != kNoRecord) __builtin_prefetch(&pool[packet.next], 1);  // first in flight soon
   done.own = packet.kind;
   if (answer.kind == Kind::kReset) {
     consume(flow, pool, own, done);
@@ -93,7 +93,8 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, dou
   const uint64_t expected = extend_serial(answer.acknowledgement, flow.acknowledged);
   if (expected > flow.acknowledged && expected <= flow.next_sequence) flow.acknowledged = expected;
 
-  const FlowState state = flow.state(now, headroom);
+  state.rtt = flow.rtt.latest();
+  state.smoothed_rtt = flow.rtt.smoothed();
   for (uint32_t i = flow.in_flight.head(); i != own;) {
     const uint32_t next = pool[i].next;
     if (covered(flow, pool[i], answer.ranges)) {

@@ -32,7 +32,8 @@ struct Acknowledged {
 /// sequence and by send time: a replayed, late or forged one has no match and changes nothing.
 /// A RESET is matched and consumes its packet, no more. A packet sent before `awake`, the end of
 /// the host's last stall, gives no sample of the round trip: it was the host that kept it waiting.
-Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, double headroom,
-                         Nanos awake, Nanos now);
+/// `state` is the flow's of now; its round trip is brought up to date.
+Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, FlowState& state,
+                         Nanos awake);
 
 }  // namespace turnpike::sender

@@ -48,31 +48,27 @@ struct FlowTimer : Timer {
   Flow* flow = nullptr;
 };
 
-/// Ordered by use: pacing first, then what an ACK touches, then what only the ends need.
+/// A packet and its ACK touch the first kHotLines cache lines and no more: timers, transport, round
+/// trip, law. Behind them lies what only the ends of a flow need, and strategies that watch it.
 struct alignas(64) Flow {
-  FlowTimer pacing, recovery;
+  static constexpr size_t kLine = 64, kHotLines = 7;
 
+  FlowTimer pacing;
   Pacer pacer;
+
+  uint32_t id = 0;    // on the wire: index and generation
+  uint32_t host = 0;  // who sends, an index into Topology::hosts
+  const FlowClass* kind = nullptr;
+  FlowLaw* law = nullptr;      // lives in law_storage
   uint64_t next_sequence = 0;  // of the next new packet
   uint64_t packets = 0;        // how many there will be, kEndlessPackets
-  uint32_t last_size = 0;      // B of the last packet's IP datagram
-  uint32_t host = 0;           // who sends, an index into Topology::hosts
-  const FlowClass* kind = nullptr;
-  RecordList in_flight;  // in order of sending
-  RecordList lost;       // to be sent again
-  uint64_t in_flight_bytes = 0, lost_bytes = 0;
-  uint64_t acknowledged = 0;  // the receiver expects this one next
-  double committed = 0;       // law().committed() as the host's ledger has it
-  double unpaid = 0;          // share of the pace that no budget pays for
+  RecordList in_flight;        // in order of sending
+  RecordList lost;             // to be sent again
+  uint64_t in_flight_bytes = 0;
 
-  Member member;
-  RoundTrip rtt;
-  Nanos newest_sent{0};          // send time and sequence of the youngest packet known delivered
-  uint64_t newest_sequence = 0;  // (RFC 8985 section 6.2 step 2)
-  Nanos newest_rtt{0};           // and how long it took
-  Nanos patience_from{0};        // the retransmission time-out counts from here
-
-  uint32_t id = 0;              // on the wire: index and generation
+  uint64_t acknowledged = 0;    // the receiver expects this one next
+  double committed = 0;         // law().committed() as the host's ledger has it
+  uint32_t source = 0;          // entry of the topology's traffic
   uint32_t target_version = 0;  // of the strategy when the law was last given its target
   Stage stage = Stage::kFree;
   uint8_t backoff = 0;        // time-outs in a row
@@ -80,16 +76,32 @@ struct alignas(64) Flow {
   bool cut_short = false;     // stopped before all that was asked for was sent
   bool reported = false;      // its outcome has been told
   uint16_t path = 0;          // index into the host's paths
+  RoundTrip rtt;
+  Nanos newest_sent{0};          // send time and sequence of the youngest packet known delivered
+  uint64_t newest_sequence = 0;  // (RFC 8985 section 6.2 step 2)
+  Nanos newest_rtt{0};           // and how long it took
+  Nanos patience_from{0};        // the retransmission time-out counts from here
+  uint64_t delivered = 0;        // B of payload
 
-  uint32_t to = 0, source = 0;  // host; entry of the topology's traffic
+  FlowTimer recovery;
+  uint64_t lost_bytes = 0;
+  double unpaid = 0;  // share of the pace that no budget pays for
+  uint32_t delivered_packets = 0;
+  uint32_t last_size = 0;  // B of the last packet's IP datagram
+
+  alignas(kLine) std::byte law_storage[FlowLaw::kMaxBytes];
+
+  Member member;
+  Nanos asked{0};   // when the traffic asked for it
+  uint32_t to = 0;  // host
   uint32_t retransmissions = 0;
   uint32_t instance = 0;
-  Nanos asked{0};          // when the traffic asked for it
-  uint64_t delivered = 0;  // B of payload
-  uint64_t delivered_packets = 0;
 
-  FlowLaw* law = nullptr;  // lives in law_storage
-  alignas(64) std::byte law_storage[FlowLaw::kMaxBytes];
+  /// A packet or an ACK of this flow is about to be handled.
+  void prefetch() const {
+    const auto* line = reinterpret_cast<const std::byte*>(this);
+    for (size_t i = 0; i < kHotLines; ++i) __builtin_prefetch(line + i * kLine, 1);
+  }
 
   /// Whether new data remains.
   [[nodiscard]] bool has_new() const { return next_sequence < packets; }
@@ -116,6 +128,16 @@ struct alignas(64) Flow {
             .limit = kind->limit,
             .headroom = headroom};
   }
+  /// The same after packets were sent or their fate became known.
+  void update(FlowState& s, double headroom) const {
+    s.in_flight = static_cast<double>(in_flight_bytes);
+    s.unsent = unsent();
+    s.headroom = headroom;
+  }
+
+  /// Whether it has something to send: an open flow has data or its FIN.
+  [[nodiscard]] bool sendable() const { return !lost.empty() || stage == Stage::kOpen; }
 };
+static_assert(sizeof(FlowTimer) + sizeof(Pacer) == Flow::kLine, "pacing is the first line");
 
 }  // namespace turnpike::sender

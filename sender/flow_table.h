@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "common/dpdk/large_array.h"
 #include "sender/flow.h"
 
 namespace turnpike::sender {
@@ -24,7 +25,7 @@ class FlowTable {
   explicit FlowTable(size_t capacity)
       : capacity_(std::clamp<size_t>(capacity, 1, kMaxCapacity)),
         place_bits_(static_cast<unsigned>(std::bit_width(capacity_ - 1))),
-        flows_(std::make_unique<Flow[]>(capacity_)),
+        flows_(capacity_),
         free_(capacity_) {
     for (size_t i = 0; i < capacity_; ++i) {
       flows_[i].id = free_[i] = static_cast<uint32_t>(i);
@@ -50,7 +51,7 @@ class FlowTable {
     flow.stage = Stage::kFree;
     size_t last = first_ + left_;
     if (last >= capacity_) last -= capacity_;
-    free_[last] = static_cast<uint32_t>(&flow - flows_.get());
+    free_[last] = static_cast<uint32_t>(&flow - &flows_[0]);
     ++left_;
   }
 
@@ -60,6 +61,18 @@ class FlowTable {
     if (place >= capacity_) return nullptr;
     Flow& flow = flows_[place];
     return flow.id == id && flow.stage != Stage::kFree ? &flow : nullptr;
+  }
+
+  /// A packet of the flow with this id, which may be anybody's invention, is about to be handled.
+  void prefetch(uint32_t id) const {
+    const size_t place = id & ((uint64_t{1} << place_bits_) - 1);
+    if (place < capacity_) flows_[place].prefetch();
+  }
+
+  /// The flow that this is a part of, found without looking at it.
+  [[nodiscard]] const Flow& owner_of(const void* part) const {
+    const auto offset = reinterpret_cast<uintptr_t>(part) - reinterpret_cast<uintptr_t>(&flows_[0]);
+    return flows_[offset / sizeof(Flow)];
   }
 
   [[nodiscard]] size_t capacity() const { return capacity_; }
@@ -76,7 +89,7 @@ class FlowTable {
  private:
   size_t capacity_;
   unsigned place_bits_;
-  std::unique_ptr<Flow[]> flows_;
+  LargeArray<Flow> flows_;
   std::vector<uint32_t> free_;  // a ring of places, oldest first
   size_t first_ = 0, left_ = 0;
 };

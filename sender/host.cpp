@@ -17,7 +17,6 @@
 namespace turnpike::sender {
 
 using wire::FrameError;
-using wire::Kind;
 
 namespace {
 
@@ -59,16 +58,24 @@ Host::Host(const config::Topology& topology, uint32_t index, QueuePair& queue, L
                .nic = Nic(port_of(topology, index))}),
       open_loop_(topology, index, lane) {}
 
+// In several passes, so that what the memory takes to bring a flow's state and its records passes
+// while other packets are looked at.
 uint16_t Host::receive(Nanos now) {
   std::array<rte_mbuf*, kBurst> burst;
+  std::array<Kind, kBurst> kinds;
   const uint16_t n = queue_.rx(now, burst);
   for (uint16_t i = 0; i < n; ++i) {
     if (i + 1 < n) __builtin_prefetch(rte_pktmbuf_mtod(burst[i + 1], void*));
+    kinds[i] = read(*burst[i], arrivals_[i]);
+    if (kinds[i] == Kind::kAnswer) source_.expect(arrivals_[i].header.flow);
+  }
+  for (uint16_t i = 0; i < n; ++i)
+    if (kinds[i] == Kind::kAnswer) source_.expect_oldest(arrivals_[i].header.flow);
+  for (uint16_t i = 0; i < n; ++i)
+    if (kinds[i] == Kind::kAnswer) source_.expect_next(arrivals_[i].header.flow);
+  for (uint16_t i = 0; i < n; ++i) {
     rte_mbuf* m = burst[i];
-    // Frames this small come in one piece; one that does not is made so, or is nothing of ours.
-    if (m->nb_segs > 1 && rte_pktmbuf_linearize(m) != 0) {
-      totals_.bad_packets.add();
-    } else if (handle(*m, now)) {
+    if (handle(kinds[i], *m, arrivals_[i], now)) {
       if (!outbox_.full()) {
         outbox_.put(m);
         continue;
@@ -80,34 +87,18 @@ uint16_t Host::receive(Nanos now) {
   return n;
 }
 
-bool Host::handle(rte_mbuf& m, Nanos now) {
+Host::Kind Host::read(rte_mbuf& m, Arrival& out) const {
+  // Frames this small come in one piece; one that does not is made so, or is nothing of ours.
+  if (m.nb_segs > 1 && rte_pktmbuf_linearize(&m) != 0) return Kind::kBad;
   const std::span<const uint8_t> frame(rte_pktmbuf_mtod(&m, const uint8_t*), m.data_len);
-  wire::UdpFrame at;
-  switch (wire::locate_udp(frame, at)) {
-    case FrameError::kNone:
-      break;
-    case FrameError::kNotIp:
-    case FrameError::kNotUdp:
-      if (answer_neighbour(m, own_) == NeighbourQuery::kAnswered) {
-        totals_.answered_neighbours.add();
-        return true;
-      }
-      totals_.foreign_packets.add();
-      return false;
-    default:
-      totals_.bad_packets.add();
-      return false;
-  }
+  const FrameError error = wire::locate_udp(frame, out.at);
+  if (error == FrameError::kNotIp || error == FrameError::kNotUdp) return Kind::kNotUdp;
+  if (error != FrameError::kNone) return Kind::kBad;
   if ((m.ol_flags & kSumsChecked) != kSumsChecked &&
-      wire::verify_checksums(frame, at) != FrameError::kNone) {
-    totals_.bad_packets.add();
-    return false;
+      wire::verify_checksums(frame, out.at) != FrameError::kNone) {
+    return Kind::kBad;
   }
-  if (!for_us(frame.data(), at)) {
-    totals_.foreign_packets.add();
-    return false;
-  }
-  return handle_turnpike(m, at, now);
+  return for_us(frame.data(), out.at) ? read_turnpike(frame.data(), out) : Kind::kForeign;
 }
 
 bool Host::for_us(const uint8_t* frame, const wire::UdpFrame& at) const {
@@ -116,62 +107,96 @@ bool Host::for_us(const uint8_t* frame, const wire::UdpFrame& at) const {
   return wire::load_be32(ip + wire::kIpv4DestinationAt) == own_.ipv4.address;
 }
 
-bool Host::handle_turnpike(rte_mbuf& m, const wire::UdpFrame& at, Nanos now) {
-  auto* frame = rte_pktmbuf_mtod(&m, uint8_t*);
-  const std::span<uint8_t> payload(frame + at.payload, at.payload_size);
-  const uint16_t from = wire::load_be16(frame + at.udp + wire::kUdpSourceAt);
-  const uint16_t to = wire::load_be16(frame + at.udp + wire::kUdpDestinationAt);
-  if (from != udp_port_ && to != udp_port_) {
-    if (to == config::kStreamPort && open_loop_.meter().receive(payload, at.datagram, now))
+Host::Kind Host::read_turnpike(const uint8_t* frame, Arrival& out) const {
+  const uint16_t from = wire::load_be16(frame + out.at.udp + wire::kUdpSourceAt);
+  const uint16_t to = wire::load_be16(frame + out.at.udp + wire::kUdpDestinationAt);
+  if (from != udp_port_ && to != udp_port_)
+    return to == config::kStreamPort ? Kind::kStream : Kind::kForeign;
+  wire::Header& header = out.header;
+  if (wire::decode({frame + out.at.payload, out.at.payload_size}, header) !=
+      wire::HeaderError::kNone) {
+    return Kind::kBad;
+  }
+  out.protocol = find_protocol(header.protocol);
+  if (out.protocol == nullptr ||
+      header.length != wire::header_length(out.protocol->header_size, header.ranges)) {
+    return Kind::kBad;
+  }
+  switch (header.kind) {
+    case wire::Kind::kSyn:
+    case wire::Kind::kData:
+    case wire::Kind::kFin:
+      return to == udp_port_ && header.ranges == 0 ? Kind::kRequest : Kind::kBad;
+    default:
+      return from == udp_port_ ? Kind::kAnswer : Kind::kBad;
+  }
+}
+
+bool Host::handle(Kind kind, rte_mbuf& m, const Arrival& arrival, Nanos now) {
+  switch (kind) {
+    case Kind::kAnswer:
+      take_answer(m, arrival, now);
       return false;
-    totals_.foreign_packets.add();
-    return false;
+    case Kind::kRequest:
+      return take_request(m, arrival, now);
+    case Kind::kStream: {
+      const wire::UdpFrame& at = arrival.at;
+      const uint8_t* payload = rte_pktmbuf_mtod(&m, const uint8_t*) + at.payload;
+      if (!open_loop_.meter().receive({payload, at.payload_size}, at.datagram, now))
+        totals_.foreign_packets.add();
+      return false;
+    }
+    case Kind::kNotUdp:
+      if (answer_neighbour(m, own_) == NeighbourQuery::kAnswered) {
+        totals_.answered_neighbours.add();
+        return true;
+      }
+      [[fallthrough]];
+    case Kind::kForeign:
+      totals_.foreign_packets.add();
+      return false;
+    case Kind::kBad:
+      totals_.bad_packets.add();
+      return false;
   }
-  wire::Header header;
-  const bool sound = wire::decode(payload, header) == wire::HeaderError::kNone;
-  const Protocol* protocol = sound ? find_protocol(header.protocol) : nullptr;
-  if (protocol == nullptr ||
-      header.length != wire::header_length(protocol->header_size, header.ranges)) {
-    totals_.bad_packets.add();
-    return false;
-  }
+  return false;
+}
 
-  const bool request =
-      header.kind == Kind::kSyn || header.kind == Kind::kData || header.kind == Kind::kFin;
-  if ((request ? to : from) != udp_port_ || (request && header.ranges != 0)) {
-    totals_.bad_packets.add();
-    return false;
-  }
-  if (request) {
-    FlowKey key{
-        .flow = header.flow, .port = from, .ip_version = at.ipv6 ? uint16_t{6} : uint16_t{4}};
-    const size_t source = at.ipv6 ? wire::kIpv6SourceAt : wire::kIpv4SourceAt;
-    std::memcpy(key.source.data(), frame + at.ip + source, at.ipv6 ? 16 : 4);
-    const Request arrived{.header = header,
-                          .protocol = *protocol,
-                          .size = at.datagram,
-                          .congestion = payload.data() + wire::kHeaderSize,
-                          .empty = payload.size() == header.length};
-    const auto reply = receiver_->receive(key, arrived, now);
-    if (!reply) return false;
-    if (write_reply(m, at, header, *reply, now)) return true;
-    totals_.out_of_buffers.add();
-    return false;
-  }
+bool Host::take_request(rte_mbuf& m, const Arrival& arrival, Nanos now) {
+  const wire::UdpFrame& at = arrival.at;
+  auto* frame = rte_pktmbuf_mtod(&m, uint8_t*);
+  FlowKey key{.flow = arrival.header.flow,
+              .port = wire::load_be16(frame + at.udp + wire::kUdpSourceAt),
+              .ip_version = at.ipv6 ? uint16_t{6} : uint16_t{4}};
+  const size_t source = at.ipv6 ? wire::kIpv6SourceAt : wire::kIpv4SourceAt;
+  std::memcpy(key.source.data(), frame + at.ip + source, at.ipv6 ? 16 : 4);
+  const Request arrived{.header = arrival.header,
+                        .protocol = *arrival.protocol,
+                        .size = at.datagram,
+                        .congestion = frame + at.payload + wire::kHeaderSize,
+                        .empty = at.payload_size == arrival.header.length};
+  const auto reply = receiver_->receive(key, arrived, now);
+  if (!reply) return false;
+  if (write_reply(m, at, arrival.header, *reply, now)) return true;
+  totals_.out_of_buffers.add();
+  return false;
+}
 
+void Host::take_answer(const rte_mbuf& m, const Arrival& arrival, Nanos now) {
+  const auto* frame = rte_pktmbuf_mtod(&m, const uint8_t*);
+  const uint8_t* payload = frame + arrival.at.payload;
+  const wire::Header& header = arrival.header;
   std::array<wire::SeqRange, wire::kMaxRanges> ranges;
-  for (size_t i = 0; i < header.ranges; ++i) {
-    ranges[i] = wire::load_range(header, payload.data(), i);
-  }
+  for (size_t i = 0; i < header.ranges; ++i) ranges[i] = wire::load_range(header, payload, i);
   source_.on_answer(header.flow,
                     {.kind = header.kind,
                      .sequence = header.sequence,
                      .acknowledgement = header.acknowledgement,
                      .echo = header.echo,
                      .ranges = {ranges.data(), header.ranges},
-                     .congestion = payload.data() + wire::kHeaderSize},
-                    header.protocol, to, now);
-  return false;
+                     .congestion = payload + wire::kHeaderSize},
+                    header.protocol,
+                    wire::load_be16(frame + arrival.at.udp + wire::kUdpDestinationAt), now);
 }
 
 void Host::publish() {

@@ -2,6 +2,7 @@
 // One host of the topology: everything that its queue pair brings is judged here.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 
@@ -57,10 +58,21 @@ class Host {
   Host(const config::Topology& topology, uint32_t index, QueuePair& queue, Lane& lane,
        std::unique_ptr<Strategy> strategy);
 
-  /// Whether the frame goes back out, as an answer; otherwise it is done with.
-  bool handle(rte_mbuf& m, Nanos now);
-  bool handle_turnpike(rte_mbuf& m, const wire::UdpFrame& at, Nanos now);
+  /// What a frame is, by its headers.
+  enum class Kind : uint8_t { kBad, kForeign, kNotUdp, kStream, kRequest, kAnswer };
+  struct Arrival {
+    wire::UdpFrame at;
+    wire::Header header;
+    const Protocol* protocol;
+  };
+
+  [[nodiscard]] Kind read(rte_mbuf& m, Arrival& out) const;
+  [[nodiscard]] Kind read_turnpike(const uint8_t* frame, Arrival& out) const;
   [[nodiscard]] bool for_us(const uint8_t* frame, const wire::UdpFrame& at) const;
+  /// Whether the frame goes back out, as an answer; otherwise it is done with.
+  bool handle(Kind kind, rte_mbuf& m, const Arrival& arrival, Nanos now);
+  bool take_request(rte_mbuf& m, const Arrival& arrival, Nanos now);
+  void take_answer(const rte_mbuf& m, const Arrival& arrival, Nanos now);
 
   const config::Interface& own_;
   QueuePair& queue_;
@@ -71,6 +83,7 @@ class Host {
   Source source_;
   std::unique_ptr<Receiver> receiver_;
   OpenLoop open_loop_;
+  std::array<Arrival, kBurst> arrivals_;  // of the burst at hand
 };
 
 }  // namespace turnpike::sender

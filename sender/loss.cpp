@@ -16,14 +16,9 @@ void lose(Flow& flow, RecordPool& pool, uint32_t i, const FlowState& state) {
   flow.lost_bytes += r.size;
 }
 
-bool overtaken(const Flow& flow, const SentPacket& r) {
-  return r.sent < flow.newest_sent ||
-         (r.sent == flow.newest_sent && r.sequence < flow.newest_sequence);
-}
-
 }  // namespace
 
-Losses detect_losses(Flow& flow, RecordPool& pool, double headroom, Nanos now) {
+Losses detect_losses_behind(Flow& flow, RecordPool& pool, double headroom, Nanos now) {
   Losses losses;
   while (!flow.in_flight.empty()) {
     const uint32_t head = flow.in_flight.head();
@@ -53,11 +48,6 @@ uint32_t time_out(Flow& flow, RecordPool& pool, double headroom, Nanos now) {
   flow.backoff = static_cast<uint8_t>(std::min(flow.backoff + 1, 255));
   flow.patience_from = now;
   return count;
-}
-
-Nanos timeout_at(const Flow& flow) {
-  if (flow.in_flight.empty()) return kNever;
-  return flow.patience_from + flow.rtt.timeout(flow.backoff);
 }
 
 }  // namespace turnpike::sender

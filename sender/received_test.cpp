@@ -132,6 +132,29 @@ TEST(FlowTable, AnOldIdNeverFindsANewFlow) {
   EXPECT_EQ(table.find(3), nullptr);
 }
 
+TEST(FlowTable, KnowsWhoseATimerIsWithoutLookingAtIt) {
+  FlowTable table(5);
+  for (int i = 0; i < 5; ++i) {
+    const Flow& flow = *table.open();
+    EXPECT_EQ(&table.owner_of(&flow.pacing), &flow);
+    EXPECT_EQ(&table.owner_of(&flow.recovery), &flow);
+  }
+}
+
+TEST(FlowTable, WhatAPacketTouchesIsWhatIsFetchedForIt) {
+  Flow flow;
+  const auto at = [&](const auto& member) {
+    return static_cast<size_t>(reinterpret_cast<const std::byte*>(&member) -
+                               reinterpret_cast<const std::byte*>(&flow));
+  };
+  constexpr size_t kHot = Flow::kHotLines * Flow::kLine;
+  EXPECT_EQ(at(flow.pacing), 0U);
+  EXPECT_LT(at(flow.rtt), at(flow.law_storage));
+  EXPECT_LT(at(flow.recovery), at(flow.law_storage));
+  EXPECT_EQ(at(flow.law_storage) + FlowLaw::kMaxBytes, kHot);
+  EXPECT_EQ(at(flow.member), kHot);
+}
+
 TEST(FlowTable, OfOne) {
   FlowTable table(1);
   Flow* f = table.open();

@@ -96,6 +96,7 @@ Nanos Sender::poll(Nanos now) {
   size_t done = 0;
   for (const auto& host : hosts_) done += host->receive(now);
   start_due(now);
+  fetch_due(now);
   done += lane_.wheel.advance(now, kMaxTimers, [&](Timer& timer) {
     auto& of_flow = static_cast<FlowTimer&>(timer);
     by_index_[of_flow.flow->host]->source().on_timer(of_flow, now);
@@ -107,6 +108,15 @@ Nanos Sender::poll(Nanos now) {
   }
   moved_ = done > 0;
   return next_deadline(now);
+}
+
+// In two passes, the second of which needs what the first one asked for.
+void Sender::fetch_due(Nanos now) {
+  lane_.wheel.foresee(now, [&](const Timer& t) { lane_.flows.owner_of(&t).prefetch(); });
+  lane_.wheel.foresee(now, [&](const Timer& t) {
+    const Flow& flow = lane_.flows.owner_of(&t);
+    if (!flow.in_flight.empty()) lane_.records.prefetch(flow.in_flight.tail());
+  });
 }
 
 void Sender::start_due(Nanos now) {

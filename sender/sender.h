@@ -76,6 +76,7 @@ class Sender {
 
   tl::expected<void, std::string> add_kinds(const config::Topology& topology,
                                             const SenderOptions& options);
+  void fetch_due(Nanos now);
   void start_due(Nanos now);
   void apply(const Event& event, Nanos now);
   [[nodiscard]] Nanos next_deadline(Nanos now) const;

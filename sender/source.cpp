@@ -73,15 +73,17 @@ void Source::stop(Flow& f, Nanos now) {
   leave_budget(f);
   uint64_t last = f.next_sequence;
   if (f.stage == Stage::kOpen) {
-    const double round = std::min(f.pacer.rate() * to_seconds(f.rtt.smoothed()),
-                                  f.law->window(f.state(now, ledger_.headroom(f))));
+    const double round =
+        std::min(f.pacer.rate() * to_seconds(f.rtt.smoothed()), f.law->window(state_of(f, now)));
     last += static_cast<uint64_t>(std::max(1.0, std::floor(round / f.kind->packet)));
   }
   if (f.stage == Stage::kClosing || last >= f.packets) return;  // about to end by itself
   f.cut_short = f.packets != kEndlessPackets;
   f.packets = last;
   f.last_size = f.kind->packet;
-  if (f.stage == Stage::kOpen) wake(f, now);
+  if (f.stage != Stage::kOpen) return;
+  FlowState state = state_of(f, now);
+  wake(f, state);
 }
 
 void Source::wind_down(Flow& f, Nanos now) {
@@ -99,8 +101,8 @@ void Source::on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint
     parts_.totals.unknown_flows.add();
     return;
   }
-  const Acknowledged done =
-      acknowledge(*f, parts_.lane.records, answer, ledger_.headroom(*f), parts_.lane.awake, now);
+  FlowState state = state_of(*f, now);
+  const Acknowledged done = acknowledge(*f, parts_.lane.records, answer, state, parts_.lane.awake);
   if (!done.matched) {
     parts_.totals.duplicate_acks.add();
     return;
@@ -117,25 +119,27 @@ void Source::on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint
   }
   credit(*f, done);
   if (done.measured) note_delays(*f);
-  after_answer(*f, done, now);
+  after_answer(*f, done, state);
 }
 
-void Source::after_answer(Flow& f, const Acknowledged& done, Nanos now) {
+void Source::after_answer(Flow& f, const Acknowledged& done, FlowState& state) {
+  const Nanos now = state.now;
   const Losses losses = detect_losses(f, parts_.lane.records, ledger_.headroom(f), now);
   parts_.totals.lost_packets.add(losses.count);
-  drop_covered(f);
+  if (!f.lost.empty()) drop_covered(f);
   ledger_.settle(f);
   if (f.stage == Stage::kClosing && f.in_flight.empty() && f.lost.empty()) {
     finish(f, !f.cut_short, now);
     return;
   }
-  set_rate(f, now);
+  update(f, state);
+  set_rate(f, state);
   tell_strategy(f, now);
   // The handshake's answer is the first chance to send: now, not a wheel's turn later.
   if (done.own == Kind::kSyn) {
     on_pacing(f, now);
   } else {
-    wake(f, now);
+    wake(f, state);
   }
   arm_recovery(f, losses.next);
 }
@@ -163,14 +167,15 @@ void Source::on_recovery(Flow& f, Nanos now) {
 
   if (f.stage == Stage::kOpening) {
     // There is no rate yet: a SYN goes as soon as it is known to be needed.
-    const bool sent = !f.lost.empty()       ? send_again(f, now) > 0
+    const bool sent = !f.lost.empty()       ? send_again(f, state_of(f, now)) > 0
                       : f.in_flight.empty() ? send_control(f, Kind::kSyn, now)
                                             : true;
     arm_recovery(f, sent ? losses.next : now + kRetry);
     return;
   }
-  set_rate(f, now);
-  wake(f, now);
+  FlowState state = state_of(f, now);
+  set_rate(f, state);
+  wake(f, state);
   arm_recovery(f, losses.next);
 }
 
@@ -201,7 +206,7 @@ void Source::note_delays(const Flow& f) {
 }
 
 void Source::tell_strategy(Flow& f, Nanos now) {
-  if (f.wants_budget)
+  if (f.wants_budget && parts_.strategy->watching())
     parts_.strategy->heard(f.member, f.pacer.rate(), f.law->price(), f.rtt.smoothed(), now);
 }
 
@@ -242,7 +247,7 @@ void Source::report(Flow& f, bool completed, Nanos now) {
                                    .start = f.asked,
                                    .end = now,
                                    .bytes = f.delivered,
-                                   .packets = static_cast<uint32_t>(f.delivered_packets),
+                                   .packets = f.delivered_packets,
                                    .retransmissions = f.retransmissions,
                                    .completed = completed});
 }

@@ -56,6 +56,19 @@ class Source {
   /// Forgets a flow at once, unfinished.
   void abandon(Flow& flow, Nanos now);
 
+  /// An answer to this flow will be taken soon: fetches its state, then the record of its oldest
+  /// packet in flight, then that of the next, each of which needs what was fetched before.
+  void expect(uint32_t id) const { parts_.lane.flows.prefetch(id); }
+  void expect_oldest(uint32_t id) const {
+    const uint32_t oldest = oldest_of(id);
+    if (oldest != kNoRecord) parts_.lane.records.prefetch(oldest);
+  }
+  void expect_next(uint32_t id) const {
+    const uint32_t oldest = oldest_of(id);
+    if (oldest == kNoRecord) return;
+    const uint32_t next = parts_.lane.records[oldest].next;
+    if (next != kNoRecord) parts_.lane.records.prefetch(next);
+  }
   /// An answer to one of this host's flows; `port` is where it came to, `congestion` B long.
   void on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint16_t port, Nanos now);
 
@@ -69,14 +82,14 @@ class Source {
  private:
   void on_pacing(Flow& flow, Nanos now);
   void on_recovery(Flow& flow, Nanos now);
-  void after_answer(Flow& flow, const Acknowledged& done, Nanos now);
+  void after_answer(Flow& flow, const Acknowledged& done, FlowState& state);
   void note_delays(const Flow& flow);
 
-  uint32_t send_next(Flow& flow, Nanos now);
-  uint32_t send_new(Flow& flow, Nanos now);
-  uint32_t send_again(Flow& flow, Nanos now);
+  uint32_t send_next(Flow& flow, FlowState& state);
+  uint32_t send_new(Flow& flow, const FlowState& state);
+  uint32_t send_again(Flow& flow, const FlowState& state);
   bool send_control(Flow& flow, wire::Kind kind, Nanos now);
-  bool transmit(Flow& flow, uint32_t index, Nanos now);
+  bool transmit(Flow& flow, uint32_t index, const FlowState& state);
   /// What tells one frame of a flow from another.
   struct Outgoing {
     wire::Kind kind;
@@ -91,15 +104,27 @@ class Source {
   void send_probe(Flow& flow, uint64_t sequence, Nanos now);
   /// The flow might have sent for `idle` and did not.
   void paused(Flow& flow, Nanos idle, Nanos now);
-  void write_congestion(Flow& flow, SentPacket& r, uint8_t* header, Nanos now);
+  void write_congestion(Flow& flow, SentPacket& r, uint8_t* header, const FlowState& state);
 
-  [[nodiscard]] static bool sendable(const Flow& flow);
-  [[nodiscard]] bool window_open(const Flow& flow, Nanos now) const;
+  [[nodiscard]] uint32_t oldest_of(uint32_t id) const {
+    const Flow* f = parts_.lane.flows.find(id);
+    return f == nullptr ? kNoRecord : f->in_flight.head();
+  }
+  [[nodiscard]] FlowState state_of(const Flow& flow, Nanos now) const {
+    return flow.state(now, ledger_.headroom(flow));
+  }
+  void update(const Flow& flow, FlowState& state) const {
+    flow.update(state, ledger_.headroom(flow));
+  }
+  [[nodiscard]] static bool window_open(const Flow& flow, const FlowState& state) {
+    return flow.in_flight_bytes == 0 ||
+           static_cast<double>(flow.in_flight_bytes + flow.kind->packet) <= flow.law->window(state);
+  }
   void drop_covered(Flow& flow);
-  void set_rate(Flow& flow, Nanos now);
+  void set_rate(Flow& flow, const FlowState& state);
   [[nodiscard]] static bool at_floor(const Flow& flow);
-  void wake(Flow& flow, Nanos now);
-  void arm_pacing(Flow& flow, Nanos not_before, Nanos now);
+  void wake(Flow& flow, FlowState& state);
+  void arm_pacing(Flow& flow, Nanos not_before, const FlowState& state);
   void arm_recovery(Flow& flow, Nanos next_loss);
   void credit(Flow& flow, const Acknowledged& done);
   void tell_strategy(Flow& flow, Nanos now);

@@ -1,18 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sending: what goes next, when, and how it becomes a frame.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 #include <rte_mbuf.h>
 
 #include "common/dpdk/buffer.h"
+#include "common/wire/bytes.h"
 #include "common/wire/checksum.h"
 #include "sender/source.h"
 
 namespace turnpike::sender {
 
 using wire::Kind;
+
+namespace {
+
+/// Sum of words that have just been written one by one, a multiple of four bytes; to be folded.
+uint64_t sum_of_words(std::span<const uint8_t> data) {
+  uint64_t sum = 0;
+  for (size_t at = 0; at < data.size(); at += sizeof(uint32_t)) {
+    uint32_t word = wire::load_be32(data.data() + at);
+    // Keeps the compiler from wider loads, which would wait until all these stores are done.
+    __asm__("" : "+r"(word));
+    sum += word;  // its halves are two words of the checksum, and fold() adds them up
+  }
+  return sum;
+}
+
+/// There is one writer, so that no read-modify-write is needed.
+void add(std::atomic<double>& total, double amount) {
+  total.store(total.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+}
+
+}  // namespace
 
 void Source::on_pacing(Flow& f, Nanos now) {
   // Before anything is sent: what lies too far back must not go out as a burst.
@@ -21,9 +45,12 @@ void Source::on_pacing(Flow& f, Nanos now) {
     paused(f, idle, now);
   }
   Nanos not_before = now;
-  for (unsigned burst = 0; f.pacer.due() <= now && sendable(f) && window_open(f, now); ++burst) {
+  const bool was_idle = f.in_flight.empty();
+  FlowState state = state_of(f, now);
+  for (unsigned burst = 0; f.pacer.due() <= now && f.sendable() && window_open(f, state); ++burst) {
     if (burst == kMaxBurst) break;  // others are due as well; this one is again at once
-    const uint32_t size = send_next(f, now);
+    const uint32_t size = send_next(f, state);
+    update(f, state);
     if (size == 0) {
       not_before = now + kRetry;
       break;
@@ -35,22 +62,13 @@ void Source::on_pacing(Flow& f, Nanos now) {
     finish(f, !f.cut_short, now);  // what was to be sent again had arrived after all
     return;
   }
-  arm_pacing(f, not_before, now);
-  arm_recovery(f, kNever);
+  arm_pacing(f, not_before, state);
+  // Otherwise the time-out has been armed since the last answer, and no send makes it earlier.
+  if (was_idle || !f.recovery.armed()) arm_recovery(f, kNever);
 }
 
-bool Source::sendable(const Flow& f) {
-  return !f.lost.empty() || f.stage == Stage::kOpen;  // an open flow has data or its FIN to send
-}
-
-bool Source::window_open(const Flow& f, Nanos now) const {
-  if (f.in_flight_bytes == 0) return true;
-  const double window = f.law->window(f.state(now, ledger_.headroom(f)));
-  return static_cast<double>(f.in_flight_bytes + f.kind->packet) <= window;
-}
-
-void Source::arm_pacing(Flow& f, Nanos not_before, Nanos now) {
-  if (!sendable(f) || !window_open(f, now)) {
+void Source::arm_pacing(Flow& f, Nanos not_before, const FlowState& state) {
+  if (!f.sendable() || !window_open(f, state)) {
     parts_.lane.wheel.cancel(f.pacing);
     return;
   }
@@ -59,29 +77,32 @@ void Source::arm_pacing(Flow& f, Nanos not_before, Nanos now) {
 }
 
 void Source::paused(Flow& f, Nanos idle, Nanos now) {
-  f.law->on_pause(f.state(now, ledger_.headroom(f)), idle);
+  f.law->on_pause(state_of(f, now), idle);
   ledger_.settle(f);
-  set_rate(f, now);
+  set_rate(f, state_of(f, now));
 }
 
-void Source::wake(Flow& f, Nanos now) {
+void Source::wake(Flow& f, FlowState& state) {
+  const Nanos now = state.now;
   if (!f.pacing.armed()) {
-    if (f.pacer.due() < now) paused(f, now - f.pacer.due(), now);
+    if (f.pacer.due() < now) {
+      paused(f, now - f.pacer.due(), now);
+      update(f, state);
+    }
     f.pacer.resume(now);
   }
-  arm_pacing(f, now, now);
+  arm_pacing(f, now, state);
 }
 
-void Source::set_rate(Flow& f, Nanos now) {
-  const FlowState state = f.state(now, ledger_.headroom(f));
+void Source::set_rate(Flow& f, const FlowState& state) {
   const double floor = bytes_per_second(f.law->least_rate(state));
   const double wanted = bytes_per_second(f.law->rate(state));
   // Its law knows the application's limit and wants no more budget than that takes. Of a flow that
   // the line holds back it does not: that flow keeps its budget, as if the line were a link.
   const double rate = std::min({std::max(wanted, floor), parts_.line_rate, f.kind->limit});
-  f.pacer.set_rate(rate, now);
+  f.pacer.set_rate(rate, state.now);
   const double cost = f.law->price().count() * rate, granted = f.law->granted().count();
-  f.unpaid = at_floor(f) && cost > granted ? 1 - granted / cost : 0;
+  f.unpaid = cost > granted && at_floor(f) ? 1 - granted / cost : 0;
 }
 
 // Law and transport both keep the floor, one with the latest round trip, one with the smoothed.
@@ -90,15 +111,18 @@ bool Source::at_floor(const Flow& f) {
   return f.pacer.rate() <= floor * (1 + 1e-6);
 }
 
-uint32_t Source::send_next(Flow& f, Nanos now) {
-  drop_covered(f);
-  if (!f.lost.empty()) return send_again(f, now);
+uint32_t Source::send_next(Flow& f, FlowState& state) {
+  if (!f.lost.empty()) {
+    drop_covered(f);
+    update(f, state);
+  }
+  if (!f.lost.empty()) return send_again(f, state);
   if (f.stage != Stage::kOpen) return 0;
-  if (f.has_new()) return send_new(f, now);
-  return send_control(f, Kind::kFin, now) ? f.kind->headers : 0;
+  if (f.has_new()) return send_new(f, state);
+  return send_control(f, Kind::kFin, state.now) ? f.kind->headers : 0;
 }
 
-uint32_t Source::send_new(Flow& f, Nanos now) {
+uint32_t Source::send_new(Flow& f, const FlowState& state) {
   RecordPool& records = parts_.lane.records;
   const uint32_t i = records.take();
   if (i == kNoRecord) {
@@ -106,8 +130,8 @@ uint32_t Source::send_new(Flow& f, Nanos now) {
     return 0;
   }
   const uint32_t size = f.size_of(f.next_sequence);
-  records[i] = {.sequence = f.next_sequence, .size = size, .payload = size - f.kind->headers};
-  if (!transmit(f, i, now)) {
+  records[i].begin(Kind::kData, f.next_sequence, size, size - f.kind->headers);
+  if (!transmit(f, i, state)) {
     records.give_back(i);
     return 0;
   }
@@ -115,17 +139,17 @@ uint32_t Source::send_new(Flow& f, Nanos now) {
   if (!f.has_new()) {
     leave_budget(f);
     // The FIN rides right behind the last packet; should it find no room, pacing brings it later.
-    if (f.lost.empty()) send_control(f, Kind::kFin, now);
+    if (f.lost.empty()) send_control(f, Kind::kFin, state.now);
   }
   return size;
 }
 
-uint32_t Source::send_again(Flow& f, Nanos now) {
+uint32_t Source::send_again(Flow& f, const FlowState& state) {
   RecordPool& records = parts_.lane.records;
   const uint32_t i = f.lost.head();
   const uint32_t size = records[i].size;
   f.lost.remove(records, i);
-  if (!transmit(f, i, now)) {
+  if (!transmit(f, i, state)) {
     f.lost.push_back(records, i);
     return 0;
   }
@@ -145,8 +169,8 @@ bool Source::send_control(Flow& f, Kind kind, Nanos now) {
     return false;
   }
   // A FIN's sequence is the number of packets before it; a SYN's is zero.
-  records[i] = {.sequence = f.next_sequence, .size = f.kind->headers, .kind = kind};
-  if (!transmit(f, i, now)) {
+  records[i].begin(kind, f.next_sequence, f.kind->headers, 0);
+  if (!transmit(f, i, state_of(f, now))) {
     records.give_back(i);
     return false;
   }
@@ -184,7 +208,7 @@ bool Source::put_frame(Flow& f, const Outgoing& out, Nanos now, Write&& write_co
   write_congestion(payload + wire::kHeaderSize);
   parts_.nic.stamp(f.kind->protocol->id, payload + wire::kHeaderSize, out.size,
                    out.kind == Kind::kSyn, now);
-  sum += wire::sum_words({payload + wire::kHeaderSize, congestion});
+  sum += sum_of_words({payload + wire::kHeaderSize, congestion});
   // The user's bytes are zeros: what was in the buffer before is nobody else's business.
   const size_t written = headers.headers_size() + length;
   const size_t dirty = parts_.lane.zeroed ? last_frame : m->data_len;
@@ -202,11 +226,12 @@ void Source::send_probe(Flow& f, uint64_t sequence, Nanos now) {
     parts_.totals.sent_probes.add();
 }
 
-bool Source::transmit(Flow& f, uint32_t index, Nanos now) {
+bool Source::transmit(Flow& f, uint32_t index, const FlowState& state) {
+  const Nanos now = state.now;
   SentPacket& r = parts_.lane.records[index];
   if (r.kind == Kind::kData && f.kind->protocol->make_receiver_law != nullptr && f.law->probe_due())
     send_probe(f, r.sequence, now);
-  const auto write = [&](uint8_t* header) { write_congestion(f, r, header, now); };
+  const auto write = [&](uint8_t* header) { write_congestion(f, r, header, state); };
   if (!put_frame(f, {r.kind, r.sequence, r.size}, now, write)) return false;
 
   r.sent = now;
@@ -218,19 +243,17 @@ bool Source::transmit(Flow& f, uint32_t index, Nanos now) {
     parts_.totals.sent_bytes.add(r.size);
     parts_.lane.groups[f.source].sent_bytes.add(r.size);
     const double cost = f.law->price().count() * r.size;
-    for (auto [total, part] :
-         {std::pair{&parts_.totals.spend, cost}, {&parts_.totals.floor_spend, cost * f.unpaid}})
-      total->store(total->load(std::memory_order_relaxed) + part, std::memory_order_relaxed);
+    add(parts_.totals.spend, cost);
+    if (f.unpaid != 0) add(parts_.totals.floor_spend, cost * f.unpaid);
   }
   return true;
 }
 
-void Source::write_congestion(Flow& f, SentPacket& r, uint8_t* header, Nanos now) {
+void Source::write_congestion(Flow& f, SentPacket& r, uint8_t* header, const FlowState& state) {
   if (f.wants_budget && f.target_version != parts_.strategy->version()) {
     f.target_version = parts_.strategy->version();
     f.law->set_target(parts_.strategy->target(f.member));
   }
-  const FlowState state = f.state(now, ledger_.headroom(f));
   switch (r.kind) {
     case Kind::kSyn:
       f.law->write_syn(state, r.size, header, r.note);

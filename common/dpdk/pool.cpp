@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "common/dpdk/dpdk_log.h"
+#include "common/dpdk/large_array.h"
 #include "common/dpdk/names.h"
 
 namespace turnpike {
@@ -15,19 +16,6 @@ namespace turnpike {
 namespace {
 
 constexpr size_t kLargePage = size_t{2} << 20;
-
-/// Zeros that begin on a large page; null where there is no memory.
-void* map_aligned(size_t length) {
-  void* all = mmap(nullptr, length + kLargePage, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (all == MAP_FAILED) return nullptr;
-  char* const begin = static_cast<char*>(all);
-  char* const memory = RTE_PTR_ALIGN_CEIL(begin, kLargePage);
-  if (memory > begin) munmap(begin, static_cast<size_t>(memory - begin));
-  munmap(memory + length, static_cast<size_t>(begin + kLargePage - memory));
-  madvise(memory, length, MADV_HUGEPAGE);  // slower without, not wrong
-  return memory;
-}
 
 }  // namespace
 
@@ -62,7 +50,7 @@ rte_mempool* Pool::create_in_own_memory(const char* name, const PoolOptions& o, 
   rte_pktmbuf_pool_init(pool, &layout);
   const size_t each = pool->header_size + pool->elt_size + pool->trailer_size;
   const size_t length = ((o.mbufs + o.mbufs / 64) * each / kLargePage + 2) * kLargePage;
-  void* memory = map_aligned(length);
+  void* memory = map_large(length);
   if (memory != nullptr) {
     const auto unmap = [](rte_mempool_memhdr* chunk, void*) { munmap(chunk->addr, chunk->len); };
     const int filled = rte_mempool_populate_iova(pool, static_cast<char*>(memory), RTE_BAD_IOVA,

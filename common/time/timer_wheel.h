@@ -89,6 +89,19 @@ class TimerWheel {
     return tick > kMax >> shift_ ? kNever : Nanos(static_cast<int64_t>(tick << shift_));
   }
 
+  /// Timers that advance(now) is going to fire, as far as they are known at a glance: the first of
+  /// each tick of the block of 64 that has been reached. For fetching what they will need.
+  template <class F>
+  void foresee(Nanos now, F&& visit) const {
+    if (!(wheels_ & 2)) return;
+    const uint64_t target = static_cast<uint64_t>(std::max<int64_t>(now.count(), 0)) >> shift_;
+    const uint64_t left = target >> kBits > current_ >> kBits ? kWidth - 1 : target % kWidth;
+    for (uint64_t due = occupied_[1] & (~uint64_t{0} >> (kWidth - 1 - left)); due != 0;
+         due &= due - 1)
+      visit(
+          static_cast<Timer&>(*slots_[kWidth + static_cast<size_t>(std::countr_zero(due))].next_));
+  }
+
   /// Fires timers whose deadline is `now` or earlier, never early and at most one tick late, in the
   /// order of their deadlines' ticks: calls on_expired(Timer&) with the timer unarmed. It may
   /// schedule and cancel any timer, this one too; what it makes due by `now` fires in the same
@@ -106,7 +119,11 @@ class TimerWheel {
           return fired;
         }
         current_ = next.begin;
-        refile(slot(next.wheel, next.index));
+        if (next.wheel == 1) {
+          make_due(slot(1, next.index));
+        } else {
+          refile(slot(next.wheel, next.index));
+        }
       }
       auto& timer = static_cast<Timer&>(*slots_[0].next_);
       __builtin_prefetch(timer.next_, 1);
@@ -151,6 +168,17 @@ class TimerWheel {
     append(slot(wheel, index), timer);
     occupied_[wheel] |= uint64_t{1} << index;
     wheels_ |= 1U << wheel;
+  }
+
+  // The slot is of the current tick and nothing else is due: the whole list goes over.
+  void make_due(TimerLink& slot) {
+    TimerLink& due = slots_[0];
+    due.next_ = slot.next_;
+    due.prev_ = slot.prev_;
+    due.next_->prev_ = due.prev_->next_ = &due;
+    vacate(slot);
+    occupied_[0] = 1;
+    wheels_ |= 1;
   }
 
   // The slot's first tick is the current one now: its timers belong further down, in their order.

@@ -3,6 +3,7 @@
 #include "common/time/timer_wheel.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -228,6 +229,30 @@ TEST(TimerWheel, FiredTimerMayGoAway) {
                           }),
             1U);
   EXPECT_EQ(wheel.next_deadline(), kNever);
+}
+
+TEST(TimerWheel, ForeseesTheFirstTimerOfEachTickThatIsDueAndMovesNone) {
+  constexpr unsigned kShift = 4;
+  std::mt19937 random(1);
+  for (int round = 0; round < 200; ++round) {
+    TimerWheel wheel(0_ns, kShift);
+    std::array<Timer, 100> timers;
+    for (Timer& t : timers) wheel.schedule(t, Nanos(1 + static_cast<int64_t>(random() % 3000)));
+    const Nanos reached(static_cast<int64_t>(random() % 1000));
+    wheel.advance(reached, timers.size(), [](Timer&) {});
+    const Nanos now = reached + Nanos(static_cast<int64_t>(random() % 1500));
+
+    std::vector<const Timer*> foreseen, fired;
+    wheel.foresee(now, [&](const Timer& t) { foreseen.push_back(&t); });
+    // Of what fires, the first of each tick within the block of 64 ticks that was reached.
+    int64_t last = -1;
+    wheel.advance(now, timers.size(), [&](Timer& t) {
+      const int64_t tick = ((t.deadline().count() - 1) >> kShift) + 1;
+      if (tick != last && tick >> 6 == reached.count() >> kShift >> 6) fired.push_back(&t);
+      last = tick;
+    });
+    ASSERT_EQ(foreseen, fired);
+  }
 }
 
 TEST(TimerWheel, MayGoAwayBeforeItsTimers) {

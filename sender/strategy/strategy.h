@@ -43,10 +43,12 @@ class Strategy {
     changed();
   }
 
+  /// Whether it wants to hear at all.
+  [[nodiscard]] bool watching() const { return next_review_ != kNever; }
   /// What an ACK told of a flow that has joined: the pace from now on in B/s, $/B, and the smoothed
   /// round trip. Now and then that is the occasion for a review.
   void heard(Member& member, double rate, Price price, Nanos rtt, Nanos now) {
-    if (next_review_ == kNever) return;
+    if (!watching()) return;
     member.count(now);
     member.rate = rate;
     member.price = price.count();

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Arrays of a fixed length in large pages: what is looked up all over a table of hundreds of
+// megabytes would otherwise miss the TLB at every look.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+
+namespace turnpike {
+
+/// Zeros that begin on a 2 MB page and end with the page of 4 KB that holds the last of `length` B,
+/// in large pages as far as the kernel has them; null where there is no memory. munmap() it.
+void* map_large(size_t length);
+void unmap_large(void* memory, size_t length);
+
+/// Constructs its elements once; they never move.
+template <class T>
+class LargeArray {
+ public:
+  /// Throws std::bad_alloc.
+  explicit LargeArray(size_t size)
+      : size_(size), elements_(static_cast<T*>(map_large(size * sizeof(T)))) {
+    if (elements_ == nullptr) throw std::bad_alloc();
+    std::uninitialized_value_construct_n(elements_, size_);
+  }
+  ~LargeArray() {
+    std::destroy_n(elements_, size_);
+    unmap_large(elements_, size_ * sizeof(T));
+  }
+  LargeArray(const LargeArray&) = delete;
+  LargeArray& operator=(const LargeArray&) = delete;
+
+  [[nodiscard]] T& operator[](size_t i) { return elements_[i]; }
+  [[nodiscard]] const T& operator[](size_t i) const { return elements_[i]; }
+  [[nodiscard]] size_t size() const { return size_; }
+
+ private:
+  size_t size_;
+  T* elements_;
+};
+
+}  // namespace turnpike
