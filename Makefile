@@ -31,7 +31,7 @@ build:  ## install what the build needs, configure, compile into build/
 bench: setup build  ## run the benchmarks, write bench/results/HOST-DATE.json
 	@bench/run.py
 
-bench-beside: setup build  ## cycles per packet beside dpdk-testpmd, over the same ports
+bench-beside: setup build  ## cycles per packet of router and sender beside dpdk-testpmd, over the same ports
 	@bench/beside.py
 
 bench-check: setup build  ## hold instructions per packet against the committed ones

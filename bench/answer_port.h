@@ -14,9 +14,9 @@
 
 #include <rte_mbuf.h>
 
+#include "bench/pacing_check.h"
 #include "common/dpdk/buffer.h"
 #include "common/dpdk/queue_pair.h"
-#include "common/metrics/histogram.h"
 #include "common/protocols/fcp/header.h"
 #include "common/wire/frame_builder.h"
 #include "common/wire/turnpike_header.h"
@@ -41,6 +41,7 @@ class AnswerPort final : public QueuePair {
   }
 
   uint16_t rx(Nanos now, std::span<rte_mbuf*> out) override {
+    if (check_ != nullptr) check_->polled(now);
     uint16_t n = 0;
     while (n < out.size() && head_ != tail_ && at(head_).due <= now) {
       rte_mbuf* m = take_buffer(pool_);
@@ -52,7 +53,7 @@ class AnswerPort final : public QueuePair {
   }
 
   uint16_t tx(Nanos now, std::span<rte_mbuf*> burst) override {
-    const Nanos moment = clock ? clock() : now;
+    const Nanos moment = check_ != nullptr ? clock_() : now;
     for (rte_mbuf* m : burst) {
       if (tail_ - head_ == answers_.size()) std::abort();  // the bench is wrong
       take(*m, now, moment);
@@ -66,16 +67,13 @@ class AnswerPort final : public QueuePair {
   }
 
   [[nodiscard]] uint64_t data() const { return data_; }
-  /// From now on, gaps between a flow's packets are held against `ideal`; `flows`: ids lie below
-  /// the next power of two.
-  void measure_gaps(Nanos ideal, size_t flows) {
-    ideal_ = ideal;
-    last_.assign(flows, Nanos(0));
+  /// From now on `check` hears of every poll and of every data packet, with the time that `clock`
+  /// gives; flows' ids lie below its number of flows, a power of two, when cut to its bits.
+  void watch(PacingCheck& check, size_t flows, std::function<Nanos()> clock) {
+    check_ = &check;
+    flow_mask_ = flows - 1;
+    clock_ = std::move(clock);
   }
-  /// ns that a gap was longer or shorter than it should be.
-  [[nodiscard]] const metrics::Histogram& gap_errors() const { return errors_; }
-
-  std::function<Nanos()> clock;  // for gaps, where time is real
 
  private:
   static constexpr size_t kPayloadAt = wire::kEthernetSize + wire::kIpv4Size + wire::kUdpSize;
@@ -111,14 +109,7 @@ class AnswerPort final : public QueuePair {
     a.kind = answer_to(h.kind);
     std::memcpy(a.congestion.data(), frame + kPayloadAt + wire::kHeaderSize, fcp::kHeaderSize);
     wire::store_f32(a.congestion.data() + fcp::kPriceOffset, options_.price);
-    if (!last_.empty() && h.kind == wire::Kind::kData)
-      note_gap(h.flow & (last_.size() - 1), moment);
-  }
-
-  void note_gap(size_t flow, Nanos moment) {
-    const Nanos gap = moment - std::exchange(last_[flow], moment);
-    if (gap == moment) return;  // its first
-    errors_.record(static_cast<uint64_t>(std::abs((gap - ideal_).count())));
+    if (check_ != nullptr && h.kind == wire::Kind::kData) check_->sent(h.flow & flow_mask_, moment);
   }
 
   void write(const Answer& a, rte_mbuf& m) const {
@@ -146,9 +137,9 @@ class AnswerPort final : public QueuePair {
   std::array<uint8_t, kPayloadAt> headers_{};
   std::vector<Answer> answers_;
   uint64_t head_ = 0, tail_ = 0, data_ = 0;
-  Nanos ideal_{0};
-  std::vector<Nanos> last_;  // packet, by flow; empty: gaps are not measured
-  metrics::Histogram errors_;
+  PacingCheck* check_ = nullptr;
+  size_t flow_mask_ = 0;
+  std::function<Nanos()> clock_;
 };
 
 }  // namespace turnpike::bench

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Forwards the same packets over the same kind of port with dpdk-testpmd and with turnpike-router, and
-# says how many cycles a packet takes each. A port is a net_pcap device that receives a prepared capture
-# over and over, from memory, and drops what is sent (DPDK's guide to the Pcap poll mode driver,
-# infinite_rx). All run in turns, one forwarding lcore, bursts of 32, as many buffers; each ratio is of
+# says how many cycles a packet takes each; likewise what testpmd and turnpike-sender make. A port is a
+# net_pcap device that receives a prepared capture over and over, from memory, and drops what is sent
+# (DPDK's guide to the Pcap poll mode driver, infinite_rx); where packets are made, an empty one. All run in turns, one forwarding lcore, bursts of 32, as many buffers; each ratio is of
 # one round, so that what else the machine does meanwhile concerns both sides of it.
 import argparse
 import json
 import pathlib
 import re
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,13 @@ WARM_UP = 2      # readings that do not count
 SMALLEST_FCP = 72  # B: headers of IPv4, UDP, Turnpike and FCP, no payload
 IMIX = [46, 46, 576, 46, 46, 576, 46, 576, 46, 46, 576, 1500]  # 7 : 4 : 1
 ROUTES = 1_000_000
+
+
+SENT = "sent 64"  # the load that testpmd and the sender make themselves
+TXONLY = "testpmd txonly"
+SENT_DATAGRAM = 46  # B
+SENT_FLOWS = 100
+SENT_PPS = 100_000_000  # of which as many are sent as can be
 
 
 class Failed(Exception):
@@ -79,6 +87,9 @@ LOADS = {
 }
 
 
+ALL_LOADS = [*LOADS, SENT]
+
+
 def routes(table, folder):
     """The YAML of a table: the lower half of the addresses to the left, the upper to the right, by two
     routes or by a million /24 at even distances, without 10/8, where the links are, and 127/8."""
@@ -109,14 +120,14 @@ def topology(folder, name, load, run, cpu):
     return file
 
 
-def testpmd(mode, load, captures, cpu, main_cpu, seconds):
-    """Packets per second in each window, from testpmd's own port statistics."""
-    devices = [f"--vdev=net_pcap{i},rx_pcap={captures}/{side}.pcap,infinite_rx=1"
-               for i, side in enumerate(("left", "right"))]
+def testpmd(mode, buffers, ports, chosen, more=()):
+    """Packets per second in each window, from testpmd's own port statistics; `ports` are arguments of
+    net_pcap devices."""
+    devices = [f"--vdev=net_pcap{i},{port}" for i, port in enumerate(ports)]
     command = ["dpdk-testpmd", "--no-huge", "-m", "640", "--no-shconf", "--no-telemetry", "--no-pci",
-               "--lcores", f"0@{main_cpu},1@{cpu}", *devices, "--", "-i", f"--forward-mode={mode}",
-               "--nb-cores=1", "--burst=32", f"--total-num-mbufs={load.buffers}", "--mbcache=256",
-               "--rxd=1024", "--txd=1024"]
+               "--lcores", f"0@{chosen.main_cpu},1@{chosen.cpu}", *devices, "--", "-i",
+               f"--forward-mode={mode}", "--nb-cores=1", "--burst=32", f"--total-num-mbufs={buffers}",
+               "--mbcache=256", "--rxd=1024", "--txd=1024", *more]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True) as process:
         def say(line):
@@ -124,15 +135,15 @@ def testpmd(mode, load, captures, cpu, main_cpu, seconds):
             process.stdin.flush()
         say("start")
         time.sleep(1)  # its ports start, and what waits there is flushed
-        for _ in range(WARM_UP + round(seconds / WINDOW)):
+        for _ in range(WARM_UP + round(chosen.seconds / WINDOW)):
             say("show port stats all")
             time.sleep(WINDOW)
         said = process.communicate("stop\nquit\n", timeout=30)[0]
     rates = [int(n) for n in re.findall(r"Tx-pps: +(\d+)", said)]
-    if process.returncode != 0 or len(rates) < 2 * (WARM_UP + 1):
+    n = len(devices)
+    if process.returncode != 0 or len(rates) < n * (WARM_UP + 1):
         raise Failed("dpdk-testpmd said:\n" + said)
-    windows = [a + b for a, b in zip(rates[::2], rates[1::2])]
-    return windows[WARM_UP:]
+    return [sum(rates[i:i + n]) for i in range(0, len(rates), n)][WARM_UP:]
 
 
 def router(build, file, sizes, law, seconds):
@@ -154,6 +165,43 @@ def router(build, file, sizes, law, seconds):
     return windows[WARM_UP:]
 
 
+def sender(build, folder, chosen):
+    """Packets per second over a whole run of an open-loop stream, of which more is asked than can be."""
+    port = f"pcap: {{ rx: {folder}/empty.pcap }}"
+    file = folder / "stream.yaml"
+    file.write_text(f"run: {{ duration: {chosen.seconds} s, output: {folder}/out }}\n"
+                    "hosts: { source: {}, sink: {} }\n"
+                    "links: { line: { ends: [source, sink], rate: 1 Tbps, drain: line-rate, attach: "
+                    f"{{ source: {{ {port} }}, sink: {{ {port} }} }} }} }}\n"
+                    "traffic: { streams: { load: { from: source, to: sink,"
+                    f" frames: {{ sizes: {SENT_DATAGRAM + 18} B }},"
+                    f" rate: {{ packets: {SENT_PPS} /s }}, flows: {SENT_FLOWS} }} }} }}\n")
+    done = subprocess.run([build / "sender" / "turnpike-sender", file, "--node", "source", "--lcores",
+                           str(chosen.cpu), "--idle", "poll", "--live", "off"],
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Failed("turnpike-sender said:\n" + done.stderr)
+    stream = json.loads((folder / "out" / "summary.json").read_text())["streams"]["load"]
+    if stream["kept_up"] or not stream["sent_packets"]:
+        raise Failed(f"the sender was not driven to its limit:\n{done.stderr}")
+    return [stream["achieved_pps"]]
+
+
+def sending_rounds(build, folder, chosen):
+    """Cycles per packet of both in every round."""
+    # A capture without packets: its header alone, as pcap-savefile(5) has it.
+    (folder / "empty.pcap").write_bytes(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+    hz = hertz(build)
+    cycles = {TXONLY: [], "sender, a stream": []}
+    for _ in range(chosen.rounds):
+        for name, of in cycles.items():
+            rates = (testpmd("txonly", 16383, [f"rx_pcap={folder}/empty.pcap"], chosen,
+                             [f"--txpkts={SENT_DATAGRAM + 14}", "--txonly-multi-flow"])
+                     if name == TXONLY else sender(build, folder, chosen))
+            of.append(hz / statistics.median(rates))
+    return cycles
+
+
 def prepare(build, load, folder, cpu):
     """Captures and topology files of a load: the folder of each traffic, the file of each run."""
     captures, files = {}, {}
@@ -170,17 +218,23 @@ def prepare(build, load, folder, cpu):
     return captures, files
 
 
+def hertz(build):
+    """Of the time stamp counter."""
+    return json.loads(subprocess.run([build / "bench" / "bench-machine"], capture_output=True,
+                                     check=True).stdout)["tsc_hz"]
+
+
 def rounds(build, load, chosen, folder):
     """Cycles per packet of every run in every round: name -> list."""
-    hz = json.loads(subprocess.run([build / "bench" / "bench-machine"], capture_output=True,
-                                   check=True).stdout)["tsc_hz"]
+    hz = hertz(build)
     captures, files = prepare(build, load, folder, chosen.cpu)
     cycles = {name: [] for name in load.runs}
     for _ in range(chosen.rounds):
         for name, run in load.runs.items():
             if run.mode:
-                rates = testpmd(run.mode, load, captures[run.traffic], chosen.cpu, chosen.main_cpu,
-                                chosen.seconds)
+                ports = [f"rx_pcap={captures[run.traffic]}/{side}.pcap,infinite_rx=1"
+                         for side in ("left", "right")]
+                rates = testpmd(run.mode, load.buffers, ports, chosen)
             else:
                 rates = router(build, files[name], load.datagrams(run.traffic), run.law, chosen.seconds)
             cycles[name].append(hz / statistics.median(rates))
@@ -189,22 +243,29 @@ def rounds(build, load, chosen, folder):
 
 def measure(build, load, chosen):
     """Figures of a load's runs: name -> median, range, the median ratio to testpmd's mac mode on the
-    same packets, and B that a packet takes on an Ethernet on average, with FCS, preamble and gap."""
-    with tempfile.TemporaryDirectory(prefix="turnpike-beside-") as folder:
-        cycles = rounds(build, LOADS[load], chosen, pathlib.Path(folder))
-    out = {}
-    for name, run in LOADS[load].runs.items():
-        base = cycles["testpmd mac, FCP" if run.traffic == "fcp" else MAC]
-        out[name] = {"wire": round(statistics.mean(LOADS[load].datagrams(run.traffic)) + OVERHEAD, 2),
-                     "cycles": round(statistics.median(cycles[name]), 1),
-                     "least": round(min(cycles[name]), 1), "most": round(max(cycles[name]), 1),
-                     "ratio": round(statistics.median(c / b for c, b in zip(cycles[name], base)), 2)}
-    return out
+    same packets, or to its txonly mode where packets are made, and B that a packet takes on an Ethernet on average, with FCS, preamble and gap."""
+    with tempfile.TemporaryDirectory(prefix="turnpike-beside-") as name:
+        folder = pathlib.Path(name)
+        if load == SENT:
+            cycles = sending_rounds(build, folder, chosen)
+            return {name: summary(of, cycles[TXONLY], [SENT_DATAGRAM]) for name, of in cycles.items()}
+        cycles = rounds(build, LOADS[load], chosen, folder)
+    return {name: summary(cycles[name], cycles["testpmd mac, FCP" if run.traffic == "fcp" else MAC],
+                          LOADS[load].datagrams(run.traffic))
+            for name, run in LOADS[load].runs.items()}
+
+
+def summary(cycles, base, datagrams):
+    return {"wire": round(statistics.mean(datagrams) + OVERHEAD, 2),
+            "cycles": round(statistics.median(cycles), 1),
+            "least": round(min(cycles), 1), "most": round(max(cycles), 1),
+            "ratio": round(statistics.median(c / b for c, b in zip(cycles, base)), 2)}
 
 
 def add_options(options):
     options.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
-    options.add_argument("--loads", default=",".join(LOADS), help="some of: " + ",".join(LOADS))
+    options.add_argument("--loads", default=",".join(ALL_LOADS),
+                         help="some of: " + ",".join(ALL_LOADS))
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--seconds", type=float, default=1.5, help="each run is measured")
     options.add_argument("--cpu", type=int, default=1, help="that forwards")
@@ -221,7 +282,7 @@ def main():
         except Failed as why:
             print(f"beside: {why}", file=sys.stderr)
             return 1
-        print(f"{load:32} cycles/packet   least    most  to testpmd mac")
+        print(f"{load:32} cycles/packet   least    most  to testpmd")
         for name, f in figures.items():
             print(f"  {name:30} {f['cycles']:13.1f} {f['least']:7.1f} {f['most']:7.1f} {f['ratio']:10.2f}",
                   flush=True)

@@ -15,6 +15,8 @@ PAGE = ROOT / "docs" / "performance.md"
 SOURCE = re.compile(r"<!-- figures from (\S+) -->")
 LINE_RATE = 100e9  # bit/s
 BURST = 32
+NOT_MEASURED = "Not measured in this run.\n"
+TXONLY = "testpmd txonly"  # who made packets beside it made them, too
 
 
 def table(head, rows):
@@ -62,8 +64,17 @@ def render_machine(r):
 def render_beside(r):
     rows = [(f"{load}, {name}", number(f["cycles"]), f"{number(f['least'])} to {number(f['most'])}",
              f"{f['ratio']:.2f}", number(r["machine"]["tsc_hz"] / f["cycles"] / 1e6))
-            for load, runs in r.get("beside", {}).items() for name, f in runs.items()]
+            for load, runs in r.get("beside", {}).items() if TXONLY not in runs for name, f in runs.items()]
     return table(["packets, program", "cycles per packet", "least to most", "to testpmd mac", "Mpps"], rows)
+
+
+def render_sent(r):
+    rows = [(f"{load}, {name}", number(f["cycles"]), f"{number(f['least'])} to {number(f['most'])}",
+             f"{f['ratio']:.2f}", number(r["machine"]["tsc_hz"] / f["cycles"] / 1e6))
+            for load, runs in r["beside"].items() if TXONLY in runs for name, f in runs.items()]
+    if not rows:
+        return NOT_MEASURED
+    return table(["packets, program", "cycles per packet", "least to most", "to testpmd txonly", "Mpps"], rows)
 
 
 def render_cores(r):
@@ -108,10 +119,12 @@ def render_pacing(r):
     for name, f in r.get("sender", {}).items():
         of = re.match(r"sender/pacing/flows:(\d+)/pps:(\d+)/", name)
         if of:
-            rows.append([f"{int(of[1]):,} flows, {int(of[2]):,} packets/s"] +
-                        [number(f[key]) for key in ("p50_us", "p99_us", "p999_us", "stall_us")])
-    return table(["error of the gap between a flow's packets, us", "half", "99 %", "99.9 %",
-                  "longest time that the machine gave no poll"], rows)
+            for kind, what in (("gap", "gaps"), ("late", "lateness"), ("own", "lateness, the pacer's own")):
+                rows.append([f"{int(of[1]):,} flows, {int(of[2]):,} packets/s: {what}"] +
+                            [number(f[f"{kind}_{q}_us"]) for q in ("p50", "p99", "p999")] +
+                            [number(f["stall_us"])])
+    return table(["microseconds", "half", "99 %", "99.9 %", "longest time that the machine gave no poll"],
+                 rows)
 
 
 def render_sum(r):
@@ -167,19 +180,20 @@ def render_others(r):
 
 
 BLOCKS = {"machine": render_machine, "beside": render_beside, "cores": render_cores,
-          "forwarding": render_forwarding, "sender": render_sender, "pacing": render_pacing,
+          "forwarding": render_forwarding, "sent": render_sent, "sender": render_sender,
+          "pacing": render_pacing,
           "sum": render_sum, "wheel": render_wheel, "price": render_price, "parse": render_parse,
           "fib": render_fib, "others": render_others}
 
 
 # What of the results a block is made of, where a run may have left it out.
-PARTS = {"beside": "beside", "cores": "beside", "forwarding": "datapath", "sender": "sender", "pacing": "sender",
+PARTS = {"beside": "beside", "cores": "beside", "sent": "beside", "forwarding": "datapath", "sender": "sender", "pacing": "sender",
          **dict.fromkeys(("sum", "wheel", "price", "parse", "fib", "others"), "micro")}
 
 
 def block(name, results):
     if name in PARTS and PARTS[name] not in results:
-        return "Not measured in this run.\n"
+        return NOT_MEASURED
     return BLOCKS[name](results)
 
 

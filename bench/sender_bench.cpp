@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <string>
 #include <utility>
 
 #include <benchmark/benchmark.h>
@@ -16,22 +17,14 @@
 namespace turnpike::bench {
 namespace {
 
-constexpr double kPps = 4e6;
-constexpr int64_t kPerPoll = 32;
-
-Nanos rtt_of(unsigned flows) {
-  // Long enough for a packet of each flow, as the floor of one per round trip asks.
-  return std::max(Nanos(1_ms), from_seconds(2 * flows / kPps));
-}
-
 // Time is virtual and such that each poll finds 32 packets due and as many ACKs: what a packet
 // costs when the sender has no moment to spare.
 void saturated(benchmark::State& state) {
   const auto flows = static_cast<unsigned>(state.range(0));
   const auto begin = std::chrono::steady_clock::now();
-  Sending s(flows, kPps, rtt_of(flows));
-  const Nanos step = from_seconds(kPerPoll / kPps);
-  Nanos now = s.warm_up(step);
+  Sending s(flows);
+  const Nanos step = s.step();
+  Nanos now = s.warm_up();
   const std::chrono::duration<double> setup = std::chrono::steady_clock::now() - begin;
   measure(state, [&] { return s.poll(now += step); });
   state.counters["setup_s"] = setup.count();
@@ -39,33 +32,35 @@ void saturated(benchmark::State& state) {
 }
 BENCHMARK(saturated)->Name("sender/flows")->Arg(100)->Arg(10'000)->Arg(1'000'000);
 
-// Time is real: how far the gaps between a flow's packets are off, in microseconds. Arguments:
-// flows, packets a second of all together.
+double us(uint64_t ns) { return static_cast<double>(ns) * 1e-3; }
+
+// Time is real: how far packets are from the moments at which they should go, in microseconds.
+// Arguments: flows, packets a second of all together.
 void pacing(benchmark::State& state) {
   const auto flows = static_cast<unsigned>(state.range(0));
   const auto pps = static_cast<double>(state.range(1));
-  constexpr Nanos kTime = 2_s;
-  Sending s(flows, pps, std::max(Nanos(1_ms), from_seconds(2 * flows / pps)));
-  const Nanos start = s.warm_up(from_seconds(kPerPoll / pps));
-  s.port().measure_gaps(s.gap(), std::bit_ceil(s.sender().lane().flows.capacity()));
+  Sending s(flows, pps);
+  const Nanos time = std::max(Nanos(2_s), s.gap() * 8);  // a flow needs a few packets
+  const Nanos start = s.warm_up();
   const TscClock clock(rte_get_tsc_hz(), TscClock::ticks());
-  s.port().clock = [&] { return start + clock.now(); };
-  uint64_t packets = 0, late = 0, last = 0;
+  const size_t ids = std::bit_ceil(s.sender().lane().flows.capacity());
+  PacingCheck check(s.gap(), ids);
+  s.port().watch(check, ids, [&] { return start + clock.now(); });
+  uint64_t packets = 0;
   for (auto _ : state) {
-    const Nanos end = clock.now() + kTime;
-    for (Nanos now = clock.now(); now < end; now = clock.now()) {
-      const auto moment = static_cast<uint64_t>(now.count());
-      late = std::max(late, moment - std::exchange(last, moment));
-      packets += s.poll(start + now);
-    }
+    const Nanos end = clock.now() + time;
+    for (Nanos now = clock.now(); now < end; now = clock.now()) packets += s.poll(start + now);
   }
-  const auto& e = s.port().gap_errors();
   state.SetItemsProcessed(static_cast<int64_t>(packets));
-  state.counters["p50_us"] = static_cast<double>(e.quantile(0.5)) * 1e-3;
-  state.counters["p99_us"] = static_cast<double>(e.quantile(0.99)) * 1e-3;
-  state.counters["p999_us"] = static_cast<double>(e.quantile(0.999)) * 1e-3;
-  // The longest that the machine let pass between two polls.
-  state.counters["stall_us"] = static_cast<double>(late) * 1e-3;
+  for (const auto& [name, h] : {std::pair{"gap", &check.gap_errors()},
+                                {"late", &check.lateness()},
+                                {"own", &check.pacers_own()}}) {
+    const std::string of = name;
+    state.counters[of + "_p50_us"] = us(h->quantile(0.5));
+    state.counters[of + "_p99_us"] = us(h->quantile(0.99));
+    state.counters[of + "_p999_us"] = us(h->quantile(0.999));
+  }
+  state.counters["stall_us"] = us(static_cast<uint64_t>(check.longest().count()));
 }
 BENCHMARK(pacing)
     ->Name("sender/pacing")

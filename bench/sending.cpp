@@ -70,13 +70,14 @@ uint64_t Sending::poll(Nanos now) {
   return port_->data() - before;
 }
 
-Nanos Sending::warm_up(Nanos step) {
+Nanos Sending::warm_up() {
+  const Nanos step = this->step();
   Nanos now{0};
   const auto& totals = sender_->hosts()[0]->totals();
-  while (totals.opened_flows.read() < flows_) poll(now += step);
+  while (totals.opened_flows.read() < flows_) sender_->poll(now += step);
   // Rates follow the shares of the budget, which are told with the packets of two round trips.
   const Nanos settled = now + std::max(rtt_, gap()) * 3;
-  while (now < settled) poll(now += step);
+  while (now < settled) sender_->poll(now += step);
   return now;
 }
 

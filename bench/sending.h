@@ -2,6 +2,7 @@
 // The real sender with many paced FCP flows, at a port that acknowledges.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -15,15 +16,23 @@ namespace turnpike::bench {
 class Sending {
  public:
   static constexpr uint32_t kPacket = 256;  // B, the least a flow's packets may have
+  static constexpr double kPps = 4e6;       // of all flows together, where nothing else is said
+  static constexpr int64_t kPerPoll = 32;   // packets that fall due from one poll to the next
 
   /// `flows` at once, together at `pps`, each with a round trip of `rtt`, in which it must be due
   /// a packet.
   Sending(unsigned flows, double pps, Nanos rtt);
+  /// The same with a round trip long enough for a packet of each flow, as the floor of one per
+  /// round trip asks.
+  explicit Sending(unsigned flows, double pps = kPps)
+      : Sending(flows, pps, std::max(Nanos(1_ms), from_seconds(2 * flows / pps))) {}
 
   /// What is due by `now`; returns how many data packets went out.
   uint64_t poll(Nanos now);
-  /// Polls in steps of `step` of a virtual time until every flow is at its rate; returns that time.
-  Nanos warm_up(Nanos step);
+  /// Polls in steps of step() of a virtual time until every flow is at its rate; returns that time.
+  Nanos warm_up();
+  /// From one poll to the next, so that each finds kPerPoll packets due.
+  [[nodiscard]] Nanos step() const { return from_seconds(kPerPoll / pps_); }
 
   [[nodiscard]] AnswerPort& port() { return *port_; }
   [[nodiscard]] sender::Sender& sender() { return *sender_; }
