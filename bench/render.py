@@ -121,7 +121,8 @@ def render_pacing(r):
         if of:
             for kind, what in (("gap", "gaps"), ("late", "lateness"), ("own", "lateness, the pacer's own")):
                 rows.append([f"{int(of[1]):,} flows, {int(of[2]):,} packets/s: {what}"] +
-                            [number(f[f"{kind}_{q}_us"]) for q in ("p50", "p99", "p999")] +
+                            [number(f[f"{kind}_{q}_us"]) if kind == "gap" or f["judged"] > 0 else "not told"
+                             for q in ("p50", "p99", "p999")] +
                             [number(f["stall_us"])])
     return table(["microseconds", "half", "99 %", "99.9 %", "longest time that the machine gave no poll"],
                  rows)
