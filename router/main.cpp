@@ -14,6 +14,7 @@
 #include "common/config/load.h"
 #include "common/dpdk/eal.h"
 #include "common/metrics/log.h"
+#include "common/program/large_heap.h"
 #include "common/report/live.h"
 #include "common/units/text.h"
 #include "router/program/engine.h"
@@ -156,4 +157,7 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace turnpike::router
 
-int main(int argc, char** argv) { return turnpike::router::run(argc, argv); }
+int main(int argc, char** argv) {
+  turnpike::heap_in_large_pages();
+  return turnpike::router::run(argc, argv);
+}
