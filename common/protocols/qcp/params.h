@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "common/protocols/coexistence/params.h"
 #include "common/protocols/param.h"
 
 namespace turnpike::qcp {
@@ -20,7 +21,7 @@ enum LinkParam : size_t {
   kShortLinkParamCount,  // what follows needs the inter-byte interval
   kCount = kShortLinkParamCount,
   kPolice,
-  kLinkParamCount
+  kOwnLinkParamCount  // coexistence's follow
 };
 
 /// How flows are counted: by what they say of their rates (eq 4), where the link tells them more
@@ -32,7 +33,7 @@ inline constexpr std::array<std::string_view, 3> kCounts{"exact", "sharing", "si
 enum class Police { kOff, kOn };
 inline constexpr std::array<std::string_view, 2> kPolices{"off", "on"};
 
-inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
+inline constexpr std::array<ParamSpec, kOwnLinkParamCount> kOwnLinkParams{{
     {"alpha", ParamUnit::kNumber, 1, 0.01, 10, "share of the capacity to be used, eq 4"},
     {"beta", ParamUnit::kNumber, 1, 0, 10, "gain on the queue, eq 4"},
     {"interval", ParamUnit::kTime, 0, 0, 60,
@@ -53,6 +54,7 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
      "fast (section 10.4)",
      kPolices},
 }};
+inline constexpr auto kLinkParams = coexistence::with_tcp(kOwnLinkParams);
 inline constexpr std::span<const ParamSpec> kShortLinkParams =
     std::span(kLinkParams).first<kShortLinkParamCount>();
 
@@ -97,12 +99,14 @@ inline constexpr std::array<Preset::Value, 2> kCountedValues{{
     {false, "start", static_cast<double>(Start::kWindow)},
     {false, "syn", static_cast<double>(Syn::kFlow)},
 }};
-inline constexpr std::array<Preset, 2> kPresets{{
+inline constexpr std::array<Preset, 3> kPresets{{
     {"paper", "QCP as its paper simulates it: equation 4, gains 1 and 1", {}},
     {"counted",
      "flows count from their SYN on, and send but two packets before they are told a rate: nothing "
      "is lost when many begin together, and a flow takes a round trip more",
      kCountedValues},
+    {"friendly", "TCP has a queue of its own, over RED, and a fair share of the link (section 11)",
+     coexistence::kFriendly},
 }};
 
 }  // namespace turnpike::qcp

@@ -2,11 +2,25 @@
 // QCP's lines in the registry, one for each form of its header.
 #pragma once
 
+#include "common/protocols/coexistence/link.h"
 #include "common/protocols/qcp/flow.h"
 #include "common/protocols/qcp/link.h"
 #include "common/protocols/registry.h"
 
 namespace turnpike::qcp {
+
+/// What a packet tells of its flow: its window is what it sends in its round trip.
+inline coexistence::Told told(const uint8_t* header, uint32_t size) {
+  const Header h = load(header);
+  if (!credible(h) || h.common.rtt_ns == 0) return {};
+  const double rtt = h.common.rtt_ns * 1e-9, flow = static_cast<double>(size) * h.interval;
+  return {.flow = flow, .flow_window = rtt * size, .flow_rtt = rtt * flow};
+}
+
+inline std::unique_ptr<LinkLaw> make_link(const ParamValues& params, unsigned shards) {
+  return coexistence::beside_tcp(std::make_unique<Link>(params, shards), told, params,
+                                 kOwnLinkParamCount, shards);
+}
 
 inline constexpr Protocol kProtocol{
     .name = "qcp",
@@ -15,7 +29,7 @@ inline constexpr Protocol kProtocol{
     .link_params = kLinkParams,
     .flow_params = kFlowParams,
     .presets = kPresets,
-    .make_link_law = make_link_law<Link>,
+    .make_link_law = make_link,
     .make_flow_law = make_flow_law<Flow>,
 };
 

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "common/protocols/coexistence/params.h"
 #include "common/protocols/param.h"
 
 namespace turnpike::xcp {
@@ -16,10 +17,10 @@ enum LinkParam : size_t {
   kLeastInterval,
   kMostInterval,
   kTestEvery,
-  kLinkParamCount
+  kOwnLinkParamCount  // coexistence's follow
 };
 
-inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
+inline constexpr std::array<ParamSpec, kOwnLinkParamCount> kOwnLinkParams{{
     {"alpha", ParamUnit::kNumber, 0.4, 0, 10, "gain on spare capacity, eq 1"},
     {"beta", ParamUnit::kNumber, 0.226, 0, 10, "gain on the persistent queue, eq 1"},
     {"gamma", ParamUnit::kNumber, 0.1, 0, 1, "share of the traffic that is shuffled, eq 2"},
@@ -29,6 +30,7 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
     {"test_every", ParamUnit::kTime, 0, 0, 3600,
      "between tests of whether a flow does as it is told, section 7; 0: none"},
 }};
+inline constexpr auto kLinkParams = coexistence::with_tcp(kOwnLinkParams);
 
 enum FlowParam : size_t { kPrice, kFirstWindow, kDeaf, kClaimedRtt, kFlowParamCount };
 
@@ -41,8 +43,10 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
      "what it says of its round trip; other than 1 misbehaves"},
 }};
 
-inline constexpr std::array<Preset, 1> kPresets{{
+inline constexpr std::array<Preset, 2> kPresets{{
     {"paper", "XCP as published (SIGCOMM 2002)", {}},
+    {"friendly", "TCP has a queue of its own, over RED, and a fair share of the link (section 8.2)",
+     coexistence::kFriendly},
 }};
 
 }  // namespace turnpike::xcp

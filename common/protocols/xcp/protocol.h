@@ -2,11 +2,25 @@
 // XCP's line in the registry.
 #pragma once
 
+#include "common/protocols/coexistence/link.h"
 #include "common/protocols/registry.h"
 #include "common/protocols/xcp/flow.h"
 #include "common/protocols/xcp/link.h"
 
 namespace turnpike::xcp {
+
+/// What a packet tells of its flow where TCP has a queue beside it.
+inline coexistence::Told told(const uint8_t* header, uint32_t size) {
+  const Header h = load(header);
+  if (!credible(h) || h.rtt_ns == 0) return {};
+  const double rtt = h.rtt_ns * 1e-9, flow = rtt * size / h.window;
+  return {.flow = flow, .flow_window = rtt * size, .flow_rtt = rtt * flow};
+}
+
+inline std::unique_ptr<LinkLaw> make_link(const ParamValues& params, unsigned shards) {
+  return coexistence::beside_tcp(std::make_unique<Link>(params, shards), told, params,
+                                 kOwnLinkParamCount, shards);
+}
 
 inline constexpr Protocol kProtocol{
     .name = "xcp",
@@ -15,7 +29,7 @@ inline constexpr Protocol kProtocol{
     .link_params = kLinkParams,
     .flow_params = kFlowParams,
     .presets = kPresets,
-    .make_link_law = make_link_law<Link>,
+    .make_link_law = make_link,
     .make_flow_law = make_flow_law<Flow>,
 };
 

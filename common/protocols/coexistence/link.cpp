@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/protocols/coexistence/link.h"
+
+#include <algorithm>
+
+#include "common/protocols/coexistence/params.h"
+#include "common/protocols/tcp/link.h"
+
+namespace turnpike::coexistence {
+namespace {
+
+constexpr double kLeastLoss = 1e-6;  // what the throughput equation can be asked
+constexpr Nanos kLeastStep = 1_ms, kMostStep = 10_s;
+
+double read(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
+void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_relaxed); }
+
+/// The packets of one class out of a burst, in order, and where they were.
+class Picked {
+ public:
+  Picked(std::span<const PricedPacket> burst, bool own) {
+    for (size_t i = 0; i < burst.size(); ++i) {
+      if ((burst[i].header != nullptr) != own) continue;
+      packets_[count_] = burst[i];
+      at_[count_++] = static_cast<uint8_t>(i);
+    }
+  }
+  [[nodiscard]] std::span<PricedPacket> packets() { return {packets_.data(), count_}; }
+
+  /// Verdicts go back to where the packets came from; a bit of each there for a bit of each here.
+  uint64_t give_back(std::span<PricedPacket> burst, uint64_t bits) const {
+    uint64_t there = 0;
+    for (size_t k = 0; k < count_; ++k) {
+      burst[at_[k]].verdict = packets_[k].verdict;
+      there |= (bits >> k & 1) << at_[k];
+    }
+    return there;
+  }
+
+ private:
+  static constexpr size_t kBurst = 64;  // LinkLaw's most
+
+  std::array<PricedPacket, kBurst> packets_;
+  std::array<uint8_t, kBurst> at_{};
+  size_t count_ = 0;
+};
+
+}  // namespace
+
+Link::Link(std::unique_ptr<LinkLaw> own, std::unique_ptr<LinkLaw> tcp, Reader read, double kappa,
+           double loss_memory, unsigned shards)
+    : own_(std::move(own)),
+      tcp_(std::move(tcp)),
+      read_(read),
+      loss_gain_(1 / loss_memory),
+      share_(kappa),
+      sums_(shards) {}
+
+// Thresholds are of the buffer: one that were of the whole link's would be a long wait at a share
+// of it, and flows with windows alike would not have rates alike.
+LinkState Link::part(const LinkState& link, Class c) const {
+  const double share = weight(c);
+  return {
+      .capacity = share * link.capacity, .queue = link.queues[c], .buffer = share * link.buffer};
+}
+
+double Link::weight(unsigned queue_class) const {
+  const double tcp = read(tcp_share_);
+  return queue_class == kTcp ? tcp : 1 - tcp;
+}
+
+uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+                      Nanos now) {
+  uint64_t refused = 0;
+  for (const Class c : {kOwn, kTcp}) {
+    Picked picked(burst, c == kOwn);
+    const uint64_t bits = law(c).arrive(index, picked.packets(), part(link, c), now);
+    refused |= picked.give_back(burst, bits);
+    count(index, picked.packets(), c);
+  }
+  return refused;
+}
+
+void Link::count(unsigned index, std::span<const PricedPacket> burst, Class c) {
+  if (burst.empty()) return;
+  ShardSums<kFields>::Values sums{};
+  for (const PricedPacket& p : burst) {
+    if (c == kOwn) {
+      const Told t = read_(p.header, p.size);
+      sums[kFlow] += t.flow;
+      sums[kFlowWindow] += t.flow_window;
+      sums[kFlowRtt] += t.flow_rtt;
+    } else {
+      sums[kPackets] += 1;
+      sums[kBytes] += p.size;
+      if (!p.admitted || p.verdict != Verdict::kPass) sums[kLost] += 1;
+    }
+  }
+  sums_.add(index, sums);
+}
+
+void Link::depart(unsigned index, std::span<PricedPacket> burst, const LinkState& link, Nanos now) {
+  for (const Class c : {kOwn, kTcp}) {
+    if (!law(c).departs()) continue;
+    Picked picked(burst, c == kOwn);
+    if (!picked.packets().empty()) law(c).depart(index, picked.packets(), part(link, c), now);
+  }
+}
+
+Nanos Link::update(const LinkState& link, Nanos now) {
+  for (const Class c : {kOwn, kTcp})
+    if (now >= due_[c]) due_[c] = law(c).update(part(link, c), now);
+  if (now >= step_due_) {
+    step();
+    step_due_ = now + rtt_;
+  }
+  return std::min({due_[kOwn], due_[kTcp], step_due_});
+}
+
+void Link::step() {
+  const auto sums = sums_.take();
+  const double sample = sums[kPackets] > 0 ? sums[kLost] / sums[kPackets] : 0;
+  write(loss_, read(loss_) + loss_gain_ * (sample - read(loss_)));
+  if (sums[kPackets] > 0) packet_ = sums[kBytes] / sums[kPackets];
+  // Alone, TCP has all of the link whatever the shares; who comes finds them as they were.
+  if (sums[kFlow] <= 0) return;
+  const double own = sums[kFlowWindow] / sums[kFlow];
+  const double tcp = packet_ * tcp_window(std::max(read(loss_), kLeastLoss));
+  share_.step(own, tcp);
+  write(tcp_share_, share_.tcp());
+  write(own_window_, own / packet_);
+  write(tcp_window_, tcp / packet_);
+  rtt_ = std::clamp(from_seconds(sums[kFlowRtt] / sums[kFlow]), kLeastStep, kMostStep);
+}
+
+size_t Link::gauges(std::span<Gauge> out) const {
+  const size_t n = own_->gauges(out);
+  const std::array<Gauge, 4> all{{{"tcp_share", read(tcp_share_)},
+                                  {"tcp_loss", read(loss_)},
+                                  {"tcp_window_packets", read(tcp_window_)},
+                                  {"own_window_packets", read(own_window_)}}};
+  const size_t more = std::min(all.size(), out.size() - n);
+  std::copy_n(all.begin(), more, out.begin() + static_cast<std::ptrdiff_t>(n));
+  return n + more;
+}
+
+std::unique_ptr<LinkLaw> beside_tcp(std::unique_ptr<LinkLaw> own, Reader read,
+                                    const ParamValues& params, size_t first, unsigned shards) {
+  const double queue = params[first + kTcpQueue];
+  if (queue == kShared) return own;
+  ParamValues discipline(tcp::kLinkParams);
+  discipline[tcp::kDiscipline] = queue - 1;
+  return std::make_unique<Link>(std::move(own), tcp::make_link(discipline, shards), read,
+                                params[first + kKappa], params[first + kLossMemory], shards);
+}
+
+}  // namespace turnpike::coexistence

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Parameters that every scheme has which can share its link with TCP. They stand last among those
+// of the scheme's link.
+#pragma once
+
+#include <array>
+
+#include "common/protocols/param.h"
+
+namespace turnpike::coexistence {
+
+/// By place among these.
+enum Param : size_t { kTcpQueue, kKappa, kLossMemory, kParamCount };
+
+/// kShared: no queue of its own. The others are tcp::Discipline, one later.
+inline constexpr std::array<std::string_view, 6> kTcpQueues{"shared", "droptail", "red",
+                                                            "rem",    "avq",      "rio"};
+inline constexpr double kShared = 0, kRed = 2;
+
+inline constexpr std::array<ParamSpec, kParamCount> kParams{{
+    {"tcp_queue", ParamUnit::kWord, kShared, 0, kTcpQueues.size() - 1,
+     "a queue of its own, and how it is managed, for what is not this scheme's; its share of the "
+     "link makes windows alike",
+     kTcpQueues},
+    {"kappa", ParamUnit::kNumber, 0.02, 1e-4, 1,
+     "gain of that share, per round trip; at 0.1 it swings with every loss, between a tenth and "
+     "three times what it should be"},
+    {"loss_memory", ParamUnit::kNumber, 50, 1, 1e6,
+     "round trips over which TCP's loss is averaged"},
+}};
+
+/// For a scheme's preset.
+inline constexpr std::array<Preset::Value, 1> kFriendly{{{true, "tcp_queue", kRed}}};
+
+/// A scheme's own parameters, and these behind them.
+template <size_t N>
+constexpr std::array<ParamSpec, N + kParamCount> with_tcp(const std::array<ParamSpec, N>& own) {
+  std::array<ParamSpec, N + kParamCount> all{};
+  for (size_t i = 0; i < N; ++i) all[i] = own[i];
+  for (size_t i = 0; i < kParamCount; ++i) all[N + i] = kParams[i];
+  return all;
+}
+
+}  // namespace turnpike::coexistence
