@@ -46,8 +46,8 @@ class RunPool {
 /// acknowledged, or it would never be sent again.
 class Received {
  public:
-  /// A flow's share of the pool: one with many gaps must not starve the others.
-  static constexpr uint32_t kMaxRuns = 1024;
+  /// A flow's share of the pool: slow start may lose every other one of 16384 packets, not more.
+  static constexpr uint32_t kMaxRuns = 8192;
 
   enum class Verdict : uint8_t { kNew, kDuplicate, kRefused };
 

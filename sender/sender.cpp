@@ -11,7 +11,7 @@ namespace turnpike::sender {
 namespace {
 
 constexpr size_t kRunsPerFlow = 64;  // gaps, on average over a host's flows
-constexpr size_t kLeastRuns = 4096, kMostRuns = size_t{1} << 21;
+constexpr size_t kLeastRuns = 16384, kMostRuns = size_t{1} << 21;
 
 /// `entry`: a config::Flow or config::Workload.
 FlowClass make_kind(const Protocol& protocol, const auto& entry, const Terms& terms) {
