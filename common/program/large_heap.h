@@ -23,7 +23,8 @@ inline void heap_in_large_pages() {
   mallopt(M_TRIM_THRESHOLD, -1);
   mallopt(M_TOP_PAD, kReserve);
   const auto begin = (reinterpret_cast<uintptr_t>(sbrk(0)) + kPage - 1) & ~(kPage - 1);
-  std::free(std::malloc(kPage));  // more than is left, so the heap grows
+  void* volatile grown = std::malloc(kPage);  // more than is left; volatile, lest it be left out
+  std::free(grown);
   const auto end = reinterpret_cast<uintptr_t>(sbrk(0));
   mallopt(M_TOP_PAD, kPage);
   if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
