@@ -28,7 +28,6 @@ WITHIN = {"fcp-fig18": ("fcp-fig17", "figure 18")}
 
 # With no experiment yet.
 MISSING = {
-    "fcp-text-negative-preload": "needs a sender that takes its promises back and keeps its rate, and a detector",
     "fcp-fig20": "needs a queue whose price changes slowly",
     "fcp-fig21": "needs multicast",
     "fcp-fig22": "needs a queue for deadlines",

@@ -44,7 +44,8 @@ void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Packet
   Promise promise{paid, 0, rtt_ns, size};
   promise.preload = static_cast<float>(preload_for(s, size, rtt_ns * 1e-9));
   if (std::fabs(promise.preload) < kLeastNormal) promise.preload = 0;
-  store({.rtt_ns = rtt_ns, .preload = promise.preload, .balance = paid}, header);
+  const bool takes = conduct_ == Conduct::kTake && promise.preload == 0 && !stale_;
+  store({.rtt_ns = rtt_ns, .preload = takes ? -1 : promise.preload, .balance = paid}, header);
   // Nobody gives back more than there is, and the host must not count on it: prices that rose
   // during the last round trip make its -1s add up to that.
   const double most = committed() * (rtt_ns * 1e-9) / (price_ * size);
@@ -60,7 +61,7 @@ void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Packet
 // to exactly the gap, however often the target moves.
 double Flow::preload_for(const FlowState& s, uint32_t size, double rtt) {
   if (stale_) return 0;  // first what the path costs now
-  const bool honest = conduct_ == Conduct::kHonest;
+  const bool honest = conduct_ != Conduct::kBoast;
   const double rate = pace();
   if (honest && (s.unsent <= rate * rtt || s.now < cancelled_until_))
     return last_round_preload(s, size, rtt);

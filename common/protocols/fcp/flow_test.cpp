@@ -232,6 +232,19 @@ TEST(FcpFlow, ABoasterPromisesAllForAPacket) {
   EXPECT_NEAR(s.law.granted().count(), 1, 1e-6);
 }
 
+TEST(FcpFlow, ATakerGivesBackWhatItGoesOnSpending) {
+  Sender s{.law = Flow(with({{kConduct, static_cast<double>(Conduct::kTake)}}))};
+  s.law.set_target(Budget(1));
+  s.open(8e-8);
+  for (int i = 0; i < 400 && s.law.granted().count() < 0.999; ++i)
+    s.law.on_ack(s.state, s.send(), echo_of_price(8e-8).data());
+  for (int i = 0; i < 5; ++i) {
+    s.law.on_ack(s.state, s.send(), echo_of_price(8e-8).data());
+    EXPECT_EQ(s.last.preload, -1);
+    EXPECT_NEAR(s.law.granted().count(), 1, 2e-3);
+  }
+}
+
 TEST(FcpFlow, WantsNoMoreThanItsApplicationUses) {
   Sender s;
   s.law.set_target(Budget(1));

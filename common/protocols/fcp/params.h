@@ -74,9 +74,10 @@ enum class Cancellation { kEach, kWhole };
 inline constexpr std::array<std::string_view, 2> kCancellations{"each", "whole"};
 
 /// For experiments on misbehaviour: one that boasts promises its whole target with its first
-/// packet, whether it has anything to send or not.
-enum class Conduct { kHonest, kBoast };
-inline constexpr std::array<std::string_view, 2> kConducts{"honest", "boast"};
+/// packet, whether it has anything to send or not; one that takes says -1 with every packet once it
+/// has all that it wants, and goes on as fast.
+enum class Conduct { kHonest, kBoast, kTake };
+inline constexpr std::array<std::string_view, 3> kConducts{"honest", "boast", "take"};
 
 inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
     {"syn_packets", ParamUnit::kNumber, 10, 1, 1000,
@@ -90,8 +91,10 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
      "on the first",
      kCancellations},
     {"cancel_share", ParamUnit::kNumber, 1, 0, 1, "of the budget, given back at the end"},
-    {"conduct", ParamUnit::kWord, 0, 0, 1,
-     "for experiments: one that boasts promises its whole target with its first packet", kConducts},
+    {"conduct", ParamUnit::kWord, 0, 0, 2,
+     "for experiments: one that boasts promises its whole target with its first packet, one that "
+     "takes gives back what it goes on spending",
+     kConducts},
 }};
 
 // --- presets ------------------------------------------------------------------------------------
