@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Says as JSON what figures of a benchmark depend on and only a program can tell: the counter that
-// cycles are counted in, the library, the compiler, and the instructions it may use everywhere.
+// cycles are counted in, the library, the compiler, the instructions it may use everywhere, and how
+// large the state is that one lcore has of one link.
 #include <cstdio>
 #include <iostream>
 
@@ -9,6 +10,8 @@
 #include <rte_version.h>
 
 #include "common/dpdk/eal.h"
+#include "common/protocols/fcp/link.h"
+#include "router/datapath/egress_link.h"
 
 namespace {
 
@@ -43,6 +46,8 @@ int main() {
   const nlohmann::ordered_json all{{"tsc_hz", rte_get_tsc_hz()},
                                    {"dpdk", rte_version()},
                                    {"compiler", kCompiler},
-                                   {"compiled_for", compiled_for()}};
+                                   {"compiled_for", compiled_for()},
+                                   {"fcp_state_bytes", turnpike::fcp::Link::state_bytes()},
+                                   {"link_state_bytes", sizeof(turnpike::router::LinkShard)}};
   std::cout << all.dump(2) << '\n';
 }

@@ -56,6 +56,8 @@ def render_machine(r):
             ("compiler", m["compiler"]), ("DPDK", m["dpdk"]),
             ("instructions", "counted" if counted else "no performance counters on this machine: "
              "`make bench-check` counts them with callgrind"),
+            *([("state of a link, each lcore", f"{m['fcp_state_bytes'] / 1024:.0f} KiB of FCP, "
+                f"{m['link_state_bytes'] / 1024:.0f} KiB of counters")] if "fcp_state_bytes" in m else []),
             ("commit", r["commit"]), ("date", r["date"]),
             ("figures", f"`{r['source']}`")]
     return "\n".join(["| | |", "|---|---|", *(f"| {k} | {v} |" for k, v in rows)])

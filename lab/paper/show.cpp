@@ -29,9 +29,27 @@ report::HtmlTable table(const Judged& judged) {
   return t;
 }
 
+/// What several claims are not met for is said once.
+struct Reason {
+  std::string claims, why;
+};
+
+std::vector<Reason> reasons(const Judged& judged) {
+  std::vector<Reason> all;
+  for (const Verdict& v : judged.verdicts) {
+    if (v.met || v.why.empty()) continue;
+    const auto same = std::ranges::find(all, v.why, &Reason::why);
+    if (same == all.end()) {
+      all.push_back({v.claim(), v.why});
+    } else {
+      same->claims.append("; ").append(v.claim());
+    }
+  }
+  return all;
+}
+
 void show_reasons(const Judged& judged, report::Page& page) {
-  for (const Verdict& v : judged.verdicts)
-    if (!v.met && !v.why.empty()) page.paragraph("Not met: " + v.claim() + ". " + v.why);
+  for (const Reason& r : reasons(judged)) page.paragraph("Not met: " + r.claims + ". " + r.why);
 }
 
 std::string signed_percent(double ratio) {
@@ -92,8 +110,8 @@ std::string verdict_lines(const Judged& judged) {
   for (const Verdict& v : judged.verdicts)
     rows.push_back({v.figure, v.metric, v.paper, v.here, v.bound, met_text(v)});
   std::string out = columns(rows, 2);
-  for (const Verdict& v : judged.verdicts)
-    if (!v.met && !v.why.empty()) out += "      " + v.claim() + ": " + v.why + "\n";
+  for (const Reason& r : reasons(judged))
+    out.append("      ").append(r.claims).append(": ").append(r.why).append("\n");
   rows.clear();
   for (const Compared& c : compare_references(*judged.experiment, judged.metrics))
     rows.push_back({c.metric, "ns-2 " + c.reference, c.here, signed_percent(c.difference)});

@@ -31,6 +31,9 @@ class Link final : public LinkLaw {
  public:
   Link(ParamValues params, unsigned shards);
 
+  /// Of each lcore that sends to the link. A burst touches a few lines of it.
+  static constexpr size_t state_bytes() { return sizeof(Shard); }
+
   uint64_t arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
                   Nanos now) override;
   size_t gauges(std::span<Gauge> out) const override;
