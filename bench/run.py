@@ -49,10 +49,12 @@ def commit():
 
 
 def google(program, filters):
-    """Medians over repetitions: benchmark -> {time in ns, each counter, least and most cycles}."""
+    """Medians over repetitions: benchmark -> {time in ns, each counter, least and most cycles}.
+    They take turns, so that what slows the machine for a while slows all of them."""
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
         subprocess.run([program, f"--benchmark_repetitions={REPETITIONS}",
                         "--benchmark_min_time=0.05", f"--benchmark_filter={filters}",
+                        "--benchmark_enable_random_interleaving=true",
                         "--benchmark_report_aggregates_only=false",
                         "--benchmark_display_aggregates_only=true",
                         f"--benchmark_out={out.name}", "--benchmark_out_format=json"], check=True)
