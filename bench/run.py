@@ -44,7 +44,8 @@ def machine(build):
 
 
 def commit():
-    changed = output("git", "status", "--porcelain", "--untracked-files=no")
+    """What was measured; results themselves are no change of it."""
+    changed = output("git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results")
     return output("git", "rev-parse", "HEAD") + (" with changes" if changed else "")
 
 
