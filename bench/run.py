@@ -44,8 +44,9 @@ def machine(build):
 
 
 def commit():
-    """What was measured; results themselves are no change of it."""
-    changed = output("git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results")
+    """What was measured; results themselves and their page are no change of it."""
+    changed = output("git", "status", "--porcelain", "--untracked-files=no", "--", ".",
+                     ":!bench/results", ":!docs/performance.md")
     return output("git", "rev-parse", "HEAD") + (" with changes" if changed else "")
 
 
