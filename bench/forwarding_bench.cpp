@@ -55,7 +55,8 @@ void harness(benchmark::State& state, const Load& load) {
   for (const Named& n : kLoads) {
     benchmark::RegisterBenchmark((std::string("forward/") + n.name).c_str(), forward, n.load);
     const std::string_view name = n.name;
-    if (name.find(':') == name.npos || name.ends_with("flows:100000") || name.ends_with("links:256"))
+    if (name.find(':') == name.npos || name.ends_with("flows:100000") ||
+        name.ends_with("links:256"))
       benchmark::RegisterBenchmark((std::string("harness/") + n.name).c_str(), harness, n.load);
   }
   for (const Named& n : {Named{"ipv4", {.traffic = Traffic::kIpv4, .workers = 2}},
