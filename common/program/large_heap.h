@@ -22,12 +22,13 @@ inline void heap_in_large_pages() {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, -1);
   mallopt(M_TOP_PAD, kReserve);
-  const auto begin = (reinterpret_cast<uintptr_t>(sbrk(0)) + kPage - 1) & ~(kPage - 1);
+  auto* const top = static_cast<char*>(sbrk(0));
+  char* const begin = top + (-reinterpret_cast<uintptr_t>(top) & (kPage - 1));
   void* volatile grown = std::malloc(kPage);  // more than is left; volatile, lest it be left out
   std::free(grown);
-  const auto end = reinterpret_cast<uintptr_t>(sbrk(0));
+  auto* const end = static_cast<char*>(sbrk(0));
   mallopt(M_TOP_PAD, kPage);
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  if (begin < end) madvise(begin, static_cast<size_t>(end - begin), MADV_HUGEPAGE);
 }
 
 }  // namespace turnpike
