@@ -9,7 +9,7 @@
 namespace turnpike {
 namespace {
 
-constexpr size_t kPage = 4096, kLargePage = size_t{2} << 20;
+constexpr size_t kPage = 4096;
 
 size_t whole_pages(size_t length) { return RTE_ALIGN_CEIL(std::max(length, size_t{1}), kPage); }
 

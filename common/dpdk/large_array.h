@@ -9,8 +9,10 @@
 
 namespace turnpike {
 
-/// Zeros that begin on a 2 MB page and end with the page of 4 KB that holds the last of `length` B,
-/// in large pages as far as the kernel has them; null where there is no memory. munmap() it.
+inline constexpr size_t kLargePage = size_t{2} << 20;  // B, on x86
+
+/// Zeros that begin on a large page and end with the page of 4 KB that holds the last of `length`
+/// B, in large pages as far as the kernel has them; null where there is no memory.
 void* map_large(size_t length);
 void unmap_large(void* memory, size_t length);
 

@@ -13,12 +13,6 @@
 
 namespace turnpike {
 
-namespace {
-
-constexpr size_t kLargePage = size_t{2} << 20;
-
-}  // namespace
-
 tl::expected<Pool, std::string> Pool::create(std::string_view stem, const PoolOptions& options) {
   const std::string name = unique_name(stem);
   // DPDK refuses caches that could hold more than the pool has.

@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/dpdk/large_array.h"
+
 namespace turnpike {
 
 /// Asks the kernel to keep what this process allocates from now on in large pages, as far as the
@@ -17,17 +19,18 @@ namespace turnpike {
 /// a line there, and in small pages most of that time goes into looking up where they are. Where
 /// the kernel has no large pages to give, nothing changes.
 inline void heap_in_large_pages() {
-  constexpr size_t kReserve = size_t{256} << 20, kPage = size_t{2} << 20;
+  constexpr size_t kReserve = size_t{256} << 20;
   // Anything but buffers grows the one heap, which never shrinks.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, -1);
   mallopt(M_TOP_PAD, kReserve);
   auto* const top = static_cast<char*>(sbrk(0));
-  char* const begin = top + (-reinterpret_cast<uintptr_t>(top) & (kPage - 1));
-  void* volatile grown = std::malloc(kPage);  // more than is left; volatile, lest it be left out
+  char* const begin = top + (-reinterpret_cast<uintptr_t>(top) & (kLargePage - 1));
+  void* volatile grown =
+      std::malloc(kLargePage);  // more than is left; volatile, lest it be left out
   std::free(grown);
   auto* const end = static_cast<char*>(sbrk(0));
-  mallopt(M_TOP_PAD, kPage);
+  mallopt(M_TOP_PAD, kLargePage);
   if (begin < end) madvise(begin, static_cast<size_t>(end - begin), MADV_HUGEPAGE);
 }
 

@@ -87,7 +87,7 @@ struct Priced {
 
   /// Mends the checksums of what the law stamped; returns how many those are.
   uint64_t mend_all(LinkLaw::Rewritten rewritten) const {
-    const unsigned n = count;
+    const unsigned n = count;  // a copy, as above
     uint64_t stamped = 0;
     for (unsigned k = 0; k < n; ++k) {
       if (packets[k].header == nullptr || !packets[k].admitted) continue;

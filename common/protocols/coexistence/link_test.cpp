@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "common/protocols/qcp/protocol.h"
+#include "common/protocols/test_gauge.h"
 #include "common/protocols/xcp/protocol.h"
 
 namespace turnpike::coexistence {
@@ -62,14 +63,6 @@ struct Pair {
   Link link{std::unique_ptr<LinkLaw>(own), std::unique_ptr<LinkLaw>(tcp), thousands, 0.1, 10, 1};
   Pair() { own->every = 7_ms, tcp->every = 3_ms; }
 };
-
-double gauge(const LinkLaw& law, std::string_view name) {
-  std::array<Gauge, LinkLaw::kMaxGauges> all;
-  const size_t n = law.gauges(all);
-  for (size_t i = 0; i < n; ++i)
-    if (all[i].name == name) return all[i].value;
-  return std::nan("");
-}
 
 TEST(CoexistenceLink, ShowsEachLawItsPacketsAndItsPartOfTheLink) {
   Pair p;

@@ -10,43 +10,12 @@
 
 #include <gtest/gtest.h>
 
+#include "common/protocols/fcp/test_sender.h"
+
 namespace turnpike::fcp {
 namespace {
 
-using Bytes20 = std::array<uint8_t, kHeaderSize>;
-constexpr uint32_t kPacket = 1000, kSyn = 40;
-
-Bytes20 echo_of_price(double price) {
-  Bytes20 h;
-  store({.rtt_ns = 20'000'000, .price = static_cast<float>(price)}, h.data());
-  return h;
-}
-
-ParamValues with(std::initializer_list<std::pair<FlowParam, double>> changes) {
-  ParamValues values(kFlowParams);
-  for (const auto& [param, value] : changes) values[param] = value;
-  return values;
-}
-
-struct Sender {
-  Flow law{ParamValues(kFlowParams)};
-  FlowState state{.rtt = 20_ms, .smoothed_rtt = 20_ms, .packet_size = kPacket, .headroom = 1};
-
-  void open(double price) {
-    Bytes20 header;
-    PacketNote note;
-    law.write_syn(state, kSyn, header.data(), note);
-    ASSERT_TRUE(law.on_syn_ack(state, note, echo_of_price(price).data()));
-  }
-  PacketNote send() {
-    Bytes20 header;
-    PacketNote note;
-    law.write_data(state, kPacket, header.data(), note);
-    last = load(header.data());
-    return note;
-  }
-  Header last = {};
-};
+using namespace testing;
 
 TEST(FcpFlow, SynPaysForTenPackets) {
   Flow law{ParamValues(kFlowParams)};
@@ -217,32 +186,6 @@ TEST(FcpFlow, ALostCancellationIsSaidAgain) {
   s.law.on_loss(s.state, lost);
   s.send();
   EXPECT_NEAR(s.last.preload, -10, 1e-4);
-}
-
-TEST(FcpFlow, ABoasterPromisesAllForAPacket) {
-  Sender s{.law = Flow(with({{kConduct, static_cast<double>(Conduct::kBoast)}}))};
-  s.law.set_target(Budget(1));
-  s.state.unsent = kPacket;
-  s.open(8e-8);
-  const PacketNote n = s.send();
-  EXPECT_NEAR(s.law.committed(), 1, 1e-6);
-  s.law.on_ack(s.state, n, echo_of_price(8e-8).data());
-  s.send();
-  EXPECT_EQ(s.last.preload, 0) << "it takes nothing back";
-  EXPECT_NEAR(s.law.granted().count(), 1, 1e-6);
-}
-
-TEST(FcpFlow, ATakerGivesBackWhatItGoesOnSpending) {
-  Sender s{.law = Flow(with({{kConduct, static_cast<double>(Conduct::kTake)}}))};
-  s.law.set_target(Budget(1));
-  s.open(8e-8);
-  for (int i = 0; i < 400 && s.law.granted().count() < 0.999; ++i)
-    s.law.on_ack(s.state, s.send(), echo_of_price(8e-8).data());
-  for (int i = 0; i < 5; ++i) {
-    s.law.on_ack(s.state, s.send(), echo_of_price(8e-8).data());
-    EXPECT_EQ(s.last.preload, -1);
-    EXPECT_NEAR(s.law.granted().count(), 1, 2e-3);
-  }
 }
 
 TEST(FcpFlow, WantsNoMoreThanItsApplicationUses) {

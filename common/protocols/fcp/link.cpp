@@ -2,6 +2,7 @@
 #include "common/protocols/fcp/link.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -26,7 +27,7 @@ void Link::value(const Shard& shard, Columns& rows, uint64_t opening, Nanos now)
       paid = today;
     } else if (past_price_ != PastPrice::kBalance) {
       const double then = shard.history.at(now - Nanos(rows.rtt_ns[k]));  // NaN: not known
-      if (then < paid || (past_price_ == PastPrice::kHistory && then == then)) paid = then;
+      if (then < paid || (past_price_ == PastPrice::kHistory && !std::isnan(then))) paid = then;
     }
     rows.paid[k] = paid;
   }

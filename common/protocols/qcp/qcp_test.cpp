@@ -12,6 +12,7 @@
 #include "common/protocols/qcp/flow.h"
 #include "common/protocols/qcp/header.h"
 #include "common/protocols/qcp/link.h"
+#include "common/protocols/test_gauge.h"
 
 namespace turnpike::qcp {
 namespace {
@@ -26,13 +27,6 @@ ParamValues link_params(double interval = 0.1, Count count = Count::kExact) {
   return p;
 }
 
-double gauge(const LinkLaw& link, std::string_view name) {
-  std::array<Gauge, LinkLaw::kMaxGauges> g;
-  const size_t n = link.gauges(g);
-  for (size_t i = 0; i < n; ++i)
-    if (g[i].name == name) return g[i].value;
-  return std::nan("");
-}
 double rate_of(const LinkLaw& link) { return gauge(link, "rate_mbps") / 8e-6; }
 
 struct Packet {

@@ -9,6 +9,7 @@
 
 #include "common/protocols/tcp/link.h"
 #include "common/protocols/tcp/red.h"
+#include "common/protocols/test_gauge.h"
 
 namespace turnpike::tcp {
 namespace {
@@ -26,14 +27,6 @@ LinkState with_queue(double queue) {
   s.queue = queue;
   return s;
 }
-double gauge(const LinkLaw& law, std::string_view name) {
-  std::array<Gauge, LinkLaw::kMaxGauges> all;
-  const size_t n = law.gauges(all);
-  for (size_t i = 0; i < n; ++i)
-    if (all[i].name == name) return all[i].value;
-  return std::nan("");
-}
-
 struct Packet {
   std::array<uint8_t, kHeaderSize> bytes{};
   PricedPacket priced;
