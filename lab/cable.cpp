@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include <rte_hash_crc.h>
 #include <rte_mbuf.h>
@@ -41,32 +40,36 @@ void prefetch(rte_mbuf* packet) {
 }  // namespace
 
 void Line::Queue::grow() {
-  std::vector<Entry> larger(2 * entries_.size());
-  for (uint32_t i = head_; i != tail_; ++i) larger[i & (larger.size() - 1)] = at(i);
+  const uint32_t mask = 2 * mask_ + 1;
+  std::vector<Entry> larger(mask + 1);
+  for (uint32_t i = head_; i != tail_; ++i) larger[i & mask] = at(i);
   entries_ = std::move(larger);
+  mask_ = mask;
 }
 
 void Line::Queue::insert(rte_mbuf* packet, Nanos due) {
-  if (size() == entries_.size()) grow();
-  uint32_t i = tail_++;
+  append(packet, due);
+  uint32_t i = tail_ - 1;
   for (; i != head_ && at(i - 1).due > due; --i) at(i) = at(i - 1);  // one that is overtaken
   at(i) = {due, packet};
 }
 
 uint16_t Line::Queue::take(Nanos now, std::span<rte_mbuf*> out) {
-  // Packets have been under way for thousands of others: nothing of them is in the cache.
   uint16_t n = 0;
-  for (; n < out.size() && head_ != tail_ && at(head_).due <= now; ++head_, ++n) {
+  for (; n < out.size() && head_ != tail_ && at(head_).due <= now; ++head_, ++n)
     out[n] = at(head_).packet;
-    prefetch(out[n]);
-  }
-  // Memory does not corrupt: what a NIC would have checked is right.
-  for (rte_mbuf* packet : out.first(n)) packet->ol_flags = kSumsChecked;
+  // Packets have been under way for thousands of others, so nothing of them is in the cache. As
+  // many as came now will come next time.
+  const uint32_t ahead = std::min<uint32_t>(n, size());
+  for (uint32_t i = 0; i < ahead; ++i) prefetch(at(head_ + i).packet);
   return n;
 }
 
 Line::Line(const WireOptions& options, Schedule& schedule, std::vector<uint32_t> receivers)
     : options_(options),
+      straight_(receivers.size() == 1 && options.jitter == Nanos(0) && options.loss == 0 &&
+                options.reorder == 0),
+      nanos_per_byte_(options.rate == 0 ? 0 : 1e9 / options.rate),
       schedule_(schedule),
       receivers_(std::move(receivers)),
       queues_(receivers_.size()),
@@ -101,9 +104,14 @@ void Line::launch(rte_mbuf* packet, Nanos leaves) {
   schedule_.wake(receivers_[q], due);
 }
 
-uint16_t Line::send(Nanos now, std::span<rte_mbuf*> burst) {
-  if (options_.rate == 0) {
-    for (rte_mbuf* packet : burst) launch(packet, now);
+template <class Launch>
+uint16_t Line::send_at_rate(Nanos now, std::span<rte_mbuf*> burst, Launch&& launch) {
+  const auto checked = [](rte_mbuf* packet) {
+    packet->ol_flags = kSumsChecked;  // as the NIC there would find: memory does not corrupt
+    return packet;
+  };
+  if (nanos_per_byte_ == 0) {
+    for (rte_mbuf* packet : burst) launch(checked(packet), now);
     return static_cast<uint16_t>(burst.size());
   }
   uint16_t n = 0;
@@ -112,13 +120,24 @@ uint16_t Line::send(Nanos now, std::span<rte_mbuf*> burst) {
       free_ = now;
       fraction_ = 0;
     }
-    launch(burst[n], free_);
     const double size = burst[n]->pkt_len - wire::kEthernetSize + options_.overhead;
-    fraction_ += size / options_.rate * 1e9;
-    const double whole = std::floor(fraction_);
-    free_ += Nanos(static_cast<int64_t>(whole));
-    fraction_ -= whole;
+    launch(checked(burst[n]), free_);
+    fraction_ += size * nanos_per_byte_;
+    const auto whole = static_cast<int64_t>(fraction_);
+    free_ += Nanos(whole);
+    fraction_ -= static_cast<double>(whole);
   }
+  return n;
+}
+
+uint16_t Line::send(Nanos now, std::span<rte_mbuf*> burst) {
+  if (!straight_)
+    return send_at_rate(now, burst, [&](rte_mbuf* packet, Nanos at) { launch(packet, at); });
+  Queue& queue = queues_.front();
+  const bool waiting = queue.size() > 0;  // then the receiver knows when to come
+  const uint16_t n = send_at_rate(
+      now, burst, [&](rte_mbuf* packet, Nanos at) { queue.append(packet, at + options_.delay); });
+  if (!waiting) schedule_.wake(receivers_.front(), queue.next());
   return n;
 }
 

@@ -48,6 +48,12 @@ class Line {
   /// In order of arrival; grows as the link fills.
   class Queue {
    public:
+    /// None may be due later.
+    void append(rte_mbuf* packet, Nanos due) {
+      if (size() > mask_) grow();
+      at(tail_++) = {due, packet};
+    }
+    /// Before those that are due later.
     void insert(rte_mbuf* packet, Nanos due);
     uint16_t take(Nanos now, std::span<rte_mbuf*> out);
     [[nodiscard]] Nanos next() const { return size() == 0 ? kNever : at(head_).due; }
@@ -58,17 +64,22 @@ class Line {
       Nanos due;
       rte_mbuf* packet;
     };
-    [[nodiscard]] Entry& at(uint32_t i) { return entries_[i & (entries_.size() - 1)]; }
-    [[nodiscard]] const Entry& at(uint32_t i) const { return entries_[i & (entries_.size() - 1)]; }
+    [[nodiscard]] Entry& at(uint32_t i) { return entries_[i & mask_]; }
+    [[nodiscard]] const Entry& at(uint32_t i) const { return entries_[i & mask_]; }
     void grow();
-    std::vector<Entry> entries_ = std::vector<Entry>(64);  // a power of two
-    uint32_t head_ = 0, tail_ = 0;                         // count up for ever and wrap
+    uint32_t mask_ = 63;            // one less than there is room for, a power of two
+    uint32_t head_ = 0, tail_ = 0;  // count up for ever and wrap
+    std::vector<Entry> entries_ = std::vector<Entry>(mask_ + 1);
   };
 
   [[nodiscard]] size_t queue_of(rte_mbuf* packet) const;
   void launch(rte_mbuf* packet, Nanos leaves);
+  template <class Launch>
+  uint16_t send_at_rate(Nanos now, std::span<rte_mbuf*> burst, Launch&& launch);
 
   WireOptions options_;
+  bool straight_;          // one receiver gets every packet, in order
+  double nanos_per_byte_;  // 0: whoever sends paces by himself
   Schedule& schedule_;
   std::vector<uint32_t> receivers_;
   std::vector<Queue> queues_;

@@ -106,6 +106,8 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, Flo
   done.believed = packet.kind == Kind::kSyn
                       ? flow.law->on_syn_ack(state, packet.note, answer.congestion)
                       : flow.law->on_ack(state, packet.note, answer.congestion);
+  done.in_order = flow.in_flight.head() == own && flow.newest_sent == packet.sent &&
+                  flow.newest_sequence == packet.sequence;
   consume(flow, pool, own, done);
   return done;
 }

@@ -24,7 +24,8 @@ struct Acknowledged {
   uint64_t bytes = 0;    // IP datagrams delivered, data only
   uint64_t payload = 0;  // of that, the user's
   uint32_t packets = 0;
-  bool measured = false;               // and its round trip was the network's
+  bool measured = false;  // and its round trip was the network's
+  bool in_order = false;  // nothing sent before it is missing, nothing after it has come
   wire::Kind own = wire::Kind::kData;  // what kind of packet it answers
 };
 

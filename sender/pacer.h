@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -26,7 +25,8 @@ class Pacer {
     if (rate == rate_) return;
     if (rate_ > 0 && due_ > now) {
       const double left = static_cast<double>((due_ - now).count()) * (rate_ / rate);
-      due_ = left < kLongest ? now + Nanos(std::llround(left)) : now + Nanos(int64_t{kLongest});
+      due_ = left < kLongest ? now + Nanos(static_cast<int64_t>(left + 0.5))
+                             : now + Nanos(int64_t{kLongest});
     }
     rate_ = rate;
   }

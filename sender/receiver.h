@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,6 +27,10 @@ struct FlowKey {
   uint32_t flow = 0;
   uint16_t port = 0;
   uint16_t ip_version = 0;
+
+  [[nodiscard]] std::array<uint64_t, 3> words() const {
+    return std::bit_cast<std::array<uint64_t, 3>>(*this);
+  }
 };
 static_assert(sizeof(FlowKey) == 24, "no padding: keys are hashed as bytes");
 
@@ -83,6 +88,7 @@ class Receiver {
   Receiver(uint32_t capacity, size_t runs, rte_hash* table, HostTotals& totals);
 
   State* find(const FlowKey& key);
+  [[nodiscard]] uint32_t& guess(const FlowKey& key);
   State* open(const FlowKey& key, Nanos now);
   void begin(State& state, const Protocol& protocol);
   void clear(State& state);
@@ -93,6 +99,10 @@ class Receiver {
   rte_hash* table_;
   HostTotals& totals_;
   std::vector<State> states_;  // by position in the hash table
+  // The position of the flow that was last found with a key like this; the table knows better, and
+  // costs five times as much.
+  std::vector<uint32_t> guesses_;
+  int guess_shift_;
   RunPool runs_;
   size_t hand_ = 0;  // where the sweep goes on
   uint32_t flows_ = 0;

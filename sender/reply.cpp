@@ -27,8 +27,9 @@ void swap_bytes(uint8_t* a, uint8_t* b) {
   std::memcpy(b, x.data(), Bytes);
 }
 
-/// IP header for a datagram of `datagram` B that goes back; returns the pseudo-header's sum.
-uint32_t turn_round(uint8_t* ip, const UdpFrame& at, uint16_t datagram, uint16_t udp_length) {
+/// IP header for a datagram of `datagram` B that goes back; returns the pseudo-header's sum, to be
+/// folded.
+uint64_t turn_round(uint8_t* ip, const UdpFrame& at, uint16_t datagram, uint16_t udp_length) {
   if (at.ipv6) {
     swap_bytes<16>(ip + kIpv6SourceAt, ip + kIpv6DestinationAt);
     store_be16(ip + kIpv6PayloadLengthAt, static_cast<uint16_t>(datagram - kIpv6Size));
@@ -46,8 +47,8 @@ uint32_t turn_round(uint8_t* ip, const UdpFrame& at, uint16_t datagram, uint16_t
   ip[kIpv4TtlAt] = kTtl;
   store_be16(ip + kIpv4ChecksumAt,
              update_checksum(load_be16(ip + kIpv4ChecksumAt), before, changed()));
-  return pseudo_header_sum(load_be32(ip + kIpv4SourceAt), load_be32(ip + kIpv4DestinationAt),
-                           kProtocolUdp, udp_length);
+  return uint64_t{load_be32(ip + kIpv4SourceAt)} + load_be32(ip + kIpv4DestinationAt) +
+         kProtocolUdp + udp_length;
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ bool write_reply(rte_mbuf& m, const UdpFrame& at, const Header& header, const Re
                       .timestamp = to_ticks(now),
                       .echo = header.timestamp};
   uint8_t* payload = frame + at.payload;
-  uint64_t sum = encode(answer, payload) + sum_words({payload + kHeaderSize, congestion});
+  uint64_t sum = encode(answer, payload) + sum_of_words({payload + kHeaderSize, congestion});
   for (size_t i = 0; i < reply.ranges; ++i) {
     store_range(answer, payload, i, reply.range[i]);
     sum += uint64_t{reply.range[i].begin} + reply.range[i].end;

@@ -124,8 +124,12 @@ void Source::on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint
 
 void Source::after_answer(Flow& f, const Acknowledged& done, FlowState& state) {
   const Nanos now = state.now;
-  const Losses losses = detect_losses(f, parts_.lane.records, ledger_.headroom(f), now);
-  parts_.totals.lost_packets.add(losses.count);
+  // In order, as nearly all answers are: the next packet's record need not be fetched to know it.
+  Losses losses;
+  if (!done.in_order) {
+    losses = detect_losses(f, parts_.lane.records, ledger_.headroom(f), now);
+    parts_.totals.lost_packets.add(losses.count);
+  }
   if (!f.lost.empty()) drop_covered(f);
   ledger_.settle(f);
   if (f.stage == Stage::kClosing && f.in_flight.empty() && f.lost.empty()) {

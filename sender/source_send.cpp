@@ -19,18 +19,6 @@ using wire::Kind;
 
 namespace {
 
-/// Sum of words that have just been written one by one, a multiple of four bytes; to be folded.
-uint64_t sum_of_words(std::span<const uint8_t> data) {
-  uint64_t sum = 0;
-  for (size_t at = 0; at < data.size(); at += sizeof(uint32_t)) {
-    uint32_t word = wire::load_be32(data.data() + at);
-    // Keeps the compiler from wider loads, which would wait until all these stores are done.
-    __asm__("" : "+r"(word));
-    sum += word;  // its halves are two words of the checksum, and fold() adds them up
-  }
-  return sum;
-}
-
 /// There is one writer, so that no read-modify-write is needed.
 void add(std::atomic<double>& total, double amount) {
   total.store(total.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
@@ -208,7 +196,7 @@ bool Source::put_frame(Flow& f, const Outgoing& out, Nanos now, Write&& write_co
   write_congestion(payload + wire::kHeaderSize);
   parts_.nic.stamp(f.kind->protocol->id, payload + wire::kHeaderSize, out.size,
                    out.kind == Kind::kSyn, now);
-  sum += sum_of_words({payload + wire::kHeaderSize, congestion});
+  sum += wire::sum_of_words({payload + wire::kHeaderSize, congestion});
   // The user's bytes are zeros: what was in the buffer before is nobody else's business.
   const size_t written = headers.headers_size() + length;
   const size_t dirty = parts_.lane.zeroed ? last_frame : m->data_len;

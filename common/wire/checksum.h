@@ -8,6 +8,8 @@
 #include <cstring>
 #include <span>
 
+#include "common/wire/bytes.h"
+
 namespace turnpike::wire {
 
 /// Folds carries back in: the 16-bit one's complement sum that `sum` stands for. Zero stays zero
@@ -44,6 +46,18 @@ uint64_t sum_of_bytes(const uint8_t* data) {
     uint32_t word;
     std::memcpy(&word, data + at, sizeof word);
     sum += __builtin_bswap32(word);  // its halves are two words, and fold() adds them up
+  }
+  return sum;
+}
+
+/// The same of any multiple of four bytes, which may just have been written word by word.
+inline uint64_t sum_of_words(std::span<const uint8_t> data) {
+  uint64_t sum = 0;
+  for (size_t at = 0; at < data.size(); at += sizeof(uint32_t)) {
+    uint32_t word = load_be32(data.data() + at);
+    // Keeps the compiler from wider loads, which would wait until all these stores are done.
+    __asm__("" : "+r"(word));
+    sum += word;  // its halves are two words of the checksum, and fold() adds them up
   }
   return sum;
 }

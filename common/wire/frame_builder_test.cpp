@@ -140,7 +140,7 @@ TEST(FrameBuilder, WhatIsNotOneWholeUdpDatagramIsRefusedByName) {
   EXPECT_EQ(with(12, 0x81), FrameError::kNotIp);         // VLAN with a strange type inside
 }
 
-TEST(FrameBuilder, NoiseIsReadWithinItsBoundsOnly) {
+TEST(FrameBuilder, NoiseIsReadWithinItsBoundsOnlyAndOnePassFindsTheSame) {
   std::mt19937_64 random(9);
   int found = 0;
   for (int i = 0; i < 200000; ++i) {
@@ -149,9 +149,12 @@ TEST(FrameBuilder, NoiseIsReadWithinItsBoundsOnly) {
       frame[12 + random() % (frame.size() - 12)] = static_cast<uint8_t>(random());
     }
     frame.resize(random() % 2 == 0 ? frame.size() : random() % (frame.size() + 1));
-    UdpFrame at;
-    if (locate_tight(frame, at) != FrameError::kNone) continue;
+    UdpFrame at, thorough;
+    const FrameError error = locate_tight(frame, at);
+    ASSERT_EQ(error, locate_any_udp(frame, thorough));
+    if (error != FrameError::kNone) continue;
     ++found;
+    ASSERT_EQ(at, thorough);
     ASSERT_LE(size_t{at.payload} + at.payload_size, frame.size());
     verify_checksums(frame, at);
   }

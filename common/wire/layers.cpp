@@ -39,7 +39,7 @@ FrameError locate_in_ipv6(const uint8_t* ip, size_t left, UdpFrame& out) {
 
 }  // namespace
 
-FrameError locate_udp(std::span<const uint8_t> frame, UdpFrame& out) {
+FrameError locate_any_udp(std::span<const uint8_t> frame, UdpFrame& out) {
   const uint8_t* p = frame.data();
   if (frame.size() < kEthernetSize) return FrameError::kTruncated;
   size_t ip = kEthernetSize;

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <span>
 
+#include "common/wire/bytes.h"
+
 namespace turnpike::wire {
 
 using Mac = std::array<uint8_t, 6>;
@@ -56,6 +58,7 @@ struct UdpFrame {
   uint16_t payload = 0;       // behind the UDP header
   uint16_t payload_size = 0;  // B
   uint16_t datagram = 0;      // B of the IP datagram
+  bool operator==(const UdpFrame&) const = default;
 };
 
 /// How far a frame is what a Turnpike endpoint can read.
@@ -72,7 +75,35 @@ enum class FrameError : uint8_t {
 /// Finds the UDP payload of an Ethernet frame: at most one 802.1Q tag, IPv4 with or without
 /// options or IPv6. Trailing padding is left out. Never reads beyond `frame`. Lengths are
 /// checked, checksums are not; on error `out` is unspecified.
-FrameError locate_udp(std::span<const uint8_t> frame, UdpFrame& out);
+inline FrameError locate_udp(std::span<const uint8_t> frame, UdpFrame& out);
+
+/// The same of any frame. Most need less: locate_udp() settles an untagged one, IPv4 without
+/// options, in one pass.
+FrameError locate_any_udp(std::span<const uint8_t> frame, UdpFrame& out);
+
+inline FrameError locate_udp(std::span<const uint8_t> frame, UdpFrame& out) {
+  constexpr size_t kUdpAt = kEthernetSize + kIpv4Size;
+  constexpr uint8_t kVersionAndLength = 0x45;
+  const uint8_t* const p = frame.data();
+  const uint8_t* const ip = p + kEthernetSize;
+  if (frame.size() < kUdpAt + kUdpSize || load_be16(p + kEtherTypeAt) != kEtherTypeIpv4 ||
+      ip[0] != kVersionAndLength || ip[kIpv4ProtocolAt] != kProtocolUdp ||
+      (load_be16(ip + kIpv4FragmentAt) & kIpv4FragmentMask) != 0)
+    return locate_any_udp(frame, out);
+  const size_t datagram = load_be16(ip + kIpv4TotalLengthAt);
+  const size_t udp_length = load_be16(p + kUdpAt + kUdpLengthAt);
+  if (datagram > frame.size() - kEthernetSize || udp_length < kUdpSize ||
+      udp_length + kIpv4Size > datagram)
+    return locate_any_udp(frame, out);
+  out = {.ipv6 = false,
+         .ttl = ip[kIpv4TtlAt],
+         .ip = kEthernetSize,
+         .udp = kUdpAt,
+         .payload = kUdpAt + kUdpSize,
+         .payload_size = static_cast<uint16_t>(udp_length - kUdpSize),
+         .datagram = static_cast<uint16_t>(datagram)};
+  return FrameError::kNone;
+}
 
 /// kChecksum unless the IPv4 header's and the UDP checksum are right; no UDP checksum (zero) is
 /// right on IPv4, and on IPv6 as RFC 6936 allows it for tunnels and the like.

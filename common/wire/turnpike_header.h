@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "common/units/units.h"
+#include "common/wire/bytes.h"
 
 namespace turnpike::wire {
 
@@ -42,12 +43,17 @@ struct SeqRange {
 
 enum class HeaderError : uint8_t { kNone, kTruncated, kVersion, kKind, kLength };
 
-// Offsets of the first four bytes, which say what the rest is, and of the flow.
+// Offsets: the first four bytes say what the rest is.
 inline constexpr size_t kVersionKindAt = 0;  // version in the high half, kind in the low half
 inline constexpr size_t kProtocolAt = 1;
 inline constexpr size_t kRangesAt = 2;
 inline constexpr size_t kLengthAt = 3;  // in units of kLengthUnit
 inline constexpr size_t kFlowAt = 4;
+inline constexpr size_t kSequenceAt = 8;
+inline constexpr size_t kAcknowledgementAt = 12;
+inline constexpr size_t kTimestampAt = 16;
+inline constexpr size_t kEchoAt = 20;
+static_assert(kEchoAt + 4 == kHeaderSize);
 
 /// Decodes and checks kind, protocol, ranges and length alone, which is all that a router needs;
 /// otherwise as decode().
@@ -72,15 +78,51 @@ inline HeaderError decode_shape(std::span<const uint8_t> data, Header& out) {
 /// Decodes and checks the common header: version, kind, that `length` covers the header and the
 /// ranges and lies within `data` (the UDP payload). Never reads beyond `data`; on error `out` is
 /// unspecified.
-HeaderError decode(std::span<const uint8_t> data, Header& out);
+inline HeaderError decode(std::span<const uint8_t> data, Header& out) {
+  const HeaderError error = decode_shape(data, out);
+  if (error != HeaderError::kNone) return error;
+  const uint8_t* p = data.data();
+  out.flow = load_be32(p + kFlowAt);
+  out.sequence = load_be32(p + kSequenceAt);
+  out.acknowledgement = load_be32(p + kAcknowledgementAt);
+  out.timestamp = load_be32(p + kTimestampAt);
+  out.echo = load_be32(p + kEchoAt);
+  return HeaderError::kNone;
+}
 
 /// Writes the common header (kHeaderSize bytes). `length` must be what header_length() gave.
 /// Returns the sum of its 16-bit words for the UDP checksum, to be folded.
-uint64_t encode(const Header& header, uint8_t* out);
+inline uint64_t encode(const Header& header, uint8_t* out) {
+  static_assert(kVersionKindAt == 0 && kProtocolAt == 1 && kRangesAt == 2 && kLengthAt == 3);
+  const auto kind = static_cast<uint32_t>(kVersion << 4 | static_cast<uint8_t>(header.kind));
+  const uint32_t first = kind << 24 | uint32_t{header.protocol} << 16 |
+                         uint32_t{header.ranges} << 8 | header.length / kLengthUnit;
+  store_be32(out, first);
+  store_be32(out + kFlowAt, header.flow);
+  store_be32(out + kSequenceAt, header.sequence);
+  store_be32(out + kAcknowledgementAt, header.acknowledgement);
+  store_be32(out + kTimestampAt, header.timestamp);
+  store_be32(out + kEchoAt, header.echo);
+  // A 32-bit word counts as its two halves: fold() makes no difference between them.
+  return uint64_t{first} + header.flow + header.sequence + header.acknowledgement +
+         header.timestamp + header.echo;
+}
 
+/// Where the i-th range is. Ranges are the last thing before the payload, so finding them takes no
+/// knowledge of the protocol.
+inline size_t range_at(const Header& header, size_t i) {
+  return header.length - (header.ranges - i) * kRangeSize;
+}
 /// The i-th acknowledged range of a header that decode() accepted; i < header.ranges.
-SeqRange load_range(const Header& header, const uint8_t* data, size_t i);
-void store_range(const Header& header, uint8_t* data, size_t i, SeqRange range);
+inline SeqRange load_range(const Header& header, const uint8_t* data, size_t i) {
+  const uint8_t* p = data + range_at(header, i);
+  return {.begin = load_be32(p), .end = load_be32(p + 4)};
+}
+inline void store_range(const Header& header, uint8_t* data, size_t i, SeqRange range) {
+  uint8_t* p = data + range_at(header, i);
+  store_be32(p, range.begin);
+  store_be32(p + 4, range.end);
+}
 
 /// Length of a header with a congestion part of `congestion` bytes (a multiple of 4) and `ranges`
 /// ranges; at most kMaxHeaderLength.

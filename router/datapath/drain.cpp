@@ -2,7 +2,6 @@
 #include "router/datapath/drain.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "router/datapath/price.h"
 
@@ -28,18 +27,10 @@ void LinkDrain::read_weights() {
 LinkDrain::Source* LinkDrain::earliest(std::span<Source> sources) {
   Source* best = nullptr;
   for (Source& s : sources) {
-    if (s.next == s.count) {
-      s.next = 0;
-      s.count = s.ring->pop(s.head, s.queue_class);
-      if (s.count == 0) continue;
-    }
+    if (!s.ready()) continue;
     if (best == nullptr || s.front().time < best->front().time) best = &s;
   }
   return best;
-}
-
-LinkDrain::Source* LinkDrain::choose(Nanos now) {
-  return link_.classes == 1 ? earliest(sources_) : choose_by_class(now);
 }
 
 LinkDrain::Source* LinkDrain::choose_by_class(Nanos now) {
@@ -54,12 +45,6 @@ LinkDrain::Source* LinkDrain::choose_by_class(Nanos now) {
   for (unsigned c = 0; c < link_.classes; ++c)
     if (first[c] != nullptr && first[c]->front().time <= free) waiting |= 1U << c;
   return waiting == 0 ? nullptr : first[scheduler_.pick(waiting)];
-}
-
-Nanos LinkDrain::departure(const Queued& q, Nanos now) const {
-  // Rounded up: a packet never leaves before the link is free.
-  const Nanos free = fraction_ > 0 ? free_ + 1_ns : free_;
-  return std::max({free, q.time, now - slack_});
 }
 
 Nanos LinkDrain::poll(Nanos now) {
@@ -93,9 +78,9 @@ Nanos LinkDrain::poll(Nanos now) {
           fraction_ = 0;
         }
         fraction_ += q.size * nanos_per_byte_;
-        const double whole = std::floor(fraction_);
-        free_ += Nanos(static_cast<int64_t>(whole));
-        fraction_ -= whole;
+        const auto whole = static_cast<int64_t>(fraction_);
+        free_ += Nanos(whole);
+        fraction_ -= static_cast<double>(whole);
       }
       if (link_.classes > 1) take_from_class(q);
       batch[n++] = q;

@@ -2,6 +2,7 @@
 // The owner's side of a link's queue: all workers' rings merged in time order, paced at the rate.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -48,16 +49,30 @@ class alignas(64) LinkDrain {
     std::array<Queued, kBatch> head;
 
     [[nodiscard]] const Queued& front() const { return head[next]; }
+    /// Whether there is a front.
+    [[nodiscard]] bool ready() {
+      if (next < count) return true;
+      next = 0;
+      count = ring->pop(head, queue_class);
+      return count > 0;
+    }
   };
 
   /// The ring with the next packet to leave; null: all are empty.
-  Source* choose(Nanos now);
+  Source* choose(Nanos now) {
+    if (sources_.size() == 1) [[likely]]
+      return sources_.front().ready() ? &sources_.front() : nullptr;
+    return link_.classes == 1 ? earliest(sources_) : choose_by_class(now);
+  }
   static Source* earliest(std::span<Source> sources);
   Source* choose_by_class(Nanos now);
   void take_from_class(const Queued& q);
   void read_weights();
   void send(std::span<const Queued> batch, Nanos now);
-  [[nodiscard]] Nanos departure(const Queued& q, Nanos now) const;
+  /// When the link can send it. Rounded up: a packet never leaves before the link is free.
+  [[nodiscard]] Nanos departure(const Queued& q, Nanos now) const {
+    return std::max({fraction_ > 0 ? free_ + 1_ns : free_, q.time, now - slack_});
+  }
 
   EgressLink& link_;
   const Lane& lane_;

@@ -107,8 +107,8 @@ inline bool to_turnpike(rte_mbuf& m, const PacketInfo& p, uint16_t port) {
          wire::load_be16(udp + wire::kUdpSourceAt) == port;
 }
 
-/// Whether a packet of to_turnpike() is a sound data packet, as parse_turnpike() would find; then
-/// `p` says where its congestion header is. If not, `p` is unchanged.
+/// Whether a packet of to_turnpike() is a sound data packet or ACK, as parse_turnpike() would find;
+/// then `p` says where a data packet's congestion header is. If not, `p` is unchanged.
 inline bool usual_turnpike(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
   const uint8_t* udp = frame_of(&m) + p.l4;
   const uint32_t length = wire::load_be16(udp + wire::kUdpLengthAt);
@@ -118,11 +118,15 @@ inline bool usual_turnpike(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
       wire::HeaderError::kNone)
     return false;
   const uint32_t congestion = tables.congestion_size(h.protocol);
-  if (h.kind != wire::Kind::kData || congestion == 0) return false;
-  if (h.length < wire::kHeaderSize + congestion + h.ranges * wire::kRangeSize) return false;
+  if (congestion == 0) return false;
+  if (h.kind == wire::Kind::kData) {
+    if (h.length < wire::kHeaderSize + congestion + h.ranges * wire::kRangeSize) return false;
+    p.congestion = static_cast<uint16_t>(p.l4 + wire::kUdpSize + wire::kHeaderSize);
+  } else if (h.kind != wire::Kind::kAck) {
+    return false;
+  }
   p.flags |= kTurnpike;
   p.protocol = h.protocol;
-  p.congestion = static_cast<uint16_t>(p.l4 + wire::kUdpSize + wire::kHeaderSize);
   return true;
 }
 
