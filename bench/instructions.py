@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Counts the instructions that a packet takes to be forwarded, or to be sent and acknowledged, which no
-# other load on the machine changes, and holds them against bench/instructions.json: more than 5 % above
-# fails. --update writes what is counted. What the ports of the bench take is in the counts.
+# Counts the instructions that a packet takes to be forwarded, to be sent and acknowledged, or to cross
+# the lab, which no other load on the machine changes, and holds them against bench/instructions.json:
+# more than 5 % above fails. --update writes what is counted. What the ports of the bench take is in the
+# counts.
 import argparse
 import json
 import pathlib
@@ -13,34 +14,45 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 COMMITTED = ROOT / "bench" / "instructions.json"
-LOADS = {"ipv4": 2000, "ipv4/burst:8": 4000, "ipv6": 2000, "fcp": 2000,
+SPEED = ROOT / "configs" / "speed.yaml"
+LOADS = {"ipv4": 2000, "ipv4/burst:8": 4000, "ipv6": 2000, "fcp": 2000,  # polls; of the lab, ms
          "priced": 2000, "priced/burst:8": 4000, "priced/burst:1": 8000,
-         "sender/flows:100": 1000, "sender/flows:10000": 1000}
-POLL = {"sender": "turnpike::bench::Sending::poll(*"}
+         "sender/flows:100": 1000, "sender/flows:10000": 1000, "lab": 2000}
+# What counts: the polls of a load, all of a world's time.
+COUNTED = {"sender": "turnpike::bench::Sending::poll(*", "lab": "turnpike::lab::World::run_until(*"}
 FORWARDING_POLL = "turnpike::bench::Forwarding::poll(*"
 TOLERANCE = 0.05
 
 
-def count(load, polls):
-    """Instructions per packet inside the polls of a load."""
-    poll = POLL.get(load.split("/")[0], FORWARDING_POLL)
-    with tempfile.NamedTemporaryFile() as out:
+def run(load, amount, build, counts):
+    """(instructions inside what counts of a load, its packets); callgrind's file is `counts`."""
+    kind = load.split("/")[0]
+    with tempfile.TemporaryDirectory() as out:
+        program = ([build / "lab" / "turnpike", "lab", SPEED, "--duration", f"{amount} ms", "--out", out]
+                   if kind == "lab" else [build / "bench" / "bench-count", load, str(amount)])
         done = subprocess.run(
-            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out.name}",
-             "--collect-atstart=no", f"--toggle-collect={poll}",
-             ROOT / "build" / "bench" / "bench-count", load, str(polls)],
+            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", "--collect-atstart=no",
+             f"--toggle-collect={COUNTED.get(kind, FORWARDING_POLL)}", *program],
             capture_output=True, text=True, check=False)
     total = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode != 0 or not total:
+    packets = re.search(r"(\d+) data packets in" if kind == "lab" else r"(\d+)\s*$", done.stdout)
+    if done.returncode != 0 or not total or not packets:
         sys.exit(f"bench-check: {load} could not be counted:\n{done.stderr}")
-    return int(total[1]) / int(done.stdout.split()[-1])
+    return int(total[1]), int(packets[1])
+
+
+def count(load, amount):
+    """Instructions per packet of a load."""
+    with tempfile.NamedTemporaryFile() as counts:
+        total, packets = run(load, amount, ROOT / "build", counts.name)
+    return total / packets
 
 
 def main():
     options = argparse.ArgumentParser(description="Counts instructions per packet.")
     options.add_argument("--update", action="store_true", help="write what is counted")
     chosen = options.parse_args()
-    counted = {load: round(count(load, polls), 1) for load, polls in LOADS.items()}
+    counted = {load: round(count(load, amount), 1) for load, amount in LOADS.items()}
     if chosen.update:
         COMMITTED.write_text(json.dumps(counted, indent=2) + "\n")
     committed = json.loads(COMMITTED.read_text())

@@ -130,6 +130,18 @@ def render_pacing(r):
                  rows)
 
 
+def render_lab(r):
+    counted = r["lab"]["instructions"]
+    return table(["part of the lab", "instructions", "share"],
+                 [(name, number(n), f"{100 * n / counted['all']:.0f} %") for name, n in counted.items()])
+
+
+def render_lab_speed(r):
+    f = r["lab"]["packets_per_second"]
+    return (f"{f['median'] / 1e6:.2f} million data packets a second, median of several runs, from {f['least'] / 1e6:.2f} "
+            f"to {f['most'] / 1e6:.2f} million.\n")
+
+
 def render_sum(r):
     micro, ours = r["micro"], "expiring_sum/gap_ns:100/burst:"
     rows = []
@@ -184,13 +196,14 @@ def render_others(r):
 
 BLOCKS = {"machine": render_machine, "beside": render_beside, "cores": render_cores,
           "forwarding": render_forwarding, "sent": render_sent, "sender": render_sender,
-          "pacing": render_pacing,
+          "pacing": render_pacing, "lab": render_lab, "lab_speed": render_lab_speed,
           "sum": render_sum, "wheel": render_wheel, "price": render_price, "parse": render_parse,
           "fib": render_fib, "others": render_others}
 
 
 # What of the results a block is made of, where a run may have left it out.
 PARTS = {"beside": "beside", "cores": "beside", "sent": "beside", "forwarding": "datapath", "sender": "sender", "pacing": "sender",
+         "lab": "lab", "lab_speed": "lab",
          **dict.fromkeys(("sum", "wheel", "price", "parse", "fib", "others"), "micro")}
 
 

@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 import beside
+import lab
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 GOOGLE = {"micro": "bench-micro", "datapath": "bench-datapath", "sender": "bench-sender"}
@@ -83,7 +84,7 @@ def figures(runs):
 
 def main():
     options = argparse.ArgumentParser(description="Runs the benchmarks.")
-    options.add_argument("--parts", default="micro,datapath,sender,beside", help="some of these")
+    options.add_argument("--parts", default="micro,datapath,sender,beside,lab", help="some of these")
     options.add_argument("--filter", default=".", help="which of micro, datapath and sender, as a regex")
     options.add_argument("--into", type=pathlib.Path, help="the file to write, or to add to")
     options.add_argument("--host", default=platform.node(), help="the machine's name in results")
@@ -99,6 +100,8 @@ def main():
         if part == "beside":
             for load in chosen.loads.split(","):
                 results[load] = beside.measure(chosen.build, load, chosen)
+        elif part == "lab":
+            results.update(lab.measure(chosen.build))
         else:
             results.update(google(chosen.build / "bench" / GOOGLE[part], chosen.filter))
     into.parent.mkdir(parents=True, exist_ok=True)
