@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "common/config/load.h"
 #include "common/config/path.h"
 #include "common/units/text.h"
+#include "lab/batch/case.h"
+#include "lab/demo.h"
 #include "lab/verbs.h"
 
 namespace turnpike::lab {
@@ -183,14 +186,27 @@ std::string traffic(const Topology& t) {
   return table.text();
 }
 
+/// How to call a program from here: by its path where it lies near this one.
+std::string command(const std::string& name) {
+  const std::string path = find_program(own_executable(), name);
+  if (path.empty()) return name;
+  std::error_code ignored;
+  const std::string near = std::filesystem::proximate(path, ignored).string();
+  return near.empty() || near.starts_with("..") ? path : near;
+}
+
 std::string commands(const Topology& t, const std::string& file) {
   std::string out;
-  for (const Router& r : t.routers)
-    out += "  turnpike-router " + file +
-           (t.routers.size() > 1 ? " --node " + r.name : std::string()) + "\n";
+  const std::string router = command("turnpike-router");
+  for (const Router& r : t.routers) {
+    out.append("  ").append(router).append(" ").append(file);
+    if (t.routers.size() > 1) out.append(" --node ").append(r.name);
+    out += "\n";
+  }
   const bool played =
       std::any_of(t.hosts.begin(), t.hosts.end(), [](const Host& h) { return !h.external; });
-  if (played) out += "  turnpike-sender " + file + "\n";
+  if (played)
+    out.append("  ").append(command("turnpike-sender")).append(" ").append(file).append("\n");
   return out;
 }
 

@@ -112,19 +112,20 @@ void add_lab(CLI::App& app, ExitCode& code) {
           [o](const std::vector<std::string>& texts) {
             for (const std::string& text : texts) {
               auto setting = config::parse_setting(text);
-              if (!setting) throw CLI::ValidationError("\"" + text + "\" is not PATH=VALUE");
+              if (!setting) throw CLI::ValidationError("--set", "'" + text + "' is not PATH=VALUE");
               o->settings.push_back(std::move(*setting));
             }
           },
           "a value in place of the file's, such as links.bottleneck.rate='1 Gbps'; may be repeated")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
-  verb->add_option_function<std::string>("--duration", positive_time([o](Nanos time) {
-                                           if (time < kShortest)
-                                             throw CLI::ValidationError("1 ms at least");
-                                           o->duration = time;
-                                         }),
-                                         "such as 5s; what would start later is left out");
+  add_time(
+      *verb, "--duration",
+      [o](Nanos time) {
+        if (time < kShortest) throw CLI::ValidationError("--duration", "1 ms at least");
+        o->duration = time;
+      },
+      "such as 5s; what would start later is left out");
   verb->add_option("--out", o->folder, "folder for results (default: the file's run.output)");
   auto* real_time = verb->add_flag(
       "--realtime", o->real_time,

@@ -6,10 +6,12 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "common/config/mistakes.h"
 #include "common/report/number.h"
 #include "common/report/run_data.h"
 #include "lab/batch/case.h"
@@ -137,7 +139,15 @@ std::vector<const Experiment*> select(const std::vector<Experiment>& all, const 
   }
   for (const std::string& id : o.ids)
     if (std::ranges::find(all, id, &Experiment::id) == all.end()) {
-      complain("there is no experiment '" + id + "'");
+      std::vector<std::string_view> known;
+      known.reserve(all.size());
+      for (const Experiment& e : all) known.push_back(e.id);
+      std::string text = "there is no experiment '" + id + "'" + config::suggestion(id, known);
+      if (config::nearest(id, known).empty()) {
+        text += "; there are";
+        for (const std::string_view k : known) text.append(" ").append(k);
+      }
+      complain(text);
       return {};
     }
   return chosen;
@@ -166,8 +176,9 @@ int paper(Options o) {
 
   const auto verdicts = reproduction.verdicts();
   const bool lost = std::ranges::any_of(verdicts, &Verdict::lost);
-  std::printf("%s; %zu runs, %zu failed, %s s. Page: %s\n",
-              count_text(reproduction.judged()).c_str(), reproduction.runs(), reproduction.failed(),
+  std::printf("%s; %zu run%s, %zu failed, %s s. Page: %s\n",
+              count_text(reproduction.judged()).c_str(), reproduction.runs(),
+              reproduction.runs() == 1 ? "" : "s", reproduction.failed(),
               report::fixed(watch.seconds(), 1).c_str(), o.page.c_str());
   if (auto done = report::write_text(o.page, paper_page(reproduction.judged(), o.folder)); !done)
     return complain(done.error());

@@ -90,7 +90,8 @@ ExitCode sweep(const Options& o) {
       !write(stem + ".json", sweep_json(sweep).dump(2) + "\n") ||
       !write(stem + ".html", sweep_page(sweep)))
     return kExitRuntime;
-  std::printf("\n%zu runs, %zu failed. Page: %s.html\n", commands.size(), failed, stem.c_str());
+  std::printf("\n%zu run%s, %zu failed. Page: %s.html\n", commands.size(),
+              commands.size() == 1 ? "" : "s", failed, stem.c_str());
   return failed == 0 ? kExitOk : kExitRuntime;
 }
 
@@ -108,7 +109,8 @@ void add_sweep(CLI::App& app, ExitCode& code) {
           [o](const std::vector<std::string>& texts) {
             for (const std::string& text : texts) {
               auto axis = parse_axis(text);
-              if (!axis) throw CLI::ValidationError("\"" + text + "\" is not PATH=VALUE,VALUE,...");
+              if (!axis)
+                throw CLI::ValidationError("--set", "'" + text + "' is not PATH=VALUE,VALUE,...");
               o->axes.push_back(std::move(*axis));
             }
           },

@@ -70,7 +70,10 @@ int bench(Options o) {
   }
   const config::Topology& t = *loaded;
   if (t.streams.empty())
-    return fail(o.file + " has no traffic.streams to send", kExitBadConfiguration);
+    return fail(o.file +
+                    ": traffic.streams: there are none to send; configs/throughput.yaml has one, "
+                    "and docs/streams.md says what they can be",
+                kExitBadConfiguration);
   const std::string folder = o.folder.empty() ? t.run.output : o.folder;
   std::optional<Eal> eal;
   std::unique_ptr<Theatre> theatre;
@@ -115,8 +118,8 @@ void add_bench(CLI::App& app, ExitCode& code) {
       ->check(CLI::Range(0.0, 0.99));
   verb->add_option("--resolution", o->measure.resolution, "of the rate (default: 0.01)")
       ->check(CLI::Range(1e-5, 0.5));
-  verb->add_option_function<std::string>(
-      "--trial", positive_time([o](Nanos time) { o->measure.trial = time; }),
+  add_time(
+      *verb, "--trial", [o](Nanos time) { o->measure.trial = time; },
       "how long each trial sends (default: 2s)");
   verb->add_option("--attempts", o->measure.attempts,
                    "at a trial that the machine disturbed (default: 3)")

@@ -174,8 +174,9 @@ int run(int argc, char** argv) {
 
   std::vector<std::unique_ptr<Player>> players;
   for (auto& share : shares) {
-    auto player = Player::make(t, share, t.run.seed);
+    auto player = Player::make(t, share, static_cast<unsigned>(players.size()), t.run.seed);
     if (!player) return fail(kExitHostNotReady, player.error());
+    std::cerr << (*player)->remote_text();
     players.push_back(std::move(*player));
   }
   std::signal(SIGINT, on_signal);

@@ -3,6 +3,8 @@
 #include "common/dpdk/eal.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -63,6 +65,23 @@ TEST(Pool, CountsWhatIsOutAndTakesItsOwnName) {
   EXPECT_EQ(b->in_use(), 0U);
   rte_pktmbuf_free(m);
   EXPECT_EQ(a->in_use(), 0U);
+}
+
+TEST(Pool, HoldsZerosAtFirstWhereAsked) {
+  const PoolOptions options{.mbufs = 63, .cache = 0, .zeroed = true};
+  // Memory that was used before: each pool is made in what the one before it left dirty.
+  for (int i = 0; i < 3; ++i) {
+    const auto pool = Pool::create("clear", options);
+    ASSERT_TRUE(pool) << pool.error();
+    std::array<rte_mbuf*, 63> all;
+    ASSERT_EQ(rte_pktmbuf_alloc_bulk(pool->get(), all.data(), all.size()), 0);
+    for (rte_mbuf* m : all) {
+      const auto* bytes = static_cast<const uint8_t*>(m->buf_addr);
+      EXPECT_TRUE(std::all_of(bytes, bytes + m->buf_len, [](uint8_t b) { return b == 0; }));
+      std::memset(m->buf_addr, 0xa5, m->buf_len);
+    }
+    rte_pktmbuf_free_bulk(all.data(), all.size());
+  }
 }
 
 TEST(Pool, TakesTheMemoryThatItSays) {

@@ -2,6 +2,7 @@
 #include "common/dpdk/pool.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include <rte_errno.h>
 #include <rte_ether.h>
@@ -12,6 +13,14 @@
 #include "common/dpdk/names.h"
 
 namespace turnpike {
+namespace {
+
+void clear(rte_mempool* /*pool*/, void* /*argument*/, void* buffer, unsigned /*index*/) {
+  const auto& m = *static_cast<rte_mbuf*>(buffer);
+  std::memset(m.buf_addr, 0, m.buf_len);
+}
+
+}  // namespace
 
 tl::expected<Pool, std::string> Pool::create(std::string_view stem, const PoolOptions& options) {
   const std::string name = unique_name(stem);
@@ -25,10 +34,13 @@ tl::expected<Pool, std::string> Pool::create(std::string_view stem, const PoolOp
           : rte_pktmbuf_pool_create(name.c_str(), options.mbufs, cache, options.private_size,
                                     options.data_room, options.socket);
   if (pool == nullptr) {
-    return tl::unexpected("no memory for a pool of " + std::to_string(options.mbufs) +
+    const std::string where =
+        options.socket < 0 ? "" : " on processor socket " + std::to_string(options.socket);
+    return tl::unexpected("no memory" + where + " for a pool of " + std::to_string(options.mbufs) +
                           " packet buffers (" + rte_strerror(rte_errno) +
-                          "): give DPDK more, with hugepages or -m");
+                          "): give DPDK more, with hugepages there or -m");
   }
+  if (options.zeroed && !options.own_memory) rte_mempool_obj_iter(pool, clear, nullptr);
   return Pool(pool);
 }
 

@@ -18,6 +18,8 @@ struct PoolOptions {
   uint16_t data_room = RTE_MBUF_DEFAULT_BUF_SIZE;  // B, headroom included
   uint16_t private_size = 0;                       // B per mbuf for the application
   int socket = SOCKET_ID_ANY;
+  // Buffers hold zeros at first; without it, whatever the memory was used for before.
+  bool zeroed = false;
   // Memory of its own, in large pages where the kernel gives some, instead of EAL's: packets that
   // no device touches. It holds zeros at first.
   bool own_memory = false;

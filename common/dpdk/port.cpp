@@ -78,11 +78,14 @@ rte_eth_conf configuration(const rte_eth_dev_info& info, uint16_t queues, uint16
 
 tl::expected<Port, std::string> Port::open(const Device& device, const PortOptions& options,
                                            std::span<rte_mempool* const> pools) {
-  const auto id = attach(device);
-  if (!id) return tl::unexpected(id.error());
-  Port port(*id, device);
-  if (auto done = port.configure(options, pools); !done) return tl::unexpected(done.error());
+  auto port = attach(device);
+  if (!port) return port;
+  if (auto done = port->configure(options, pools); !done) return tl::unexpected(done.error());
   return port;
+}
+
+tl::expected<Port, std::string> Port::attach(const Device& device) {
+  return turnpike::attach(device).map([&](uint16_t id) { return Port(id, device); });
 }
 
 Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> pools) {
@@ -189,7 +192,7 @@ PortStats Port::stats() const {
           .tx_errors = s.oerrors};
 }
 
-int Port::socket() const { return rte_eth_dev_socket_id(id_); }
+int Port::socket() const { return attached_ ? SOCKET_ID_ANY : rte_eth_dev_socket_id(id_); }
 
 std::array<uint8_t, 6> Port::mac() const {
   rte_ether_addr address{};

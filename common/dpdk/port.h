@@ -37,10 +37,14 @@ struct PortStats {
 
 class Port {
  public:
-  /// Attaches and configures; `pools` has one pool per queue, or one for all. The port outlives
-  /// none of them. Errors say what the device cannot do or how the host must change.
+  /// Attaches and configures. Errors say what the device cannot do or how the host must change.
   static tl::expected<Port, std::string> open(const Device& device, const PortOptions& options,
                                               std::span<rte_mempool* const> pools);
+  /// The device alone, which knows its socket(); configure() comes next, once.
+  static tl::expected<Port, std::string> attach(const Device& device);
+  /// `pools` has one pool per queue, or one for all. The port outlives none of them.
+  tl::expected<void, std::string> configure(const PortOptions& options,
+                                            std::span<rte_mempool* const> pools);
 
   Port(Port&& other) noexcept;
   Port& operator=(Port&&) = delete;
@@ -60,6 +64,7 @@ class Port {
   [[nodiscard]] PortStats stats() const;
   [[nodiscard]] uint16_t id() const { return id_; }
   [[nodiscard]] const std::string& name() const { return name_; }
+  /// The processor socket that the device is at; SOCKET_ID_ANY of virtual ones.
   [[nodiscard]] int socket() const;
   [[nodiscard]] std::array<uint8_t, 6> mac() const;
 
@@ -69,8 +74,6 @@ class Port {
         name_(device.name),
         attached_(!device.arguments.empty()),
         follows_(device.follows) {}
-  tl::expected<void, std::string> configure(const PortOptions& options,
-                                            std::span<rte_mempool* const> pools);
 
   static constexpr uint16_t kNone = UINT16_MAX;
   uint16_t id_ = kNone;

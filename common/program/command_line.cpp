@@ -12,13 +12,16 @@
 
 namespace turnpike {
 
-std::function<void(const std::string&)> positive_time(std::function<void(Nanos)> set) {
-  return [set = std::move(set)](const std::string& text) {
+void add_time(CLI::App& app, const std::string& name, std::function<void(Nanos)> set,
+              const std::string& help) {
+  const auto take = [name, set = std::move(set)](const std::string& text) {
     const auto time = parse_quantity<Nanos>(text);
-    if (!time) throw CLI::ValidationError(time.error());
-    if (*time <= Nanos(0)) throw CLI::ValidationError("\"" + text + "\" is not a positive time");
+    if (!time) throw CLI::ValidationError(name, time.error());
+    if (*time <= Nanos(0))
+      throw CLI::ValidationError(name, "'" + text + "' is not a positive time");
     set(*time);
   };
+  app.add_option_function<std::string>(name, take, help)->type_name("TIME");
 }
 
 tl::expected<void, int> parse_command_line(int argc, char** argv, const std::string& description,
@@ -38,11 +41,12 @@ tl::expected<void, int> parse_command_line(int argc, char** argv, const std::str
   app.add_option("--idle", out.idle,
                  "without packets: poll on, or sleep for moments (auto: poll with NICs)")
       ->check(CLI::IsMember({"auto", "poll", "sleep"}));
-  app.add_option_function<std::string>("--wait", positive_time([&out](Nanos t) { out.wait = t; }),
-                                       "how long to wait for peers (default: 30s)");
+  add_time(
+      app, "--wait", [&out](Nanos t) { out.wait = t; },
+      "how long to wait for peers (default: 30s)");
   app.add_option("--out", out.output, "folder for the results (default: the file's run.output)");
-  app.add_option_function<std::string>(
-      "--duration", positive_time([&out](Nanos t) { out.duration = t; }), "such as 5s");
+  add_time(
+      app, "--duration", [&out](Nanos t) { out.duration = t; }, "such as 5s");
   app.add_flag("--hugepages", out.hugepages, "take memory from hugepages");
   app.add_flag("--dpdk-log", out.show_log, "show DPDK's own messages");
   own(app);

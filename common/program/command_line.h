@@ -42,7 +42,8 @@ tl::expected<void, int> parse_command_line(int argc, char** argv, const std::str
                                            CommandLine& out,
                                            const std::function<void(CLI::App&)>& own);
 
-/// A CLI11 option function that reads a positive time with its unit.
-std::function<void(const std::string&)> positive_time(std::function<void(Nanos)> set);
+/// An option that is a positive time with its unit.
+void add_time(CLI::App& app, const std::string& name, std::function<void(Nanos)> set,
+              const std::string& help);
 
 }  // namespace turnpike

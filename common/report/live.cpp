@@ -24,7 +24,8 @@ LiveStyle live_style(std::string_view name, std::FILE* out) {
 }
 
 void Live::show(const LiveView& view) {
-  if (style_ == LiveStyle::kNone || (view.hosts.empty() && view.links.empty())) return;
+  if (style_ == LiveStyle::kNone) return;
+  if (view.hosts.empty() && view.links.empty() && view.streams.empty()) return;
   if (style_ == LiveStyle::kLines) {
     if (view.t < next_line_) return;
     next_line_ = std::floor(view.t) + 1;

@@ -36,6 +36,28 @@ TEST(LiveView, MergesTheStreams) {
   EXPECT_EQ(again.links[0].price, 3.2e-7);
 }
 
+constexpr const char* kStreams =
+    R"({"t":7.1,"streams":{"load":{"offered_pps":2.5e6,"sent_pps":2.4e6,"received_pps":2.3e6,)"
+    R"("unsent":1234,"lost":56,"reordered":7}}})";
+
+TEST(LiveView, ShowsStreamsAndWhatTheSenderLeftOut) {
+  LiveView view;
+  ASSERT_TRUE(apply_live_json(kStreams, view));
+  ASSERT_TRUE(apply_live_json(kRouter, view));
+  EXPECT_EQ(view.t, 7.1) << "the sender's clock";
+  EXPECT_NE(live_line(view).find("  load sent 2.4000 received 2.3000 Mpps lost 56 NOT SENT 1234"),
+            std::string::npos);
+  EXPECT_NE(live_table(view).find("load             2.5000   2.4000         2.3000        56"
+                                  "          7    ! 1234\n"),
+            std::string::npos)
+      << live_table(view);
+  LiveView again;
+  ASSERT_TRUE(apply_live_json(live_json(view), again));
+  EXPECT_EQ(live_json(again), live_json(view));
+  std::istringstream lines(live_table(view));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
+}
+
 TEST(LiveView, CallsARoutersLinksByTheirFullName) {
   LiveView view;
   EXPECT_TRUE(apply_live_json(

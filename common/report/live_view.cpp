@@ -30,6 +30,8 @@ std::string cut(const std::string& name) { return left(name.substr(0, kNameWidth
 /// $/B to $/MB, and a price next to MIN to nothing.
 std::string price_text(double price) { return fixed(price < 1e-17 ? 0 : price * 1e6, 4); }
 
+std::string mpps(double pps) { return fixed(pps * 1e-6, 4); }
+
 /// The host's part of all that is sent, with a mark where its entitled part ends.
 std::string bar(double part, double entitled_part) {
   const auto column = [](double x) {
@@ -74,6 +76,10 @@ std::string live_json(const LiveView& view) {
                             {"utilization", l.utilization},
                             {"tx_mbps", l.tx_mbps},
                             {"drops", l.drops}};
+  for (const LiveStream& s : view.streams)
+    out["streams"][s.name] = {
+        {"offered_pps", s.offered_pps}, {"sent_pps", s.sent_pps}, {"received_pps", s.received_pps},
+        {"unsent", s.unsent},           {"lost", s.lost},         {"reordered", s.reordered}};
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -83,9 +89,10 @@ bool apply_live_json(std::string_view line, LiveView& view, const LinkNames& nam
   const auto part = [&](const char* key) {
     return tree.contains(key) && tree[key].is_object() ? &tree[key] : nullptr;
   };
-  const json *hosts = part("hosts"), *links = part("links");
-  if (!hosts && !links) return false;
-  if (hosts || view.hosts.empty()) view.t = number_at(tree, {"t"});
+  const json *hosts = part("hosts"), *links = part("links"), *streams = part("streams");
+  if (!hosts && !links && !streams) return false;
+  if (hosts || streams || (view.hosts.empty() && view.streams.empty()))
+    view.t = number_at(tree, {"t"});
   if (hosts)
     for (const auto& [name, h] : hosts->items())
       named(view.hosts, name) = {.name = name,
@@ -110,6 +117,15 @@ bool apply_live_json(std::string_view line, LiveView& view, const LinkNames& nam
                                  .tx_mbps = figure(l, "tx_mbps"),
                                  .drops = count(l, "drops")};
     }
+  if (streams)
+    for (const auto& [name, s] : streams->items())
+      named(view.streams, name) = {.name = name,
+                                   .offered_pps = figure(s, "offered_pps"),
+                                   .sent_pps = figure(s, "sent_pps"),
+                                   .received_pps = figure(s, "received_pps"),
+                                   .unsent = count(s, "unsent"),
+                                   .lost = count(s, "lost"),
+                                   .reordered = count(s, "reordered")};
   return true;
 }
 
@@ -127,6 +143,12 @@ std::string live_line(const LiveView& view) {
     out += " Mbps";
     if (h.lost > 0) out += " lost " + std::to_string(h.lost);
   }
+  for (const LiveStream& s : view.streams) {
+    out.append("  ").append(s.name).append(" sent ").append(mpps(s.sent_pps));
+    out.append(" received ").append(mpps(s.received_pps)).append(" Mpps");
+    if (s.lost > 0) out.append(" lost ").append(std::to_string(s.lost));
+    if (s.unsent > 0) out.append(" NOT SENT ").append(std::to_string(s.unsent));
+  }
   return out;
 }
 
@@ -141,6 +163,15 @@ std::string live_table(const LiveView& view) {
     out += cut(l.name) + right(price_text(l.price), 12) + right(fixed(l.queue_bytes / 1e3, 1), 11) +
            right(fixed(l.queue_delay_ms, 2), 10) + right(fixed(l.utilization * 100, 1) + " %", 13) +
            right(std::to_string(l.drops), 9) + "\n";
+  if (!view.streams.empty())
+    out += left("stream", kNameWidth) + right("offered", 9) + right("sent", 9) +
+           right("received Mpps", 15) + right("lost", 10) + right("reordered", 11) +
+           right("not sent", 10) + "\n";
+  for (const LiveStream& s : view.streams)
+    out += cut(s.name) + right(mpps(s.offered_pps), 9) + right(mpps(s.sent_pps), 9) +
+           right(mpps(s.received_pps), 15) + right(std::to_string(s.lost), 10) +
+           right(std::to_string(s.reordered), 11) +
+           right((s.unsent > 0 ? "! " : "") + std::to_string(s.unsent), 10) + "\n";
   if (view.hosts.empty()) return out;
   out += left("host", kNameWidth) + right("Mbps", 9) + right("entitled", 10) + right("RTT ms", 8) +
          right("lost", 6) + "  share of all\n";

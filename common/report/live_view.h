@@ -30,14 +30,25 @@ struct LiveLink {
   uint64_t drops = 0;  // packets so far
 };
 
+/// An open-loop stream; rates over the last sampling interval, in packets a second.
+struct LiveStream {
+  std::string name;
+  double offered_pps = 0, sent_pps = 0, received_pps = 0;
+  uint64_t unsent = 0;     // packets so far that were due and left out
+  uint64_t lost = 0;       // packets so far that are missing between those that came
+  uint64_t reordered = 0;  // packets so far
+};
+
 struct LiveView {
   double t = 0;           // s
   std::string node = {};  // the router that speaks; empty: a sender
   std::vector<LiveHost> hosts;
   std::vector<LiveLink> links;
+  std::vector<LiveStream> streams = {};
 };
 
-/// {"t":..,"hosts":{NAME:{"rate_mbps",..}}} on one line, links left out where there are none.
+/// {"t":..,"hosts":{NAME:{"rate_mbps",..}}} on one line; links and streams are left out where there
+/// are none.
 std::string live_json(const LiveView& view);
 
 /// What a link is called here that the router `node` calls `link`.

@@ -36,6 +36,26 @@ void say_verdict(const nlohmann::json& summary, Page& page) {
   page.verdict(yes("shares_ok") && yes("utilization_ok") && lost == 0, text);
 }
 
+/// What everybody must see before they read a stream's figures.
+void warn_of_streams(const nlohmann::json& summary, Page& page) {
+  const auto streams = summary.find("streams");
+  if (streams == summary.end() || !streams->is_object()) return;
+  for (const auto& [name, s] : streams->items()) {
+    if (!s.is_object()) continue;
+    if (s.value("kept_up", nlohmann::json()) == false)
+      page.verdict(false, name + ": THE SENDER DID NOT KEEP UP: " +
+                              fixed(number_at(s, {"unsent_packets"}), 0) + " of " +
+                              fixed(number_at(s, {"offered_packets"}), 0) +
+                              " packets were due and never sent; the port had no room " +
+                              fixed(number_at(s, {"no_room"}), 0) + " times, mbufs ran out " +
+                              fixed(number_at(s, {"no_buffer"}), 0) + " times.");
+    if (number_at(s, {"untimed_packets"}) > 0)
+      page.paragraph(name + ": " + fixed(number_at(s, {"untimed_packets"}), 0) +
+                     " packets were stamped by a clock that is not the receiver's, and have no "
+                     "latency.");
+  }
+}
+
 void show_figure(const Chart& chart, const char* caption, bool half, Page& page) {
   for (const Series& s : chart.series)
     for (const double v : s.y)
@@ -51,11 +71,20 @@ void show_tables(const std::vector<HtmlTable>& tables, Page& page) {
 
 std::string run_page(const RunData& run) {
   Page page(title_of(run.summary));
-  say_verdict(run.summary, page);
-  page.heading("Shares");
-  show_tables({share_table(run.summary)}, page);
-  show_figure(rate_chart(run), "Rate of each host, and the rate that its budget entitles it to.",
-              false, page);
+  const HtmlTable streams = stream_packet_table(run.summary), hosts = host_table(run.summary);
+  const bool flows = streams.rows.empty() || !hosts.rows.empty();
+  if (flows) {
+    say_verdict(run.summary, page);
+    page.heading("Shares");
+    show_tables({share_table(run.summary)}, page);
+    show_figure(rate_chart(run), "Rate of each host, and the rate that its budget entitles it to.",
+                false, page);
+  }
+  if (!streams.rows.empty()) {
+    page.heading("Streams");
+    warn_of_streams(run.summary, page);
+    show_tables({stream_rate_table(run.summary), streams, stream_latency_table(run.summary)}, page);
+  }
   page.heading("Links");
   show_tables({link_table(run.summary), utilization_table(run.summary)}, page);
   show_figure(price_chart(run), "Price per byte at each link.", false, page);
@@ -63,8 +92,10 @@ std::string run_page(const RunData& run) {
   show_figure(queue_delay_chart(run), "The delay that it means.", true, page);
   show_figure(utilization_chart(run), "Utilisation of each sampling interval.", true, page);
   show_figure(rtt_chart(run), "Round trip time of each host's flows.", true, page);
-  page.heading("Hosts and flows");
-  show_tables({host_table(run.summary), delay_table(run.summary), flow_table(run.summary)}, page);
+  if (flows) {
+    page.heading("Hosts and flows");
+    show_tables({hosts, delay_table(run.summary), flow_table(run.summary)}, page);
+  }
   page.heading("The run");
   show_tables({fact_table(run.summary)}, page);
   page.data("summary", run.summary.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -89,6 +89,43 @@ TEST_F(Folder, MayLackItsSeries) {
   EXPECT_EQ(page_error(read_text(*page).value()), "");
 }
 
+nlohmann::json with_stream(bool kept_up) {
+  return {
+      {"streams",
+       {{"<load>",
+         {{"offered_packets", 1'000'000},
+          {"sent_packets", 998'000},
+          {"unsent_packets", 2000},
+          {"offered_pps", 1e6},
+          {"achieved_pps", 998'000},
+          {"kept_up", kept_up},
+          {"no_room", 7},
+          {"no_buffer", 3},
+          {"received_packets", 900'000},
+          {"lost_packets", 98'000},
+          {"loss", 0.0982},
+          {"reordered_packets", 5},
+          {"stamped_by", "this sender"},
+          {"latency_us", {{"count", 900'000}, {"p50", 11.5}, {"p99", 22.5}, {"max", 33.5}}}}}}}};
+}
+
+TEST(RunReport, ShowsStreamsAndLoudlyThoseThatDidNotKeepUp) {
+  const std::string behind = run_page({.summary = with_stream(false), .hosts = {}, .links = {}});
+  EXPECT_EQ(page_error(behind), "");
+  for (const char* shown : {"&lt;load&gt;", "0.998", "98\u202f000", "9.82\u00a0%", ">5<", "11.5",
+                            "22.5", "33.5", "this sender"})
+    EXPECT_NE(behind.find(shown), std::string::npos) << shown;
+  EXPECT_NE(behind.find("THE SENDER DID NOT KEEP UP: 2000 of 1000000 packets"), std::string::npos);
+  EXPECT_NE(behind.find("no room 7 times, mbufs ran out 3 times"), std::string::npos);
+  EXPECT_NE(behind.find("class=\"n bad\">NO<"), std::string::npos);
+  for (const char* absent : {"Shares", "steady interval"})
+    EXPECT_EQ(behind.find(absent), std::string::npos) << "no flow was to have any: " << absent;
+  const std::string in_time = run_page({.summary = with_stream(true), .hosts = {}, .links = {}});
+  EXPECT_EQ(in_time.find("KEEP UP"), std::string::npos);
+  EXPECT_EQ(in_time.find("class=\"n bad\""), std::string::npos);
+  EXPECT_NE(in_time.find("class=\"n good\">yes<"), std::string::npos);
+}
+
 TEST(RunData, SummarisesLinks) {
   const RunData run = sample_run();
   ASSERT_EQ(run.links.size(), 2u);
@@ -148,6 +185,7 @@ TEST(RunCharts, EntitledLevelsFollowTheIntervals) {
 /// Swaps parts of a summary for values of other types: the page must still come out whole.
 RC_GTEST_PROP(RunReport, OddSummariesStillMakeAPage, (uint32_t seed)) {
   RunData run = sample_run();
+  run.summary.update(with_stream(false));
   const nlohmann::json flat = run.summary.flatten();
   uint32_t n = seed;
   nlohmann::json odd = run.summary;

@@ -130,6 +130,57 @@ HtmlTable flow_table(const json& summary) {
   return t;
 }
 
+HtmlTable stream_rate_table(const json& summary) {
+  HtmlTable t{.caption =
+                  "Open-loop streams, over the time that each was to send; on the line with "
+                  "preambles and gaps.",
+              .columns = {"stream", "offered (Mpps)", "achieved (Mpps)", "of frames (Mbps)",
+                          "on the line (Mbps)", "kept up"}};
+  for (const auto& [name, s] : part(summary, "streams").items()) {
+    if (!(number_at(s, {"offered_packets"}) >= 0)) continue;
+    const bool behind = s.value("kept_up", json()) == false;
+    t.rows.push_back({name,
+                      shown(number_at(s, {"offered_pps"}) * 1e-6),
+                      shown(number_at(s, {"achieved_pps"}) * 1e-6),
+                      shown(number_at(s, {"achieved_l2_mbps"})),
+                      shown(number_at(s, {"achieved_l1_mbps"})),
+                      {behind ? "NO" : "yes", behind ? Cell::Look::kBad : Cell::Look::kGood}});
+  }
+  return t;
+}
+
+HtmlTable stream_packet_table(const json& summary) {
+  HtmlTable t{
+      .caption = "Their packets, each counted once where it came; lost are of those sent.",
+      .columns = {"stream", "due", "sent", "received", "lost", "loss", "reordered", "duplicates"}};
+  for (const auto& [name, s] : part(summary, "streams").items()) {
+    if (!s.is_object()) continue;
+    t.rows.push_back({name});
+    for (const char* key : {"offered_packets", "sent_packets", "received_packets", "lost_packets"})
+      t.rows.back().push_back(count(number_at(s, {key})));
+    t.rows.back().push_back(number(significant(100 * number_at(s, {"loss"}), 3) + "\u00a0%"));
+    for (const char* key : {"reordered_packets", "duplicate_packets"})
+      t.rows.back().push_back(count(number_at(s, {key})));
+  }
+  return t;
+}
+
+HtmlTable stream_latency_table(const json& summary) {
+  HtmlTable t{
+      .caption = "Latency of streams in µs, from the sender's poll to the receiver's.",
+      .columns = {"stream", "stamped by", "samples", "mean", "p50", "p90", "p99", "p99.9", "max"}};
+  for (const auto& [name, s] : part(summary, "streams").items()) {
+    const json& us = part(s, "latency_us");
+    if (!(number_at(us, {"count"}) > 0)) continue;
+    const json clock = s.value("stamped_by", json());
+    t.rows.push_back({name, clock.is_string() ? clock.get<std::string>() : kNoNumber,
+                      count(number_at(us, {"count"}))});
+    for (const char* column : {"mean", "p50", "p90", "p99", "p999", "max"})
+      t.rows.back().push_back(shown(number_at(us, {column})));
+  }
+  return t;
+}
+
 HtmlTable fact_table(const json& summary) {
   HtmlTable t;
   t.columns = {"fact", "value"};

@@ -12,8 +12,11 @@ HtmlTable share_table(const nlohmann::json& summary);        // per steady inter
 HtmlTable utilization_table(const nlohmann::json& summary);  // per steady interval and link
 HtmlTable link_table(const nlohmann::json& summary);         // over the whole run
 HtmlTable host_table(const nlohmann::json& summary);
-HtmlTable delay_table(const nlohmann::json& summary);  // RTT and queueing percentiles
-HtmlTable flow_table(const nlohmann::json& summary);   // completion times by size
+HtmlTable delay_table(const nlohmann::json& summary);          // RTT and queueing percentiles
+HtmlTable flow_table(const nlohmann::json& summary);           // completion times by size
+HtmlTable stream_rate_table(const nlohmann::json& summary);    // of streams that were sent
+HtmlTable stream_packet_table(const nlohmann::json& summary);  // sent, received, lost
+HtmlTable stream_latency_table(const nlohmann::json& summary);
 HtmlTable fact_table(const nlohmann::json& summary);
 
 }  // namespace turnpike::report

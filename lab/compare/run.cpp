@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "common/config/mistakes.h"
+#include "common/protocols/registry.h"
 #include "common/report/run_data.h"
 #include "lab/batch/case.h"
 #include "lab/batch/jobs.h"
@@ -17,9 +19,21 @@ ExitCode complain(const std::string& what) {
   return kExitRuntime;
 }
 
+/// Whether there is the scheme of that name, its preset aside; says so if not.
+bool known(const std::string& scheme) {
+  const std::string name = scheme.substr(0, scheme.find('+'));
+  if (find_protocol(name) != nullptr) return true;
+  std::vector<std::string_view> names;
+  for (const Protocol& p : protocols()) names.push_back(p.name);
+  complain("--compare: there is no scheme '" + name + "'" + config::suggestion(name, names));
+  return false;
+}
+
 }  // namespace
 
 ExitCode run_comparison(const CompareOptions& o, const config::Topology& topology) {
+  for (const std::string& scheme : o.schemes)
+    if (!known(scheme)) return kExitUsage;
   Comparison comparison{.file = o.file, .runs = {}};
   std::vector<Command> commands;
   const std::string self = own_executable();

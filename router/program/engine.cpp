@@ -9,20 +9,12 @@
 #include <rte_lcore.h>
 
 #include "common/dpdk/eal.h"
+#include "common/dpdk/home.h"
 #include "common/program/attachment.h"
 #include "common/program/napper.h"
 
 namespace turnpike::router {
 namespace {
-
-/// Packets of a port that a worker of another processor socket polls cross between the two.
-std::string remote(const std::string& link, int port, unsigned worker) {
-  const auto own = static_cast<int>(rte_lcore_to_socket_id(Eal::worker_lcore(worker)));
-  if (port < 0 || port == own) return "";
-  return "link " + link + ": its port is on processor socket " + std::to_string(port) +
-         ", worker " + std::to_string(worker) + " on " + std::to_string(own) +
-         "; choose lcores of the port's socket (lscpu shows them)\n";
-}
 
 void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
@@ -31,31 +23,42 @@ void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
     const config::Topology& topology, size_t node, const std::vector<LinkDevice>& devices,
     const Options& options) {
+  const auto link = [&](size_t l) -> const config::Link& {
+    return topology.links[topology.routers[node].links[l]];
+  };
+  std::vector<Port> ports;
+  ports.reserve(devices.size());
+  for (size_t l = 0; l < devices.size(); ++l) {
+    auto port = Port::attach(devices[l].device);
+    if (!port) return tl::unexpected("link " + link(l).name + ": " + port.error());
+    ports.push_back(std::move(*port));
+  }
+  const int home = home_of(ports);
+  const AtHome at_home(home);
   const Needs needs = needs_of(topology, node, options.workers);
-  auto pool = Pool::create("router", {.mbufs = needs.mbufs, .data_room = needs.data_room});
+  auto pool =
+      Pool::create("router", {.mbufs = needs.mbufs, .data_room = needs.data_room, .socket = home});
   if (!pool) return tl::unexpected(pool.error());
-  std::unique_ptr<Engine> e(new Engine(std::move(*pool)));
+  std::unique_ptr<Engine> e(new Engine(std::move(*pool), std::move(ports)));
   e->sleep_ = options.sleep;
   rte_mempool* const mempool = e->pool_.get();
 
   for (size_t l = 0; l < devices.size(); ++l) {
-    const config::Link& link = topology.links[topology.routers[node].links[l]];
-    auto port = Port::open(devices[l].device, {.queues = devices[l].queues, .mtu = link.mtu},
-                           {&mempool, 1});
-    if (!port) return tl::unexpected("link " + link.name + ": " + port.error());
-    e->ports_.push_back(std::move(*port));
+    const auto done =
+        e->ports_[l].configure({.queues = devices[l].queues, .mtu = link(l).mtu}, {&mempool, 1});
+    if (!done) return tl::unexpected("link " + link(l).name + ": " + done.error());
     e->kept_ += devices[l].device.keeps;
   }
   const auto queues = e->plug_in(topology, node, devices, options.workers, needs.mbufs);
   for (size_t l = 0; l < queues.size(); ++l)
     for (unsigned w = 0; w < options.workers; ++w)
       if (queues[l][w] != nullptr)
-        e->remote_ +=
-            remote(topology.links[topology.routers[node].links[l]].name, e->ports_[l].socket(), w);
+        e->remote_ += turnpike::remote_text(link(l).name, e->ports_[l], w);
   const std::vector<rte_mempool*> pools(options.workers, mempool);
   RouterOptions router_options;
   router_options.workers = options.workers;
   router_options.slack = options.slack;
+  router_options.socket = home;
   auto router = Router::make(topology, node, queues, pools, router_options);
   if (!router) return tl::unexpected(router.error());
   e->router_ = std::move(*router);

@@ -58,7 +58,7 @@ class Engine {
     Engine* engine;
     unsigned worker;
   };
-  explicit Engine(Pool pool) : pool_(std::move(pool)) {}
+  Engine(Pool pool, std::vector<Port> ports) : pool_(std::move(pool)), ports_(std::move(ports)) {}
   /// Which worker polls which queue, with the links' lengths before them: [link][worker].
   std::vector<std::vector<QueuePair*>> plug_in(const config::Topology& topology, size_t node,
                                                const std::vector<LinkDevice>& devices,

@@ -14,8 +14,8 @@ tl::expected<Options, int> parse_options(int argc, char** argv) {
       "Forwards and prices packets as a router of a Turnpike topology, until INT or TERM or for "
       "--duration.",
       o, [&o](CLI::App& app) {
-        app.add_option_function<std::string>(
-            "--slack", positive_time([&o](Nanos t) { o.slack = t; }),
+        add_time(
+            app, "--slack", [&o](Nanos t) { o.slack = t; },
             "link time that a late poll may catch up on (default: 20ms)");
         app.add_option("--log-level", o.log_level,
                        "least level logged: " + std::string(metrics::kLogLevels));

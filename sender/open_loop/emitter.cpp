@@ -59,8 +59,8 @@ bool Emitter::send(Outbox& outbox, Nanos now) {
   m->data_len = static_cast<uint16_t>(stencil_.frame_size(datagram));
   m->pkt_len = m->data_len;
   auto* frame = rte_pktmbuf_mtod(m, uint8_t*);
-  const size_t dirty = zeroed_ ? last_frame : m->data_len;
-  if (dirty > written) std::memset(frame + written, 0, dirty - written);
+  if (const size_t end = dirty(last_frame, m->data_len); end > written)
+    std::memset(frame + written, 0, end - written);
   stencil_.write(frame, datagram, {.stream = index_, .sequence = sequence_++, .sent = now});
   outbox.put(m);
   departures_.packets.add();

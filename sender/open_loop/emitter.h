@@ -27,6 +27,12 @@ class Emitter {
   /// beyond the end of their last frame.
   Emitter(const config::Topology& topology, uint16_t index, rte_mempool* pool, bool zeroed);
 
+  /// See OpenLoop::send_from().
+  void send_from(rte_mempool* pool) {
+    pool_ = pool;
+    own_pool_ = true;
+  }
+
   /// Returns how many packets it put into the outbox.
   unsigned emit(Outbox& outbox, Nanos now);
   /// When there is something to do next; kNever after the end.
@@ -49,6 +55,12 @@ class Emitter {
 
  private:
   bool send(Outbox& outbox, Nanos now);
+  /// How much of a frame of `frame` B may hold something old, `last_frame` B having been the
+  /// buffer's last one.
+  [[nodiscard]] size_t dirty(size_t last_frame, size_t frame) const {
+    if (own_pool_) return std::min(Stencil::kMostWritten, frame);
+    return zeroed_ ? last_frame : frame;
+  }
 
   Cadence cadence_;
   Stencil stencil_;
@@ -57,6 +69,7 @@ class Emitter {
   uint64_t sequence_ = 0;
   uint16_t index_;
   bool zeroed_;
+  bool own_pool_ = false;
   Departures departures_;
 };
 

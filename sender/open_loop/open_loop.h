@@ -22,6 +22,11 @@ class OpenLoop {
             std::make_unique<Emitter>(topology, static_cast<uint16_t>(i), lane.pool, lane.zeroed));
   }
 
+  /// From now on frames come from a pool that held zeros at first and that nobody but streams
+  /// takes buffers from: all but their headers then stay zeros, and need not be cleared.
+  void send_from(rte_mempool* pool) {
+    for (const auto& e : emitters_) e->send_from(pool);
+  }
   /// Sends what is due; returns how many packets that were.
   unsigned emit(Outbox& outbox, Nanos now) {
     unsigned n = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Streams between two hosts on a cable that delays, loses, swaps and copies: counted to the packet.
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "common/wire/checksum.h"
@@ -67,6 +68,37 @@ TEST(OpenLoop, FramesAreWhatTheyShouldBe) {
     EXPECT_EQ(arrived(w).packets.read(), 120U);
     EXPECT_EQ(arrived(w).bytes.read(), 60U * (84 + 1518));
   }
+}
+
+// Buffers go round between streams whose headers differ in length, and are not cleared as a whole.
+TEST(OpenLoop, FramesFromItsOwnPoolAreZerosBehindTheProbe) {
+  auto pool = Pool::create("own", {.mbufs = 63, .cache = 0, .zeroed = true});
+  ASSERT_TRUE(pool) << pool.error();
+  config::Topology t = streaming(config::PacketRate{1000}, 200_ms);
+  t.streams[0].frames = {Bytes(84), Bytes(1518)};
+  t.streams.push_back(t.streams[0]);
+  t.streams[1].name = "six";
+  t.streams[1].ip_version = 6;
+  t.streams[1].rate = config::PacketRate{700};
+  std::array<size_t, 2> frames{};
+  {
+    World w(t, {.tap = [&](size_t, std::vector<uint8_t>& frame, Nanos) {
+              wire::UdpFrame at;
+              EXPECT_EQ(wire::locate_udp(frame, at), wire::FrameError::kNone);
+              EXPECT_EQ(wire::verify_checksums(frame, at), wire::FrameError::kNone);
+              EXPECT_TRUE(std::all_of(frame.begin() + at.payload + Probe::kSize, frame.end(),
+                                      [](uint8_t b) { return b == 0; }));
+              EXPECT_LE(at.payload + Probe::kSize, Stencil::kMostWritten);
+              ++frames[at.ipv6 ? 1 : 0];
+              return true;
+            }});
+    w.sender(0).hosts()[0]->open_loop().send_from(pool->get());
+    w.run(1_s);
+    EXPECT_EQ(w.sender(0).hosts()[0]->open_loop().emitters()[0]->departures().no_buffer.read(), 0U);
+  }
+  EXPECT_EQ(frames[0], 200U);
+  EXPECT_EQ(frames[1], 140U);
+  EXPECT_EQ(pool->in_use(), 0U);
 }
 
 TEST(OpenLoop, ManyFlowsHaveSeveralAddresses) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -27,22 +28,23 @@ class SequenceCheck {
   };
 
   Verdict note(uint64_t sequence) {
-    if (sequence >= next_) {
-      if (sequence - next_ >= kFarthest) return Verdict::kAbsurd;
-      forget_up_to(sequence);
+    const uint64_t expected = next();
+    if (sequence >= expected) {
+      if (sequence - expected >= kFarthest) return Verdict::kAbsurd;
+      forget(expected, sequence);
       word(sequence) |= bit(sequence);
-      next_ = sequence + 1;
+      next_.store(sequence + 1, std::memory_order_relaxed);
       return Verdict::kInOrder;
     }
     // The word that the newest number lies in also holds places of numbers a window before.
-    if (next_ - sequence > kWindow - 64) return Verdict::kTooOld;
+    if (expected - sequence > kWindow - 64) return Verdict::kTooOld;
     if ((word(sequence) & bit(sequence)) != 0) return Verdict::kDuplicate;
     word(sequence) |= bit(sequence);
     return Verdict::kReordered;
   }
 
-  /// One more than the greatest number seen: NextExp of the RFC.
-  [[nodiscard]] uint64_t next() const { return next_; }
+  /// One more than the greatest number seen: NextExp of the RFC. Any thread may ask.
+  [[nodiscard]] uint64_t next() const { return next_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr uint64_t kWords = kWindow / 64;
@@ -50,14 +52,14 @@ class SequenceCheck {
   uint64_t& word(uint64_t sequence) { return seen_[sequence / 64 % kWords]; }
 
   // Words beyond the one of the greatest number still hold numbers of a window ago.
-  void forget_up_to(uint64_t sequence) {
-    const uint64_t first = (next_ + 63) / 64, last = sequence / 64;
+  void forget(uint64_t expected, uint64_t sequence) {
+    const uint64_t first = (expected + 63) / 64, last = sequence / 64;
     if (first > last) return;
     const uint64_t words = std::min(last - first + 1, kWords);
     for (uint64_t w = last + 1 - words; w <= last; ++w) seen_[w % kWords] = 0;
   }
 
-  uint64_t next_ = 0;
+  std::atomic<uint64_t> next_{0};
   std::array<uint64_t, kWords> seen_{};
 };
 

@@ -18,6 +18,9 @@ class Stencil {
  public:
   static constexpr unsigned kPorts = 16384;
   static constexpr uint16_t kFirstPort = 49152;
+  /// B, at most, of what write() writes.
+  static constexpr size_t kMostWritten =
+      wire::kEthernetSize + wire::kIpv6Size + wire::kUdpSize + Probe::kSize;
 
   Stencil(const config::Topology& topology, const config::Stream& stream);
 

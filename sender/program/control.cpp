@@ -54,7 +54,12 @@ std::string host_line(const std::string& name, const HostTotals& t) {
 
 void Control::sample(Nanos now) {
   observe(senders_, now, topology_, recorder_);
-  live_.show(view_of(topology_, recorder_));
+  report::LiveView view = view_of(topology_, recorder_);
+  if (!topology_.streams.empty()) {
+    view.t = to_seconds(now);
+    view.streams = streams_.take(senders_, now);
+  }
+  live_.show(view);
 }
 
 void Control::collect() {

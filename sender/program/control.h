@@ -8,6 +8,7 @@
 
 #include "common/config/topology.h"
 #include "common/report/live.h"
+#include "sender/program/live_streams.h"
 #include "sender/program/player.h"
 #include "sender/results/live.h"
 #include "sender/results/recorder.h"
@@ -18,7 +19,11 @@ class Control {
  public:
   Control(const config::Topology& topology, std::span<const std::unique_ptr<Player>> players,
           report::LiveStyle style)
-      : topology_(topology), players_(players), recorder_(topology), live_(style, stdout) {
+      : topology_(topology),
+        players_(players),
+        recorder_(topology),
+        streams_(topology),
+        live_(style, stdout) {
     for (const auto& player : players) senders_.push_back(&player->sender());
   }
 
@@ -47,6 +52,7 @@ class Control {
   std::span<const std::unique_ptr<Player>> players_;
   std::vector<Sender*> senders_;
   Recorder recorder_;
+  LiveStreams streams_;
   report::Live live_;
 };
 

@@ -6,8 +6,11 @@
 #include <rte_errno.h>
 #include <rte_ring_elem.h>
 
+#include "common/dpdk/home.h"
 #include "common/dpdk/names.h"
 #include "common/program/napper.h"
+#include "sender/outbox.h"
+#include "sender/sizing.h"
 
 namespace turnpike::sender {
 namespace {
@@ -19,6 +22,16 @@ uint16_t data_room(const config::Topology& t, std::span<const uint32_t> hosts) {
   for (const uint32_t h : hosts)
     largest = std::max<uint32_t>(largest, t.links[t.hosts[h].link].mtu);
   return Pool::room_for(largest);
+}
+
+/// Buffers for what streams send; 0 where these hosts send none.
+size_t stream_buffers(const config::Topology& t, std::span<const uint32_t> hosts) {
+  constexpr size_t kPerPort = 1024 + Outbox::kRoom;  // a ring's descriptors, and what waits for it
+  const bool any = std::ranges::any_of(t.streams, [&](const config::Stream& s) {
+    return std::ranges::find(hosts, s.from) != hosts.end();
+  });
+  return any ? std::min(size_of(t, hosts).probes + kPerPort * hosts.size(), Sizing::kMostBuffers)
+             : 0;
 }
 
 }  // namespace
@@ -44,22 +57,41 @@ bool OutcomeRing::take(FlowOutcome& out) {
 
 tl::expected<std::unique_ptr<Player>, std::string> Player::make(const config::Topology& topology,
                                                                 std::vector<uint32_t> hosts,
-                                                                uint64_t seed) {
+                                                                unsigned worker, uint64_t seed) {
+  std::vector<std::unique_ptr<Plugged>> ports;
+  std::vector<int> sockets;
+  std::string remote;
+  ports.reserve(hosts.size());
+  sockets.reserve(hosts.size());
+  for (const uint32_t host : hosts) {
+    auto port = Plugged::attach(topology, host);
+    if (!port) return tl::unexpected(port.error());
+    const config::Host& h = topology.hosts[host];
+    remote += turnpike::remote_text(topology.links[h.link].name, (*port)->port(), worker);
+    sockets.push_back((*port)->port().socket());
+    ports.push_back(std::move(*port));
+  }
+  const int home = home_of(sockets);
+  const AtHome at_home(home);
   const size_t buffers = size_of(topology, hosts).buffers;
-  auto pool = Pool::create(
-      "sender", {.mbufs = static_cast<uint32_t>(buffers), .data_room = data_room(topology, hosts)});
+  auto pool = Pool::create("sender", {.mbufs = static_cast<uint32_t>(buffers),
+                                      .data_room = data_room(topology, hosts),
+                                      .socket = home});
   if (!pool) return tl::unexpected(pool.error());
   std::unique_ptr<Player> player(new Player(std::move(*pool), std::move(hosts)));
+  player->remote_ = std::move(remote);
+  player->ports_ = std::move(ports);
   auto outcomes = OutcomeRing::make();
   if (!outcomes) return tl::unexpected(outcomes.error());
   player->outcomes_ = std::move(*outcomes);
 
   std::vector<Plug> plugs;
-  for (const uint32_t host : player->hosts_) {
-    auto port = Plugged::open(topology, host, player->pool_.get(), buffers);
-    if (!port) return tl::unexpected(port.error());
-    plugs.push_back({host, &(*port)->queue()});
-    player->ports_.push_back(std::move(*port));
+  plugs.reserve(player->hosts_.size());
+  for (size_t i = 0; i < player->hosts_.size(); ++i) {
+    Plugged& port = *player->ports_[i];
+    if (auto done = port.configure(topology, player->pool_.get(), buffers); !done)
+      return tl::unexpected(done.error());
+    plugs.push_back({player->hosts_[i], &port.queue()});
   }
   auto sender = Sender::make(topology, {.plugs = plugs,
                                         .pool = player->pool_.get(),
@@ -68,7 +100,23 @@ tl::expected<std::unique_ptr<Player>, std::string> Player::make(const config::To
                                         .tick_shift = kTickShift});
   if (!sender) return tl::unexpected(sender.error());
   player->sender_ = std::move(*sender);
+  if (auto done = player->make_stream_pool(topology, home); !done)
+    return tl::unexpected(done.error());
   return player;
+}
+
+tl::expected<void, std::string> Player::make_stream_pool(const config::Topology& topology,
+                                                         int socket) {
+  const size_t buffers = stream_buffers(topology, hosts_);
+  if (buffers == 0) return {};
+  auto pool = Pool::create("streams", {.mbufs = static_cast<uint32_t>(buffers),
+                                       .data_room = data_room(topology, hosts_),
+                                       .socket = socket,
+                                       .zeroed = true});
+  if (!pool) return tl::unexpected(pool.error());
+  stream_pool_.emplace(std::move(*pool));
+  for (const auto& host : sender_->hosts()) host->open_loop().send_from(stream_pool_->get());
+  return {};
 }
 
 void Player::play(const TscClock& clock, const Command& command, bool sleep) {
@@ -96,7 +144,7 @@ tl::expected<void, std::string> Player::close() {
   unsigned kept = 0;
   for (const auto& plugged : ports_) kept += plugged->kept();
   ports_.clear();
-  const unsigned lost = pool_.in_use();
+  const unsigned lost = pool_.in_use() + (stream_pool_ ? stream_pool_->in_use() : 0);
   if (lost > kept) {
     return tl::unexpected(std::to_string(lost) + " packet buffers were not returned");
   }
@@ -109,7 +157,8 @@ unsigned memory_mb(const config::Topology& t,
   constexpr size_t kPerSinkFlow = 128;  // B in the hash table
   size_t bytes = 0;
   for (const auto& hosts : hosts_of_players) {
-    bytes += Pool::memory(size_of(t, hosts).buffers, data_room(t, hosts));
+    bytes +=
+        Pool::memory(size_of(t, hosts).buffers + stream_buffers(t, hosts), data_room(t, hosts));
     bytes += OutcomeRing::kRoom * sizeof(FlowOutcome);
     for (const uint32_t h : hosts) bytes += sink_flows(t, h) * kPerSinkFlow + (size_t{4} << 20);
   }

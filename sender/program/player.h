@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -71,10 +72,11 @@ class Player {
  public:
   static constexpr Nanos kDrain = 2_s;  // for flows to close at the end
 
-  /// Opens the hosts' ports and makes their sender; the error names the host.
+  /// Opens the hosts' ports and makes their sender, for that worker to play; the error names the
+  /// host.
   static tl::expected<std::unique_ptr<Player>, std::string> make(const config::Topology& topology,
                                                                  std::vector<uint32_t> hosts,
-                                                                 uint64_t seed);
+                                                                 unsigned worker, uint64_t seed);
 
   /// Polls until told to stop and then until everything is closed, or kDrain has passed. With
   /// `sleep` it naps while there is nothing to do.
@@ -89,13 +91,19 @@ class Player {
   [[nodiscard]] std::span<const uint32_t> hosts() const { return hosts_; }
   [[nodiscard]] const Stalls& stalls() const { return stalls_; }
   [[nodiscard]] const Busyness& busyness() const { return busyness_; }
+  /// A line for every port that is at another processor socket than the worker; empty: none is.
+  [[nodiscard]] const std::string& remote_text() const { return remote_; }
 
  private:
   Player(Pool pool, std::vector<uint32_t> hosts)
       : pool_(std::move(pool)), hosts_(std::move(hosts)) {}
+  /// A pool of the streams' own, where these hosts send any.
+  tl::expected<void, std::string> make_stream_pool(const config::Topology& topology, int socket);
 
   Pool pool_;
+  std::optional<Pool> stream_pool_;
   std::vector<uint32_t> hosts_;
+  std::string remote_;
   std::vector<std::unique_ptr<Plugged>> ports_;
   std::unique_ptr<OutcomeRing> outcomes_;
   std::unique_ptr<Sender> sender_;

@@ -25,21 +25,25 @@ std::vector<std::string> pci_addresses(const config::Topology& t,
   return addresses;
 }
 
-tl::expected<std::unique_ptr<Plugged>, std::string> Plugged::open(const config::Topology& t,
-                                                                  uint32_t host, rte_mempool* pool,
-                                                                  size_t pool_size) {
+tl::expected<std::unique_ptr<Plugged>, std::string> Plugged::attach(const config::Topology& t,
+                                                                    uint32_t host) {
   const config::Host& h = t.hosts[host];
-  const config::Link& link = t.links[h.link];
-  const auto device = device_at(link, h.end, host, 1);
+  const auto device = device_at(t.links[h.link], h.end, host, 1);
   if (!device) return tl::unexpected(device.error());
-  auto port = Port::open(*device, {.mtu = link.mtu}, {&pool, 1});
+  auto port = Port::attach(*device);
   if (!port) return tl::unexpected("host " + h.name + ": " + port.error());
+  return std::unique_ptr<Plugged>(new Plugged(std::move(*port), host, device->keeps));
+}
 
-  std::unique_ptr<Plugged> plugged(new Plugged(std::move(*port)));
-  plugged->kept_ = device->keeps;
+tl::expected<void, std::string> Plugged::configure(const config::Topology& t, rte_mempool* pool,
+                                                   size_t pool_size) {
+  const config::Host& h = t.hosts[host_];
+  const config::Link& link = t.links[h.link];
+  if (auto done = port_.configure({.mtu = link.mtu}, {&pool, 1}); !done)
+    return tl::unexpected("host " + h.name + ": " + done.error());
   const bool arrivals = !played_by_a_sender(t, link.ends[1 - h.end].node);
-  plugged->wire_ = wire_at(plugged->port_.queue(0), link, h.end, arrivals, pool_size);
-  return plugged;
+  wire_ = wire_at(port_.queue(0), link, h.end, arrivals, pool_size);
+  return {};
 }
 
 }  // namespace turnpike::sender

@@ -23,9 +23,12 @@ std::vector<std::string> pci_addresses(const config::Topology& topology,
 /// kernels do nothing of the kind.
 class Plugged {
  public:
-  static tl::expected<std::unique_ptr<Plugged>, std::string> open(const config::Topology& topology,
-                                                                  uint32_t host, rte_mempool* pool,
-                                                                  size_t pool_size);
+  /// The host's device, whose socket() says where pools are to be; configure() comes next, once.
+  static tl::expected<std::unique_ptr<Plugged>, std::string> attach(
+      const config::Topology& topology, uint32_t host);
+  /// `pool` is for what arrives and has `pool_size` buffers.
+  tl::expected<void, std::string> configure(const config::Topology& topology, rte_mempool* pool,
+                                            size_t pool_size);
 
   [[nodiscard]] QueuePair& queue() {
     return wire_ ? static_cast<QueuePair&>(*wire_) : port_.queue(0);
@@ -37,10 +40,12 @@ class Plugged {
   [[nodiscard]] uint64_t overflowed() { return wire_ ? wire_->overflowed() : 0; }
 
  private:
-  explicit Plugged(Port port) : port_(std::move(port)) {}
+  Plugged(Port port, uint32_t host, unsigned kept)
+      : port_(std::move(port)), host_(host), kept_(kept) {}
   Port port_;
+  uint32_t host_;
+  unsigned kept_;
   std::unique_ptr<Wire> wire_;
-  unsigned kept_ = 0;
 };
 
 }  // namespace turnpike::sender

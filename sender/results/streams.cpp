@@ -51,6 +51,13 @@ void add_received(const StreamReading::Received& r, uint64_t sent, json& out) {
   if (r.latency.count > 0) out["latency_us"] = micros(r.latency);
 }
 
+/// Who wrote a stream's times into its packets: latencies by another sender's clock mean something
+/// only where both read the same processor's.
+const char* stamped_by(const StreamReading& r, const RunEnd& end) {
+  if (!end.wall_s) return "the lab's clock";
+  return r.sent ? "this sender" : "another sender";
+}
+
 std::string count_of(const json& stream, const char* key) {
   return std::to_string(stream.value(key, uint64_t{0}));
 }
@@ -83,19 +90,22 @@ std::string received_text(const json& s) {
       " received " + count_of(s, "received_packets") + ", lost " + count_of(s, "lost_packets") +
       " (" + significant(100 * s.value("loss", 0.0), 4) + " %), reordered " +
       count_of(s, "reordered_packets") + ", twice " + count_of(s, "duplicate_packets");
-  return s.contains("latency_us") ? out + "; " + latency_text(s["latency_us"]) : out;
+  if (!s.contains("latency_us")) return out;
+  return out + "; " + latency_text(s["latency_us"]) + ", stamped by " + s.value("stamped_by", "");
 }
 
 }  // namespace
 
-json streams_json(const config::Topology& topology, const Record& record) {
+json streams_json(const config::Topology& topology, const Record& record, const RunEnd& end) {
   json out = json::object();
   for (size_t i = 0; i < topology.streams.size(); ++i) {
     const StreamReading& r = record.streams[i];
     json& stream = out[topology.streams[i].name];
     stream = json::object();
     if (r.sent) add_sent(*r.sent, stream);
-    if (r.received) add_received(*r.received, r.sent ? r.sent->packets : r.received->next, stream);
+    if (!r.received) continue;
+    add_received(*r.received, r.sent ? r.sent->packets : r.received->next, stream);
+    stream["stamped_by"] = stamped_by(r, end);
   }
   return out;
 }

@@ -18,9 +18,11 @@ inline constexpr double kMostUnsent = 1e-3;
 /// achieved_pps, achieved_l1_mbps, achieved_l2_mbps, no_buffer, no_room (times), kept_up, lag_us.
 /// Of its receiving end: received_packets, lost_packets and loss (of what was sent),
 /// reordered_packets, duplicate_packets, too_old_packets, strange_packets, untimed_packets,
-/// latency_us. A sender that did not play an end leaves its figures out; without the sending end,
-/// lost are the numbers missing below the greatest.
-nlohmann::json streams_json(const config::Topology& topology, const Record& record);
+/// latency_us, and stamped_by: whose clock it was when they left. A sender that did not play an end
+/// leaves its figures out; without the sending end, lost are the numbers missing below the
+/// greatest.
+nlohmann::json streams_json(const config::Topology& topology, const Record& record,
+                            const RunEnd& end);
 
 /// Two lines or three a stream, from a run's summary; empty without streams.
 std::string streams_text(const nlohmann::json& summary);

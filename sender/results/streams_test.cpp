@@ -22,10 +22,10 @@ StreamReading::Sent sent(uint64_t offered, uint64_t packets) {
   return {.offered = offered, .packets = packets, .bytes = 64 * packets, .active = 2_s};
 }
 
-nlohmann::json summary_of(const StreamReading& r) {
+nlohmann::json summary_of(const StreamReading& r, const RunEnd& end = {.wall_s = 2.5}) {
   Record record;
   record.streams = {r};
-  return {{"streams", streams_json(one_stream(), record)}};
+  return {{"streams", streams_json(one_stream(), record, end)}};
 }
 
 TEST(StreamResults, BothEnds) {
@@ -53,6 +53,19 @@ TEST(StreamResults, ASenderThatDoesNotKeepUpSaysSo) {
   EXPECT_NE(streams_text(summary).find("DID NOT KEEP UP: 2000 of 1000000"), std::string::npos);
   r.sent = sent(1'000'000, 999'500);
   EXPECT_EQ(streams_text(summary_of(r)).find("KEEP UP"), std::string::npos);
+}
+
+TEST(StreamResults, LatencyNamesTheClockThatStampedThePackets) {
+  StreamReading r;
+  r.received = StreamReading::Received{.packets = 90, .next = 100, .latency = {.count = 90}};
+  const auto clock = [&](const RunEnd& end) {
+    return summary_of(r, end)["streams"]["load"]["stamped_by"];
+  };
+  EXPECT_EQ(clock({.wall_s = 2.5}), "another sender");
+  EXPECT_NE(streams_text(summary_of(r)).find("us, stamped by another sender"), std::string::npos);
+  r.sent = sent(100, 100);
+  EXPECT_EQ(clock({.wall_s = 2.5}), "this sender");
+  EXPECT_EQ(clock({}), "the lab's clock");
 }
 
 TEST(StreamResults, AnEndThatWasNotPlayedSaysNothing) {

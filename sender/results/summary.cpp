@@ -153,7 +153,7 @@ json run_summary(const Topology& topology, const Record& record, const RunEnd& e
               {"intervals", intervals},
               {"verdict", verdict_json(topology, record, intervals)},
               {"facts", end.facts}};
-  if (!topology.streams.empty()) out["streams"] = streams_json(topology, record);
+  if (!topology.streams.empty()) out["streams"] = streams_json(topology, record, end);
   if (!end.lcores.empty()) out["lcores"] = lcores_json(topology, end);
   if (end.unix_s > 0) out["unix_s"] = end.unix_s;
   return out;
