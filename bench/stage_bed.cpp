@@ -67,7 +67,7 @@ StageBed::StageBed(unsigned links, const char* law, Packets kind)
   lane.pool = pool_.get();
   lane.counters = &counters_;
   for (const config::Link& link : topology_.links) {
-    links_.push_back(std::make_unique<router::EgressLink>(link, link.end_at("gate"), 1));
+    links_.push_back(std::make_unique<router::EgressLink>(link, link.end_at("gate"), 1, 1));
     lane.egress.push_back({.link = links_.back().get(), .shard = links_.back()->shards.data()});
   }
   if (rte_pktmbuf_alloc_bulk(pool_.get(), burst.mbufs.data(), router::kBurst) != 0)

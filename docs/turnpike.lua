@@ -41,8 +41,8 @@ local f = {
   rate_rate = ProtoField.float("turnpike.rate.rate", "Rate (B/s)"),
   qcp_interval = ProtoField.float("turnpike.qcp.interval", "Inter-byte interval (s/B)"),
   xcp_rtt = ProtoField.uint32("turnpike.xcp.rtt", "Round trip (ns)"),
-  xcp_window = ProtoField.float("turnpike.xcp.window", "Window (B)"),
-  xcp_feedback = ProtoField.float("turnpike.xcp.feedback", "Feedback (B)"),
+  xcp_flow = ProtoField.float("turnpike.xcp.flow", "Part of its flow (s)"),
+  xcp_feedback = ProtoField.float("turnpike.xcp.feedback", "Feedback (B/s)"),
   tcp_capable = ProtoField.bool("turnpike.tcp.capable", "May be marked (ECT)", 32, nil, 1),
   tcp_marked = ProtoField.bool("turnpike.tcp.marked", "Congestion experienced (CE)", 32, nil, 2),
   tcp_in_profile = ProtoField.bool("turnpike.tcp.in_profile", "Within its profile", 32, nil, 4),
@@ -121,8 +121,8 @@ local function xcp(tvb, tree)
   local figure = figures(tvb, tree)
   local rtt = tvb(0, 4):uint()
   tree:add(f.xcp_rtt, tvb(0, 4))
-  figure(f.xcp_window, 4, function(r)
-    return finite(r:float()) and r:float() >= 0 and (rtt == 0 or r:float() > 0)
+  figure(f.xcp_flow, 4, function(r)
+    return r:float() >= 0 and r:float() <= 4.3e6 and (rtt == 0 or r:float() > 0)
   end)
   figure(f.xcp_feedback, 8, function(r) return finite(r:float()) end)
   return string.format(" feedback=%.4g", tvb(8, 4):float())

@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kIndex = "lab/paper/experiments";
 constexpr const char* kBaseline = "lab/paper/baseline.json";
+constexpr const char* kOperations = "lab/paper/operations.py";
 
 struct Options {
   std::vector<std::string> ids;
@@ -64,6 +65,9 @@ class Reproduction {
         clear(folder);
         auto command = command_for({run.file, *settings, seed, folder}, own_executable());
         if (!command) return complain(command.error()) == kExitOk;
+        if (!run.count.empty())
+          command->argv.insert(command->argv.begin(),
+                               {o_.root + "/" + kOperations, run.count, folder});
         command->name = e.id + ", " + run.name + ", seed " + std::to_string(seed);
         commands_.push_back(std::move(*command));
         experiment_of_.push_back(judged_.size());

@@ -77,7 +77,8 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
   for (size_t l = 0; l < self.links.size(); ++l) {
     const config::Link& link = topology.links[self.links[l]];
     const size_t direction = link.end_at(self.name);
-    auto e = std::make_unique<EgressLink>(link, direction, options.workers, options.find);
+    auto e = std::make_unique<EgressLink>(link, direction, options.workers, topology.run.seed,
+                                          options.find);
     const auto first = std::ranges::find_if(ports[l], [](QueuePair* p) { return p != nullptr; });
     if (first == ports[l].end())
       return tl::unexpected("no worker has a queue at link " + link.name);

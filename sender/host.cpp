@@ -10,6 +10,7 @@
 #include <rte_mbuf.h>
 
 #include "common/dpdk/buffer.h"
+#include "common/protocols/random.h"
 #include "common/wire/bytes.h"
 #include "sender/neighbours.h"
 #include "sender/reply.h"
@@ -23,6 +24,11 @@ namespace {
 const config::Direction& port_of(const config::Topology& topology, uint32_t index) {
   const config::Host& h = topology.hosts[index];
   return topology.links[h.link].directions[h.end];
+}
+
+uint64_t port_seed(const config::Topology& topology, uint32_t index) {
+  const config::Host& h = topology.hosts[index];
+  return link_seed(topology.run.seed, topology.links[h.link].name, h.end);
 }
 
 }  // namespace
@@ -55,7 +61,7 @@ Host::Host(const config::Topology& topology, uint32_t index, QueuePair& queue, L
                .budget = topology.hosts[index].budget,
                .strategy = std::move(strategy),
                .line_rate = bytes_per_second(port_of(topology, index).rate),
-               .nic = Nic(port_of(topology, index))}),
+               .nic = Nic(port_of(topology, index), port_seed(topology, index))}),
       open_loop_(topology, index, lane) {}
 
 // In several passes, so that what the memory takes to bring a flow's state and its records passes

@@ -16,13 +16,14 @@ namespace turnpike::sender {
 /// without a pause. Verdicts and classes are for routers: nothing waits here.
 class Nic {
  public:
-  explicit Nic(const config::Direction& d)
+  /// `seed`: of the law's chance.
+  Nic(const config::Direction& d, uint64_t seed)
       : capacity_(bytes_per_second(d.rate)),
         buffer_(static_cast<double>(d.buffer.count())),
         overhead_(static_cast<uint32_t>(d.overhead.count())) {
     const Protocol* p = find_protocol(d.law.protocol);
     if (p == nullptr || p->make_link_law == nullptr) return;
-    law_ = p->make_link_law(d.law.params, 1);
+    law_ = p->make_link_law(d.law.params, 1, seed);
     protocol_ = p->id;
   }
 

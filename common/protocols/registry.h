@@ -24,17 +24,23 @@ struct Protocol {
   std::span<const ParamSpec> link_params;
   std::span<const ParamSpec> flow_params;
   std::span<const Preset> presets;  // the first is what holds where a file names none
-  std::unique_ptr<LinkLaw> (*make_link_law)(const ParamValues&, unsigned shards);
+  /// `seed`: of all that the law does by chance; link_seed() makes one.
+  std::unique_ptr<LinkLaw> (*make_link_law)(const ParamValues&, unsigned shards, uint64_t seed);
   /// Constructs the law in `storage`, FlowLaw::kMaxBytes bytes aligned to 64.
   FlowLaw* (*make_flow_law)(const ParamValues&, void* storage);
   /// Likewise in ReceiverLaw::kMaxBytes bytes; null: receivers echo what came.
   ReceiverLaw* (*make_receiver_law)(void* storage) = nullptr;
 };
 
-/// How a registry's line makes its laws. A flow's law may do without parameters.
+/// How a registry's line makes its laws. A link's law may do without a seed, a flow's without
+/// parameters.
 template <class Law>
-std::unique_ptr<LinkLaw> make_link_law(const ParamValues& params, unsigned shards) {
-  return std::make_unique<Law>(params, shards);
+std::unique_ptr<LinkLaw> make_link_law(const ParamValues& params, unsigned shards, uint64_t seed) {
+  if constexpr (std::is_constructible_v<Law, const ParamValues&, unsigned, uint64_t>) {
+    return std::make_unique<Law>(params, shards, seed);
+  } else {
+    return std::make_unique<Law>(params, shards);
+  }
 }
 template <class Law>
 FlowLaw* make_flow_law(const ParamValues& params, void* storage) {

@@ -15,8 +15,8 @@ class CountingLink final : public LinkLaw {
   static constexpr std::array<std::string_view, 4> kWorkers{"worker0", "worker1", "worker2",
                                                             "worker3"};
 
-  CountingLink(const ParamValues& params, unsigned shards)
-      : law_(params, shards), shards_(shards) {}
+  CountingLink(const ParamValues& params, unsigned shards, uint64_t seed)
+      : law_(params, shards, seed), shards_(shards) {}
 
   uint64_t arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,
                   Nanos now) override {

@@ -6,6 +6,7 @@
 
 #include "common/protocols/fcp/params.h"
 #include "common/protocols/link_law.h"
+#include "common/protocols/random.h"
 
 namespace turnpike::lab {
 
@@ -16,7 +17,9 @@ namespace turnpike::lab {
 /// packets (fcp::Credit::kWindow), which is what the paper's experiments have.
 class ExactPrice {
  public:
-  explicit ExactPrice(ParamValues params) : params_(std::move(params)) {}
+  /// `seed`: of the noise, as fcp::Link takes it.
+  ExactPrice(ParamValues params, uint64_t seed)
+      : params_(std::move(params)), random_(SplitMix64(seed, 0).next() | 1) {}
 
   /// Takes account of a burst as LinkLaw::arrive does, but stamps nothing.
   uint64_t take(std::span<const PricedPacket> burst, const LinkState& link, Nanos now);
@@ -55,13 +58,13 @@ class ExactPrice {
   Nanos last_{0};  // burst
   LinkState link_{};
   double disturbed_ = 1;
-  uint64_t random_ = 0x9e3779b97f4a7c15;
+  uint64_t random_;
 };
 
 /// The oracle in the real law's place.
 class ExactLink final : public LinkLaw {
  public:
-  explicit ExactLink(const ParamValues& params) : exact_(params) {}
+  ExactLink(const ParamValues& params, uint64_t seed) : exact_(params, seed) {}
 
   uint64_t arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,
                   Nanos now) override;

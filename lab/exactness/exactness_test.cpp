@@ -19,10 +19,11 @@ template <class Law>
 const Protocol* find(std::string_view name) {
   static const Protocol protocol = [] {
     Protocol p = fcp::kProtocol;
-    p.make_link_law = [](const ParamValues& params, unsigned shards) -> std::unique_ptr<LinkLaw> {
+    p.make_link_law = [](const ParamValues& params, unsigned shards,
+                         uint64_t seed) -> std::unique_ptr<LinkLaw> {
       EXPECT_EQ(shards, 1U);
       EXPECT_EQ(params[fcp::kCredit], static_cast<double>(fcp::Credit::kWindow));
-      return std::make_unique<Law>(params);
+      return std::make_unique<Law>(params, seed);
     };
     return p;
   }();

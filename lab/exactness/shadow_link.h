@@ -13,7 +13,8 @@ namespace turnpike::lab {
 /// thus what the real sums and the real memory of prices make of one moment, not a trajectory.
 class ShadowLink final : public LinkLaw {
  public:
-  explicit ShadowLink(const ParamValues& params) : real_(params, 1), exact_(params) {}
+  ShadowLink(const ParamValues& params, uint64_t seed)
+      : real_(params, 1, seed), exact_(params, seed) {}
 
   uint64_t arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,
                   Nanos now) override;

@@ -18,8 +18,9 @@ namespace {
 const Protocol* find(std::string_view name) {
   static const Protocol protocol = [] {
     Protocol p = fcp::kProtocol;
-    p.make_link_law = [](const ParamValues& params, unsigned shards) -> std::unique_ptr<LinkLaw> {
-      return std::make_unique<CountingLink>(params, shards);
+    p.make_link_law = [](const ParamValues& params, unsigned shards,
+                         uint64_t seed) -> std::unique_ptr<LinkLaw> {
+      return std::make_unique<CountingLink>(params, shards, seed);
     };
     return p;
   }();

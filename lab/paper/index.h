@@ -16,11 +16,13 @@
 namespace turnpike::lab {
 
 /// A file of configs/ with settings, played once per seed. Where it names a scheme, all links that
-/// have a law and all traffic run that one instead.
+/// have a law and all traffic run that one instead. Where it counts a law, its summary says what
+/// that law executes for a packet (operations.py).
 struct RunSpec {
   std::string name;
   std::string file;
   std::string scheme = {};
+  std::string count = {};
   std::vector<config::Setting> settings = {};
   std::vector<uint64_t> seeds = {1};
 };
@@ -73,6 +75,11 @@ struct FromCompletions {
 struct Constant {
   double value = 0;
 };
+/// A figure of a JSON file of the tree, such as the results of a benchmark.
+struct FromFile {
+  std::string file;
+  std::string at;  // path of keys
+};
 /// One metric divided by another.
 struct Ratio {
   std::string of, to;
@@ -97,7 +104,8 @@ struct MetricSpec {
   std::string unit = {};               // "%": a ratio, shown in per cent
   Over over = Over::kMedian;
   std::optional<Reference> reference = {};
-  std::variant<FromSummary, FromSeries, FromCompletions, Settle, Below, Constant, Ratio, Combined>
+  std::variant<FromSummary, FromSeries, FromCompletions, Settle, Below, Constant, FromFile, Ratio,
+               Combined>
       source = Constant{};
 };
 

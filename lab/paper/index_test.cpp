@@ -26,6 +26,7 @@ experiments:
     runs:
       plain: {}
       other: { file: b.yaml, seeds: 1..3, set: ["a.b={c: [1, 2]}", d=2], scheme: xcp }
+      counted: { count: rcp }
     metrics:
       used: { summary: links.b.utilization, unit: "%" }
       rates: { run: other, summary: [x.y, x.z], take: min, over: max }
@@ -38,6 +39,7 @@ experiments:
       mice: { completions: { above: 10, most: 20, from: 1, to: 2, take: deviation } }
       slower: { settle: { flow: [f, g], column: sent_mbps, after: 2, target: 100, within: 0.05 } }
       both: { metrics: [used, rates], take: sum }
+      fast: { file: bench/results/a.json, at: x.y }
     claims:
       - { metric: used, at_least: 98, paper: 99 }
       - { metric: rates, near: [20, 0.03], why: because }
@@ -52,7 +54,7 @@ experiments:
           - { level: 1 }
           - { px: [1, 2], py: [3, 4], dashed: true }
           - { mark_x: theory, mark_y: used }
-          - { sweep: swept, x: [10, 20] }
+          - { sweep: swept, x: [10, 20, 30] }
 )";
 
 std::string mistakes(const std::string& text) {
@@ -83,6 +85,7 @@ TEST(Index, IsReadWhole) {
   EXPECT_EQ(e.runs[1].seeds, (std::vector<uint64_t>{1, 2, 3}));
   EXPECT_EQ(e.runs[1].scheme, "xcp");
   EXPECT_EQ(e.runs[1].settings[0].value, "{c: [1, 2]}");
+  EXPECT_EQ(e.runs[2].count, "rcp");
   EXPECT_EQ(e.metrics[0].runs, std::vector<std::string>{"plain"}) << "the first unless said";
   EXPECT_EQ(std::get<FromSummary>(e.metrics[1].source).take, Take::kMin);
   EXPECT_EQ(e.metrics[1].over, Over::kMax);
@@ -93,12 +96,14 @@ TEST(Index, IsReadWhole) {
   EXPECT_EQ(e.claims[1].kind, ClaimSpec::Kind::kNear);
   EXPECT_EQ(e.claims[1].b, 0.03);
   EXPECT_EQ(e.claims[2].other, "used");
-  EXPECT_EQ(e.metrics[7].runs, (std::vector<std::string>{"plain", "other"}));
+  EXPECT_EQ(e.metrics[7].runs, (std::vector<std::string>{"plain", "other", "counted"}));
   EXPECT_EQ(e.metrics[7].reference->value, 3);
   EXPECT_EQ(std::get<FromCompletions>(e.metrics[8].source).most, 20);
   EXPECT_EQ(std::get<FromCompletions>(e.metrics[8].source).to, 2);
   EXPECT_EQ(std::get<Settle>(e.metrics[9].source).series[1].name, "g");
   EXPECT_EQ(std::get<Combined>(e.metrics[10].source).of[1], "rates");
+  EXPECT_EQ(std::get<FromFile>(e.metrics[11].source).file, "root/bench/results/a.json");
+  EXPECT_TRUE(e.metrics[11].runs.empty());
   EXPECT_EQ(e.charts[0].lines.size(), 6);
 }
 
@@ -123,7 +128,9 @@ TEST(Index, MistakesAreToldAtTheirPlace) {
       {"{ value: 38.77 }", "{ value: 38.77, summary: a }"},
       {"{ level: 1 }", "{ levl: 1 }"},
       {"scheme: xcp", "scheme: xpc"},
-      {"x: [10, 20]", "x: [10]"},
+      {"count: rcp", "count: rpc"},
+      {"a.json, at: x.y", "a.json"},
+      {"x: [10, 20, 30]", "x: [10]"},
       {"link: b, column: input", "link: [b, c], column: input"},
       {"metrics: [used, rates]", "metrics: [used, rats]"},
       {"y: rate (Mbps)", "why: rate (Mbps)"},
@@ -176,6 +183,10 @@ TEST(Index, OursIsRight) {
   EXPECT_TRUE(std::ranges::any_of(*index, &Experiment::is_short));
   for (const Experiment& e : *index) {
     EXPECT_FALSE(e.claims.empty()) << e.id;
+    for (const MetricSpec& m : e.metrics) {
+      const auto* from = std::get_if<FromFile>(&m.source);
+      EXPECT_TRUE(from == nullptr || fs::exists(from->file)) << e.id << " " << m.name;
+    }
     for (const RunSpec& run : e.runs) {
       const auto settings = settings_of(run);
       ASSERT_TRUE(settings) << e.id << " " << run.name << ": " << settings.error()[0].text();

@@ -17,14 +17,18 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kSlack = 1e-9;  // s
 
+/// Discarded where there is none, or something else: whoever looks for a number there finds none.
+nlohmann::json read_json(const std::string& path) {
+  const auto text = report::read_text(path);
+  return nlohmann::json::parse(text.value_or(""), nullptr, /*allow_exceptions=*/false);
+}
+
 /// What one run came to.
 struct Measure {
   const std::string& folder;
 
   double operator()(const FromSummary& from) const {
-    const auto text = report::read_text(folder + "/summary.json");
-    if (!text) return kNan;
-    const auto summary = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+    const nlohmann::json summary = read_json(folder + "/summary.json");
     std::vector<double> all;
     for (const std::string& path : from.paths) {
       const auto values = values_at(summary, path);
@@ -56,6 +60,7 @@ struct Measure {
     return time_below(read_samples(folder, below.series), below.level);
   }
   double operator()(const Constant& constant) const { return constant.value; }
+  double operator()(const FromFile& from) const { return value_at(read_json(from.file), from.at); }
   double operator()(const Ratio&) const { return kNan; }
   double operator()(const Combined&) const { return kNan; }
 };
@@ -148,12 +153,12 @@ double time_below(const Samples& samples, double level) {
 Metrics metrics_of(const Experiment& e, const std::string& out) {
   Metrics all;
   for (const MetricSpec& m : e.metrics) {
-    if (const auto* constant = std::get_if<Constant>(&m.source))
-      all[m.name] = constant->value;
-    else if (const auto* ratio = std::get_if<Ratio>(&m.source))
+    if (const auto* ratio = std::get_if<Ratio>(&m.source))
       all[m.name] = all[ratio->of] / all[ratio->to];
     else if (const auto* combined = std::get_if<Combined>(&m.source))
       all[m.name] = combine(*combined, all);
+    else if (m.runs.empty())
+      all[m.name] = std::visit(Measure{out}, m.source);
     else
       all[m.name] = made_one(by_run(m, e, out), m.over);
   }

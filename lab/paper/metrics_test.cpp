@@ -153,6 +153,17 @@ TEST_F(PaperMetrics, SeriesWithinASpan) {
   EXPECT_EQ(metric({.source = FromSeries{link("input"), Take::kMax}}), 1.5);
 }
 
+TEST_F(PaperMetrics, FiguresOfFiles) {
+  const std::string file = run_folder(out, e, e.runs[0], 2) + "/summary.json";
+  e.metrics = {{.name = "there", .source = FromFile{file, "links.b.used"}},
+               {.name = "no such figure", .source = FromFile{file, "links.c.used"}},
+               {.name = "no such file", .source = FromFile{out + "/none.json", "links.b.used"}}};
+  const Metrics all = metrics_of(e, out);
+  EXPECT_EQ(all.at("there"), 2);
+  EXPECT_TRUE(std::isnan(all.at("no such figure")));
+  EXPECT_TRUE(std::isnan(all.at("no such file")));
+}
+
 TEST_F(PaperMetrics, ConstantsAndRatios) {
   e.metrics = {{.name = "a", .source = Constant{6}},
                {.name = "b", .source = Constant{4}},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From the index's YAML to experiments, or to every mistake in it.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
 #include <set>
@@ -88,6 +89,9 @@ class IndexReader {
         .name = name, .file = root_ + "/" + keys.text("file", file), .scheme = keys.text("scheme")};
     if (!run.scheme.empty() && find_protocol(run.scheme) == nullptr)
       keys.complain("scheme", "there is no scheme '" + run.scheme + "'");
+    run.count = keys.text("count");
+    if (!run.count.empty() && find_protocol(run.count) == nullptr)
+      keys.complain("count", "there is no scheme '" + run.count + "'");
     for (const std::string& text : keys.texts("set")) {
       if (auto setting = config::parse_setting(text))
         run.settings.push_back(std::move(*setting));
@@ -141,14 +145,15 @@ class IndexReader {
     Keys keys(node, path, mistakes_);
     MetricSpec m{.name = name, .unit = keys.text("unit")};
     m.over = static_cast<Over>(keys.word("over", {"median", "min", "max"}));
-    const std::string_view kind = keys.one_of(
-        {"summary", "series", "completions", "settle", "below", "value", "ratio", "metrics"});
+    const std::string_view kind = keys.one_of({"summary", "series", "completions", "settle",
+                                               "below", "value", "file", "ratio", "metrics"});
     if (keys.has("ns2")) m.reference = {keys.number("ns2", 0), keys.text("why")};
     const auto within = [&](const auto& read) {
       Keys inner(*keys.find(kind), config::join(path, kind), mistakes_);
       read(inner);
     };
-    if (kind != "value" && kind != "ratio" && kind != "metrics") m.runs = runs_of(keys, e);
+    constexpr std::array<std::string_view, 4> kWithoutRuns{"value", "file", "ratio", "metrics"};
+    if (std::ranges::find(kWithoutRuns, kind) == kWithoutRuns.end()) m.runs = runs_of(keys, e);
     if (kind == "summary") {
       m.source = FromSummary{keys.texts("summary"), take_of(keys)};
     } else if (kind == "series") {
@@ -168,6 +173,8 @@ class IndexReader {
       within([&](Keys& k) { m.source = Below{read_series(k), k.need_number("level")}; });
     } else if (kind == "value") {
       m.source = Constant{keys.number("value", 0)};
+    } else if (kind == "file") {
+      m.source = FromFile{root_ + "/" + keys.text("file"), keys.need_text("at")};
     } else if (kind == "ratio") {
       within([&](Keys& k) { m.source = Ratio{metric_of(k, "of", e), metric_of(k, "to", e)}; });
     } else if (kind == "metrics") {

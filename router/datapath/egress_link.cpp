@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "common/protocols/random.h"
+
 namespace turnpike::router {
 
 EgressLink::EgressLink(const config::Link& link, size_t direction, unsigned workers,
-                       const Protocol* (*find)(std::string_view name))
+                       uint64_t run_seed, const Protocol* (*find)(std::string_view name))
     : name(link.name), shards(workers), hand_off(workers) {
   const config::Direction& d = link.directions[direction];
   rate = d.rate;
@@ -16,7 +18,7 @@ EgressLink::EgressLink(const config::Link& link, size_t direction, unsigned work
   drain = d.drain;
   const Protocol* p = find(d.law.protocol);
   if (p != nullptr && p->make_link_law != nullptr) {
-    law = p->make_link_law(d.law.params, workers);
+    law = p->make_link_law(d.law.params, workers, link_seed(run_seed, link.name, direction));
     protocol = p->id;
     rewritten = law->rewritten();
     departs = law->departs();

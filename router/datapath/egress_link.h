@@ -50,9 +50,10 @@ struct alignas(64) LinkShard {
 static_assert(offsetof(LinkShard, rx_packets) == 64, "one line for what other workers read");
 static_assert(sizeof(LinkShard) % 64 == 0, "no line with two writers");
 
-/// Sizes are bytes on the link: IP datagram plus overhead per packet.
+/// Sizes are bytes on the link: IP datagram plus overhead per packet. What the law does by chance
+/// depends on the run's seed, the link and the direction.
 struct EgressLink {
-  EgressLink(const config::Link& link, size_t direction, unsigned workers,
+  EgressLink(const config::Link& link, size_t direction, unsigned workers, uint64_t run_seed,
              const Protocol* (*find)(std::string_view name) = find_protocol);
 
   std::string name;

@@ -17,7 +17,7 @@ INTEGERS = ["turnpike." + name for name in (
     "range.begin", "range.end", "fcp.rtt", "rate.rtt", "xcp.rtt", "tcp.capable", "tcp.marked",
     "tcp.in_profile", "acc.role", "acc.round")]
 FLOATS = ["turnpike." + name for name in (
-    "fcp.price", "fcp.preload", "fcp.balance", "fcp.exchange", "rate.rate", "qcp.interval", "xcp.window",
+    "fcp.price", "fcp.preload", "fcp.balance", "fcp.exchange", "rate.rate", "qcp.interval", "xcp.flow",
     "xcp.feedback", "acc.measure")]
 # Status: 0 bad, 1 good, 3 not present.
 OTHERS = ["frame.number", "udp.srcport", "udp.dstport", "ip.checksum.status", "udp.checksum.status",

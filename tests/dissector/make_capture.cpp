@@ -172,13 +172,13 @@ void write_others(Writer& w) {
   w.other("a negative interval", qcp::kProtocolId, interval, json::object(), "figure");
 
   Bytes b(xcp::kHeaderSize);
-  xcp::store({.rtt_ns = 20'000'000, .window = 15'000, .feedback = -300}, b.data());
+  xcp::store({.rtt_ns = 20'000'000, .flow = 0.5, .feedback = -300}, b.data());
   w.other("XCP", xcp::kProtocolId, b,
           {{"turnpike.xcp.rtt", 20'000'000},
-           {"turnpike.xcp.window", 15'000},
+           {"turnpike.xcp.flow", 0.5},
            {"turnpike.xcp.feedback", -300}});
-  xcp::store({.rtt_ns = 20'000'000, .window = 0, .feedback = 1}, b.data());
-  w.other("no window", xcp::kProtocolId, b, json::object(), "figure");
+  xcp::store({.rtt_ns = 20'000'000, .flow = 0, .feedback = 1}, b.data());
+  w.other("no flow", xcp::kProtocolId, b, json::object(), "figure");
 
   b.resize(tcp::kHeaderSize);
   for (const uint32_t flags : {0U, tcp::kCapable | tcp::kMarked, tcp::kCapable | tcp::kInProfile}) {

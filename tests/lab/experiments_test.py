@@ -32,8 +32,6 @@ MISSING = {
     "fcp-fig21": "needs multicast",
     "fcp-fig22": "needs a queue for deadlines",
     "fcp-fig23": "needs budgets of aggregates",
-    "fcp-text-cost": "is a benchmark: docs/performance.md has what a packet costs",
-    "xcp-text-cost": "is a benchmark, and XCP has none",
 }
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Eight TCP flows on one link under every queue discipline: what each is known for.
+# Eight TCP flows on one link under every queue discipline: what each is known for, and whose chance is whose.
 # Usage: tcp_test.py TURNPIKE
 import json
 import pathlib
@@ -21,6 +21,42 @@ def play(turnpike, folder, *settings):
         command += ["--set", s]
     done = subprocess.run(command, text=True, timeout=120, capture_output=True, check=False)
     return json.loads(done.stdout)["measure"]["steady"] if done.returncode == 0 else done.stderr
+
+
+# The same flows over two links that are alike.
+TWINS = """
+preset: red
+run: { duration: 5 s, sample: 100 ms, output: out/twins }
+hosts: { a: { budget: 1 $/s }, b: { budget: 1 $/s }, c: {}, d: {} }
+routers: { gate: {} }
+links:
+  a-gate: { ends: [a, gate], rate: 1 Gbps }
+  b-gate: { ends: [b, gate], rate: 1 Gbps }
+  one: { ends: [gate, c], rate: 20 Mbps, delay: 20 ms, buffer: 1 BDP, law: tcp }
+  two: { ends: [gate, d], rate: 20 Mbps, delay: 20 ms, buffer: 1 BDP, law: tcp }
+traffic:
+  flows:
+    a: { from: a, to: c, count: 4, protocol: tcp }
+    b: { from: b, to: d, count: 4, protocol: tcp }
+"""
+
+
+def chance(tap, turnpike, folder):
+    """RED's chance is each link's own, and the seed's."""
+    file = folder / "twins.yaml"
+    file.write_text(TWINS)
+    links = {}
+    for name, seed in (("first", 1), ("again", 1), ("other", 2)):
+        done = subprocess.run([turnpike, "lab", file, "--seed", str(seed), "--out", folder / name], text=True,
+                              timeout=120, capture_output=True, check=False)
+        if not tap.check(f"twins play, {name} run", done.returncode == 0, done.stderr):
+            return
+        links[name] = (folder / name / "links.csv").read_text()
+    tap.check("the same seed gives the same series to the byte", links["first"] == links["again"])
+    tap.check("another seed gives another", links["first"] != links["other"])
+    one, two = ([line.split(",")[3:] for line in links["first"].splitlines() if line.split(",")[2] == link]
+                for link in ("one", "two"))
+    tap.check("two links that are alike do not mark alike", len(one) == len(two) == 50 and one != two)
 
 
 def main():
@@ -52,6 +88,7 @@ def main():
         if tap.check("rio plays", isinstance(promised, dict), promised):
             rates = [promised["hosts"][h]["goodput_mbps"] for h in "ab"]
             tap.check("RIO gives more to those whom more was promised", rates[0] > 1.5 * rates[1], rates)
+        chance(tap, turnpike, pathlib.Path(name))
     tap.finish()
 
 

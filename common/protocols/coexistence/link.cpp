@@ -145,12 +145,13 @@ size_t Link::gauges(std::span<Gauge> out) const {
 }
 
 std::unique_ptr<LinkLaw> beside_tcp(std::unique_ptr<LinkLaw> own, Reader read,
-                                    const ParamValues& params, size_t first, unsigned shards) {
+                                    const ParamValues& params, size_t first, unsigned shards,
+                                    uint64_t seed) {
   const double queue = params[first + kTcpQueue];
   if (queue == kShared) return own;
   ParamValues discipline(tcp::kLinkParams);
   discipline[tcp::kDiscipline] = queue - 1;
-  return std::make_unique<Link>(std::move(own), tcp::make_link(discipline, shards), read,
+  return std::make_unique<Link>(std::move(own), tcp::make_link(discipline, shards, seed), read,
                                 params[first + kKappa], params[first + kLossMemory], shards);
 }
 

@@ -80,6 +80,7 @@ class Link final : public LinkLaw {
 
 /// `own` alone, or with a queue of TCP's beside it, as `params` from `first` on say (params.h).
 std::unique_ptr<LinkLaw> beside_tcp(std::unique_ptr<LinkLaw> own, Reader read,
-                                    const ParamValues& params, size_t first, unsigned shards);
+                                    const ParamValues& params, size_t first, unsigned shards,
+                                    uint64_t seed);
 
 }  // namespace turnpike::coexistence

@@ -130,11 +130,11 @@ TEST(CoexistenceLink, XcpHasItsShareForItsCapacity) {
   const double share = law->weight(0);
   std::array<uint8_t, xcp::kHeaderSize> bytes;
   const auto pass = [&] {
-    store(xcp::Header{.rtt_ns = 100'000'000, .window = 20e3}, bytes.data());
+    store(xcp::Header{.rtt_ns = 100'000'000, .flow = 0.005F}, bytes.data());  // window 20 KB
     std::array<PricedPacket, 1> burst{{{bytes.data(), 1000}}};
     law->arrive(0, burst, link, 1_s);
     law->depart(0, burst, link, 1_s);
-    return xcp::load(bytes.data()).feedback;
+    return xcp::load(bytes.data()).feedback * 0.1;
   };
   for (int i = 0; i < 100; ++i) pass();
   law->update(link, 1_s + 100_ms);

@@ -6,15 +6,18 @@
 #include <cstring>
 #include <utility>
 
+#include "common/protocols/random.h"
+
 namespace turnpike::fcp {
 
-Link::Link(ParamValues params, unsigned shards)
+Link::Link(ParamValues params, unsigned shards, uint64_t seed)
     : params_(std::move(params)),
       credit_(static_cast<Credit>(params_[kCredit])),
       past_price_(static_cast<PastPrice>(params_[kPastPrice])),
       storage_(std::make_unique<Shard[]>(shards)) {
   shards_ = {storage_.get(), shards};
   for (Shard& s : shards_) s.d = window_of(Sums{});
+  for (unsigned i = 0; i < shards; ++i) shards_[i].random = SplitMix64(seed, i).next() | 1;
 }
 
 // pi of equation 3. A SYN has paid nothing yet and knows no round trip: it counts at today's price.

@@ -29,7 +29,7 @@ namespace turnpike::fcp {
 /// link but bring no budget.
 class Link final : public LinkLaw {
  public:
-  Link(ParamValues params, unsigned shards);
+  Link(ParamValues params, unsigned shards, uint64_t seed = 1);
 
   /// Of each lcore that sends to the link. A burst touches a few lines of it.
   static constexpr size_t state_bytes() { return sizeof(Shard); }
@@ -53,8 +53,8 @@ class Link final : public LinkLaw {
     TimeSeries<> history;
     double price = kMinPrice.count();
     Nanos d{0};
-    Nanos last{0};                         // arrival
-    uint64_t random = 0x9e3779b97f4a7c15;  // state of the noise
+    Nanos last{0};        // arrival
+    uint64_t random = 0;  // state of the noise, not 0 once it is seeded
 
     struct alignas(64) Published {
       std::array<std::atomic<double>, kFields> sums{};

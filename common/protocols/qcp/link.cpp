@@ -16,14 +16,7 @@ void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_rela
 
 }  // namespace
 
-double Link::Dice::roll() {
-  state ^= state << 13;  // Marsaglia's xorshift64
-  state ^= state >> 7;
-  state ^= state << 17;
-  return static_cast<double>(state >> 11) * 0x1p-53;
-}
-
-Link::Link(const ParamValues& params, unsigned shards, Form form)
+Link::Link(const ParamValues& params, unsigned shards, uint64_t seed, Form form)
     : alpha_(params[kAlpha]),
       beta_(params[kBeta]),
       interval_(params[kInterval]),
@@ -33,9 +26,9 @@ Link::Link(const ParamValues& params, unsigned shards, Form form)
       count_(form == Form::kLong ? static_cast<Count>(params[kCount]) : Count::kSimplified),
       police_(form == Form::kLong && params[kPolice] == static_cast<double>(Police::kOn)),
       average_rtt_(params[kFirstRtt]),
-      sums_(shards),
-      dice_(std::make_unique<Dice[]>(shards)) {
-  for (unsigned i = 0; i < shards; ++i) dice_[i].state += i;
+      sums_(shards) {
+  dice_.reserve(shards);
+  for (unsigned i = 0; i < shards; ++i) dice_.emplace_back(SplitMix64(seed, i));
 }
 
 // sigma of equation 4 or 12; `own` is the link's, 1/R(t-d), for what says nothing of its rate.
@@ -73,7 +66,7 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
     }
     if (!p.admitted) continue;
     // Section 10.4: (R_M - R) / R_M, where R_M = w/sigma is what the packet says (section 10.2).
-    if (police_ && lawful > 0 && dice_[index].roll() < 1 - lawful * h.interval) {
+    if (police_ && lawful > 0 && dice_[index].random.uniform() < 1 - lawful * h.interval) {
       sums[kPoliced] += p.size;
       p.verdict = Verdict::kDrop;
       continue;

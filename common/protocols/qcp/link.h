@@ -5,12 +5,13 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <span>
+#include <vector>
 
 #include "common/protocols/link_law.h"
 #include "common/protocols/qcp/header.h"
 #include "common/protocols/qcp/params.h"
+#include "common/protocols/random.h"
 #include "common/protocols/shard_sums.h"
 
 namespace turnpike::qcp {
@@ -27,7 +28,8 @@ namespace turnpike::qcp {
 /// Every lcore counts for itself; the link's owner adds up and sets the rate that all read.
 class Link : public LinkLaw {
  public:
-  Link(const ParamValues& params, unsigned shards) : Link(params, shards, Form::kLong) {}
+  Link(const ParamValues& params, unsigned shards, uint64_t seed = 1)
+      : Link(params, shards, seed, Form::kLong) {}
 
   uint64_t arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
                   Nanos now) final;
@@ -38,15 +40,15 @@ class Link : public LinkLaw {
 
  protected:
   enum class Form { kShort, kLong };
-  Link(const ParamValues& params, unsigned shards, Form form);
+  Link(const ParamValues& params, unsigned shards, uint64_t seed, Form form);
 
  private:
   enum Field : size_t { kFlowTime, kRttBytes, kRtt, kPoliced, kFields };  // kFlowTime: s, N d
 
   /// An lcore's own source of chance.
   struct alignas(64) Dice {
-    uint64_t state = 0x9e3779b97f4a7c15;
-    double roll();  // even in [0, 1)
+    explicit Dice(SplitMix64 own) : random(own) {}
+    SplitMix64 random;
   };
 
   static constexpr double kRttGain = 0.125;  // of the average round trip, per interval
@@ -68,13 +70,14 @@ class Link : public LinkLaw {
   uint64_t updates_ = 0;
   Nanos last_{0};
   ShardSums<kFields> sums_;
-  std::unique_ptr<Dice[]> dice_;
+  std::vector<Dice> dice_;
 };
 
 /// For the short header, which says nothing of a flow's own rate: equation 14.
 class ShortLink final : public Link {
  public:
-  ShortLink(const ParamValues& params, unsigned shards) : Link(params, shards, Form::kShort) {}
+  // Without rate limiting, and so without chance.
+  ShortLink(const ParamValues& params, unsigned shards) : Link(params, shards, 1, Form::kShort) {}
 };
 
 }  // namespace turnpike::qcp

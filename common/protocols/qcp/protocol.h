@@ -17,9 +17,10 @@ inline coexistence::Told told(const uint8_t* header, uint32_t size) {
   return {.flow = flow, .flow_window = rtt * size, .flow_rtt = rtt * flow};
 }
 
-inline std::unique_ptr<LinkLaw> make_link(const ParamValues& params, unsigned shards) {
-  return coexistence::beside_tcp(std::make_unique<Link>(params, shards), told, params,
-                                 kOwnLinkParamCount, shards);
+inline std::unique_ptr<LinkLaw> make_link(const ParamValues& params, unsigned shards,
+                                          uint64_t seed = 1) {
+  return coexistence::beside_tcp(std::make_unique<Link>(params, shards, seed), told, params,
+                                 kOwnLinkParamCount, shards, seed);
 }
 
 inline constexpr Protocol kProtocol{

@@ -5,8 +5,8 @@
 
 namespace turnpike::tcp {
 
-Avq::Avq(const ParamValues& params, unsigned shards)
-    : DropTail(params, shards),
+Avq::Avq(const ParamValues& params, unsigned shards, uint64_t seed)
+    : DropTail(params, shards, seed),
       damping_(params[kAvqDamping]),
       utilization_(params[kAvqUtilization]),
       offered_(shards),

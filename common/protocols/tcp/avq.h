@@ -20,7 +20,7 @@ class Avq : public DropTail {
  public:
   static constexpr bool kJudges = true;
 
-  Avq(const ParamValues& params, unsigned shards);
+  Avq(const ParamValues& params, unsigned shards, uint64_t seed);
   void burst(unsigned shard, const LinkState& link, Nanos now);
   Advice judge(unsigned shard, const Arrival& a);
   /// virtual_capacity_mbps, virtual_queue_kb.

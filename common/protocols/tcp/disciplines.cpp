@@ -19,8 +19,8 @@ size_t fill(std::span<Gauge> out, std::span<const Gauge> all) {
 
 }  // namespace
 
-Red::Red(const ParamValues& params, unsigned shards)
-    : DropTail(params, shards),
+Red::Red(const ParamValues& params, unsigned shards, uint64_t seed)
+    : DropTail(params, shards, seed),
       weight_(params[kRedWeight]),
       packet_(params[kPacket]),
       least_(params[kRedLeast]),
@@ -28,7 +28,7 @@ Red::Red(const ParamValues& params, unsigned shards)
       curve_{.max_p = params[kRedMaxP], .gentle = params[kRedGentle] != 0},
       arrivals_(shards) {
   shards_.reserve(shards);
-  for (unsigned s = 0; s < shards; ++s) shards_.emplace_back(s + 1);
+  for (unsigned s = 0; s < shards; ++s) shards_.emplace_back(SplitMix64(seed, s));
 }
 
 void Red::burst(unsigned shard, const LinkState& link, Nanos now) {
@@ -62,8 +62,8 @@ size_t Red::gauges(std::span<Gauge> out) const {
                                          {"mark_probability", read(probability_)}}});
 }
 
-Rem::Rem(const ParamValues& params, unsigned shards)
-    : DropTail(params, shards),
+Rem::Rem(const ParamValues& params, unsigned shards, uint64_t seed)
+    : DropTail(params, shards, seed),
       gamma_(params[kRemGamma]),
       phi_(params[kRemPhi]),
       queue_gain_(params[kRemQueueGain]),
@@ -71,13 +71,13 @@ Rem::Rem(const ParamValues& params, unsigned shards)
       packet_(params[kPacket]),
       sums_(shards) {
   dice_.reserve(shards);
-  for (unsigned s = 0; s < shards; ++s) dice_.emplace_back(s + 1);
+  for (unsigned s = 0; s < shards; ++s) dice_.emplace_back(SplitMix64(seed, s));
 }
 
 Advice Rem::judge(unsigned shard, const Arrival& a) {
   sums_.add(shard, {a.size});
   const double p = read(probability_);
-  return p > 0 && dice_[shard].random.next() < p ? Advice::kTell : Advice::kTake;
+  return p > 0 && dice_[shard].random.uniform() < p ? Advice::kTell : Advice::kTake;
 }
 
 Nanos Rem::update(const LinkState& link, Nanos now) {

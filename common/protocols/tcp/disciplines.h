@@ -25,7 +25,7 @@ class DropTail {
  public:
   static constexpr bool kJudges = false, kDeparts = false;
 
-  DropTail(const ParamValues&, unsigned /*shards*/) {}
+  DropTail(const ParamValues&, unsigned /*shards*/, uint64_t /*seed*/) {}
   /// Packets come, or an lcore that has none keeps up to date.
   void burst(unsigned /*shard*/, const LinkState&, Nanos /*now*/) {}
   Advice judge(unsigned /*shard*/, const Arrival&) { return Advice::kTake; }
@@ -41,7 +41,7 @@ class Red : public DropTail {
  public:
   static constexpr bool kJudges = true;
 
-  Red(const ParamValues& params, unsigned shards);
+  Red(const ParamValues& params, unsigned shards, uint64_t seed);
   void burst(unsigned shard, const LinkState& link, Nanos now);
   Advice judge(unsigned shard, const Arrival& a);
   /// average_queue_kb, mark_probability.
@@ -49,7 +49,7 @@ class Red : public DropTail {
 
  private:
   struct alignas(64) Shard {
-    explicit Shard(uint64_t seed) : red(seed) {}
+    explicit Shard(SplitMix64 random) : red(random) {}
     RedAverage red;
     RedCurve curve;     // in B
     Nanos empty_at{0};  // when the queue that it last saw was gone
@@ -73,7 +73,7 @@ class Rem : public DropTail {
  public:
   static constexpr bool kJudges = true;
 
-  Rem(const ParamValues& params, unsigned shards);
+  Rem(const ParamValues& params, unsigned shards, uint64_t seed);
   Advice judge(unsigned shard, const Arrival& a);
   Nanos update(const LinkState& link, Nanos now);
   /// marking_price, mark_probability.
@@ -81,8 +81,8 @@ class Rem : public DropTail {
 
  private:
   struct alignas(64) Dice {
-    explicit Dice(uint64_t seed) : random(seed) {}
-    Random random;
+    explicit Dice(SplitMix64 own) : random(own) {}
+    SplitMix64 random;
   };
 
   double gamma_, phi_, queue_gain_, target_, packet_;

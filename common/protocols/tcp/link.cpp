@@ -12,8 +12,8 @@ namespace {
 template <class D>
 class Link final : public LinkLaw {
  public:
-  Link(const ParamValues& params, unsigned shards)
-      : discipline_(params, shards),
+  Link(const ParamValues& params, unsigned shards, uint64_t seed)
+      : discipline_(params, shards, seed),
         mark_(params[kSignal] == static_cast<double>(Telling::kMark)) {}
 
   uint64_t arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,
@@ -61,20 +61,20 @@ class Link final : public LinkLaw {
 
 }  // namespace
 
-std::unique_ptr<LinkLaw> make_link(const ParamValues& params, unsigned shards) {
+std::unique_ptr<LinkLaw> make_link(const ParamValues& params, unsigned shards, uint64_t seed) {
   switch (static_cast<Discipline>(params[kDiscipline])) {
     case Discipline::kRed:
-      return std::make_unique<Link<Red>>(params, shards);
+      return std::make_unique<Link<Red>>(params, shards, seed);
     case Discipline::kRem:
-      return std::make_unique<Link<Rem>>(params, shards);
+      return std::make_unique<Link<Rem>>(params, shards, seed);
     case Discipline::kAvq:
-      return std::make_unique<Link<Avq>>(params, shards);
+      return std::make_unique<Link<Avq>>(params, shards, seed);
     case Discipline::kRio:
-      return std::make_unique<Link<Rio>>(params, shards);
+      return std::make_unique<Link<Rio>>(params, shards, seed);
     case Discipline::kDropTail:
       break;
   }
-  return std::make_unique<Link<DropTail>>(params, shards);
+  return std::make_unique<Link<DropTail>>(params, shards, seed);
 }
 
 }  // namespace turnpike::tcp

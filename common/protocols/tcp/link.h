@@ -13,6 +13,6 @@ namespace turnpike::tcp {
 /// The law of a link with the discipline that `params` name. It manages whatever crosses the link,
 /// ordinary traffic and other protocols' too: TCP's own packets are marked in their header, others
 /// by IP's ECN bits, and what may not be marked is dropped (RFC 3168).
-std::unique_ptr<LinkLaw> make_link(const ParamValues& params, unsigned shards);
+std::unique_ptr<LinkLaw> make_link(const ParamValues& params, unsigned shards, uint64_t seed = 1);
 
 }  // namespace turnpike::tcp

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "common/protocols/tcp/random.h"
+#include "common/protocols/random.h"
 
 namespace turnpike::tcp {
 
@@ -37,7 +37,7 @@ struct RedCurve {
 /// One lcore's view of a queue's average, and its packets since the last that was told of.
 class RedAverage {
  public:
-  explicit RedAverage(uint64_t seed) : random_(seed) {}
+  explicit RedAverage(SplitMix64 random) : random_(random) {}
 
   /// The average ages as by `packets` arrivals that found a queue of `queue`.
   void age(double weight, double packets, double queue) {
@@ -57,7 +57,7 @@ class RedAverage {
       return Advice::kDrop;
     }
     const double room = 1 - count_ * p;
-    if (room > 0 && random_.next() * room >= p) {
+    if (room > 0 && random_.uniform() * room >= p) {
       ++count_;
       return Advice::kTake;
     }
@@ -68,7 +68,7 @@ class RedAverage {
  private:
   double average_ = 0;
   double count_ = 0;
-  Random random_;
+  SplitMix64 random_;
 };
 
 }  // namespace turnpike::tcp

@@ -16,8 +16,8 @@ RedCurve curve(const ParamValues& params, LinkParam least, LinkParam most, LinkP
 
 }  // namespace
 
-Rio::Rio(const ParamValues& params, unsigned shards)
-    : DropTail(params, shards),
+Rio::Rio(const ParamValues& params, unsigned shards, uint64_t seed)
+    : DropTail(params, shards, seed),
       weight_(params[kRedWeight]),
       packet_(params[kPacket]),
       in_(curve(params, kRioInLeast, kRioInMost, kRioInMaxP)),
@@ -27,7 +27,7 @@ Rio::Rio(const ParamValues& params, unsigned shards)
       entered_(shards),
       left_(shards) {
   shards_.reserve(shards);
-  for (unsigned s = 0; s < shards; ++s) shards_.emplace_back(s + 1);
+  for (unsigned s = 0; s < shards; ++s) shards_.emplace_back(seed, s);
 }
 
 // A packet that a full ring refused after it had entered is never seen to leave; it is no longer

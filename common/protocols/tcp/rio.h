@@ -14,7 +14,7 @@ class Rio : public DropTail {
  public:
   static constexpr bool kJudges = true, kDeparts = true;
 
-  Rio(const ParamValues& params, unsigned shards);
+  Rio(const ParamValues& params, unsigned shards, uint64_t seed);
   void burst(unsigned shard, const LinkState& link, Nanos now);
   Advice judge(unsigned shard, const Arrival& a);
   void enter(unsigned shard, const Arrival& a);
@@ -24,7 +24,8 @@ class Rio : public DropTail {
 
  private:
   struct alignas(64) Shard {
-    explicit Shard(uint64_t seed) : in(2 * seed), all(2 * seed + 1) {}
+    Shard(uint64_t seed, uint64_t index)
+        : in(SplitMix64(seed, 2 * index)), all(SplitMix64(seed, 2 * index + 1)) {}
     RedAverage in, all;
     double in_queue = 0;  // B
     double rate = 0;      // B/s

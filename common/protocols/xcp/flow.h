@@ -26,11 +26,11 @@ class Flow final : public FlowLaw {
   void write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override {
     store({}, header);
   }
-  void write_data(const FlowState& s, uint32_t, uint8_t* header, PacketNote&) override {
+  void write_data(const FlowState& s, uint32_t size, uint8_t* header, PacketNote&) override {
     const double rtt = std::clamp<double>(
         claimed_rtt_ * static_cast<double>(s.smoothed_rtt.count()), 0, UINT32_MAX);
-    store({.rtt_ns = static_cast<uint32_t>(rtt), .window = static_cast<float>(window(s) / price_)},
-          header);
+    const double flow = price_ * rtt * 1e-9 * size / window(s);
+    store({.rtt_ns = static_cast<uint32_t>(rtt), .flow = static_cast<float>(flow)}, header);
   }
   void write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) override {
     write_data(s, size, header, note);
@@ -42,10 +42,11 @@ class Flow final : public FlowLaw {
   }
   bool on_ack(const FlowState& s, const PacketNote&, const uint8_t* header) override {
     const Header echoed = load(header);
+    if (!credible(echoed) || echoed.rtt_ns == 0) return false;
+    const double change = echoed.feedback * (echoed.rtt_ns * 1e-9);
     // What was asked for and no link lowered is nobody's feedback.
-    if (!credible(echoed) || echoed.feedback > window_ + kMostPackets * s.packet_size) return false;
-    const double change = deaf_ ? std::max(echoed.feedback, 0.0F) : echoed.feedback;
-    window_ = std::max<double>(window_ + change, s.packet_size);
+    if (change > window_ + kMostPackets * s.packet_size) return false;
+    window_ = std::max<double>(window_ + (deaf_ ? std::max(change, 0.0) : change), s.packet_size);
     return true;
   }
   void on_ack_without_feedback(const FlowState&, const PacketNote&) override {}

@@ -42,9 +42,8 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
     if (!credible(h)) {
       refused |= uint64_t{1} << i;
     } else if (h.rtt_ns != 0) {
-      const double rtt = h.rtt_ns * 1e-9, flow = rtt * p.size / h.window;
-      sums[kFlow] += flow;
-      sums[kFlowRtt] += flow * rtt;
+      sums[kFlow] += h.flow;
+      sums[kFlowRtt] += double{h.flow} * h.rtt_ns;
     }
   }
   sums_.add(index, sums);
@@ -68,18 +67,17 @@ void Link::begin(unsigned index, uint64_t interval) {
 
 // Where a link upstream gives less already, what really happens is taken from what there is.
 float Link::feedback(Part& part, const Header& h, double size) const {
-  const double rtt = h.rtt_ns * 1e-9;
-  const double up = part.xi_up * rtt * rtt * size / h.window, down = part.xi_down * rtt * size;
+  const double up = part.xi_up * h.flow, down = part.xi_down * size;
   const double own = up - down, given = h.feedback;
   if (given >= own) {
-    part.up -= up / rtt;
-    part.down -= down / rtt;
+    part.up -= up;
+    part.down -= down;
   } else if (given > 0) {
-    part.up -= given / rtt;
-    part.down -= (own - given) / rtt;
+    part.up -= given;
+    part.down -= own - given;
   } else {
-    part.down += given / rtt;
-    if (own > 0) part.down -= own / rtt;
+    part.down += given;
+    if (own > 0) part.down -= own;
   }
   if (part.up <= 0) part.xi_up = 0;
   if (part.down <= 0) part.xi_down = 0;
@@ -151,7 +149,7 @@ void Link::end_interval(const LinkState& link, Nanos now) {
     write(xi_up_, flows ? up / (sums[kFlow] / length * d) : 0);
     write(xi_down_, traffic > 0 ? down / traffic : 0);
     divide(up, down);
-    if (flows) write(average_rtt_, sums[kFlowRtt] / sums[kFlow]);
+    if (flows) write(average_rtt_, 1e-9 * sums[kFlowRtt] / sums[kFlow]);
   }
   last_ = now;
   interval_.store(ended + 1, std::memory_order_release);

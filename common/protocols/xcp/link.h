@@ -22,10 +22,11 @@ namespace turnpike::xcp {
 ///     xi_p = (h + max( phi, 0)) / (d sum rtt s/cwnd)      xi_n = (h + max(-phi, 0)) / (d sum s)
 ///
 /// and on every packet that leaves, feedback = xi_p rtt^2 s/cwnd - xi_n rtt s, until what there is
-/// to hand out in this interval has been handed out. Q is the least queue that an arrival met in
-/// the last propagation delay: d less what the queue itself takes, so that a queue is not waited
-/// for by the round trip that it lengthens. d is the average over flows, sum rtt^2 s/cwnd by sum
-/// rtt s/cwnd.
+/// to hand out in this interval has been handed out. Packets bring rtt s/cwnd, and take
+/// feedback/rtt (appendix A): three multiplications for each and no division. Q is the least queue
+/// that an arrival met in the last propagation delay: d less what the queue itself takes, so that a
+/// queue is not waited for by the round trip that it lengthens. d is the average over flows, sum
+/// rtt^2 s/cwnd by sum rtt s/cwnd.
 ///
 /// Every lcore counts for itself and hands out a part of its own, as large as its part of what left
 /// in the last interval; the link's owner adds up and divides.
@@ -48,7 +49,8 @@ class Link final : public LinkLaw {
   struct Departed {
     double before = 0, since = 0;  // B, up to the last update, and in the interval before it
   };
-  enum Field : size_t { kBytes, kFlow, kFlowRtt, kFields };  // Y, A and B of the paper's program
+  // Y, A and B of the paper's program; B in s ns.
+  enum Field : size_t { kBytes, kFlow, kFlowRtt, kFields };
 
   /// What an interval has to hand out to an lcore, B/s; the owner writes.
   struct alignas(64) Given {

@@ -13,13 +13,14 @@ namespace turnpike::xcp {
 inline coexistence::Told told(const uint8_t* header, uint32_t size) {
   const Header h = load(header);
   if (!credible(h) || h.rtt_ns == 0) return {};
-  const double rtt = h.rtt_ns * 1e-9, flow = rtt * size / h.window;
-  return {.flow = flow, .flow_window = rtt * size, .flow_rtt = rtt * flow};
+  const double rtt = h.rtt_ns * 1e-9;
+  return {.flow = h.flow, .flow_window = rtt * size, .flow_rtt = rtt * h.flow};
 }
 
-inline std::unique_ptr<LinkLaw> make_link(const ParamValues& params, unsigned shards) {
+inline std::unique_ptr<LinkLaw> make_link(const ParamValues& params, unsigned shards,
+                                          uint64_t seed = 1) {
   return coexistence::beside_tcp(std::make_unique<Link>(params, shards), told, params,
-                                 kOwnLinkParamCount, shards);
+                                 kOwnLinkParamCount, shards, seed);
 }
 
 inline constexpr Protocol kProtocol{

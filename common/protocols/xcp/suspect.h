@@ -25,11 +25,12 @@ class Suspect {
   /// Time between two tests; 0, as at first: none.
   void test_every(Nanos every) { every_ = every; }
 
-  /// A packet of `size` B leaves that the law would tell `feedback`; what it is told instead.
+  /// A packet of `size` B leaves that the law would tell `feedback`, B/s; what it is told instead.
   float tell(uint32_t flow, const Header& h, double size, float feedback, Nanos now) {
     if (every_ == Nanos(0)) return feedback;
     if (stage_ == Stage::kIdle) {
-      const bool testable = now >= next_ && h.rtt_ns != 0 && h.window >= kLeastPackets * size;
+      const bool testable =
+          now >= next_ && h.rtt_ns != 0 && h.rtt_ns * 1e-9 >= kLeastPackets * h.flow;
       if (!testable) return feedback;
       stage_ = Stage::kHeld;
       flow_ = flow;
@@ -43,9 +44,10 @@ class Suspect {
       stage_ = Stage::kAsked;
       rtt_ = Nanos(h.rtt_ns);
       from_ = now;
-      allowed_ = kSlack * h.window / 2 + size;
+      const double rate = size / h.flow;  // B/s
+      allowed_ = kSlack * rate * to_seconds(rtt_) / 2 + size;
       seen_ = 0;
-      return std::min(feedback, -h.window / 2);
+      return std::min(feedback, static_cast<float>(-rate / 2));
     }
     const Nanos since = now - from_;
     if (stage_ == Stage::kAsked && since >= rtt_ && since < rtt_ + rtt_ * 3 / 4) seen_ += size;

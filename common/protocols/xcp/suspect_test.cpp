@@ -22,7 +22,7 @@ struct Client {
 };
 
 /// Windows go in even steps, their feedback comes a round trip later; every 200 ms a test. The law
-/// itself would give each packet `gift` B.
+/// itself would give each packet `gift` B/s.
 void play(Suspect& suspect, std::vector<Client> clients, float gift, int rounds) {
   suspect.test_every(200_ms);
   constexpr int kSteps = 100, kClump = 20;  // in a round trip
@@ -43,17 +43,17 @@ void play(Suspect& suspect, std::vector<Client> clients, float gift, int rounds)
       else
         due[c] += client.window / kSteps;
       for (; due[c] >= 1000; due[c] -= 1000) {
-        const Header h{
-            .rtt_ns = static_cast<uint32_t>(client.claimed * static_cast<double>(kRtt.count())),
-            .window = static_cast<float>(client.window)};
-        told[c].back() += suspect.tell(client.flow, h, 1000, gift, now);
+        const double rtt = client.claimed * to_seconds(kRtt);
+        const Header h{.rtt_ns = static_cast<uint32_t>(rtt * 1e9),
+                       .flow = static_cast<float>(rtt * 1000 / client.window)};
+        told[c].back() += rtt * suspect.tell(client.flow, h, 1000, gift, now);
       }
     }
   }
 }
 
 TEST(XcpSuspect, WhoeverDoesAsHeIsToldPasses) {
-  for (const float gift : {0.0F, 5.0F}) {
+  for (const float gift : {0.0F, 125.0F}) {
     Suspect suspect;
     play(suspect,
          {{.flow = 1, .window = 200e3}, {.flow = 2, .window = 50e3}, {.flow = 3, .window = 20e3}},
@@ -65,7 +65,7 @@ TEST(XcpSuspect, WhoeverDoesAsHeIsToldPasses) {
 
 TEST(XcpSuspect, WhoeverSendsInClumpsAndNamesAnAveragePasses) {
   Suspect suspect;
-  play(suspect, {{.flow = 1, .window = 500e3, .claimed = 1.07, .clumped = true}}, 5, 200);
+  play(suspect, {{.flow = 1, .window = 500e3, .claimed = 1.07, .clumped = true}}, 125, 200);
   EXPECT_GE(suspect.tested(), 5U);
   EXPECT_EQ(suspect.guilty(), 0U);
 }
@@ -79,7 +79,7 @@ TEST(XcpSuspect, WhoeverKeepsHisWindowIsFound) {
 
 TEST(XcpSuspect, WhoeverNamesALongerRoundTripIsFound) {
   Suspect suspect;
-  play(suspect, {{.flow = 1, .window = 500e3, .claimed = 2}}, 5, 200);
+  play(suspect, {{.flow = 1, .window = 500e3, .claimed = 2}}, 125, 200);
   EXPECT_GE(suspect.tested(), 5U);
   EXPECT_EQ(suspect.guilty(), suspect.tested());
 }
@@ -87,7 +87,7 @@ TEST(XcpSuspect, WhoeverNamesALongerRoundTripIsFound) {
 TEST(XcpSuspect, AFlowThatEndsUnderTestLeavesNoVerdict) {
   Suspect suspect;
   suspect.test_every(200_ms);
-  const Header h{.rtt_ns = 40'000'000, .window = 100e3};
+  const Header h{.rtt_ns = 40'000'000, .flow = 0.04F * 1000 / 100e3F};
   EXPECT_EQ(suspect.tell(1, h, 1000, 5, 1_s), 0);
   EXPECT_EQ(suspect.tell(2, h, 1000, 5, 1_s + 10_ms), 5) << "one flow at a time";
   EXPECT_EQ(suspect.tell(2, h, 1000, 5, 2_s), 5);
@@ -97,7 +97,8 @@ TEST(XcpSuspect, AFlowThatEndsUnderTestLeavesNoVerdict) {
 
 TEST(XcpSuspect, WithoutAnIntervalNobodyIs) {
   Suspect suspect;
-  EXPECT_EQ(suspect.tell(1, {.rtt_ns = 40'000'000, .window = 100e3}, 1000, 5, 1_s), 5);
+  EXPECT_EQ(suspect.tell(1, {.rtt_ns = 40'000'000, .flow = 0.04F * 1000 / 100e3F}, 1000, 5, 1_s),
+            5);
 }
 
 }  // namespace

@@ -15,27 +15,32 @@ namespace {
 
 constexpr LinkState kIdle{.capacity = 12.5e6, .queue = 0, .buffer = 1e6};  // 100 Mbit/s
 
+/// A flow of packets of 1000 B.
+Header with_window(uint32_t rtt_ns, double window) {
+  return {.rtt_ns = rtt_ns, .flow = static_cast<float>(rtt_ns * 1e-9 * 1000 / window)};
+}
+
 struct Packet {
   std::array<uint8_t, kHeaderSize> bytes{};
   explicit Packet(const Header& h) { store(h, bytes.data()); }
   [[nodiscard]] double feedback() const { return load(bytes.data()).feedback; }
 };
 
-/// One packet through the link; what it is told.
+/// One packet through the link; what it is told to change its window by.
 double pass(Link& link, const Header& h, double size, const LinkState& state = kIdle,
             unsigned shard = 0) {
   Packet p(h);
   std::array<PricedPacket, 1> burst{{{p.bytes.data(), static_cast<uint32_t>(size)}}};
   EXPECT_EQ(link.arrive(shard, burst, state, 1_s), 0U);
   link.depart(shard, burst, state, 1_s);
-  return p.feedback();
+  return p.feedback() * h.rtt_ns * 1e-9;
 }
 
 TEST(XcpLink, AnIntervalIsTheEquations) {
   Link link(ParamValues(kLinkParams), 1);
   EXPECT_EQ(link.update(kIdle, 1_s), 1_s + 100_ms);
   // 100 packets of 1000 B in the interval of 0.1 s, round trip 0.1 s, window 20 kB.
-  const Header h{.rtt_ns = 100'000'000, .window = 20e3};
+  const Header h = with_window(100'000'000, 20e3);
   for (int i = 0; i < 100; ++i) pass(link, h, 1000);
   link.update(kIdle, 1_s + 100_ms);
   const double phi = 0.4 * (1.25e6 - 100e3);  // eq 1; |phi| > gamma y d, so nothing is shuffled
@@ -48,9 +53,9 @@ TEST(XcpLink, AQueueTakesWindowAwayInProportionToThroughput) {
   LinkState full = kIdle;
   full.queue = 500e3;
   link.update(full, 1_s);
-  const Header h{.rtt_ns = 100'000'000, .window = 20e3};
+  const Header h = with_window(100'000'000, 20e3);
   for (int i = 0; i < 1250; ++i) pass(link, h, 1000, full);  // C exactly
-  pass(link, h, 0, kIdle);                                   // the queue was empty once
+  pass(link, {}, 0, kIdle);                                  // the queue was empty once
   link.update(full, 1_s + 100_ms);
   EXPECT_NEAR(pass(link, h, 1000, full), 0, 20) << "no queue that persists, only shuffling";
 
@@ -68,7 +73,7 @@ TEST(XcpLink, TheQueueIsWatchedForARoundTripWithoutIt) {
   LinkState full = kIdle;
   full.queue = 500e3;                              // 40 ms at C
   EXPECT_EQ(link.update(full, 1_s), 1_s + 60_ms);  // first_rtt is 100 ms
-  const Header h{.rtt_ns = 100'000'000, .window = 20e3};
+  const Header h = with_window(100'000'000, 20e3);
   for (int i = 0; i < 1250; ++i) pass(link, h, 1000, full);
   EXPECT_EQ(link.update(full, 1_s + 60_ms), 1_s + 100_ms) << "the interval ends next";
   // Arrivals after the watch find an empty queue, and the interval does not hear of it.
@@ -80,7 +85,7 @@ TEST(XcpLink, TheQueueIsWatchedForARoundTripWithoutIt) {
 TEST(XcpLink, NoMoreIsHandedOutThanThereIs) {
   Link link(ParamValues(kLinkParams), 1);
   link.update(kIdle, 1_s);
-  const Header h{.rtt_ns = 100'000'000, .window = 20e3};
+  const Header h = with_window(100'000'000, 20e3);
   for (int i = 0; i < 100; ++i) pass(link, h, 1000);
   link.update(kIdle, 1_s + 100_ms);
   double handed_out = 0;
@@ -92,11 +97,12 @@ TEST(XcpLink, NoMoreIsHandedOutThanThereIs) {
 TEST(XcpLink, WhatALinkBeforeGivesLessIsLeftForOthers) {
   Link link(ParamValues(kLinkParams), 1);
   link.update(kIdle, 1_s);
-  const Header h{.rtt_ns = 100'000'000, .window = 20e3};
-  const Header held{.rtt_ns = 100'000'000, .window = 20e3, .feedback = 1};
+  const Header h = with_window(100'000'000, 20e3);
+  Header held = h;
+  held.feedback = 10;  // B/s
   for (int i = 0; i < 100; ++i) pass(link, h, 1000);
   link.update(kIdle, 1_s + 100_ms);
-  for (int i = 0; i < 500; ++i) EXPECT_EQ(pass(link, held, 1000), 1);
+  for (int i = 0; i < 500; ++i) EXPECT_NEAR(pass(link, held, 1000), 1, 1e-9);
   EXPECT_GT(pass(link, h, 1000), 4000) << "they took 1 B each";
 }
 
@@ -106,8 +112,8 @@ TEST(XcpLink, IntervalIsTheAverageOverFlows) {
   // Two flows of equal throughput w/rtt, 20 and 100 ms: packets alike, flows weigh rtt s/cwnd
   // alike.
   for (int i = 0; i < 100; ++i) {
-    pass(link, {.rtt_ns = 20'000'000, .window = 10e3}, 1000);
-    pass(link, {.rtt_ns = 100'000'000, .window = 50e3}, 1000);
+    pass(link, with_window(20'000'000, 10e3), 1000);
+    pass(link, with_window(100'000'000, 50e3), 1000);
   }
   EXPECT_NEAR(to_seconds(link.update(kIdle, 1_s + 100_ms) - 1_s) - 0.1, 0.06, 1e-6);
 }
@@ -116,7 +122,7 @@ TEST(XcpLink, RefusesNonsense) {
   Link link(ParamValues(kLinkParams), 1);
   const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
   for (const Header& h : {Header{1, nan, 0}, Header{1, inf, 0}, Header{1, 0, 0}, Header{1, -1, 0},
-                          Header{1, 1000, nan}, Header{0, 0, inf}}) {
+                          Header{1, 1, nan}, Header{0, 0, inf}, Header{1, 5e6F, 0}}) {
     Packet p(h);
     std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1000}}};
     EXPECT_EQ(link.arrive(0, burst, kIdle, 1_s), 1U);
@@ -138,8 +144,10 @@ TEST(XcpLink, FlowsComeToShareTheLinkEvenlyWhateverTheyBeganWith) {
       std::vector<double> change(windows.size());
       for (size_t f = 0; f < windows.size(); ++f) {
         for (double left = windows[f]; left > 1; left -= 1000) {
-          const Header h{.rtt_ns = 50'000'000, .window = static_cast<float>(windows[f])};
-          change[f] += pass(link, h, std::min(left, 1000.0), state, f % shards);
+          const double size = std::min(left, 1000.0);
+          Header h = with_window(50'000'000, windows[f]);
+          h.flow *= static_cast<float>(size / 1000);
+          change[f] += pass(link, h, size, state, f % shards);
         }
         sent += windows[f];
       }
@@ -161,7 +169,7 @@ TEST(XcpFlow, WindowMovesByWhatItIsToldAndLossesHalveItOnceARoundTrip) {
   s.packet_size = 1500;
   EXPECT_TRUE(flow.on_syn_ack(s, {}, header.data()));
   EXPECT_EQ(flow.window(s), 1500);
-  store({.rtt_ns = 1, .window = 1500, .feedback = 98'500}, header.data());
+  store({.rtt_ns = 50'000'000, .flow = 1, .feedback = 98'500 / 0.05F}, header.data());
   EXPECT_TRUE(flow.on_ack(s, {}, header.data()));
   EXPECT_EQ(flow.window(s), 100e3);
   flow.on_loss(s, {});
@@ -170,10 +178,12 @@ TEST(XcpFlow, WindowMovesByWhatItIsToldAndLossesHalveItOnceARoundTrip) {
   s.now = 60_ms;
   flow.on_loss(s, {});
   EXPECT_EQ(flow.window(s), 25e3);
-  store({.rtt_ns = 1, .window = 1, .feedback = -1e9F}, header.data());
+  store({.rtt_ns = 50'000'000, .flow = 1, .feedback = -1e9F}, header.data());
   EXPECT_TRUE(flow.on_ack(s, {}, header.data()));
   EXPECT_EQ(flow.window(s), 1500);
-  store({.rtt_ns = 1, .window = 1, .feedback = std::nanf("")}, header.data());
+  store({.rtt_ns = 50'000'000, .flow = 1, .feedback = std::nanf("")}, header.data());
+  EXPECT_FALSE(flow.on_ack(s, {}, header.data()));
+  store({.rtt_ns = 50'000'000, .flow = 1}, header.data());  // which no link lowered
   EXPECT_FALSE(flow.on_ack(s, {}, header.data()));
 }
 
@@ -190,14 +200,14 @@ TEST(XcpFlow, MisbehavesWhereItIsToldTo) {
   flow.on_syn_ack(s, note, header.data());
   flow.write_data(s, 1500, header.data(), note);
   EXPECT_EQ(load(header.data()).rtt_ns, 150'000'000);
-  store({.rtt_ns = 1, .window = 1500, .feedback = 6000}, header.data());
+  store({.rtt_ns = 50'000'000, .flow = 1, .feedback = 120e3}, header.data());
   flow.on_ack(s, note, header.data());
-  store({.rtt_ns = 1, .window = 1500, .feedback = -6000}, header.data());
+  store({.rtt_ns = 50'000'000, .flow = 1, .feedback = -120e3}, header.data());
   flow.on_ack(s, note, header.data());
   EXPECT_EQ(flow.window(s), 7500);
 }
 
-TEST(XcpFlow, DividesTheWindowItNamesByItsPrice) {
+TEST(XcpFlow, IsAsManyFlowsAsItsPrice) {
   ParamValues params(kFlowParams);
   params[kPrice] = 5;
   Flow flow(params);
@@ -208,7 +218,7 @@ TEST(XcpFlow, DividesTheWindowItNamesByItsPrice) {
   PacketNote note;
   flow.on_syn_ack(s, note, header.data());
   flow.write_data(s, 1500, header.data(), note);
-  EXPECT_EQ(load(header.data()).window, 300);
+  EXPECT_FLOAT_EQ(load(header.data()).flow, 0.25) << "a window of one packet";
 }
 
 }  // namespace
