@@ -46,6 +46,15 @@ def times(figures, slow, fast):
     return f"{a['cycles'] / b['cycles']:.1f}" if "cycles" in a and "cycles" in b else "-"
 
 
+def commit_rows(commits):
+    """One of all parts, or which parts are of which."""
+    alike = {}
+    for part, commit in commits.items():
+        alike.setdefault(commit, []).append(part)
+    return [("commit" if len(alike) == 1 else f"commit of {', '.join(parts)}", commit)
+            for commit, parts in alike.items()]
+
+
 def render_machine(r):
     m = r["machine"]
     counted = any("instructions" in f for f in r.get("micro", {}).values())
@@ -58,7 +67,7 @@ def render_machine(r):
              "`make bench-check` counts them with callgrind"),
             *([("state of a link, each lcore", f"{m['fcp_state_bytes'] / 1024:.0f} KiB of FCP, "
                 f"{m['link_state_bytes'] / 1024:.0f} KiB of counters")] if "fcp_state_bytes" in m else []),
-            ("commit", r["commit"]), ("date", r["date"]),
+            *commit_rows(r["commits"]), ("date", r["date"]),
             ("figures", f"`{r['source']}`")]
     return "\n".join(["| | |", "|---|---|", *(f"| {k} | {v} |" for k, v in rows)])
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs all benchmarks and writes every figure, with the machine and the commit that it is of, to
+# Runs all benchmarks and writes every figure, with the machine and the commit that its part is of, to
 # bench/results/HOST-DATE.json. --parts runs some of them; with --into they join those of an earlier
 # run. docs/performance.md is rendered from such a file: bench/render.py FILE.
 import argparse
@@ -94,8 +94,9 @@ def main():
     today = datetime.date.today().isoformat()
     into = chosen.into or ROOT / "bench" / "results" / f"{chosen.host}-{today}.json"
     all_figures = json.loads(into.read_text()) if chosen.into and into.exists() else {}
-    all_figures.update({"date": today, "commit": commit(), "machine": machine(chosen.build)})
+    all_figures.update({"date": today, "machine": machine(chosen.build)})
     for part in chosen.parts.split(","):
+        all_figures.setdefault("commits", {})[part] = commit()
         results = all_figures.setdefault(part, {})
         if part == "beside":
             for load in chosen.loads.split(","):

@@ -23,8 +23,9 @@ def main():
               render.rendered(page, results, source) == page, "render it with: bench/render.py")
     tap.check("every table of the renderer is on the page",
               set(re.findall(r"<!-- figures: (\w+) -->", page)) == set(render.BLOCKS))
-    commit = results["commit"].split()[0]
-    tap.check("the results name a commit", re.fullmatch(r"[0-9a-f]{40}", commit) is not None)
+    tap.check("every part of the results names a commit",
+              set(results["commits"]) == set(results) - {"date", "machine", "commits"} and
+              all(re.match(r"[0-9a-f]{40}\b", commit) for commit in results["commits"].values()))
 
     other = copy.deepcopy(results)
     other["beside"]["64"]["router ipv4"]["cycles"] *= 2
