@@ -43,6 +43,15 @@ void keep_priced(const config::Topology& topology, report::LiveView& view) {
     std::erase_if(view.links, [&](const report::LiveLink& l) { return !priced.contains(l.name); });
 }
 
+/// How long the machine kept each router from running, ms; a sender says so itself, by lcore.
+nlohmann::json stalls_of(const config::Topology& topology, const std::string& folder) {
+  nlohmann::json out = nlohmann::json::object();
+  for (const config::Router& r : topology.routers)
+    if (const auto router = read_router(topology, r, folder))
+      out[r.name] = router->value("stalled_ms", 0.0);
+  return out;
+}
+
 int demo(const DemoOptions& options) {
   std::error_code error;
   const std::string self = fs::read_symlink("/proc/self/exe", error).string();
@@ -127,7 +136,7 @@ int play(const config::Topology& topology, const Cast& cast, const std::string& 
     return ended.error().exit_code;
   }
   gather_links(topology, folder);
-  const auto summary = finish_report(folder);
+  const auto summary = finish_report(folder, {{"stalled_ms", stalls_of(topology, folder)}});
   if (!summary) {
     std::fprintf(stderr, "turnpike demo: %s\n", summary.error().c_str());
     return kExitRuntime;

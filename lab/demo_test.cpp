@@ -94,6 +94,18 @@ TEST_F(Demo, SharesThatDisagreeFail) {
   bad.replace(bad.find("\"shares_ok\":true"), 16, "\"shares_ok\":false");
   EXPECT_EQ(run({.routers = {router()}, .sender = sender(bad)}), kExitRuntime);
   EXPECT_NE(said().find("NOT as it should be"), std::string::npos);
+  EXPECT_EQ(said().find("kept the sender waiting"), std::string::npos) << "nobody waited";
+}
+
+TEST_F(Demo, WhatTheMachineHadPartInIsSaid) {
+  std::string bad = kGood;
+  bad.replace(bad.find("\"shares_ok\":true"), 16, R"("shares_ok":false)");
+  bad.insert(1, R"("lcores":[{"busy":0.5,"stalled_ms":30},{"busy":0.5,"stalled_ms":12}],)");
+  const Command gate = router(R"(echo "{\"stalled_ms\":9.5}" > router-gate.json; exit 0)");
+  EXPECT_EQ(run({.routers = {gate}, .sender = sender(bad)}), kExitRuntime);
+  EXPECT_NE(said().find("kept the sender waiting for 42 ms, routers for 10 ms, of 2 s"),
+            std::string::npos)
+      << said();
 }
 
 TEST_F(Demo, ADropInARouterFails) {

@@ -9,8 +9,9 @@
 
 namespace turnpike::lab {
 
-/// Adds to summary.json what links.csv tells, renders report.html, and returns the summary; or
-/// says what was wrong. Doing it twice changes nothing.
-tl::expected<nlohmann::json, std::string> finish_report(const std::string& folder);
+/// Adds to summary.json what links.csv tells and `more`, renders report.html, and returns the
+/// summary; or says what was wrong. Doing it twice changes nothing.
+tl::expected<nlohmann::json, std::string> finish_report(
+    const std::string& folder, const nlohmann::json& more = nlohmann::json::object());
 
 }  // namespace turnpike::lab

@@ -22,6 +22,13 @@ std::string router_folder(const config::Topology& topology, const config::Router
   return topology.routers.size() == 1 ? folder : folder + "/" + router.name;
 }
 
+tl::expected<nlohmann::json, std::string> read_router(const config::Topology& topology,
+                                                      const config::Router& router,
+                                                      const std::string& folder) {
+  return report::read_json(router_folder(topology, router, folder) + "/router-" + router.name +
+                           ".json");
+}
+
 void gather_links(const config::Topology& topology, const std::string& folder) {
   if (topology.routers.size() < 2) return;
   std::string all;

@@ -4,6 +4,9 @@
 
 #include <string>
 
+#include <nlohmann/json.hpp>
+#include <tl/expected.hpp>
+
 #include "common/config/topology.h"
 
 namespace turnpike::lab {
@@ -11,6 +14,11 @@ namespace turnpike::lab {
 /// The run's folder itself for an only router; a folder below it for each of several.
 std::string router_folder(const config::Topology& topology, const config::Router& router,
                           const std::string& folder);
+
+/// What a router left there at its end, its counters; or why they cannot be read.
+tl::expected<nlohmann::json, std::string> read_router(const config::Topology& topology,
+                                                      const config::Router& router,
+                                                      const std::string& folder);
 
 /// Joins the links.csv of several routers into one in `folder`, each link under the name that
 /// summary.json gives it. With one router there is nothing to do.

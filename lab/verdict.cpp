@@ -16,6 +16,20 @@ namespace {
 using report::fixed;
 using report::number_at;
 
+/// A law that sees no packets for a while gives the link's time away; that is no mistake of the
+/// law.
+std::string stalls_text(const nlohmann::json& summary) {
+  double sender = 0, routers = 0;
+  for (const auto& lcore : summary.value("lcores", nlohmann::json::array()))
+    sender += number_at(lcore, {"stalled_ms"});
+  for (const auto& ms : summary.value("stalled_ms", nlohmann::json::object()))
+    routers += ms.get<double>();
+  if (!(sender + routers > 0)) return "";
+  return "The machine kept the sender waiting for " + fixed(sender, 0) + " ms, routers for " +
+         fixed(routers, 0) + " ms, of " + fixed(number_at(summary, {"duration_s"}), 0) +
+         " s: where it is busy or virtual, try again when it is quieter\n";
+}
+
 std::string percent(double ratio, int decimals) { return fixed(ratio * 100, decimals) + " %"; }
 
 }  // namespace
@@ -43,11 +57,13 @@ std::string verdict_text(const nlohmann::json& summary) {
                     "\n  packets lost: " + fixed(number_at(verdict, {"lost_packets"}), 0);
   if (dropped >= 0) out += ", dropped by routers: " + fixed(dropped, 0);
   out += "\n\n";
-  out += sender::verdict_good(summary) ? "Shares agree with budgets" : "NOT as it should be";
-  return out + ": greatest error " + percent(number_at(verdict, {"worst_error"}), 2) +
-         " of at most " + percent(number_at(verdict, {"tolerance"}), 0) + ", lowest utilisation " +
+  const bool good = sender::verdict_good(summary);
+  out += good ? "Shares agree with budgets" : "NOT as it should be";
+  out += ": greatest error " + percent(number_at(verdict, {"worst_error"}), 2) + " of at most " +
+         percent(number_at(verdict, {"tolerance"}), 0) + ", lowest utilisation " +
          percent(number_at(verdict, {"lowest_utilization"}), 2) + " of at least " +
          percent(sender::kLeastUtilization, 0) + "\n";
+  return good ? out : out + stalls_text(summary);
 }
 
 }  // namespace turnpike::lab

@@ -9,7 +9,8 @@
 namespace turnpike::lab {
 
 /// The table of measured against entitled rates per steady interval, utilisation of bottlenecks,
-/// what was lost, and a last line that says whether all of it is as it should be.
+/// what was lost, and a line that says whether all of it is as it should be; where it is not and
+/// the machine kept the programs from running, one more that says for how long.
 std::string verdict_text(const nlohmann::json& summary);
 
 }  // namespace turnpike::lab

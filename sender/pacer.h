@@ -25,8 +25,7 @@ class Pacer {
     if (rate == rate_) return;
     if (rate_ > 0 && due_ > now) {
       const double left = static_cast<double>((due_ - now).count()) * (rate_ / rate);
-      due_ = left < kLongest ? now + Nanos(static_cast<int64_t>(left + 0.5))
-                             : now + Nanos(int64_t{kLongest});
+      due_ = now + (left < kLongest ? from_nanoseconds(left) : Nanos(int64_t{kLongest}));
     }
     rate_ = rate;
   }

@@ -2,6 +2,7 @@
 // What a sink answers, what it remembers, and for how long.
 #include "sender/receiver.h"
 
+#include <array>
 #include <random>
 
 #include "common/dpdk/test_eal.h"
@@ -132,6 +133,22 @@ TEST_F(ReceiverTest, ARestartedSenderBeginsAnew) {
   EXPECT_EQ(send(1, Kind::kData, 1)->acknowledgement, 2U);
   EXPECT_TRUE(send(1, Kind::kSyn, 0, 10_s)) << "a new flow of the same id";
   EXPECT_EQ(send(1, Kind::kData, 0, 10_s)->acknowledgement, 1U);
+}
+
+// Sixteen flows and 128 places to guess from: in nearly every round two of them share one.
+TEST_F(ReceiverTest, FlowsThatAreGuessedAlikeStayApart) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 20; ++round) {
+    make(16, 64);
+    std::array<uint32_t, 16> flows;
+    for (uint32_t& f : flows) {
+      f = static_cast<uint32_t>(random());
+      open(f);
+    }
+    for (uint32_t s = 0; s < 20; ++s)
+      for (size_t i = s; i < flows.size(); ++i)
+        ASSERT_EQ(send(flows[i], Kind::kData, s)->acknowledgement, s + 1);
+  }
 }
 
 TEST_F(ReceiverTest, ManyFlowsComeAndGo) {

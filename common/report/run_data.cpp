@@ -118,11 +118,10 @@ void add_links(RunData& run) {
 }
 
 tl::expected<RunData, std::string> read_run(const std::string& folder) {
-  const auto text = read_text(folder + "/summary.json");
-  if (!text) return tl::unexpected(text.error());
+  auto summary = read_json(folder + "/summary.json");
+  if (!summary) return tl::unexpected(summary.error());
   RunData run;
-  run.summary = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  if (!run.summary.is_object()) return tl::unexpected(folder + "/summary.json: not a JSON object");
+  run.summary = std::move(*summary);
   if (const auto rates = read_text(folder + "/rates.csv")) run.hosts = host_series(*rates);
   if (const auto links = read_text(folder + "/links.csv"))
     run.links = link_series(*links, {.unix_s = number_at(run.summary, {"unix_s"}),
@@ -135,6 +134,15 @@ tl::expected<std::string, std::string> read_text(const std::string& path) {
   std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   if (!in.is_open() || in.bad()) return tl::unexpected(path + ": " + std::strerror(errno));
   return text;
+}
+
+tl::expected<nlohmann::json, std::string> read_json(const std::string& path) {
+  return read_text(path).and_then(
+      [&](const std::string& text) -> tl::expected<nlohmann::json, std::string> {
+        auto object = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+        if (!object.is_object()) return tl::unexpected(path + ": not a JSON object");
+        return object;
+      });
 }
 
 tl::expected<void, std::string> write_text(const std::string& path, const std::string& text) {

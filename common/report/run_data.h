@@ -63,6 +63,8 @@ nlohmann::json summarise(const LinkSeries& link);
 
 /// A whole file, or why not.
 tl::expected<std::string, std::string> read_text(const std::string& path);
+/// The JSON object that is a whole file, or why not.
+tl::expected<nlohmann::json, std::string> read_json(const std::string& path);
 /// Writes a whole file, or says why not.
 tl::expected<void, std::string> write_text(const std::string& path, const std::string& text);
 

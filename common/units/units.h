@@ -49,11 +49,14 @@ inline constexpr Nanos kNever{std::numeric_limits<int64_t>::max()};
 inline constexpr Price kMinPrice{1e-18};
 
 constexpr double to_seconds(Nanos t) { return static_cast<double>(t.count()) * 1e-9; }
+/// The nearest nanosecond; `ns` must be within the range of int64.
+constexpr Nanos from_nanoseconds(double ns) {
+  return Nanos(static_cast<int64_t>(ns < 0 ? ns - 0.5 : ns + 0.5));
+}
 /// Rounds to the nearest nanosecond; beyond the range of int64 it saturates at kNever.
 constexpr Nanos from_seconds(double s) {
   const double ns = s * 1e9;
-  if (ns >= 9.2e18) return kNever;
-  return Nanos(static_cast<int64_t>(ns < 0 ? ns - 0.5 : ns + 0.5));
+  return ns >= 9.2e18 ? kNever : from_nanoseconds(ns);
 }
 
 constexpr double bytes_per_second(BitRate r) { return r.count() / 8; }

@@ -15,26 +15,13 @@ namespace {
 
 using nlohmann::json;
 
-tl::expected<json, std::string> read_json(const std::string& path) {
-  return report::read_text(path).and_then([&](const std::string& text) {
-    json out = json::parse(text, nullptr, /*allow_exceptions=*/false);
-    return out.is_object() ? tl::expected<json, std::string>(std::move(out))
-                           : tl::unexpected(path + " is no JSON object");
-  });
-}
-
-std::string counters_of(const config::Topology& t, const config::Router& r,
-                        const std::string& folder) {
-  return router_folder(t, r, folder) + "/router-" + r.name + ".json";
-}
-
 tl::expected<Played, std::string> gather(const config::Topology& t, const std::string& folder) {
   Played played;
-  auto summary = read_json(folder + "/summary.json");
+  auto summary = report::read_json(folder + "/summary.json");
   if (!summary) return tl::unexpected(summary.error());
   played.summary = std::move(*summary);
   for (const config::Router& r : t.routers) {
-    auto router = read_json(counters_of(t, r, folder));
+    auto router = read_router(t, r, folder);
     if (!router) return tl::unexpected(router.error());
     played.routers.push_back(std::move(*router));
   }

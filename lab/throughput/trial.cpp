@@ -12,6 +12,8 @@ namespace {
 using nlohmann::json;
 using report::significant;
 
+constexpr double kLeastPackets = 100;  // of fewer, all may come through by chance
+
 void add_stream(const std::string& name, const json& s, bool loopback, Trial& out) {
   const double offered = s.value("offered_packets", 0.0), sent = s.value("sent_packets", 0.0);
   const double unsent = offered - sent;
@@ -62,8 +64,12 @@ Trial judge(double share, const json& summary, std::span<const json> routers, bo
     if (due > 0) out.carried_pps += pps * here / due;
     if (sent > 0) out.l1_mbps += s.value("achieved_l1_mbps", 0.0) * here / sent;
   }
-  if (offered == 0) out.faults.emplace_back("no packet was due");
-  out.loss = offered > 0 ? 1 - received / offered : 1;
+  if (offered < kLeastPackets) {
+    out.faults.push_back("of " + significant(offered, 3) +
+                         " packets due, no loss can be told: let trials be longer (--trial)");
+  } else {
+    out.loss = 1 - received / offered;
+  }
   const json lcores = summary.value("lcores", json::array());
   for (const json& lcore : lcores) add_lcore(lcore, out);
   for (const json& router : routers) add_router(router, out);

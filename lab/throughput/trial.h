@@ -16,8 +16,9 @@ struct Trial {
   double offered_pps = 0;  // what was due
   double carried_pps = 0;  // what arrived
   double l1_mbps = 0;      // carried, with preambles and gaps
-  double loss = 1;         // of what was due: lost on the way, or refused by the device's port
-  double busy = 0;         // share of time, of the sender's busiest lcore; 0 where it is not real
+  // Of what was due: lost on the way, or refused by the device's port; 1 where too few were due.
+  double loss = 1;
+  double busy = 0;  // share of time, of the sender's busiest lcore; 0 where it is not real
   double p50 = 0, p99 = 0, p999 = 0, max = 0;
   uint64_t reordered = 0, duplicates = 0;
   // Why it says nothing about the device where it failed; empty: it was valid.

@@ -58,9 +58,13 @@ TEST(Trial, BuffersAndTheClock) {
   EXPECT_NE(t.faults[3].find("gate ran out of mbufs at left"), std::string::npos);
 }
 
-TEST(Trial, NothingDueIsNoTrial) {
+TEST(Trial, AFewPacketsAreNoTrial) {
   EXPECT_EQ(judge(1, json::object(), {}).faults.size(), 1U);
   EXPECT_EQ(judge(1, json::object(), {}).loss, 1);
+  const Trial few = judge(1e-4, summary(stream(99, 99, 99)), {});
+  ASSERT_EQ(few.faults.size(), 1U);
+  EXPECT_NE(few.faults[0].find("of 99 packets due"), std::string::npos);
+  EXPECT_EQ(few.loss, 1) << "it does not pass";
 }
 
 }  // namespace

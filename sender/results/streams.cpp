@@ -86,7 +86,7 @@ std::string sent_text(const json& s) {
 }
 
 std::string received_text(const json& s) {
-  const std::string out =
+  std::string out =
       " received " + count_of(s, "received_packets") + ", lost " + count_of(s, "lost_packets") +
       " (" + significant(100 * s.value("loss", 0.0), 4) + " %), reordered " +
       count_of(s, "reordered_packets") + ", twice " + count_of(s, "duplicate_packets");
