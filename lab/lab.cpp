@@ -22,7 +22,7 @@
 namespace turnpike::lab {
 namespace {
 
-struct Options {
+struct LabOptions {
   std::string file, folder;
   std::vector<config::Setting> settings;
   std::optional<uint64_t> seed;
@@ -50,7 +50,7 @@ void cut(config::Topology& t, Nanos duration) {
 /// Link time that routers catch up on where polls come as late as a busy machine makes them.
 constexpr Nanos kRealTimeSlack = 20_ms;
 
-ExitCode lab(const Options& o) {
+ExitCode lab(const LabOptions& o) {
   auto loaded = config::load_file(o.file, o.settings);
   if (!loaded) {
     for (const config::Mistake& m : loaded.error()) std::fprintf(stderr, "%s\n", m.text().c_str());
@@ -103,7 +103,7 @@ void add_lab(CLI::App& app, ExitCode& code) {
       "lab",
       "play a topology in this process on a virtual clock: exact, repeatable, and usually "
       "faster than real time");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<LabOptions>();
   verb->add_option("FILE", o->file, "topology file (YAML); its attachments do not matter")
       ->required();
   verb->add_option("--seed", o->seed, "instead of the file's");

@@ -30,7 +30,7 @@ constexpr const char* kIndex = "lab/paper/experiments";
 constexpr const char* kBaseline = "lab/paper/baseline.json";
 constexpr const char* kOperations = "lab/paper/operations.py";
 
-struct Options {
+struct PaperOptions {
   std::vector<std::string> ids;
   std::string folder = "out/paper", page, baseline, root;
   unsigned jobs = processors();
@@ -54,7 +54,7 @@ std::string find_root() {
 /// Plays experiments, tells of each as soon as it and those before it have ended.
 class Reproduction {
  public:
-  Reproduction(const Options& o, Baseline baseline) : o_(o), baseline_(std::move(baseline)) {}
+  Reproduction(const PaperOptions& o, Baseline baseline) : o_(o), baseline_(std::move(baseline)) {}
 
   bool add(const Experiment& e) {
     for (const RunSpec& run : e.runs) {
@@ -125,7 +125,7 @@ class Reproduction {
     }
   }
 
-  const Options& o_;
+  const PaperOptions& o_;
   const Baseline baseline_;
   std::vector<Judged> judged_;
   std::vector<Command> commands_;
@@ -135,7 +135,7 @@ class Reproduction {
 };
 
 /// Those wanted, in the index's order; nothing if one of them is not there.
-std::vector<const Experiment*> select(const std::vector<Experiment>& all, const Options& o) {
+std::vector<const Experiment*> select(const std::vector<Experiment>& all, const PaperOptions& o) {
   std::vector<const Experiment*> chosen;
   for (const Experiment& e : all) {
     const bool named = std::ranges::find(o.ids, e.id) != o.ids.end();
@@ -157,7 +157,7 @@ std::vector<const Experiment*> select(const std::vector<Experiment>& all, const 
   return chosen;
 }
 
-int paper(Options o) {
+int paper(PaperOptions o) {
   const Stopwatch watch;
   o.root = find_root();
   if (o.root.empty()) return complain(std::string("there is no ") + kIndex + " here");
@@ -202,7 +202,7 @@ void add_paper(CLI::App& app, ExitCode& code) {
       "paper",
       "play the papers' experiments in the lab and hold them against the papers' claims; fails "
       "when a claim that the baseline has is no longer met");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<PaperOptions>();
   verb->add_option("ID", o->ids, "experiments, such as fcp-fig4 (default: all)");
   verb->add_flag("--short", o->quick, "only those that are quick");
   verb->add_option("--jobs", o->jobs, "runs at a time (default: processors)")

@@ -17,7 +17,7 @@
 namespace turnpike::lab {
 namespace {
 
-struct Options {
+struct SweepOptions {
   std::string file, folder = "out/sweep";
   std::vector<Axis> axes;
   std::vector<uint64_t> seeds{1};
@@ -44,7 +44,7 @@ std::string name_of(const Combination& c, uint64_t seed) {
          std::to_string(seed);
 }
 
-ExitCode sweep(const Options& o) {
+ExitCode sweep(const SweepOptions& o) {
   Sweep sweep{.file = o.file, .axes = o.axes, .seeds = o.seeds, .metrics = o.metrics};
   const std::string self = own_executable();
   std::vector<Command> commands;  // by combination, then by seed
@@ -102,7 +102,7 @@ void add_sweep(CLI::App& app, ExitCode& code) {
       "sweep",
       "play a topology in the lab with every combination of settings and seeds, and gather the "
       "results");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<SweepOptions>();
   verb->add_option("FILE", o->file, "topology file (YAML)")->required();
   verb->add_option_function<std::vector<std::string>>(
           "--set",

@@ -22,7 +22,7 @@
 namespace turnpike::lab {
 namespace {
 
-struct Options {
+struct ThroughputOptions {
   std::string file, folder;
   MeasureOptions measure;
   bool lab = false, no_calibration = false;
@@ -62,7 +62,7 @@ void show(const std::string& what, const Trial& t) {
   std::fflush(stdout);
 }
 
-int bench(Options o) {
+int bench(ThroughputOptions o) {
   const config::Loaded loaded = config::load_file(o.file);
   if (!loaded) {
     for (const config::Mistake& m : loaded.error()) std::fprintf(stderr, "%s\n", m.text().c_str());
@@ -111,7 +111,7 @@ void add_bench(CLI::App& app, ExitCode& code) {
       "throughput",
       "find the greatest rate of a file's open-loop streams that its routers carry, by trials of "
       "router and sender programs over the ports it attaches; the file's rates are the most tried");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ThroughputOptions>();
   verb->add_option("FILE", o->file, "topology file (YAML) with traffic.streams")->required();
   verb->add_option("--loss", o->measure.goals, "loss goals as shares of packets (default: 0,0.001)")
       ->delimiter(',')

@@ -185,6 +185,14 @@ Frame ipv6_datagram(const Ipv6Spec& spec, const Frame& payload) {
   return f;
 }
 
+Frame v4(const Ipv4Spec& spec, const Frame& payload) {
+  return ethernet(kLeft, wire::kEtherTypeIpv4, ipv4_datagram(spec, payload));
+}
+
+Frame v6(const Ipv6Spec& spec, const Frame& payload) {
+  return ethernet(kLeft, wire::kEtherTypeIpv6, ipv6_datagram(spec, payload));
+}
+
 Frame udp(uint16_t source, uint16_t destination, const Frame& payload) {
   Frame f;
   put16(f, source);

@@ -85,6 +85,10 @@ Frame bytes(size_t n, uint8_t seed = 1);
 Frame icmp(uint8_t type, uint8_t code, uint32_t rest, const Frame& payload);
 Frame icmp6(const Ipv6Spec& at, uint8_t type, uint8_t code, uint32_t rest, const Frame& payload);
 
+/// Either in Ethernet from the left host.
+Frame v4(const Ipv4Spec& spec, const Frame& payload = udp(1, 2, bytes(30)));
+Frame v6(const Ipv6Spec& spec, const Frame& payload = udp(1, 2, bytes(30)));
+
 /// UDP from the left host to the right one, with right checksums; `datagram` B.
 Frame plain(uint16_t datagram, bool v6 = false, std::optional<uint16_t> vlan = {});
 

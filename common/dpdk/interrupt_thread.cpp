@@ -5,7 +5,6 @@
 
 #include <semaphore>
 
-#define ALLOW_EXPERIMENTAL_API  // making interrupt handles, in DPDK 22.11
 #include <rte_alarm.h>
 #include <rte_interrupts.h>
 #include <sys/eventfd.h>

@@ -10,7 +10,7 @@
 namespace turnpike {
 namespace {
 
-class Oracle {
+class NaiveSum {
  public:
   void advance(Nanos now, Nanos window) {
     now_ = std::max(now_, now.count());
@@ -65,7 +65,7 @@ void compare(uint64_t seed, const Schedule& s, int steps, const Check& check) {
   std::uniform_real_distribution<double> unit(0, 1);
   const auto log_uniform = [&](double a, double b) { return a * std::pow(b / a, unit(random)); };
   ExpiringSum<2, Buckets> sum;
-  Oracle oracle;
+  NaiveSum oracle;
   auto now = static_cast<int64_t>(log_uniform(1, 1e18));
   double window = log_uniform(s.least, s.most), goal = window;
   for (int i = 0; i < steps; ++i) {
@@ -99,7 +99,7 @@ TYPED_TEST_SUITE(ExpiringSumOfSize, Sizes);
 
 TYPED_TEST(ExpiringSumOfSize, IsNeverWrongByMoreThanABucket) {
   constexpr double kPart = 4.0 / static_cast<double>(TypeParam::value);
-  const auto check = [](const Oracle& oracle, double total) {
+  const auto check = [](const NaiveSum& oracle, double total) {
     const double exact = oracle.total();
     ASSERT_LE(std::abs(total - exact), kPart * oracle.peak() + 1e-12 * exact);
   };
@@ -118,7 +118,7 @@ TYPED_TEST(ExpiringSumOfSize, IsNeverWrongByMoreThanABucket) {
 // Where a bucket per large contribution is more than there are, little can be said, but this.
 TEST(ExpiringSum, WithTooFewBucketsIsExactWhileAllIsInAndWhenAllIsOut) {
   int whole = 0, empty = 0;
-  const auto check = [&](const Oracle& oracle, double total) {
+  const auto check = [&](const NaiveSum& oracle, double total) {
     ASSERT_GE(total, 0);
     if (oracle.whole()) {
       ASSERT_NEAR(total, oracle.total(), 1e-12 * oracle.total());

@@ -18,9 +18,9 @@ namespace {
 
 // What must fire and in which order: by tick of the deadline, then by order of scheduling. What is
 // past its tick when it is scheduled belongs to the tick that is firing.
-class Oracle {
+class DeadlineList {
  public:
-  Oracle(int64_t start, unsigned shift) : current_(start >> shift), shift_(shift) {}
+  DeadlineList(int64_t start, unsigned shift) : current_(start >> shift), shift_(shift) {}
 
   void schedule(uint32_t id, int64_t at) {
     cancel(id);
@@ -61,7 +61,7 @@ class Oracle {
   uint64_t order_ = 0;
 };
 
-struct Schedule {
+struct Deadlines {
   double farthest;     // ns, deadlines are log-uniform up to here
   double longest_gap;  // ns between calls, likewise
   size_t limit;
@@ -71,7 +71,7 @@ struct Schedule {
 
 class Pair {
  public:
-  Pair(uint64_t seed, const Schedule& s)
+  Pair(uint64_t seed, const Deadlines& s)
       : s_(s),
         random_(seed),
         now_(static_cast<int64_t>(random_() % 1'000'000'000)),
@@ -146,16 +146,16 @@ class Pair {
     }
   }
 
-  Schedule s_;
+  Deadlines s_;
   std::mt19937_64 random_;
   int64_t now_;
   TimerWheel wheel_;
-  Oracle oracle_;
+  DeadlineList oracle_;
   std::vector<std::unique_ptr<Timer>> timers_;
 };
 
 TEST(TimerWheel, FiresAsTheSortedListDoes) {
-  constexpr Schedule kSchedules[] = {
+  constexpr Deadlines kSchedules[] = {
       {100, 20, 1000, 0, false},    // single nanoseconds
       {1e5, 1e4, 1000, 0, true},    //
       {1e4, 500, 3, 3, false},      // few per call
@@ -165,7 +165,7 @@ TEST(TimerWheel, FiresAsTheSortedListDoes) {
       {1e9, 4e12, 7, 4, false},     // gaps of an hour
       {1e15, 1e15, 1000, 20, true},
   };
-  for (const Schedule& s : kSchedules) {
+  for (const Deadlines& s : kSchedules) {
     for (uint64_t seed = 1; seed <= 15; ++seed) {
       Pair pair(seed, s);
       for (int i = 0; i < 600; ++i) {

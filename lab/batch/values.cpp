@@ -3,18 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
 namespace turnpike::lab {
-namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
-
 double value_at(const nlohmann::json& tree, std::string_view path) {
   const auto values = values_at(tree, path);
   return values.empty() ? kNan : values[0];

@@ -2,12 +2,16 @@
 // Figures out of summaries, and what several of them come to.
 #pragma once
 
+#include <limits>
 #include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 namespace turnpike::lab {
+
+/// What a figure is that nobody tells.
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// The number at a path of keys joined by dots; keys may hold dots themselves. NaN where there is
 /// none.

@@ -14,21 +14,14 @@
 namespace turnpike::lab {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kSlack = 1e-9;  // s
-
-/// Discarded where there is none, or something else: whoever looks for a number there finds none.
-nlohmann::json read_json(const std::string& path) {
-  const auto text = report::read_text(path);
-  return nlohmann::json::parse(text.value_or(""), nullptr, /*allow_exceptions=*/false);
-}
 
 /// What one run came to.
 struct Measure {
   const std::string& folder;
 
   double operator()(const FromSummary& from) const {
-    const nlohmann::json summary = read_json(folder + "/summary.json");
+    const auto summary = report::read_json(folder + "/summary.json").value_or(nullptr);
     std::vector<double> all;
     for (const std::string& path : from.paths) {
       const auto values = values_at(summary, path);
@@ -60,7 +53,9 @@ struct Measure {
     return time_below(read_samples(folder, below.series), below.level);
   }
   double operator()(const Constant& constant) const { return constant.value; }
-  double operator()(const FromFile& from) const { return value_at(read_json(from.file), from.at); }
+  double operator()(const FromFile& from) const {
+    return value_at(report::read_json(from.file).value_or(nullptr), from.at);
+  }
   double operator()(const Ratio&) const { return kNan; }
   double operator()(const Combined&) const { return kNan; }
 };

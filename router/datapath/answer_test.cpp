@@ -11,14 +11,6 @@
 namespace turnpike::router::test {
 namespace {
 
-constexpr uint16_t kIpv4 = wire::kEtherTypeIpv4, kIpv6Type = wire::kEtherTypeIpv6;
-
-Frame v4(const Ipv4Spec& s, const Frame& payload = udp(1, 2, bytes(30))) {
-  return ethernet(kLeft, kIpv4, ipv4_datagram(s, payload));
-}
-Frame v6(const Ipv6Spec& s, const Frame& payload = udp(1, 2, bytes(30))) {
-  return ethernet(kLeft, kIpv6Type, ipv6_datagram(s, payload));
-}
 uint32_t be32(const Frame& f, size_t at) { return wire::load_be32(f.data() + at); }
 uint16_t be16(const Frame& f, size_t at) { return wire::load_be16(f.data() + at); }
 config::Ipv6 address6(const Frame& f, size_t at) { return load_ipv6(f.data() + at); }
@@ -110,7 +102,7 @@ Frame solicitation(std::string_view source, std::string_view destination, std::s
   const config::Ipv6 t = ipv6(target);
   Frame body(t.size() + options.size());
   std::ranges::copy(options, std::ranges::copy(t, body.begin()).out);
-  Frame f = ethernet(kLeft, kIpv6Type, ipv6_datagram(at, icmp6(at, 135, code, 0, body)));
+  Frame f = v6(at, icmp6(at, 135, code, 0, body));
   const config::Ipv6 d = ipv6(destination);
   if (d[0] == 0xff) {
     f[0] = f[1] = 0x33;
@@ -158,8 +150,7 @@ TEST(Neighbour, OthersAreNotAnswered) {
   checksum[56] ^= 1;
   const Ipv6Spec advert{
       .source = "fe80::2", .destination = "ff02::1", .next = kIcmp6, .hop_limit = 255};
-  Frame advertisement =
-      ethernet(kLeft, kIpv6Type, ipv6_datagram(advert, icmp6(advert, 136, 0, 0, bytes(16))));
+  Frame advertisement = v6(advert, icmp6(advert, 136, 0, 0, bytes(16)));
   for (const Case& c :
        {Case{solicitation("fe80::2", "ff02::1:ff00:2", "fd00:1::2", kSourceMac),
              R::kForeignNeighbour},

@@ -12,8 +12,6 @@
 namespace turnpike::router::test {
 namespace {
 
-constexpr uint16_t kIpv4 = wire::kEtherTypeIpv4;
-
 /// The payload of a datagram put together from its fragments, in whatever order.
 Frame reassemble(const std::vector<Frame>& frames, size_t at) {
   std::map<size_t, Frame> pieces;
@@ -40,7 +38,8 @@ TEST(Fragment, ReassemblesToTheSamePayload) {
         World w;
         const Frame payload = bytes(size);
         w.arrive(kLeft,
-                 ethernet(kLeft, kIpv4, ipv4_datagram({.protocol = 17, .ttl = 9}, payload),
+                 ethernet(kLeft, wire::kEtherTypeIpv4,
+                          ipv4_datagram({.protocol = 17, .ttl = 9}, payload),
                           tagged ? std::optional<uint16_t>(3) : std::nullopt),
                  0, segment);
         w.run_until(w.now + 1_s);
@@ -71,10 +70,7 @@ TEST(Fragment, FragmentsOfFragmentsKeepTheirPlace) {
   const Frame first(payload.begin(), payload.begin() + 2400);
   const Frame second(payload.begin() + 2400, payload.end());
   for (const auto& [fragment, part] : {std::pair<uint16_t, Frame>{300, second}, {0x2000, first}})
-    w.arrive(kLeft,
-             ethernet(kLeft, kIpv4,
-                      ipv4_datagram({.destination = "172.16.5.9", .fragment = fragment}, part)),
-             0, 1500);
+    w.arrive(kLeft, v4({.destination = "172.16.5.9", .fragment = fragment}, part), 0, 1500);
   w.run_until(w.now + 1_s);
   const auto out = w.sent(kNarrow);
   EXPECT_EQ(out.size(), 4U);
@@ -84,7 +80,7 @@ TEST(Fragment, FragmentsOfFragmentsKeepTheirPlace) {
 
 TEST(Fragment, WithoutBuffersThePacketIsDroppedWhole) {
   World w;
-  w.arrive(kLeft, ethernet(kLeft, kIpv4, ipv4_datagram({}, bytes(1600))), 0, 1500);
+  w.arrive(kLeft, v4({}, bytes(1600)), 0, 1500);
   std::vector<rte_mbuf*> hoard;
   while (rte_mbuf* m = rte_pktmbuf_alloc(w.pool())) hoard.push_back(m);
   rte_pktmbuf_free(hoard.back());  // one is not enough
@@ -97,8 +93,7 @@ TEST(Fragment, WithoutBuffersThePacketIsDroppedWhole) {
 TEST(Fragment, MoreRouterOptionsArePassedOn) {
   World w;
   const Frame payload = bytes(3000);
-  w.arrive(kLeft, ethernet(kLeft, kIpv4, ipv4_datagram({.options = {0x94, 4, 0, 0}}, payload)), 0,
-           1500);
+  w.arrive(kLeft, v4({.options = {0x94, 4, 0, 0}}, payload), 0, 1500);
   w.run_until(w.now + 1_s);
   const auto out = w.sent(kRight);
   for (const Frame& f : out) EXPECT_EQ(unsound(f), "");

@@ -12,19 +12,10 @@
 namespace turnpike::router::test {
 namespace {
 
-constexpr uint16_t kIpv4 = wire::kEtherTypeIpv4, kIpv6Type = wire::kEtherTypeIpv6;
-
 void mend_ipv4(Frame& f, size_t ip = 14) {
   wire::store_be16(f.data() + ip + 10, 0);
   const size_t n = std::min<size_t>((f[ip] & 15U) * 4, f.size() - ip);
   wire::store_be16(f.data() + ip + 10, wire::checksum_of(wire::sum_words({f.data() + ip, n})));
-}
-
-Frame v4(const Ipv4Spec& s, const Frame& payload = udp(1, 2, bytes(30))) {
-  return ethernet(kLeft, kIpv4, ipv4_datagram(s, payload));
-}
-Frame v6(const Ipv6Spec& s, const Frame& payload = udp(1, 2, bytes(30))) {
-  return ethernet(kLeft, kIpv6Type, ipv6_datagram(s, payload));
 }
 
 struct Case {

@@ -14,7 +14,7 @@
 namespace turnpike::tcp {
 namespace {
 
-constexpr uint32_t kSize = 1000;  // B
+constexpr uint32_t kPacket = 1000;  // B
 constexpr Nanos kRtt{100'000'000};
 
 /// A sender whose packets are answered a round trip later, all of a window together.
@@ -31,8 +31,8 @@ class Sender {
   enum class Fate { kFine, kLost, kMarked };
 
   void fill() {
-    while ((static_cast<double>(sent.size()) + 1) * kSize <= flow.window(state()) + 1e-6) {
-      flow.write_data(state(), kSize, header.data(), sent.emplace_back());
+    while ((static_cast<double>(sent.size()) + 1) * kPacket <= flow.window(state()) + 1e-6) {
+      flow.write_data(state(), kPacket, header.data(), sent.emplace_back());
     }
   }
   /// The oldest packet's fate becomes known, and the window is filled again.
@@ -55,13 +55,13 @@ class Sender {
     const size_t n = sent.size();
     for (size_t i = 0; i < n; ++i) hear(i == 0 ? first : i == 1 ? second : Fate::kFine);
   }
-  [[nodiscard]] double window() { return flow.window(state()) / kSize; }
+  [[nodiscard]] double window() { return flow.window(state()) / kPacket; }
   [[nodiscard]] FlowState state() const {
     return {.now = now,
             .rtt = kRtt,
             .smoothed_rtt = kRtt,
-            .packet_size = kSize,
-            .in_flight = static_cast<double>(sent.size()) * kSize};
+            .packet_size = kPacket,
+            .in_flight = static_cast<double>(sent.size()) * kPacket};
   }
 
   Flow flow;
@@ -166,9 +166,9 @@ TEST(TcpFlow, AWindowThatIsNotUsedDoesNotGrow) {
   const double before = s.window();
   PacketNote note;
   for (int i = 0; i < 100; ++i) {
-    s.flow.write_data(s.state(), kSize, s.header.data(), note);
+    s.flow.write_data(s.state(), kPacket, s.header.data(), note);
     FlowState idle = s.state();
-    idle.in_flight = kSize;
+    idle.in_flight = kPacket;
     EXPECT_TRUE(s.flow.on_ack(idle, note, s.header.data()));
   }
   EXPECT_DOUBLE_EQ(s.window(), before);
@@ -235,7 +235,7 @@ TEST(TcpFlow, TagsWhatIsWithinFourThirdsOfItsAllocation) {
   PacketNote note;
   for (int i = 0; i < 10'000; ++i) {
     s.now += 500_us;  // 2e6 B/s
-    s.flow.write_data(s.state(), kSize, s.header.data(), note);
+    s.flow.write_data(s.state(), kPacket, s.header.data(), note);
     in += (load(s.header.data()) & kInProfile) != 0 ? 1 : 0;
   }
   EXPECT_NEAR(in, 5000, 150);
