@@ -29,7 +29,7 @@ constexpr const char* kRouterLine =
 constexpr const char* kSenderLine =
     R"({"t":0.1,"hosts":{"alice":{"rate_mbps":99.5,"entitled_mbps":100,"flows":1}}})";
 
-class Demo : public testing::Test {
+class Demo : public ::testing::Test {
  protected:
   Demo() { std::filesystem::create_directories(folder); }
   ~Demo() override {
@@ -119,15 +119,15 @@ TEST_F(Demo, AChildsFailureComesOutAsItIs) {
   const Command broken = script("router",
                                 "for i in $(seq 30); do echo line $i >&2; done; "
                                 "echo 'no hugepages: run x' >&2; exit 4");
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   EXPECT_EQ(run({.routers = {broken}, .sender = script("sender", "exec sleep 60")}),
             kExitHostNotReady);
-  const std::string error = testing::internal::GetCapturedStderr();
+  const std::string error = ::testing::internal::GetCapturedStderr();
   EXPECT_NE(error.find("router failed with exit code 4"), std::string::npos) << error;
   EXPECT_NE(error.find("line 30\nno hugepages: run x"), std::string::npos);
   EXPECT_EQ(error.find("line 5\n"), std::string::npos);  // only the end of the log
 
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   EXPECT_EQ(run({.routers = {router()}, .sender = sender("", "echo oh >&2; exit 3")}), 3);
   EXPECT_EQ(run({.routers = {router("exit 7")}, .sender = sender(kGood)}), 7);
   EXPECT_EQ(run({.routers = {router()}, .sender = sender("", "kill -SEGV $$")}), kExitRuntime);
@@ -137,7 +137,7 @@ TEST_F(Demo, AChildsFailureComesOutAsItIs) {
   Command missing = router();
   missing.argv[0] = "/nonexistent/turnpike-router";
   EXPECT_EQ(run({.routers = {missing}, .sender = sender(kGood)}), kExitRuntime);
-  const std::string errors = testing::internal::GetCapturedStderr();
+  const std::string errors = ::testing::internal::GetCapturedStderr();
   for (const char* text : {"sender failed with exit code 3", "router failed with exit code 7",
                            "sender was ended by signal 11", "router ended before the sender did",
                            "cannot start /nonexistent"})
@@ -146,9 +146,9 @@ TEST_F(Demo, AChildsFailureComesOutAsItIs) {
 
 TEST_F(Demo, OldResultsDoNotPass) {
   ASSERT_TRUE(report::write_text(folder + "/summary.json", kGood));
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   EXPECT_EQ(run({.routers = {router()}, .sender = script("sender", "exit 0")}), kExitRuntime);
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("summary.json"), std::string::npos);
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("summary.json"), std::string::npos);
 }
 
 TEST_F(Demo, AnInterruptEndsTheSenderFirst) {

@@ -143,10 +143,10 @@ Json schema_of(const AttachBothSpec*, const About& about);
 
 class SchemaVisitor;
 template <class T>
-concept Described = requires(SchemaVisitor& v, T& t) {
+concept InSchema = requires(SchemaVisitor& v, T& t) {
   describe(v, t);
 };
-template <Described T>
+template <InSchema T>
 Json schema_of(const T*, const About& about);
 
 class SchemaVisitor {
@@ -195,7 +195,7 @@ Json schema_of(const OneOrMany<T>*, const About& about) {
             schema_of(static_cast<const std::vector<Field<T>>*>(nullptr), about)}}};
 }
 
-template <Described T>
+template <InSchema T>
 Json schema_of(const T*, const About&) {
   T value;
   SchemaVisitor v;

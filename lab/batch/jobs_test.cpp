@@ -12,7 +12,7 @@
 namespace turnpike::lab {
 namespace {
 
-class Jobs : public testing::Test {
+class Jobs : public ::testing::Test {
  protected:
   Jobs() { std::filesystem::create_directories(folder); }
   ~Jobs() override { std::filesystem::remove_all(folder); }

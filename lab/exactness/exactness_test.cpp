@@ -30,7 +30,7 @@ const Protocol* find(std::string_view name) {
   return name == protocol.name ? &protocol : nullptr;
 }
 
-class Exactness : public ::testing::TestWithParam<Experiment> {};
+class Exactness : public ::testing::TestWithParam<Trimmed> {};
 
 // Not a packet is left out, the first on an idle link included.
 TEST_P(Exactness, Prices) {
@@ -55,7 +55,7 @@ TEST_P(Exactness, Results) {
 }
 
 // Long ones are cut to what a test can wait for.
-const Experiment kExperiments[] = {
+const Trimmed kExperiments[] = {
     {"fcp-fig12ab", {}},
     {"fcp-fig13a", {}},
     {"fcp-fig9", {}},

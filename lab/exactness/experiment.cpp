@@ -56,7 +56,7 @@ void collect(const nlohmann::json& span, const std::string& before, double mbps,
 
 }  // namespace
 
-Outcome play(const Experiment& experiment, const Protocol* (*find)(std::string_view name)) {
+Outcome play(const Trimmed& experiment, const Protocol* (*find)(std::string_view name)) {
   Outcome out;
   std::vector<config::Setting> settings;
   for (const std::string& text : experiment.settings)

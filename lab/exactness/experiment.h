@@ -12,7 +12,7 @@
 namespace turnpike::lab {
 
 /// A topology of configs/paper, and what a test changes in it (config::parse_setting).
-struct Experiment {
+struct Trimmed {
   std::string name;
   std::vector<std::string> settings;
 };
@@ -28,7 +28,7 @@ struct Outcome {
 };
 
 /// `find`: the routers' laws. EAL must be up. What cannot be played fails the test.
-Outcome play(const Experiment& experiment,
+Outcome play(const Trimmed& experiment,
              const Protocol* (*find)(std::string_view name) = find_protocol);
 
 /// The greatest absolute difference of the same figure in two outcomes, and which one it is.

@@ -29,10 +29,10 @@ const Protocol* find(std::string_view name) {
 
 /// One, two and four workers at the router. What each brings to the link differs in time alone: a
 /// shard knows of the others what they last published.
-class Shards : public ::testing::TestWithParam<Experiment> {
+class Shards : public ::testing::TestWithParam<Trimmed> {
  protected:
   static Outcome with(const std::string& lcores) {
-    Experiment e = GetParam();
+    Trimmed e = GetParam();
     e.settings.push_back("routers.gate.lcores=" + lcores);
     return play(e, find);
   }
@@ -69,11 +69,11 @@ TEST_P(Shards, GiveOneShardsResults) {
 }
 
 #ifdef __SANITIZE_ADDRESS__
-const std::array kSharded{Experiment{"fcp-fig7", {"run.duration=2 s", "run.measure={}"}}};
+const std::array kSharded{Trimmed{"fcp-fig7", {"run.duration=2 s", "run.measure={}"}}};
 #else
-const std::array kSharded{Experiment{"fcp-fig4", {}},
-                          Experiment{"fcp-fig5-6", {"run.duration=10 s"}},
-                          Experiment{"fcp-fig7", {}}};
+const std::array kSharded{Trimmed{"fcp-fig4", {}},
+                          Trimmed{"fcp-fig5-6", {"run.duration=10 s"}},
+                          Trimmed{"fcp-fig7", {}}};
 #endif
 INSTANTIATE_TEST_SUITE_P(Paper, Shards, ::testing::ValuesIn(kSharded), [](const auto& info) {
   std::string name = info.param.name.substr(4);
