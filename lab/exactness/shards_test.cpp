@@ -71,8 +71,7 @@ TEST_P(Shards, GiveOneShardsResults) {
 #ifdef __SANITIZE_ADDRESS__
 const std::array kSharded{Trimmed{"fcp-fig7", {"run.duration=2 s", "run.measure={}"}}};
 #else
-const std::array kSharded{Trimmed{"fcp-fig4", {}},
-                          Trimmed{"fcp-fig5-6", {"run.duration=10 s"}},
+const std::array kSharded{Trimmed{"fcp-fig4", {}}, Trimmed{"fcp-fig5-6", {"run.duration=10 s"}},
                           Trimmed{"fcp-fig7", {}}};
 #endif
 INSTANTIATE_TEST_SUITE_P(Paper, Shards, ::testing::ValuesIn(kSharded), [](const auto& info) {
