@@ -211,8 +211,8 @@ BLOCKS = {"machine": render_machine, "beside": render_beside, "cores": render_co
 
 
 # What of the results a block is made of, where a run may have left it out.
-PARTS = {"beside": "beside", "cores": "beside", "sent": "beside", "forwarding": "datapath", "sender": "sender", "pacing": "sender",
-         "lab": "lab", "lab_speed": "lab",
+PARTS = {"beside": "beside", "cores": "beside", "sent": "beside", "forwarding": "datapath",
+         "sender": "sender", "pacing": "sender", "lab": "lab", "lab_speed": "lab",
          **dict.fromkeys(("sum", "wheel", "price", "parse", "fib", "others"), "micro")}
 
 
@@ -222,9 +222,17 @@ def block(name, results):
     return BLOCKS[name](results)
 
 
+def natural(item):
+    """A key by which names/of:10 come before names/of:200."""
+    return [int(piece) if piece.isdigit() else piece for piece in re.split(r"(\d+)", item[0])]
+
+
 def rendered(page, results, source):
     """The page with every block made anew from these results."""
-    results = {**results, "source": source}
+    results = {**results, "source": source,
+               # They ran in no order.
+               **{part: dict(sorted(results[part].items(), key=natural))
+                  for part in ("micro", "datapath", "sender") if part in results}}
     page = SOURCE.sub(f"<!-- figures from {source} -->", page)
     return re.sub(r"(<!-- figures: (\w+) -->\n).*?(<!-- /figures -->)",
                   lambda m: f"{m[1]}{block(m[2], results)}\n{m[3]}", page, flags=re.S)
