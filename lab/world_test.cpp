@@ -17,7 +17,7 @@ constexpr size_t kGate = 0;
 constexpr size_t kBottleneck = 3;
 
 // Under sanitizers a packet takes a hundred times as long.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef TURNPIKE_INSTRUMENTED
 constexpr std::array kRates{"100 Mbps"};
 #else
 constexpr std::array kRates{"100 Mbps", "1 Gbps"};

@@ -135,7 +135,7 @@ TEST_F(ReceiverTest, ARestartedSenderBeginsAnew) {
   EXPECT_EQ(send(1, Kind::kData, 0, 10_s)->acknowledgement, 1U);
 }
 
-// Sixteen flows and 128 places to guess from: in nearly every round two of them share one.
+// Sixteen flows and 128 places to guess from: in most rounds two of them share one.
 TEST_F(ReceiverTest, FlowsThatAreGuessedAlikeStayApart) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 20; ++round) {

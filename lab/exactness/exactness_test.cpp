@@ -59,7 +59,7 @@ const Trimmed kExperiments[] = {
     {"fcp-fig12ab", {}},
     {"fcp-fig13a", {}},
     {"fcp-fig9", {}},
-#ifndef __SANITIZE_ADDRESS__
+#ifndef TURNPIKE_INSTRUMENTED
     {"fcp-fig10-11", {"run.duration=6 s"}},
     {"fcp-fig12cd", {}},
     {"fcp-fig13b", {}},

@@ -68,7 +68,7 @@ TEST_P(Shards, GiveOneShardsResults) {
   }
 }
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef TURNPIKE_INSTRUMENTED
 const std::array kSharded{Trimmed{"fcp-fig7", {"run.duration=2 s", "run.measure={}"}}};
 #else
 const std::array kSharded{Trimmed{"fcp-fig4", {}}, Trimmed{"fcp-fig5-6", {"run.duration=10 s"}},

@@ -9,7 +9,7 @@
 #include <bit>
 
 // Sanitizers cannot choose a function before they have started, and clang 14 knows no clones.
-#if defined(__clang__) || defined(__SANITIZE_ADDRESS__)
+#if defined(__clang__) || defined(TURNPIKE_INSTRUMENTED)
 #define TURNPIKE_WIDEST
 #else
 #define TURNPIKE_WIDEST [[gnu::target_clones("arch=skylake-avx512", "avx2", "default")]]
