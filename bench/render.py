@@ -122,7 +122,7 @@ def render_sender(r):
     rows = [(f"{int(name.rsplit('/', 1)[1]):,}", number(f["cycles"]), f"{number(f['least'])} to {number(f['most'])}",
              number(f["items_per_second"] / 1e6), number(f["MB"]))
             for name, f in r.get("sender", {}).items() if name.startswith("sender/flows/")]
-    return table(["paced flows", "cycles per packet and its ACK", "least to most", "Mpps", "MB of state"], rows)
+    return table(["paced flows", "cycles per packet and its ACK", "least to most", "Mpps", "MB of flows"], rows)
 
 
 def render_pacing(r):
@@ -130,13 +130,10 @@ def render_pacing(r):
     for name, f in r.get("sender", {}).items():
         of = re.match(r"sender/pacing/flows:(\d+)/pps:(\d+)/", name)
         if of:
-            for kind, what in (("gap", "gaps"), ("late", "lateness"), ("own", "lateness, the pacer's own")):
-                rows.append([f"{int(of[1]):,} flows, {int(of[2]):,} packets/s: {what}"] +
-                            [number(f[f"{kind}_{q}_us"]) if kind == "gap" or f["judged"] > 0 else "not told"
-                             for q in ("p50", "p99", "p999")] +
-                            [number(f["stall_us"])])
-    return table(["microseconds", "half", "99 %", "99.9 %", "longest time that the machine gave no poll"],
-                 rows)
+            for kind, who in (("gap", "the sender"), ("ideal", "reading the clock alone")):
+                rows.append([f"{int(of[1]):,} flows, {int(of[2]):,} packets/s: {who}"] +
+                            [number(f[f"{kind}_{what}_us"]) for what in ("p50", "p99", "p999", "stall")])
+    return table(["microseconds", "half", "99 %", "99.9 %", "longest time without a poll"], rows)
 
 
 def render_lab(r):

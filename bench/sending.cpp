@@ -15,12 +15,15 @@ namespace {
 constexpr double kBudget = 1;  // $/s
 
 config::Topology topology_of(unsigned flows, double pps, Nanos rtt) {
-  const std::string delay = to_text(rtt / 2), count = std::to_string(flows);
+  const std::string delay = to_text(rtt / 2);
   const std::string rate = to_text(BitRate(4 * pps * Sending::kPacket * 8));
   std::string text = "run: {duration: 1000 h}\nhosts: {a: {budget: 1 $/s}, b: {}}\nlinks: {ab: ";
   text.append("{ends: [a, b], rate: ").append(rate).append(", delay: ").append(delay);
-  text.append("}}\ntraffic: {flows: {load: {from: a, to: b, packet: 256 B, count: ");
-  text.append(count).append("}}}\n");
+  // One flow after another, so that their turns lie evenly spread; none ends.
+  text.append("}}\ntraffic: {workloads: {load: {from: a, to: b, packet: 256 B, ");
+  text.append("size: {fixed: 1000000 GB}, arrivals: {periodic: ").append(std::to_string(pps));
+  text.append(" /s}, on: ");
+  text.append(to_text(from_seconds(flows / pps))).append(", off: 1000 h}}}\n");
   auto loaded = config::load_text(text, "bench");
   if (!loaded) throw std::runtime_error(loaded.error().front().text());
   return std::move(*loaded);
@@ -71,7 +74,7 @@ uint64_t Sending::poll(Nanos now) {
 }
 
 Nanos Sending::warm_up() {
-  const Nanos step = this->step();
+  const Nanos step = this->step() / kPerPoll;
   Nanos now{0};
   const auto& totals = sender_->hosts()[0]->totals();
   while (totals.opened_flows.read() < flows_) sender_->poll(now += step);
@@ -79,12 +82,6 @@ Nanos Sending::warm_up() {
   const Nanos settled = now + std::max(rtt_, gap()) * 3;
   while (now < settled) sender_->poll(now += step);
   return now;
-}
-
-size_t Sending::bytes() {
-  const sender::Lane& lane = sender_->lane();
-  return lane.flows.capacity() * sizeof(sender::Flow) +
-         lane.records.capacity() * sizeof(sender::SentPacket);
 }
 
 }  // namespace turnpike::bench

@@ -29,7 +29,8 @@ class Sending {
 
   /// What is due by `now`; returns how many data packets went out.
   uint64_t poll(Nanos now);
-  /// Polls in steps of step() of a virtual time until every flow is at its rate; returns that time.
+  /// Polls in a virtual time until every flow has begun and is at its rate; returns that time. A
+  /// poll finds one packet due, so that the flows' turns lie apart.
   Nanos warm_up();
   /// From one poll to the next, so that each finds kPerPoll packets due.
   [[nodiscard]] Nanos step() const { return from_seconds(kPerPoll / pps_); }
@@ -39,8 +40,6 @@ class Sending {
   [[nodiscard]] unsigned flows() const { return flows_; }
   /// From one packet of a flow to the next.
   [[nodiscard]] Nanos gap() const { return from_seconds(flows_ / pps_); }
-  /// What flows and their packets in flight take, without buffers.
-  [[nodiscard]] size_t bytes();
 
  private:
   class Ignore final : public sender::OutcomeSink {
