@@ -166,6 +166,10 @@ void Source::on_recovery(Flow& f, Nanos now) {
     parts_.totals.timeouts.add();
     losses.count += time_out(f, parts_.lane.records, ledger_.headroom(f), now);
   }
+  if (losses.count == 0 && f.stage != Stage::kOpening) {  // the timer was set too early
+    arm_recovery(f, losses.next);
+    return;
+  }
   parts_.totals.lost_packets.add(losses.count);
   ledger_.settle(f);
 

@@ -43,11 +43,12 @@ class Timer : public TimerLink {
 };
 static_assert(sizeof(Timer) == 32, "two share a cache line");
 
-/// A hierarchy of 64-slot wheels over ticks of 2^tick_shift ns that spans all of time. A timer is
-/// filed under the highest group of six bits in which its tick differs from the current one, so
-/// every slot's timers lie in the future of all lower wheels' and the next one is two bit scans
-/// away. As time enters a slot of a higher wheel its timers are filed again, further down: each at
-/// most once per wheel. Timers of one tick fire in the order in which they were scheduled.
+/// A hierarchy of wheels over ticks of 2^tick_shift ns that spans all of time. Wheel w has slots of
+/// 64^(w-1) ticks and covers two blocks of 64 slots: the one that the current tick lies in and the
+/// next. A timer is filed in the lowest wheel that covers its tick. Before time enters a slot of a
+/// higher wheel its timers are filed again, further down, each at most once per wheel: a few at a
+/// time by calls of advance() that have nothing else to do, for thousands at once would keep what
+/// is due waiting. Timers of one tick fire in the order in which they were scheduled.
 class TimerWheel {
  public:
   /// `start` >= 0: the wheel's time until the first advance.
@@ -84,7 +85,7 @@ class TimerWheel {
   /// fire nothing.
   [[nodiscard]] Nanos next_deadline() const {
     if (wheels_ == 0) return kNever;
-    const uint64_t tick = wheels_ & 1 ? current_ : next_slot().begin;
+    const uint64_t tick = wheels_ & 1 ? current_ : next_tick();
     constexpr auto kMax = static_cast<uint64_t>(kNever.count());
     return tick > kMax >> shift_ ? kNever : Nanos(static_cast<int64_t>(tick << shift_));
   }
@@ -93,37 +94,34 @@ class TimerWheel {
   /// each tick of the block of 64 that has been reached. For fetching what they will need.
   template <class F>
   void foresee(Nanos now, F&& visit) const {
-    if (!(wheels_ & 2)) return;
     const uint64_t target = static_cast<uint64_t>(std::max<int64_t>(now.count(), 0)) >> shift_;
-    const uint64_t left = target >> kBits > current_ >> kBits ? kWidth - 1 : target % kWidth;
-    for (uint64_t due = occupied_[1] & (~uint64_t{0} >> (kWidth - 1 - left)); due != 0;
+    const uint64_t left = target >> kBits > current_ >> kBits ? kBlock - 1 : target % kBlock;
+    const unsigned first = place(1, current_) / kBlock * kBlock;
+    for (uint64_t due = occupied_[first / kBlock] & (~uint64_t{0} >> (kBlock - 1 - left)); due != 0;
          due &= due - 1)
-      visit(
-          static_cast<Timer&>(*slots_[kWidth + static_cast<size_t>(std::countr_zero(due))].next_));
+      visit(static_cast<Timer&>(*slots_[first + static_cast<size_t>(std::countr_zero(due))].next_));
   }
 
   /// Fires timers whose deadline is `now` or earlier, never early and at most one tick late, in the
   /// order of their deadlines' ticks: calls on_expired(Timer&) with the timer unarmed. It may
   /// schedule and cancel any timer, this one too; what it makes due by `now` fires in the same
-  /// call. Stops after `limit`, the rest stay due. Returns how many fired. Filing again is not
-  /// limited. A `now` earlier than before counts as the last one.
+  /// call. Stops after `limit`, the rest stay due. Returns how many fired. A `now` earlier than
+  /// before counts as the last one.
   template <class F>
   size_t advance(Nanos now, size_t limit, F&& on_expired) {
     const uint64_t target =
         std::max(current_, static_cast<uint64_t>(std::max<int64_t>(now.count(), 0)) >> shift_);
     for (size_t fired = 0; fired < limit; ++fired) {
       while (!(wheels_ & 1)) {
-        const Slot next = wheels_ != 0 ? next_slot() : Slot{};
-        if (wheels_ == 0 || next.begin > target) {
+        const uint64_t next = wheels_ != 0 ? next_tick() : 0;
+        if (wheels_ == 0 || next > target) {
           current_ = target;
+          if (fired == 0) file_ahead();
           return fired;
         }
-        current_ = next.begin;
-        if (next.wheel == 1) {
-          make_due(slot(1, next.index));
-        } else {
-          refile(slot(next.wheel, next.index));
-        }
+        current_ = next;
+        if (occupied(place(1, current_))) make_due(slots_[place(1, current_)]);
+        if (current_ % kBlock == 0) enter_block();
       }
       auto& timer = static_cast<Timer&>(*slots_[0].next_);
       __builtin_prefetch(timer.next_, 1);
@@ -134,23 +132,36 @@ class TimerWheel {
   }
 
  private:
-  static constexpr unsigned kBits = 6, kWidth = 1U << kBits;
+  static constexpr unsigned kBits = 6, kBlock = 1U << kBits, kSlots = 2 * kBlock;
   // Wheel 0 is the list of timers that are due (its slot 0); eleven more cover 64 bits of ticks.
   static constexpr unsigned kWheels = 1 + (64 + kBits - 1) / kBits;
+  static constexpr unsigned kAhead = 8;  // timers filed again by a call that fires none
 
-  struct Slot {
-    unsigned wheel = 0, index = 0;
-    uint64_t begin = 0;  // its first tick
-  };
+  // Which of that wheel's blocks a tick lies in. Two shifts, as one of 66 is undefined.
+  static uint64_t block(unsigned wheel, uint64_t tick) {
+    return tick >> (wheel - 1) * kBits >> kBits;
+  }
+  // That wheel's slot of a tick, as an index into slots_.
+  static unsigned place(unsigned wheel, uint64_t tick) {
+    return wheel * kSlots + static_cast<unsigned>((tick >> (wheel - 1) * kBits) % kSlots);
+  }
+  [[nodiscard]] bool occupied(unsigned place) const {
+    return occupied_[place / kBlock] >> place % kBlock & 1;
+  }
 
-  // The earliest one that is occupied, apart from the due list; there must be one.
-  [[nodiscard]] Slot next_slot() const {
-    const auto wheel = static_cast<unsigned>(std::countr_zero(wheels_));
-    const auto index = static_cast<unsigned>(std::countr_zero(occupied_[wheel]));
-    const unsigned low = (wheel - 1) * kBits;
-    // Bits above the slot's own are the current tick's: two shifts, as one of 64 is undefined.
-    const uint64_t above = current_ >> low >> kBits << kBits;
-    return {wheel, index, (above | index) << low};
+  // With which the earliest occupied slot begins, apart from the due list; there must be one.
+  [[nodiscard]] uint64_t next_tick() const {
+    uint64_t next = UINT64_MAX;
+    for (unsigned left = wheels_ & ~1U; left != 0; left &= left - 1) {
+      const auto wheel = static_cast<unsigned>(std::countr_zero(left));
+      const uint64_t here = block(wheel, current_);
+      const uint64_t* halves = &occupied_[size_t{2} * wheel];
+      const uint64_t of = halves[here % 2] != 0 ? here : here + 1;
+      const auto index = static_cast<uint64_t>(std::countr_zero(halves[of % 2]));
+      next = std::min(next, (of << kBits | index) << (wheel - 1) * kBits);
+      if (of == here) break;  // higher wheels' slots begin in later blocks of this wheel
+    }
+    return next;
   }
 
   // The first tick that begins at that time or later.
@@ -158,16 +169,27 @@ class TimerWheel {
     return at.count() <= 0 ? 0 : ((static_cast<uint64_t>(at.count()) - 1) >> shift_) + 1;
   }
 
-  void file(Timer& timer) {
+  // In a wheel lower than `below`.
+  void file(Timer& timer, unsigned below = kWheels) {
     const uint64_t tick = tick_of(timer.deadline_);
-    unsigned wheel = 0, index = 0;
-    if (tick > current_) {
-      wheel = 1 + static_cast<unsigned>(std::bit_width(tick ^ current_) - 1) / kBits;
-      index = (tick >> ((wheel - 1) * kBits)) % kWidth;
-    }
-    append(slot(wheel, index), timer);
-    occupied_[wheel] |= uint64_t{1} << index;
-    wheels_ |= 1U << wheel;
+    const unsigned at = tick > current_ ? place_of(tick, below) : 0;
+    append(slots_[at], timer);
+    occupied_[at / kBlock] |= uint64_t{1} << at % kBlock;
+    wheels_ |= 1U << at / kSlots;
+  }
+
+  // Of a tick in the future.
+  [[nodiscard]] unsigned place_of(uint64_t tick, unsigned below) const {
+    // The lowest wheel with both ticks in one block; those below it may reach the tick in their
+    // next.
+    unsigned top = static_cast<unsigned>(std::bit_width(tick ^ current_) - 1) / kBits + 1;
+    unsigned wheel = top;
+    while (wheel > 1 && block(wheel - 1, tick) == block(wheel - 1, current_) + 1) --wheel;
+    unsigned at = place(wheel, tick);
+    // Timers of the same tick that came earlier may still wait in a slot further up.
+    for (top = std::min(top, below - 1); wheel < top; ++wheel)
+      if (const unsigned above = place(wheel + 1, tick); occupied(above)) at = above;
+    return at;
   }
 
   // The slot is of the current tick and nothing else is due: the whole list goes over.
@@ -181,15 +203,36 @@ class TimerWheel {
     wheels_ |= 1;
   }
 
-  // The slot's first tick is the current one now: its timers belong further down, in their order.
-  void refile(TimerLink& slot) {
-    TimerLink* link = slot.next_;
-    vacate(slot);
-    while (link != &slot) {
-      TimerLink* next = link->next_;
-      __builtin_prefetch(next, 1);
-      file(static_cast<Timer&>(*link));
-      link = next;
+  // Time enters another block of wheel 1, and perhaps of higher ones: what is left in their slots
+  // of it belongs further down; the lowest wheel's timers of a tick came first.
+  void enter_block() {
+    for (unsigned left = wheels_ & ~3U; left != 0; left &= left - 1) {
+      const unsigned at = place(static_cast<unsigned>(std::countr_zero(left)), current_);
+      if (!occupied(at)) continue;
+      TimerLink* link = slots_[at].next_;
+      vacate(slots_[at]);
+      while (link != &slots_[at]) {
+        TimerLink* next = link->next_;
+        __builtin_prefetch(next, 1);
+        file(static_cast<Timer&>(*link));
+        link = next;
+      }
+    }
+  }
+
+  // The same for some timers of the block that comes next.
+  void file_ahead() {
+    for (unsigned left = wheels_ & ~3U; left != 0; left &= left - 1) {
+      const auto wheel = static_cast<unsigned>(std::countr_zero(left));
+      const unsigned at = place(wheel, (block(wheel - 1, current_) + 1) << (wheel - 1) * kBits);
+      if (!occupied(at)) continue;
+      for (unsigned n = 0; n < kAhead && occupied(at); ++n) {
+        auto& timer = static_cast<Timer&>(*slots_[at].next_);
+        __builtin_prefetch(timer.next_->next_, 1);
+        unlink(timer);
+        file(timer, wheel);
+      }
+      return;
     }
   }
 
@@ -208,21 +251,18 @@ class TimerWheel {
 
   void vacate(TimerLink& slot) {
     slot.next_ = slot.prev_ = &slot;
-    const auto place = static_cast<unsigned>(&slot - slots_.data());
-    const unsigned wheel = place / kWidth;
-    occupied_[wheel] &= ~(uint64_t{1} << place % kWidth);
-    if (occupied_[wheel] == 0) wheels_ &= ~(1U << wheel);
-  }
-
-  [[nodiscard]] TimerLink& slot(unsigned wheel, unsigned index) {
-    return slots_[wheel * kWidth + index];
+    const auto at = static_cast<unsigned>(&slot - slots_.data());
+    const unsigned wheel = at / kSlots;
+    occupied_[at / kBlock] &= ~(uint64_t{1} << at % kBlock);
+    if ((occupied_[size_t{2} * wheel] | occupied_[size_t{2} * wheel + 1]) == 0)
+      wheels_ &= ~(1U << wheel);
   }
 
   unsigned shift_;
-  unsigned wheels_ = 0;                       // bit i: wheel i is not empty
-  uint64_t current_;                          // tick that has been reached
-  std::array<uint64_t, kWheels> occupied_{};  // bit i: slot i is not empty
-  std::array<TimerLink, kWheels * kWidth> slots_;
+  unsigned wheels_ = 0;                           // bit i: wheel i is not empty
+  uint64_t current_;                              // tick that has been reached
+  std::array<uint64_t, 2 * kWheels> occupied_{};  // a bit per slot: it is not empty
+  std::array<TimerLink, kWheels * kSlots> slots_;
 };
 
 }  // namespace turnpike
