@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Real time on a machine that others use too: did we have it, and once more where we had not.
+# Real time on a machine that others use too: what went wrong once more, and was the machine ours?
 import concurrent.futures
 import os
 import time

@@ -180,8 +180,7 @@ class TimerWheel {
 
   // Of a tick in the future.
   [[nodiscard]] unsigned place_of(uint64_t tick, unsigned below) const {
-    // The lowest wheel with both ticks in one block; those below it may reach the tick in their
-    // next.
+    // The lowest wheel with both ticks in one block; those below may reach the tick in their next.
     unsigned top = static_cast<unsigned>(std::bit_width(tick ^ current_) - 1) / kBits + 1;
     unsigned wheel = top;
     while (wheel > 1 && block(wheel - 1, tick) == block(wheel - 1, current_) + 1) --wheel;

@@ -255,6 +255,24 @@ TEST(TimerWheel, ForeseesTheFirstTimerOfEachTickThatIsDueAndMovesNone) {
   }
 }
 
+// What waits further up than the first wheel has a deadline known by its slot's begin alone.
+TEST(TimerWheel, CallsThatFireNoneFileTheNextBlocksTimersAFewAtATime) {
+  TimerWheel wheel(0_ns, 0);
+  std::array<Timer, 40> timers;  // in the block of 192 to 255
+  for (Timer& t : timers) wheel.schedule(t, Nanos(200 + (&t - timers.data())));
+  wheel.advance(127_ns, 1, [](Timer&) {});
+  EXPECT_EQ(wheel.next_deadline(), 192_ns) << "it is not the next block yet";
+  int calls = 0;
+  for (; wheel.next_deadline() < 200_ns && calls < 40; ++calls)
+    EXPECT_EQ(wheel.advance(150_ns, 1, [](Timer&) {}), 0U);
+  EXPECT_EQ(wheel.next_deadline(), 200_ns);
+  EXPECT_GT(calls, 1);
+  EXPECT_LT(calls, 40);
+  int64_t due = 200;
+  wheel.advance(300_ns, 40, [&](Timer& t) { EXPECT_EQ(t.deadline(), Nanos(due++)); });
+  EXPECT_EQ(due, 240);
+}
+
 TEST(TimerWheel, MayGoAwayBeforeItsTimers) {
   Timer timer;
   {

@@ -73,10 +73,11 @@ def main():
     for rate in sys.argv[2:]:
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            (code, said, summary), machine, disturbed = undisturbed(rate,
-                                                                    lambda: play(turnpike, rate, folder))
+            (code, said, summary), machine, disturbed = undisturbed(
+                rate, lambda: play(turnpike, rate, folder))
             # Shares that are wrong end in 1, as its only reason to do so with a summary.
-            tap.check(f"{rate}: exit code {code}{machine and f', {machine}'}", code == (1 if disturbed else 0), code, *said.splitlines()[-25:])
+            tap.check(f"{rate}: exit code {code}{machine and f', {machine}'}",
+                      code == (1 if disturbed else 0), *said.splitlines()[-25:])
             if not tap.check(f"{rate}: summary.json is there", summary is not None):
                 continue
             found = summary["intervals"]
