@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <set>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -117,6 +118,17 @@ TEST(Pool, InItsOwnMemoryHoldsAllItsBuffersAndZeros) {
       << "two buffers share a page";
   for (rte_mbuf* m : all) rte_pktmbuf_free(m);
   EXPECT_EQ(pool->in_use(), 0U);
+}
+
+TEST(Pool, SpreadsItsBuffersOverTheSetsOfTheFirstCache) {
+  const auto pool = Pool::create("spread", {.mbufs = 63, .cache = 0});
+  ASSERT_TRUE(pool) << pool.error();
+  std::array<rte_mbuf*, 63> all;
+  ASSERT_EQ(rte_pktmbuf_alloc_bulk(pool->get(), all.data(), all.size()), 0);
+  std::set<uintptr_t> places;  // lines of a page of 4 KB
+  for (const rte_mbuf* m : all) places.insert(reinterpret_cast<uintptr_t>(m) / 64 % 64);
+  EXPECT_GE(places.size(), 16U) << "packets of a burst drive each other out";
+  rte_pktmbuf_free_bulk(all.data(), all.size());
 }
 
 TEST(Pool, TooLargeIsAnErrorThatSaysWhatToDo) {

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ether.h>
+#include <rte_mbuf_pool_ops.h>
 #include <sys/mman.h>
 
 #include "common/dpdk/dpdk_log.h"
@@ -20,6 +22,49 @@ void clear(rte_mempool* /*pool*/, void* /*argument*/, void* buffer, unsigned /*i
   std::memset(m.buf_addr, 0, m.buf_len);
 }
 
+// A buffer as DPDK lays it out, which may span pages: nothing that takes packets without hugepages
+// asks where they are in physical memory. DPDK would otherwise keep every buffer within pages, so
+// without hugepages each in one of 4 KB, at the same place there: the packets of a burst then share
+// a few sets of the first cache and drive each other out of it.
+rte_mempool* make_empty(const char* name, const PoolOptions& o, uint32_t cache) {
+  rte_pktmbuf_pool_private layout{};
+  layout.mbuf_data_room_size = o.data_room;
+  layout.mbuf_priv_size = o.private_size;
+  rte_mempool* pool =
+      rte_mempool_create_empty(name, o.mbufs, sizeof(rte_mbuf) + o.private_size + o.data_room,
+                               cache, sizeof layout, o.socket, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+  if (pool == nullptr) return nullptr;
+  rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), nullptr);
+  rte_pktmbuf_pool_init(pool, &layout);
+  return pool;
+}
+
+// Fills the pool; false: there is no memory.
+bool fill(rte_mempool* pool, const PoolOptions& o) {
+  if (!o.own_memory) return rte_mempool_populate_default(pool) >= static_cast<int>(o.mbufs);
+  const size_t each = pool->header_size + pool->elt_size + pool->trailer_size;
+  const size_t length = (o.mbufs * each / kLargePage + 1) * kLargePage;
+  void* memory = map_large(length);
+  if (memory == nullptr) return false;
+  const auto unmap = [](rte_mempool_memhdr* chunk, void*) { munmap(chunk->addr, chunk->len); };
+  const int filled = rte_mempool_populate_iova(pool, static_cast<char*>(memory), RTE_BAD_IOVA,
+                                               length, unmap, nullptr);
+  if (filled <= 0) munmap(memory, length);  // the pool did not take it
+  return filled >= static_cast<int>(o.mbufs);
+}
+
+rte_mempool* create_across_pages(const char* name, const PoolOptions& o, uint32_t cache) {
+  rte_mempool* pool = make_empty(name, o, cache);
+  if (pool == nullptr) return nullptr;
+  if (fill(pool, o)) {
+    rte_mempool_obj_iter(pool, rte_pktmbuf_init, nullptr);
+    return pool;
+  }
+  rte_mempool_free(pool);
+  rte_errno = ENOMEM;
+  return nullptr;
+}
+
 }  // namespace
 
 tl::expected<Pool, std::string> Pool::create(std::string_view stem, const PoolOptions& options) {
@@ -29,8 +74,8 @@ tl::expected<Pool, std::string> Pool::create(std::string_view stem, const PoolOp
       std::min({options.cache, uint32_t{RTE_MEMPOOL_CACHE_MAX_SIZE}, options.mbufs * 2 / 3});
   const CapturedLog log;
   rte_mempool* pool =
-      options.own_memory
-          ? create_in_own_memory(name.c_str(), options, cache)
+      options.own_memory || rte_eal_has_hugepages() == 0
+          ? create_across_pages(name.c_str(), options, cache)
           : rte_pktmbuf_pool_create(name.c_str(), options.mbufs, cache, options.private_size,
                                     options.data_room, options.socket);
   if (pool == nullptr) {
@@ -44,43 +89,13 @@ tl::expected<Pool, std::string> Pool::create(std::string_view stem, const PoolOp
   return Pool(pool);
 }
 
-rte_mempool* Pool::create_in_own_memory(const char* name, const PoolOptions& o, uint32_t cache) {
-  rte_pktmbuf_pool_private layout{};
-  layout.mbuf_data_room_size = o.data_room;
-  layout.mbuf_priv_size = o.private_size;
-  rte_mempool* pool = rte_mempool_create_empty(
-      name, o.mbufs, sizeof(rte_mbuf) + o.private_size + o.data_room, cache, sizeof layout,
-      o.socket,
-      RTE_MEMPOOL_F_NO_IOVA_CONTIG);  // or no two buffers would share a page
-  if (pool == nullptr) return nullptr;
-  rte_pktmbuf_pool_init(pool, &layout);
-  const size_t each = pool->header_size + pool->elt_size + pool->trailer_size;
-  const size_t length = ((o.mbufs + o.mbufs / 64) * each / kLargePage + 2) * kLargePage;
-  void* memory = map_large(length);
-  if (memory != nullptr) {
-    const auto unmap = [](rte_mempool_memhdr* chunk, void*) { munmap(chunk->addr, chunk->len); };
-    const int filled = rte_mempool_populate_iova(pool, static_cast<char*>(memory), RTE_BAD_IOVA,
-                                                 length, unmap, nullptr);
-    if (filled >= static_cast<int>(o.mbufs)) {
-      rte_mempool_obj_iter(pool, rte_pktmbuf_init, nullptr);
-      return pool;
-    }
-    if (filled <= 0) munmap(memory, length);  // the pool did not take it
-  }
-  rte_mempool_free(pool);
-  rte_errno = ENOMEM;
-  return nullptr;
-}
-
 uint16_t Pool::room_for(uint32_t mtu) {
   const uint32_t room = RTE_PKTMBUF_HEADROOM + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN + mtu;
   return static_cast<uint16_t>(std::clamp<uint32_t>(room, RTE_MBUF_DEFAULT_BUF_SIZE, UINT16_MAX));
 }
 
 size_t Pool::memory(size_t mbufs, uint16_t data_room) {
-  constexpr size_t kPage = 4096;
-  constexpr size_t kBeside = 256;  // the mbuf and the pool's header
-  return mbufs * ((data_room + kBeside + kPage - 1) / kPage) * kPage;
+  return mbufs * rte_mempool_calc_obj_size(sizeof(rte_mbuf) + data_room, 0, nullptr);
 }
 
 }  // namespace turnpike

@@ -34,7 +34,7 @@ class Pool {
   /// PoolOptions::data_room for frames that carry IP datagrams of `mtu` bytes; the usual one holds
   /// the usual MTU.
   static uint16_t room_for(uint32_t mtu);
-  /// Ordinary memory that a pool takes, B: without hugepages no two buffers share a page.
+  /// Ordinary memory that a pool takes, B.
   static size_t memory(size_t mbufs, uint16_t data_room);
 
   [[nodiscard]] rte_mempool* get() const { return pool_.get(); }
@@ -44,8 +44,6 @@ class Pool {
 
  private:
   explicit Pool(rte_mempool* pool) : pool_(pool) {}
-  static rte_mempool* create_in_own_memory(const char* name, const PoolOptions& options,
-                                           uint32_t cache);
   struct Free {
     void operator()(rte_mempool* pool) const { rte_mempool_free(pool); }
   };
