@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 
 #include "common/units/units.h"
 
@@ -36,7 +37,7 @@ class alignas(64) TimeSeries {
     for (unsigned r = 0; r < kRings; ++r) {
       const int64_t bin = time >> shift(r);
       if (!first) pass(rings_[r], time_ >> shift(r), bin);
-      rings_[r][index(bin)] = {offset(time, r), static_cast<float>(value)};
+      rings_[r][index(bin)] = {offset(time, shift(r)), static_cast<float>(value)};
       reach_[r] = (bin - static_cast<int64_t>(Bins) + 2) * (int64_t{1} << shift(r));
     }
     time_ = time;
@@ -47,14 +48,24 @@ class alignas(64) TimeSeries {
   /// same bin: of the finest ring that reaches back to the bin before t's. NaN before the first
   /// record and beyond the horizon.
   [[nodiscard]] double at(Nanos t) const {
-    if (t.count() >= time_) return value_;
-    for (unsigned r = 0; r < kRings; ++r) {
-      if (t.count() < reach_[r]) continue;
-      const int64_t bin = t.count() >> shift(r);
-      const Bin& own = rings_[r][index(bin)];
-      return own.since <= offset(t.count(), r) ? own.value : rings_[r][index(bin - 1)].value;
+    const unsigned ring = ring_of(t.count());
+    return ring == kRings ? kUnknown : look_up(ring, std::min(t.count(), time_));
+  }
+
+  /// The same for the times `now` - ago[i] ns, into values[i]. Most are of the ring of the one
+  /// before.
+  void at(Nanos now, std::span<const uint32_t> ago, double* values) const {
+    unsigned ring = kRings;
+    int64_t from = 1, until = 0;  // what that ring answers for; at first nothing
+    for (size_t i = 0; i < ago.size(); ++i) {
+      const int64_t t = now.count() - ago[i];
+      if (t < from || t >= until) [[unlikely]] {
+        ring = ring_of(t);
+        from = ring == kRings ? std::numeric_limits<int64_t>::min() : reach_[ring];
+        until = ring == 0 ? std::numeric_limits<int64_t>::max() : reach_[ring - 1];
+      }
+      values[i] = ring == kRings ? kUnknown : look_up(ring, std::min(t, time_));
     }
-    return kUnknown;
   }
 
   /// The span of time that a bin of ring `r` covers, from the finest one on.
@@ -72,8 +83,22 @@ class alignas(64) TimeSeries {
 
   static constexpr unsigned shift(unsigned r) { return Shift + 4 * r; }
   static constexpr size_t index(int64_t bin) { return static_cast<size_t>(bin) % Bins; }
-  static constexpr uint32_t offset(int64_t time, unsigned r) {
-    return static_cast<uint32_t>(time) & ((uint32_t{1} << shift(r)) - 1);
+  static constexpr uint32_t offset(int64_t time, unsigned bits) {
+    return static_cast<uint32_t>(time) & ((uint32_t{1} << bits) - 1);
+  }
+
+  // The finest one that reaches back to the bin before that time's; kRings: none.
+  [[nodiscard]] unsigned ring_of(int64_t time) const {
+    unsigned ring = 0;
+    while (ring < kRings && time < reach_[ring]) ++ring;
+    return ring;
+  }
+  [[nodiscard]] double look_up(unsigned ring, int64_t time) const {
+    const Ring& bins = rings_[ring];
+    const int64_t bin = time >> shift(ring);
+    // Without a branch, which would go either way.
+    const int64_t later = bins[index(bin)].since > offset(time, shift(ring)) ? 1 : 0;
+    return bins[index(bin - later)].value;
   }
 
   // The bins in which nothing changed hold what changed last before them.

@@ -2,6 +2,7 @@
 // The ring of bins against a list of all records.
 #include "common/time/time_series.h"
 
+#include <array>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -39,7 +40,7 @@ void check(const std::vector<Record>& changes, const TimeSeries<Bins, Shift>& se
     ASSERT_TRUE(std::isnan(got)) << "nothing to know at " << t;
     return;
   }
-  ASSERT_EQ(got, right == changes.rbegin() ? right->value : static_cast<float>(right->value)) << t;
+  ASSERT_EQ(got, static_cast<float>(right->value)) << t;
 }
 
 template <size_t Bins, unsigned Shift>
@@ -66,9 +67,18 @@ void compare(uint64_t seed, double longest_gap) {
       if (t < 0) continue;
       ASSERT_NO_FATAL_FAILURE(check(changes, series, t)) << "seed " << seed << " step " << i;
     }
+    std::array<uint32_t, 5> ago;  // of one ring, or of several
+    const auto scale = static_cast<uint32_t>(series.bin(random() % series.kRings).count() * Bins);
+    for (uint32_t& ns : ago) ns = static_cast<uint32_t>(random()) % (2 * scale);
+    std::array<double, ago.size()> values;
+    series.at(Nanos(now), ago, values.data());
+    for (size_t k = 0; k < ago.size(); ++k) {
+      const double alone = series.at(Nanos(now) - Nanos(ago[k]));
+      ASSERT_TRUE(values[k] == alone || (std::isnan(values[k]) && std::isnan(alone)));
+    }
     const int64_t later = now + 17 * series.bin(coarsest).count();
-    ASSERT_EQ(series.at(Nanos(later)), value);
-    ASSERT_EQ(series.at(kNever), value);
+    ASSERT_EQ(series.at(Nanos(later)), static_cast<float>(value));
+    ASSERT_EQ(series.at(kNever), static_cast<float>(value));
   }
 }
 

@@ -106,11 +106,10 @@ constexpr uint16_t update_checksum(uint16_t checksum, uint32_t before, uint32_t 
   return checksum_of(uint64_t{static_cast<uint16_t>(~checksum)} + static_cast<uint32_t>(~before) +
                      after);
 }
-/// The same for UDP: an absent checksum (zero) stays absent, a computed zero becomes 0xffff.
+/// The same for UDP: an absent checksum (zero) stays absent, a computed zero becomes 0xffff, as
+/// RFC 1624's equation 4 makes of it: HC' = HC - ~m - m', where -x is ~x.
 constexpr uint16_t update_udp_checksum(uint16_t checksum, uint32_t before, uint32_t after) {
-  if (checksum == 0) return 0;
-  const uint16_t c = update_checksum(checksum, before, after);
-  return c == 0 ? 0xffff : c;
+  return checksum == 0 ? 0 : fold(uint64_t{checksum} + before + static_cast<uint32_t>(~after));
 }
 
 /// Mends the IPv4 header checksum at `checksum` after one was taken from the TTL: RFC 1624 where m'

@@ -18,21 +18,24 @@ uint8_t* checksum_before(uint8_t* congestion) {
 }
 
 // In host order: one's complement sums are the same in either (RFC 1071 section 2(B)).
+uint32_t word_of(const uint8_t* bytes) {
+  uint32_t word;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
 uint32_t sum_of(const uint8_t* congestion, LinkLaw::Rewritten r) {
   const uint8_t* rewritten = congestion + r.begin;
-  if (r.end - r.begin == 4) [[likely]] {
-    uint32_t word;
-    std::memcpy(&word, rewritten, sizeof word);
-    return word;
-  }
+  if (r.end - r.begin == 4) [[likely]]
+    return word_of(rewritten);
   return __builtin_bswap16(wire::sum_words({rewritten, static_cast<size_t>(r.end - r.begin)}));
 }
 
-void mend(uint8_t* congestion, LinkLaw::Rewritten r, uint32_t before) {
+void mend(uint8_t* congestion, uint32_t before, uint32_t after) {
   uint8_t* at = checksum_before(congestion);
   uint16_t sum;
   std::memcpy(&sum, at, sizeof sum);
-  sum = wire::update_udp_checksum(sum, before, sum_of(congestion, r));
+  sum = wire::update_udp_checksum(sum, before, after);
   std::memcpy(at, &sum, sizeof sum);
 }
 
@@ -73,12 +76,13 @@ struct Priced {
     uint64_t sum = 0;
     for_each(members, [&](unsigned i) {
       const PacketInfo& p = burst.info[i];
-      PricedPacket& q = *new (&packets[k]) PricedPacket{.size = p.size, .opens = p.has(kOpens)};
-      sum += p.size;
+      uint8_t* header = nullptr;
       if (p.congestion != 0 && p.protocol == protocol) {
-        q.header = frame_of(burst.mbufs[i]) + p.congestion;
-        before[k] = sum_of(q.header, rewritten);
+        header = frame_of(burst.mbufs[i]) + p.congestion;
+        before[k] = sum_of(header, rewritten);
       }
+      new (&packets[k]) PricedPacket{.header = header, .size = p.size, .opens = p.has(kOpens)};
+      sum += p.size;
       at[k++] = static_cast<uint8_t>(i);
     });
     count = k;
@@ -86,12 +90,22 @@ struct Priced {
   }
 
   /// Mends the checksums of what the law stamped; returns how many those are.
-  uint64_t mend_all(LinkLaw::Rewritten rewritten) const {
+  [[nodiscard]] uint64_t mend_all(LinkLaw::Rewritten r) const {
+    // The usual width is known to the compiler.
+    if (r.end - r.begin == 4) [[likely]]
+      return mend_each([r](const uint8_t* congestion) { return word_of(congestion + r.begin); });
+    return mend_each([r](const uint8_t* congestion) { return sum_of(congestion, r); });
+  }
+
+ private:
+  template <class Sum>
+  [[nodiscard]] uint64_t mend_each(Sum&& sum) const {
     const unsigned n = count;  // a copy, as above
     uint64_t stamped = 0;
     for (unsigned k = 0; k < n; ++k) {
-      if (packets[k].header == nullptr || !packets[k].admitted) continue;
-      mend(packets[k].header, rewritten, before[k]);
+      const PricedPacket& p = packets[k];
+      if (p.header == nullptr || !p.admitted) continue;
+      mend(p.header, before[k], sum(p.header));
       ++stamped;
     }
     return stamped;
@@ -208,7 +222,8 @@ void price_departure(EgressLink& link, const Lane& lane, std::span<const Queued>
   const LinkState state = state_of(link, static_cast<double>(link.queued()));
   link.law->depart(lane.index, std::span(priced.data(), packets.size()), state, lane.law_time(now));
   for (size_t k = 0; k < packets.size(); ++k)
-    if (priced[k].header != nullptr) mend(priced[k].header, link.rewritten, before[k]);
+    if (priced[k].header != nullptr)
+      mend(priced[k].header, before[k], sum_of(priced[k].header, link.rewritten));
 }
 
 }  // namespace turnpike::router

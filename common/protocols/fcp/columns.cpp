@@ -12,7 +12,7 @@
 #if defined(__clang__) || defined(TURNPIKE_INSTRUMENTED)
 #define TURNPIKE_WIDEST
 #else
-#define TURNPIKE_WIDEST [[gnu::target_clones("arch=skylake-avx512", "avx2", "default")]]
+#define TURNPIKE_WIDEST [[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
 #endif
 
 namespace turnpike::fcp {
@@ -58,6 +58,19 @@ void Columns::decode() {
   for (size_t k = 0; k < n; ++k) preload[k] = wire::swap_be32(preload[k]);
   for (size_t k = 0; k < n; ++k) balance[k] = wire::swap_be32(balance[k]);
   for (size_t k = 0; k < n; ++k) exchange[k] = wire::swap_be32(exchange[k]);
+  uint32_t any = 0;
+  for (size_t k = 0; k < n; ++k) any |= preload[k];
+  promises_ = any != 0;
+}
+
+TURNPIKE_WIDEST
+void Columns::pay_lesser(double today) {
+  const size_t n = rows();
+  for (size_t k = 0; k < n; ++k) {
+    const double then = paid[k], own = number(balance[k]);
+    const double lesser = then < own ? then : own;  // NaN is not less
+    paid[k] = rtt_ns[k] == 0 ? today : lesser;
+  }
 }
 
 Columns::Totals Columns::total(const Terms& terms) {
@@ -105,23 +118,27 @@ Columns::Totals Columns::total_of_many(const Terms& terms) {
   const double average_rtt = terms.average_rtt, most = terms.max_commitment;
   for (size_t k = 0; k < n; ++k)
     rtt[k] = rtt_ns[k] == 0 ? average_rtt : static_cast<double>(rtt_ns[k]) * 1e-9;
-  const double least = -1 / terms.d;
   for (size_t k = 0; k < n; ++k) {
-    const double change = number(preload[k]);
     const double pays = paid[k] * sizes[k];
-    believed[k] = sound[k] & static_cast<int64_t>(pays * change <= most * rtt[k]);
+    believed[k] = sound[k] & static_cast<int64_t>(pays * number(preload[k]) <= most * rtt[k]);
     const bool counted = (believed[k] & admits[k]) != 0;
     worth[k] = counted ? pays : 0;
-    // 1 + preload d/rtt must not be negative: a packet can take back no more than it brings.
-    promised[k] = counted ? pays * std::max(change / rtt[k], least) : 0;
     known[k] = counted && rtt_ns[k] != 0 ? 1 : 0;
     known_rtt[k] = counted && rtt_ns[k] != 0 ? rtt[k] : 0;
   }
 
   Totals all{.base = sum_of(worth.data(), n),
-             .promised = sum_of(promised.data(), n),
              .rtt = sum_of(known_rtt.data(), n),
              .rtt_count = sum_of(known.data(), n)};
+  if (promises_) {
+    // 1 + preload d/rtt must not be negative: a packet can take back no more than it brings.
+    const double least = -1 / terms.d;
+    for (size_t k = 0; k < n; ++k) {
+      const double change = std::max(number(preload[k]) / rtt[k], least);
+      promised[k] = worth[k] != 0 ? worth[k] * change : 0;
+    }
+    all.promised = sum_of(promised.data(), n);
+  }
   int64_t every = 1;
   for (size_t k = 0; k < n; ++k) every &= believed[k];
   if (every == 0) [[unlikely]]

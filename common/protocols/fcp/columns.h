@@ -14,26 +14,29 @@ namespace turnpike::fcp {
 
 /// Congestion headers of a burst, one field an array; row k is one packet. Filled row by row, then
 /// reckoned with many rows at a time, as many as the machine's vectors hold; the results are the
-/// same on all. In this order: add() the rows, decode(), fill in `paid`, total(), stamp().
+/// same on all. In this order: put() the rows, decode(), fill in `paid`, total(), stamp().
 class Columns {
  public:
   static constexpr size_t kMost = 64;  // rows
 
-  /// Takes a packet's header as it stands in the packet. `size` in B; one that is not admitted is
-  /// judged but not counted.
-  void add(const uint8_t* header, uint32_t size, bool admitted) {
-    std::memcpy(&rtt_ns[count], header + kRttOffset, 4);
-    std::memcpy(&price[count], header + kPriceOffset, 4);
-    std::memcpy(&preload[count], header + kPreloadOffset, 4);
-    std::memcpy(&balance[count], header + kBalanceOffset, 4);
-    std::memcpy(&exchange[count], header + kExchangeOffset, 4);
-    sizes[count] = static_cast<int32_t>(size);
-    admits[count] = admitted ? 1 : 0;
-    ++count;
+  /// Makes row `k` of a packet's header as it stands in the packet; rows are made in order, then
+  /// `count` is set. `size` in B; one that is not admitted is judged but not counted.
+  void put(size_t k, const uint8_t* header, uint32_t size, bool admitted) {
+    std::memcpy(&rtt_ns[k], header + kRttOffset, 4);
+    std::memcpy(&price[k], header + kPriceOffset, 4);
+    std::memcpy(&preload[k], header + kPreloadOffset, 4);
+    std::memcpy(&balance[k], header + kBalanceOffset, 4);
+    std::memcpy(&exchange[k], header + kExchangeOffset, 4);
+    sizes[k] = static_cast<int32_t>(size);
+    admits[k] = admitted ? 1 : 0;
   }
 
   /// From the packets' byte order to the machine's.
   void decode();
+
+  /// Fills in `paid` where it holds the price a round trip ago, NaN where that is not known: the
+  /// lesser of that and the balance, or `today` where the packet knows no round trip.
+  void pay_lesser(double today);
 
   struct Terms {
     double d;               // s, the window
@@ -48,12 +51,16 @@ class Columns {
     double rtt_count = 0;
     uint64_t refused = 0;  // bit k: row k is not credible
   };
-  /// Needs `paid`; leaves each row's part of `promised` there.
+  /// Needs `paid`; leaves each row's part of `promised` in the column of that name.
   Totals total(const Terms& terms);
 
   /// Adds the link's price to what each row's path costs so far: `price` afterwards, in the
   /// packets' byte order.
   void stamp(double link);
+
+  /// Whether any row promises anything, known after decode(). Nearly always none does: then nothing
+  /// is divided, and `promised` is not filled in.
+  [[nodiscard]] bool promises() const { return promises_; }
 
   [[nodiscard]] double balance_of(size_t k) const { return std::bit_cast<float>(balance[k]); }
 
@@ -68,6 +75,8 @@ class Columns {
 
  private:
   static constexpr size_t kFew = 2;  // rows that are done sooner one by one
+
+  bool promises_ = false;
 
   [[nodiscard]] size_t rows() const;  // with those
   Totals total_of_few(const Terms& terms);

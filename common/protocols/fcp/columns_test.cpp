@@ -61,7 +61,7 @@ void add(Columns& columns, const Row& row) {
   uint8_t bytes[kHeaderSize];
   store(row.header, bytes);
   columns.paid[columns.count] = row.paid;
-  columns.add(bytes, row.size, row.admitted);
+  columns.put(columns.count++, bytes, row.size, row.admitted);
 }
 
 TEST(Columns, ManyRowsTotalWhatTheyDoOneByOne) {
@@ -96,6 +96,24 @@ TEST(Columns, ManyRowsTotalWhatTheyDoOneByOne) {
     ASSERT_NEAR(t.promised, sum.promised, 1e-12 * largest * static_cast<double>(rows));
   }
   EXPECT_GT(refused, 1000U);
+}
+
+TEST(Columns, PaysTheLesserOfThePriceThenAndTheBalance) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN(), kToday = 7e-9;
+  Columns c;
+  const auto row = [&](uint32_t rtt_ns, double then) {
+    add(c, {{.rtt_ns = rtt_ns, .balance = 2e-9F}, 100, true, then});
+  };
+  row(1'000'000, 1e-9);
+  row(1'000'000, 3e-9);
+  row(1'000'000, kUnknown);
+  row(0, 1e-9);
+  c.decode();
+  c.pay_lesser(kToday);
+  EXPECT_EQ(c.paid[0], 1e-9);
+  EXPECT_EQ(c.paid[1], double{2e-9F});
+  EXPECT_EQ(c.paid[2], double{2e-9F});
+  EXPECT_EQ(c.paid[3], kToday);
 }
 
 TEST(Columns, StampAddsAsPricesAdd) {

@@ -24,15 +24,16 @@ Link::Link(ParamValues params, unsigned shards, uint64_t seed)
 // The minimum with the balance keeps each link to its own share of a path's spend.
 void Link::value(const Shard& shard, Columns& rows, uint64_t opening, Nanos now) const {
   const double today = shard.price;
-  for (size_t k = 0; k < rows.count; ++k) {
-    double paid = rows.balance_of(k);
-    if (rows.rtt_ns[k] == 0) {
-      paid = today;
-    } else if (past_price_ != PastPrice::kBalance) {
-      const double then = shard.history.at(now - Nanos(rows.rtt_ns[k]));  // NaN: not known
-      if (then < paid || (past_price_ == PastPrice::kHistory && !std::isnan(then))) paid = then;
+  if (past_price_ != PastPrice::kBalance)
+    shard.history.at(now, {rows.rtt_ns.data(), rows.count}, rows.paid.data());
+  if (past_price_ == PastPrice::kLesser) {
+    rows.pay_lesser(today);
+  } else {
+    for (size_t k = 0; k < rows.count; ++k) {
+      if (past_price_ == PastPrice::kBalance || std::isnan(rows.paid[k]))
+        rows.paid[k] = rows.balance_of(k);
+      if (rows.rtt_ns[k] == 0) rows.paid[k] = today;
     }
-    rows.paid[k] = paid;
   }
   for (; opening != 0; opening &= opening - 1)
     rows.paid[static_cast<size_t>(std::countr_zero(opening))] = today;
@@ -108,16 +109,20 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
   Columns rows;
   std::array<uint8_t, Columns::kMost> at;  // row's place in the burst
   uint64_t opening = 0;                    // rows
+  bool all_admitted = true;
+  size_t n = 0;
   for (size_t i = 0; i < burst.size(); ++i) {
     const PricedPacket& p = burst[i];
     if (p.header == nullptr) {
       if (p.admitted) sums[kUnpriced] += p.size;
       continue;
     }
-    at[rows.count] = static_cast<uint8_t>(i);
-    opening |= uint64_t{p.opens} << rows.count;
-    rows.add(p.header, p.size, p.admitted);
+    at[n] = static_cast<uint8_t>(i);
+    opening |= uint64_t{p.opens} << n;
+    all_admitted &= p.admitted;
+    rows.put(n++, p.header, p.size, p.admitted);
   }
+  rows.count = n;
   rows.decode();
   value(shard, rows, opening, now);
   const Columns::Totals totals =
@@ -126,7 +131,7 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
   sums[kRtt] = totals.rtt;
   sums[kRttCount] = totals.rtt_count;
   if (fading) {
-    fade(shard, rows, average_rtt);
+    if (rows.promises()) fade(shard, rows, average_rtt);
   } else {
     sums[kPromised] = totals.promised;
   }
@@ -154,13 +159,14 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
   shard.published.incoming.store(incoming, std::memory_order_relaxed);
 
   rows.stamp(shard.price);
+  const bool all_stamped = all_admitted && totals.refused == 0;
   uint64_t refused = 0;
-  for (size_t k = 0; k < rows.count; ++k) {
+  for (size_t k = 0; k < n; ++k) {
     const PricedPacket& p = burst[at[k]];
-    if ((totals.refused >> k & 1) != 0) {
-      refused |= uint64_t{1} << at[k];
-    } else if (p.admitted) {
+    if (all_stamped || (p.admitted && (totals.refused >> k & 1) == 0)) {
       std::memcpy(p.header + kPriceOffset, &rows.price[k], sizeof rows.price[k]);
+    } else if ((totals.refused >> k & 1) != 0) {
+      refused |= uint64_t{1} << at[k];
     }
   }
   return refused;
