@@ -48,8 +48,9 @@ class alignas(64) TimeSeries {
   /// same bin: of the finest ring that reaches back to the bin before t's. NaN before the first
   /// record and beyond the horizon.
   [[nodiscard]] double at(Nanos t) const {
+    if (t.count() >= time_) return value_;
     const unsigned ring = ring_of(t.count());
-    return ring == kRings ? kUnknown : look_up(ring, std::min(t.count(), time_));
+    return ring == kRings ? kUnknown : look_up(ring, t.count());
   }
 
   /// The same for the times `now` - ago[i] ns, into values[i]. Most are of the ring of the one
@@ -59,12 +60,16 @@ class alignas(64) TimeSeries {
     int64_t from = 1, until = 0;  // what that ring answers for; at first nothing
     for (size_t i = 0; i < ago.size(); ++i) {
       const int64_t t = now.count() - ago[i];
+      if (t >= time_) {
+        values[i] = value_;
+        continue;
+      }
       if (t < from || t >= until) [[unlikely]] {
         ring = ring_of(t);
         from = ring == kRings ? std::numeric_limits<int64_t>::min() : reach_[ring];
-        until = ring == 0 ? std::numeric_limits<int64_t>::max() : reach_[ring - 1];
+        until = ring == 0 ? time_ : reach_[ring - 1];
       }
-      values[i] = ring == kRings ? kUnknown : look_up(ring, std::min(t, time_));
+      values[i] = ring == kRings ? kUnknown : look_up(ring, t);
     }
   }
 
