@@ -44,11 +44,12 @@ class Timer : public TimerLink {
 static_assert(sizeof(Timer) == 32, "two share a cache line");
 
 /// A hierarchy of wheels over ticks of 2^tick_shift ns that spans all of time. Wheel w has slots of
-/// 64^(w-1) ticks and covers two blocks of 64 slots: the one that the current tick lies in and the
-/// next. A timer is filed in the lowest wheel that covers its tick. Before time enters a slot of a
-/// higher wheel its timers are filed again, further down, each at most once per wheel: a few at a
-/// time by calls of advance() that have nothing else to do, for thousands at once would keep what
-/// is due waiting. Timers of one tick fire in the order in which they were scheduled.
+/// 256^(w-1) ticks and covers two blocks of 256 slots: the one that the current tick lies in and
+/// the next. A timer is filed in the lowest wheel that covers its tick. Before time enters a slot
+/// of a higher wheel its timers are filed again, further down, each at most once per wheel: a few
+/// for each timer that fires and by calls of advance() that fire none. Thousands at once would keep
+/// what is due waiting, and wait for the memory at every step from one timer to the next, which
+/// passes while others fire. Timers of one tick fire in the order in which they were scheduled.
 class TimerWheel {
  public:
   /// `start` >= 0: the wheel's time until the first advance.
@@ -80,7 +81,7 @@ class TimerWheel {
   }
 
   /// When to call advance() next; kNever if no timer is armed. The earliest deadline rounded up to
-  /// its tick, or, if that lies beyond the block of 64 ticks that advance() has reached, possibly
+  /// its tick, or, if that lies beyond the block of 256 ticks that advance() has reached, possibly
   /// the earlier start of the slot that it is filed in: advance() must be called then too, and may
   /// fire nothing.
   [[nodiscard]] Nanos next_deadline() const {
@@ -91,15 +92,20 @@ class TimerWheel {
   }
 
   /// Timers that advance(now) is going to fire, as far as they are known at a glance: the first of
-  /// each tick of the block of 64 that has been reached. For fetching what they will need.
+  /// each tick of the block of 256 that has been reached. For fetching what they will need.
   template <class F>
   void foresee(Nanos now, F&& visit) const {
     const uint64_t target = static_cast<uint64_t>(std::max<int64_t>(now.count(), 0)) >> shift_;
-    const uint64_t left = target >> kBits > current_ >> kBits ? kBlock - 1 : target % kBlock;
-    const unsigned first = place(1, current_) / kBlock * kBlock;
-    for (uint64_t due = occupied_[first / kBlock] & (~uint64_t{0} >> (kBlock - 1 - left)); due != 0;
-         due &= due - 1)
-      visit(static_cast<Timer&>(*slots_[first + static_cast<size_t>(std::countr_zero(due))].next_));
+    const uint64_t last = target >> kBits > current_ >> kBits ? kBlock - 1 : target % kBlock;
+    const size_t first = place(1, current_) / kBlock * kBlock;
+    for (size_t from = 0; from <= last; from += kWord) {
+      const uint64_t ahead = std::min<uint64_t>(last - from, kWord - 1);
+      uint64_t due = occupied_[(first + from) / kWord] & (~uint64_t{0} >> (kWord - 1 - ahead));
+      for (; due != 0; due &= due - 1) {
+        const size_t at = first + from + static_cast<size_t>(std::countr_zero(due));
+        visit(static_cast<Timer&>(*slots_[at].next_));
+      }
+    }
   }
 
   /// Fires timers whose deadline is `now` or earlier, never early and at most one tick late, in the
@@ -116,7 +122,8 @@ class TimerWheel {
         const uint64_t next = wheels_ != 0 ? next_tick() : 0;
         if (wheels_ == 0 || next > target) {
           current_ = target;
-          if (fired == 0) file_ahead();
+          if (fired == 0)
+            for (unsigned n = 0; n < kIdleAhead; ++n) file_ahead();
           return fired;
         }
         current_ = next;
@@ -127,26 +134,34 @@ class TimerWheel {
       __builtin_prefetch(timer.next_, 1);
       cancel(timer);
       on_expired(timer);
+      file_ahead();
     }
     return limit;
   }
 
  private:
-  static constexpr unsigned kBits = 6, kBlock = 1U << kBits, kSlots = 2 * kBlock;
-  // Wheel 0 is the list of timers that are due (its slot 0); eleven more cover 64 bits of ticks.
+  static constexpr unsigned kBits = 8, kBlock = 1U << kBits, kSlots = 2 * kBlock;
+  static constexpr unsigned kWord = 64;  // slots whose bits share a word
+  // Wheel 0 is the list of timers that are due (its slot 0); eight more cover 64 bits of ticks.
   static constexpr unsigned kWheels = 1 + (64 + kBits - 1) / kBits;
-  static constexpr unsigned kAhead = 8;  // timers filed again by a call that fires none
+  // Timers of each wheel filed again for one that fires, and so often by a call that fires none.
+  // One would keep pace while timers fire as fast as they are due; more catch up.
+  static constexpr unsigned kAhead = 1, kIdleAhead = 8;
 
   // Which of that wheel's blocks a tick lies in. Two shifts, as one of 66 is undefined.
   static uint64_t block(unsigned wheel, uint64_t tick) {
     return tick >> (wheel - 1) * kBits >> kBits;
+  }
+  // The lowest wheel whose block is longer than so many ticks (> 0).
+  static unsigned wheel_of(uint64_t ticks) {
+    return static_cast<unsigned>(std::bit_width(ticks) - 1) / kBits + 1;
   }
   // That wheel's slot of a tick, as an index into slots_.
   static unsigned place(unsigned wheel, uint64_t tick) {
     return wheel * kSlots + static_cast<unsigned>((tick >> (wheel - 1) * kBits) % kSlots);
   }
   [[nodiscard]] bool occupied(unsigned place) const {
-    return occupied_[place / kBlock] >> place % kBlock & 1;
+    return occupied_[place / kWord] >> place % kWord & 1;
   }
 
   // With which the earliest occupied slot begins, apart from the due list; there must be one.
@@ -155,13 +170,22 @@ class TimerWheel {
     for (unsigned left = wheels_ & ~1U; left != 0; left &= left - 1) {
       const auto wheel = static_cast<unsigned>(std::countr_zero(left));
       const uint64_t here = block(wheel, current_);
-      const uint64_t* halves = &occupied_[size_t{2} * wheel];
-      const uint64_t of = halves[here % 2] != 0 ? here : here + 1;
-      const auto index = static_cast<uint64_t>(std::countr_zero(halves[of % 2]));
+      uint64_t of = here;
+      unsigned index = first_of(wheel, of);
+      if (index == kBlock) index = first_of(wheel, ++of);
       next = std::min(next, (of << kBits | index) << (wheel - 1) * kBits);
       if (of == here) break;  // higher wheels' slots begin in later blocks of this wheel
     }
     return next;
+  }
+
+  // The first occupied slot of that wheel's block, counted from its beginning; kBlock: none.
+  [[nodiscard]] unsigned first_of(unsigned wheel, uint64_t block) const {
+    const size_t from = (wheel * kSlots + block % 2 * kBlock) / kWord;
+    for (unsigned w = 0; w < kBlock / kWord; ++w)
+      if (const uint64_t word = occupied_[from + w]; word != 0)
+        return w * kWord + static_cast<unsigned>(std::countr_zero(word));
+    return kBlock;
   }
 
   // The first tick that begins at that time or later.
@@ -169,24 +193,26 @@ class TimerWheel {
     return at.count() <= 0 ? 0 : ((static_cast<uint64_t>(at.count()) - 1) >> shift_) + 1;
   }
 
-  // In a wheel lower than `below`.
-  void file(Timer& timer, unsigned below = kWheels) {
+  void file(Timer& timer) {
     const uint64_t tick = tick_of(timer.deadline_);
-    const unsigned at = tick > current_ ? place_of(tick, below) : 0;
+    put(timer, tick > current_ ? place_of(tick) : 0);
+  }
+
+  void put(Timer& timer, unsigned at) {
     append(slots_[at], timer);
-    occupied_[at / kBlock] |= uint64_t{1} << at % kBlock;
+    occupied_[at / kWord] |= uint64_t{1} << at % kWord;
     wheels_ |= 1U << at / kSlots;
   }
 
   // Of a tick in the future.
-  [[nodiscard]] unsigned place_of(uint64_t tick, unsigned below) const {
-    // The lowest wheel with both ticks in one block; those below may reach the tick in their next.
-    unsigned top = static_cast<unsigned>(std::bit_width(tick ^ current_) - 1) / kBits + 1;
-    unsigned wheel = top;
-    while (wheel > 1 && block(wheel - 1, tick) == block(wheel - 1, current_) + 1) --wheel;
+  [[nodiscard]] unsigned place_of(uint64_t tick) const {
+    // A wheel covers at least 256 of its slots, and sometimes what the one above it begins with.
+    unsigned wheel = wheel_of(tick - current_);
+    if (wheel > 1 && block(wheel - 1, tick) == block(wheel - 1, current_) + 1) --wheel;
+    const unsigned top = wheel_of(tick ^ current_);  // the lowest with both ticks in one block
     unsigned at = place(wheel, tick);
     // Timers of the same tick that came earlier may still wait in a slot further up.
-    for (top = std::min(top, below - 1); wheel < top; ++wheel)
+    for (; wheel < top; ++wheel)
       if (const unsigned above = place(wheel + 1, tick); occupied(above)) at = above;
     return at;
   }
@@ -219,19 +245,19 @@ class TimerWheel {
     }
   }
 
-  // The same for some timers of the block that comes next.
+  // The same for a few timers of each wheel's block that comes next. What the next call needs is
+  // fetched meanwhile.
   void file_ahead() {
     for (unsigned left = wheels_ & ~3U; left != 0; left &= left - 1) {
       const auto wheel = static_cast<unsigned>(std::countr_zero(left));
       const unsigned at = place(wheel, (block(wheel - 1, current_) + 1) << (wheel - 1) * kBits);
-      if (!occupied(at)) continue;
       for (unsigned n = 0; n < kAhead && occupied(at); ++n) {
         auto& timer = static_cast<Timer&>(*slots_[at].next_);
         __builtin_prefetch(timer.next_->next_, 1);
         unlink(timer);
-        file(timer, wheel);
+        // Those of its tick that came earlier were ahead of it on the way here, too.
+        put(timer, place(wheel - 1, tick_of(timer.deadline_)));
       }
-      return;
     }
   }
 
@@ -252,15 +278,17 @@ class TimerWheel {
     slot.next_ = slot.prev_ = &slot;
     const auto at = static_cast<unsigned>(&slot - slots_.data());
     const unsigned wheel = at / kSlots;
-    occupied_[at / kBlock] &= ~(uint64_t{1} << at % kBlock);
-    if ((occupied_[size_t{2} * wheel] | occupied_[size_t{2} * wheel + 1]) == 0)
-      wheels_ &= ~(1U << wheel);
+    occupied_[at / kWord] &= ~(uint64_t{1} << at % kWord);
+    const uint64_t* words = &occupied_[size_t{wheel} * kSlots / kWord];
+    uint64_t any = 0;
+    for (unsigned w = 0; w < kSlots / kWord; ++w) any |= words[w];
+    if (any == 0) wheels_ &= ~(1U << wheel);
   }
 
   unsigned shift_;
-  unsigned wheels_ = 0;                           // bit i: wheel i is not empty
-  uint64_t current_;                              // tick that has been reached
-  std::array<uint64_t, 2 * kWheels> occupied_{};  // a bit per slot: it is not empty
+  unsigned wheels_ = 0;                                        // bit i: wheel i is not empty
+  uint64_t current_;                                           // tick that has been reached
+  std::array<uint64_t, kWheels * kSlots / kWord> occupied_{};  // a bit per slot: it is not empty
   std::array<TimerLink, kWheels * kSlots> slots_;
 };
 

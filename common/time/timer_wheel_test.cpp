@@ -37,9 +37,9 @@ class DeadlineList {
   [[nodiscard]] int64_t next_deadline() const {
     return queue_.empty() ? kNever.count() : queue_.begin()->first.first << shift_;
   }
-  // Whether the next deadline lies in the block of 64 ticks that has been reached.
+  // Whether the next deadline lies in the block of 256 ticks that has been reached.
   [[nodiscard]] bool exact() const {
-    return !queue_.empty() && queue_.begin()->first.first / 64 == current_ / 64;
+    return !queue_.empty() && queue_.begin()->first.first / 256 == current_ / 256;
   }
   [[nodiscard]] bool due(int64_t now) const {
     return !queue_.empty() && queue_.begin()->first.first <= std::max(now >> shift_, current_);
@@ -114,7 +114,7 @@ class Pair {
     ASSERT_EQ(next == kNever.count(), right == kNever.count());
     ASSERT_LE(next, right);
     if (oracle_.exact()) {
-      ASSERT_EQ(next, right) << "must be exact within 64 ticks";
+      ASSERT_EQ(next, right) << "must be exact within 256 ticks";
     }
   }
 
@@ -237,18 +237,18 @@ TEST(TimerWheel, ForeseesTheFirstTimerOfEachTickThatIsDueAndMovesNone) {
   for (int round = 0; round < 200; ++round) {
     TimerWheel wheel(0_ns, kShift);
     std::array<Timer, 100> timers;
-    for (Timer& t : timers) wheel.schedule(t, Nanos(1 + static_cast<int64_t>(random() % 3000)));
-    const Nanos reached(static_cast<int64_t>(random() % 1000));
+    for (Timer& t : timers) wheel.schedule(t, Nanos(1 + static_cast<int64_t>(random() % 12000)));
+    const Nanos reached(static_cast<int64_t>(random() % 4000));
     wheel.advance(reached, timers.size(), [](Timer&) {});
-    const Nanos now = reached + Nanos(static_cast<int64_t>(random() % 1500));
+    const Nanos now = reached + Nanos(static_cast<int64_t>(random() % 6000));
 
     std::vector<const Timer*> foreseen, fired;
     wheel.foresee(now, [&](const Timer& t) { foreseen.push_back(&t); });
-    // Of what fires, the first of each tick within the block of 64 ticks that was reached.
+    // Of what fires, the first of each tick within the block of 256 ticks that was reached.
     int64_t last = -1;
     wheel.advance(now, timers.size(), [&](Timer& t) {
       const int64_t tick = ((t.deadline().count() - 1) >> kShift) + 1;
-      if (tick != last && tick >> 6 == reached.count() >> kShift >> 6) fired.push_back(&t);
+      if (tick != last && tick >> 8 == reached.count() >> kShift >> 8) fired.push_back(&t);
       last = tick;
     });
     ASSERT_EQ(foreseen, fired);
@@ -258,19 +258,31 @@ TEST(TimerWheel, ForeseesTheFirstTimerOfEachTickThatIsDueAndMovesNone) {
 // What waits further up than the first wheel has a deadline known by its slot's begin alone.
 TEST(TimerWheel, CallsThatFireNoneFileTheNextBlocksTimersAFewAtATime) {
   TimerWheel wheel(0_ns, 0);
-  std::array<Timer, 40> timers;  // in the block of 192 to 255
-  for (Timer& t : timers) wheel.schedule(t, Nanos(200 + (&t - timers.data())));
-  wheel.advance(127_ns, 1, [](Timer&) {});
-  EXPECT_EQ(wheel.next_deadline(), 192_ns) << "it is not the next block yet";
+  std::array<Timer, 40> timers;  // in the block of 768 to 1023
+  for (Timer& t : timers) wheel.schedule(t, Nanos(800 + (&t - timers.data())));
+  wheel.advance(511_ns, 1, [](Timer&) {});
+  EXPECT_EQ(wheel.next_deadline(), 768_ns) << "it is not the next block yet";
   int calls = 0;
-  for (; wheel.next_deadline() < 200_ns && calls < 40; ++calls)
-    EXPECT_EQ(wheel.advance(150_ns, 1, [](Timer&) {}), 0U);
-  EXPECT_EQ(wheel.next_deadline(), 200_ns);
+  for (; wheel.next_deadline() < 800_ns && calls < 40; ++calls)
+    EXPECT_EQ(wheel.advance(600_ns, 1, [](Timer&) {}), 0U);
+  EXPECT_EQ(wheel.next_deadline(), 800_ns);
   EXPECT_GT(calls, 1);
   EXPECT_LT(calls, 40);
-  int64_t due = 200;
-  wheel.advance(300_ns, 40, [&](Timer& t) { EXPECT_EQ(t.deadline(), Nanos(due++)); });
-  EXPECT_EQ(due, 240);
+  int64_t due = 800;
+  wheel.advance(900_ns, 40, [&](Timer& t) { EXPECT_EQ(t.deadline(), Nanos(due++)); });
+  EXPECT_EQ(due, 840);
+}
+
+TEST(TimerWheel, OneThatFiresFilesOneOfTheNextBlock) {
+  TimerWheel wheel(500_ns, 0);
+  std::array<Timer, 5> far;  // in the block of 768 to 1023
+  for (Timer& t : far) wheel.schedule(t, 800_ns);
+  for (size_t fired = 1; fired <= far.size(); ++fired) {
+    Timer near;
+    wheel.schedule(near, 600_ns);
+    EXPECT_EQ(wheel.advance(600_ns, 1, [](Timer&) {}), 1U);
+    EXPECT_EQ(wheel.next_deadline(), fired < far.size() ? 768_ns : 800_ns) << fired;
+  }
 }
 
 TEST(TimerWheel, MayGoAwayBeforeItsTimers) {
