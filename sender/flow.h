@@ -40,20 +40,14 @@ enum class Stage : uint8_t {
   kClosing,  // FIN sent; retransmissions still go
 };
 
-struct Flow;
-
-/// Says whose it is when it fires; Timer::kind says what for.
-struct FlowTimer : Timer {
-  enum Purpose : uint32_t { kPacing, kRecovery };
-  Flow* flow = nullptr;
-};
-
-/// A packet and its ACK touch the first kHotLines cache lines and no more: timers, transport, round
+/// A packet and its ACK touch the first kHotLines cache lines and no more: timer, transport, round
 /// trip, law. Behind them lies what only the ends of a flow need, and strategies that watch it.
 struct alignas(64) Flow {
   static constexpr size_t kLine = 64, kHotLines = 7;
 
-  FlowTimer pacing;
+  Timer timer;                // of whichever comes first: send_at, recover_at, the time-out
+  Nanos send_at = kNever;     // nothing to send, or no room for it in the window: kNever
+  Nanos recover_at = kNever;  // a packet may count as lost, or a SYN can be tried again
   Pacer pacer;
 
   uint32_t id = 0;    // on the wire: index and generation
@@ -83,7 +77,6 @@ struct alignas(64) Flow {
   Nanos patience_from{0};        // the retransmission time-out counts from here
   uint64_t delivered = 0;        // B of payload
 
-  FlowTimer recovery;
   uint64_t lost_bytes = 0;
   double unpaid = 0;  // share of the pace that no budget pays for
   uint32_t delivered_packets = 0;
@@ -138,6 +131,5 @@ struct alignas(64) Flow {
   /// Whether it has something to send: an open flow has data or its FIN.
   [[nodiscard]] bool sendable() const { return !lost.empty() || stage == Stage::kOpen; }
 };
-static_assert(sizeof(FlowTimer) + sizeof(Pacer) == Flow::kLine, "pacing is the first line");
 
 }  // namespace turnpike::sender

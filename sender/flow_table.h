@@ -70,7 +70,7 @@ class FlowTable {
   }
 
   /// The flow that this is a part of, found without looking at it.
-  [[nodiscard]] const Flow& owner_of(const void* part) const {
+  [[nodiscard]] Flow& owner_of(const void* part) {
     const auto offset = reinterpret_cast<uintptr_t>(part) - reinterpret_cast<uintptr_t>(&flows_[0]);
     return flows_[offset / sizeof(Flow)];
   }

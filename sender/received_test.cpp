@@ -136,8 +136,8 @@ TEST(FlowTable, KnowsWhoseATimerIsWithoutLookingAtIt) {
   FlowTable table(5);
   for (int i = 0; i < 5; ++i) {
     const Flow& flow = *table.open();
-    EXPECT_EQ(&table.owner_of(&flow.pacing), &flow);
-    EXPECT_EQ(&table.owner_of(&flow.recovery), &flow);
+    EXPECT_EQ(&table.owner_of(&flow.timer), &flow);
+    EXPECT_EQ(&table.owner_of(&flow.instance), &flow);
   }
 }
 
@@ -148,9 +148,8 @@ TEST(FlowTable, WhatAPacketTouchesIsWhatIsFetchedForIt) {
                                reinterpret_cast<const std::byte*>(&flow));
   };
   constexpr size_t kHot = Flow::kHotLines * Flow::kLine;
-  EXPECT_EQ(at(flow.pacing), 0U);
+  EXPECT_EQ(at(flow.timer), 0U);
   EXPECT_LT(at(flow.rtt), at(flow.law_storage));
-  EXPECT_LT(at(flow.recovery), at(flow.law_storage));
   EXPECT_EQ(at(flow.law_storage) + FlowLaw::kMaxBytes, kHot);
   EXPECT_EQ(at(flow.member), kHot);
 }

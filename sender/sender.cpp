@@ -98,8 +98,8 @@ Nanos Sender::poll(Nanos now) {
   start_due(now);
   fetch_due(now);
   done += lane_.wheel.advance(now, kMaxTimers, [&](Timer& timer) {
-    auto& of_flow = static_cast<FlowTimer&>(timer);
-    by_index_[of_flow.flow->host]->source().on_timer(of_flow, now);
+    Flow& flow = lane_.flows.owner_of(&timer);
+    by_index_[flow.host]->source().on_timer(flow, now);
   });
   for (const auto& host : hosts_) {
     done += host->emit(now);

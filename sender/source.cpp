@@ -41,9 +41,6 @@ Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
   f.instance = event.instance;
   f.asked = event.at;
   f.path = parts_.paths.find(event.to, kind.ip_version, opened_++);
-  f.pacing.kind = FlowTimer::kPacing;
-  f.recovery.kind = FlowTimer::kRecovery;
-  f.pacing.flow = f.recovery.flow = &f;
   cut(f, event.bytes);
 
   f.law = kind.protocol->make_flow_law(kind.params, f.law_storage);
@@ -56,11 +53,8 @@ Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
   parts_.totals.active_flows.fetch_add(1, std::memory_order_relaxed);
   parts_.lane.groups[f.source].active_flows.fetch_add(1, std::memory_order_relaxed);
 
-  if (send_control(f, Kind::kSyn, now)) {
-    arm_recovery(f, kNever);
-  } else {
-    arm_recovery(f, now + kRetry);
-  }
+  if (!send_control(f, Kind::kSyn, now)) f.recover_at = now + kRetry;
+  arm(f);
   return f;
 }
 
@@ -84,6 +78,7 @@ void Source::stop(Flow& f, Nanos now) {
   if (f.stage != Stage::kOpen) return;
   FlowState state = state_of(f, now);
   wake(f, state);
+  arm(f);
 }
 
 void Source::wind_down(Flow& f, Nanos now) {
@@ -145,15 +140,14 @@ void Source::after_answer(Flow& f, const Acknowledged& done, FlowState& state) {
   } else {
     wake(f, state);
   }
-  arm_recovery(f, losses.next);
+  f.recover_at = losses.next;
+  arm(f);
 }
 
-void Source::on_timer(FlowTimer& timer, Nanos now) {
-  if (timer.kind == FlowTimer::kPacing) {
-    on_pacing(*timer.flow, now);
-  } else {
-    on_recovery(*timer.flow, now);
-  }
+void Source::on_timer(Flow& f, Nanos now) {
+  if (std::min(f.recover_at, timeout_at(f)) <= now) on_recovery(f, now);
+  if (f.send_at <= now && f.stage != Stage::kFree) on_pacing(f, now);
+  arm(f);
 }
 
 void Source::on_recovery(Flow& f, Nanos now) {
@@ -166,33 +160,33 @@ void Source::on_recovery(Flow& f, Nanos now) {
     parts_.totals.timeouts.add();
     losses.count += time_out(f, parts_.lane.records, ledger_.headroom(f), now);
   }
-  if (losses.count == 0 && f.stage != Stage::kOpening) {  // the timer was set too early
-    arm_recovery(f, losses.next);
-    return;
-  }
   parts_.totals.lost_packets.add(losses.count);
   ledger_.settle(f);
+  f.recover_at = losses.next;
 
   if (f.stage == Stage::kOpening) {
     // There is no rate yet: a SYN goes as soon as it is known to be needed.
     const bool sent = !f.lost.empty()       ? send_again(f, state_of(f, now)) > 0
                       : f.in_flight.empty() ? send_control(f, Kind::kSyn, now)
                                             : true;
-    arm_recovery(f, sent ? losses.next : now + kRetry);
+    if (!sent) f.recover_at = now + kRetry;
     return;
   }
   FlowState state = state_of(f, now);
   set_rate(f, state);
   wake(f, state);
-  arm_recovery(f, losses.next);
 }
 
-void Source::arm_recovery(Flow& f, Nanos next_loss) {
-  // A timer that is set too early fires, finds nothing to do and comes back here: cheaper than
-  // moving it with every ACK.
-  const Nanos at = std::min(timeout_at(f), next_loss);
-  if (at == kNever || (f.recovery.armed() && f.recovery.deadline() <= at)) return;
-  parts_.lane.wheel.schedule(f.recovery, at);
+void Source::arm(Flow& f) {
+  if (f.stage == Stage::kFree) return;
+  const Nanos recovery = std::min(f.recover_at, timeout_at(f));
+  if (f.send_at <= recovery) {
+    parts_.lane.wheel.adjust(f.timer, f.send_at);
+  } else if (!f.timer.armed() || f.timer.deadline() > recovery) {
+    // A timer that is set too early fires, finds nothing to do and comes back here: cheaper than
+    // moving it with every ACK.
+    parts_.lane.wheel.schedule(f.timer, recovery);
+  }
 }
 
 void Source::credit(Flow& f, const Acknowledged& done) {
@@ -233,8 +227,7 @@ void Source::finish(Flow& f, bool completed, Nanos now) {
       records.give_back(head);
     }
   }
-  parts_.lane.wheel.cancel(f.pacing);
-  parts_.lane.wheel.cancel(f.recovery);
+  parts_.lane.wheel.cancel(f.timer);
   report(f, completed, now);
   leave_budget(f);
   ledger_.left(f);

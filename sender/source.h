@@ -72,8 +72,8 @@ class Source {
   /// An answer to one of this host's flows; `port` is where it came to, `congestion` B long.
   void on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint16_t port, Nanos now);
 
-  /// A timer of one of this host's flows has fired.
-  void on_timer(FlowTimer& timer, Nanos now);
+  /// The timer of one of this host's flows has fired.
+  void on_timer(Flow& flow, Nanos now);
 
   [[nodiscard]] const Ledger& ledger() const { return ledger_; }
   [[nodiscard]] const metrics::Histogram& rtts() const { return rtts_; }
@@ -124,8 +124,9 @@ class Source {
   void set_rate(Flow& flow, const FlowState& state);
   [[nodiscard]] static bool at_floor(const Flow& flow);
   void wake(Flow& flow, FlowState& state);
-  void arm_pacing(Flow& flow, Nanos not_before, const FlowState& state);
-  void arm_recovery(Flow& flow, Nanos next_loss);
+  static void plan_sending(Flow& flow, Nanos not_before, const FlowState& state);
+  /// Sets the timer, after all that may have changed what it waits for.
+  void arm(Flow& flow);
   void credit(Flow& flow, const Acknowledged& done);
   void tell_strategy(Flow& flow, Nanos now);
   void leave_budget(Flow& flow);

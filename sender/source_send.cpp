@@ -33,7 +33,6 @@ void Source::on_pacing(Flow& f, Nanos now) {
     paused(f, idle, now);
   }
   Nanos not_before = now;
-  const bool was_idle = f.in_flight.empty();
   FlowState state = state_of(f, now);
   for (unsigned burst = 0; f.pacer.due() <= now && f.sendable() && window_open(f, state); ++burst) {
     if (burst == kMaxBurst) break;  // others are due as well; this one is again at once
@@ -50,18 +49,12 @@ void Source::on_pacing(Flow& f, Nanos now) {
     finish(f, !f.cut_short, now);  // what was to be sent again had arrived after all
     return;
   }
-  arm_pacing(f, not_before, state);
-  // Otherwise the time-out has been armed since the last answer, and no send makes it earlier.
-  if (was_idle || !f.recovery.armed()) arm_recovery(f, kNever);
+  plan_sending(f, not_before, state);
 }
 
-void Source::arm_pacing(Flow& f, Nanos not_before, const FlowState& state) {
-  if (!f.sendable() || !window_open(f, state)) {
-    parts_.lane.wheel.cancel(f.pacing);
-    return;
-  }
-  const Nanos at = std::max(f.pacer.due(), not_before);
-  parts_.lane.wheel.adjust(f.pacing, at);
+void Source::plan_sending(Flow& f, Nanos not_before, const FlowState& state) {
+  const bool may = f.sendable() && window_open(f, state);
+  f.send_at = may ? std::max(f.pacer.due(), not_before) : kNever;
 }
 
 void Source::paused(Flow& f, Nanos idle, Nanos now) {
@@ -72,14 +65,14 @@ void Source::paused(Flow& f, Nanos idle, Nanos now) {
 
 void Source::wake(Flow& f, FlowState& state) {
   const Nanos now = state.now;
-  if (!f.pacing.armed()) {
+  if (f.send_at == kNever) {
     if (f.pacer.due() < now) {
       paused(f, now - f.pacer.due(), now);
       update(f, state);
     }
     f.pacer.resume(now);
   }
-  arm_pacing(f, now, state);
+  plan_sending(f, now, state);
 }
 
 void Source::set_rate(Flow& f, const FlowState& state) {
