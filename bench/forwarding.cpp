@@ -122,8 +122,10 @@ Forwarding::Forwarding(const Load& load)
     Side& side = *sides_.emplace_back(std::make_unique<Side>(pool_.get(), load.links));
     for (unsigned i = 0; i < load.links; ++i) {
       std::vector<Front> fronts;
-      fronts.reserve(load.flows);
-      for (unsigned f = 0; f < load.flows; ++f) fronts.push_back(front_of(load, topology_, i, f));
+      const unsigned packets = std::max(load.flows, load.prepared);
+      fronts.reserve(packets);
+      for (unsigned p = 0; p < packets; ++p)
+        fronts.push_back(front_of(load, topology_, i, p % load.flows));
       frame_ = fronts.front().length;
       side.ports.push_back(std::make_unique<RefillPort>(side.buffers, std::move(fronts),
                                                         static_cast<uint16_t>(load.burst)));

@@ -24,6 +24,9 @@ struct Load {
   Traffic traffic = Traffic::kIpv4;
   unsigned burst = 32;
   unsigned flows = 1;    // addresses and ports, per port
+  // Packets to be sent over and over, per port, at least one of each flow. Many of them do not fit
+  // the caches, whatever the router makes of them.
+  unsigned prepared = 1;
   unsigned routes = 0;   // /24 or /48 beside the links' own
   unsigned links = 2;    // each receives; what one receives leaves by the next
   uint16_t frame = 60;   // B without FCS; congestion headers may need more

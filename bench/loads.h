@@ -17,6 +17,7 @@ inline constexpr Named kLoads[] = {
     {"ipv4/burst:1", {.traffic = Traffic::kIpv4, .burst = 1}},
     {"ipv4/flows:1000", {.traffic = Traffic::kIpv4, .flows = 1000}},
     {"ipv4/flows:100000", {.traffic = Traffic::kIpv4, .flows = 100'000}},
+    {"ipv4/prepared:100000", {.traffic = Traffic::kIpv4, .prepared = 100'000}},
     {"ipv4/routes:1000", {.traffic = Traffic::kIpv4, .flows = 1000, .routes = 1000}},
     {"ipv4/routes:1000000", {.traffic = Traffic::kIpv4, .flows = 100'000, .routes = 1'000'000}},
     {"ipv4/links:16", {.traffic = Traffic::kIpv4, .links = 16}},
@@ -29,6 +30,7 @@ inline constexpr Named kLoads[] = {
     {"priced/burst:8", {.traffic = Traffic::kPriced, .burst = 8, .flows = 64}},
     {"priced/burst:1", {.traffic = Traffic::kPriced, .burst = 1, .flows = 64}},
     {"priced/flows:100000", {.traffic = Traffic::kPriced, .flows = 100'000}},
+    {"priced/prepared:100000", {.traffic = Traffic::kPriced, .flows = 64, .prepared = 100'000}},
     {"priced/links:16", {.traffic = Traffic::kPriced, .flows = 64, .links = 16}},
     {"priced/links:256", {.traffic = Traffic::kPriced, .flows = 64, .links = 256}},
 };

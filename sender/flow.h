@@ -131,5 +131,7 @@ struct alignas(64) Flow {
   /// Whether it has something to send: an open flow has data or its FIN.
   [[nodiscard]] bool sendable() const { return !lost.empty() || stage == Stage::kOpen; }
 };
+static_assert(sizeof(Timer) + 2 * sizeof(Nanos) + sizeof(Pacer) == Flow::kLine,
+              "what a timer that fires needs first is the first line");
 
 }  // namespace turnpike::sender

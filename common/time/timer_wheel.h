@@ -28,20 +28,17 @@ class TimerLink {
 class Timer : public TimerLink {
  public:
   Timer() = default;
-  explicit Timer(uint32_t k) : kind(k) {}
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
   /// As last given to schedule(), ns.
   [[nodiscard]] Nanos deadline() const { return deadline_; }
 
-  uint32_t kind = 0;  // the owner's: what to do when it fires
-
  private:
   friend class TimerWheel;
   Nanos deadline_{0};
 };
-static_assert(sizeof(Timer) == 32, "two share a cache line");
+static_assert(sizeof(Timer) == 24);
 
 /// A hierarchy of wheels over ticks of 2^tick_shift ns that spans all of time. Wheel w has slots of
 /// 256^(w-1) ticks and covers two blocks of 256 slots: the one that the current tick lies in and
