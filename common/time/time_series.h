@@ -56,20 +56,21 @@ class alignas(64) TimeSeries {
   /// The same for the times `now` - ago[i] ns, into values[i]. Most are of the ring of the one
   /// before.
   void at(Nanos now, std::span<const uint32_t> ago, double* values) const {
-    unsigned ring = kRings;
+    unsigned ring = 0;
     int64_t from = 1, until = 0;  // what that ring answers for; at first nothing
     for (size_t i = 0; i < ago.size(); ++i) {
       const int64_t t = now.count() - ago[i];
-      if (t >= time_) {
-        values[i] = value_;
-        continue;
-      }
       if (t < from || t >= until) [[unlikely]] {
-        ring = ring_of(t);
-        from = ring == kRings ? std::numeric_limits<int64_t>::min() : reach_[ring];
+        const unsigned found = ring_of(t);
+        if (t >= time_ || found == kRings) {
+          values[i] = t >= time_ ? value_ : kUnknown;
+          continue;
+        }
+        ring = found;
+        from = reach_[ring];
         until = ring == 0 ? time_ : reach_[ring - 1];
       }
-      values[i] = ring == kRings ? kUnknown : look_up(ring, t);
+      values[i] = look_up(ring, t);
     }
   }
 

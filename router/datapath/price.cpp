@@ -31,6 +31,14 @@ uint32_t sum_of(const uint8_t* congestion, LinkLaw::Rewritten r) {
   return __builtin_bswap16(wire::sum_words({rewritten, static_cast<size_t>(r.end - r.begin)}));
 }
 
+// `f` of how a header's rewritten bytes are summed: of the usual width without asking each time.
+template <class F>
+auto with_sum(LinkLaw::Rewritten r, F&& f) {
+  if (r.end - r.begin == 4) [[likely]]
+    return f([at = r.begin](const uint8_t* congestion) { return word_of(congestion + at); });
+  return f([r](const uint8_t* congestion) { return sum_of(congestion, r); });
+}
+
 void mend(uint8_t* congestion, uint32_t before, uint32_t after) {
   uint8_t* at = checksum_before(congestion);
   uint16_t sum;
@@ -69,38 +77,39 @@ struct Priced {
   std::array<uint8_t, kBurst> at;
 
   Priced(const Burst& burst, uint32_t members, const EgressLink& link) {
-    // Copies, since the compiler takes any byte of a packet for one of theirs.
-    const LinkLaw::Rewritten rewritten = link.rewritten;
-    const uint8_t protocol = link.protocol;
+    with_sum(link.rewritten, [&](auto sum) { gather(burst, members, link.protocol, sum); });
+  }
+
+  /// Mends the checksums of what the law stamped; returns how many those are.
+  [[nodiscard]] uint64_t mend_all(LinkLaw::Rewritten rewritten) const {
+    return with_sum(rewritten, [&](auto sum) { return mend_each(sum); });
+  }
+
+ private:
+  // `protocol` is a copy, since the compiler takes any byte of a packet for one of the link's; so
+  // are the counts below.
+  template <class Sum>
+  void gather(const Burst& burst, uint32_t members, uint8_t protocol, Sum&& sum) {
     unsigned k = 0;
-    uint64_t sum = 0;
+    uint64_t offered = 0;
     for_each(members, [&](unsigned i) {
       const PacketInfo& p = burst.info[i];
       uint8_t* header = nullptr;
       if (p.congestion != 0 && p.protocol == protocol) {
         header = frame_of(burst.mbufs[i]) + p.congestion;
-        before[k] = sum_of(header, rewritten);
+        before[k] = sum(header);
       }
       new (&packets[k]) PricedPacket{.header = header, .size = p.size, .opens = p.has(kOpens)};
-      sum += p.size;
+      offered += p.size;
       at[k++] = static_cast<uint8_t>(i);
     });
     count = k;
-    bytes = sum;
+    bytes = offered;
   }
 
-  /// Mends the checksums of what the law stamped; returns how many those are.
-  [[nodiscard]] uint64_t mend_all(LinkLaw::Rewritten r) const {
-    // The usual width is known to the compiler.
-    if (r.end - r.begin == 4) [[likely]]
-      return mend_each([r](const uint8_t* congestion) { return word_of(congestion + r.begin); });
-    return mend_each([r](const uint8_t* congestion) { return sum_of(congestion, r); });
-  }
-
- private:
   template <class Sum>
   [[nodiscard]] uint64_t mend_each(Sum&& sum) const {
-    const unsigned n = count;  // a copy, as above
+    const unsigned n = count;
     uint64_t stamped = 0;
     for (unsigned k = 0; k < n; ++k) {
       const PricedPacket& p = packets[k];
