@@ -120,7 +120,7 @@ class TimerWheel {
         if (wheels_ == 0 || next > target) {
           current_ = target;
           if (fired == 0)
-            for (unsigned n = 0; n < kIdleAhead; ++n) file_ahead();
+            for (unsigned n = 0; n < kAhead; ++n) file_ahead();
           return fired;
         }
         current_ = next;
@@ -141,9 +141,9 @@ class TimerWheel {
   static constexpr unsigned kWord = 64;  // slots whose bits share a word
   // Wheel 0 is the list of timers that are due (its slot 0); eight more cover 64 bits of ticks.
   static constexpr unsigned kWheels = 1 + (64 + kBits - 1) / kBits;
-  // Timers of each wheel filed again for one that fires, and so often by a call that fires none.
-  // One would keep pace while timers fire as fast as they are due; more catch up.
-  static constexpr unsigned kAhead = 1, kIdleAhead = 8;
+  // As many timers of each wheel are filed again by a call that fires none. For each that fires it
+  // is one, which keeps pace: as many come closer as are scheduled anew.
+  static constexpr unsigned kAhead = 8;
 
   // Which of that wheel's blocks a tick lies in. Two shifts, as one of 66 is undefined.
   static uint64_t block(unsigned wheel, uint64_t tick) {
@@ -242,19 +242,18 @@ class TimerWheel {
     }
   }
 
-  // The same for a few timers of each wheel's block that comes next. What the next call needs is
+  // The same for one timer of each wheel's block that comes next. What the next call needs is
   // fetched meanwhile.
   void file_ahead() {
     for (unsigned left = wheels_ & ~3U; left != 0; left &= left - 1) {
       const auto wheel = static_cast<unsigned>(std::countr_zero(left));
       const unsigned at = place(wheel, (block(wheel - 1, current_) + 1) << (wheel - 1) * kBits);
-      for (unsigned n = 0; n < kAhead && occupied(at); ++n) {
-        auto& timer = static_cast<Timer&>(*slots_[at].next_);
-        __builtin_prefetch(timer.next_->next_, 1);
-        unlink(timer);
-        // Those of its tick that came earlier were ahead of it on the way here, too.
-        put(timer, place(wheel - 1, tick_of(timer.deadline_)));
-      }
+      if (!occupied(at)) continue;
+      auto& timer = static_cast<Timer&>(*slots_[at].next_);
+      __builtin_prefetch(timer.next_->next_, 1);
+      unlink(timer);
+      // Those of its tick that came earlier were ahead of it on the way here, too.
+      put(timer, place(wheel - 1, tick_of(timer.deadline_)));
     }
   }
 
