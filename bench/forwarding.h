@@ -23,7 +23,7 @@ enum class Traffic : uint8_t {
 struct Load {
   Traffic traffic = Traffic::kIpv4;
   unsigned burst = 32;
-  unsigned flows = 1;    // addresses and ports, per port
+  unsigned flows = 1;  // addresses and ports, per port
   // Packets to be sent over and over, per port, at least one of each flow. Many of them do not fit
   // the caches, whatever the router makes of them.
   unsigned prepared = 1;

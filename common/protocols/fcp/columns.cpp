@@ -60,7 +60,7 @@ void Columns::decode() {
   for (size_t k = 0; k < n; ++k) exchange[k] = wire::swap_be32(exchange[k]);
   uint32_t any = 0;
   for (size_t k = 0; k < n; ++k) any |= preload[k];
-  promises_ = any != 0;
+  promises = any != 0;
 }
 
 TURNPIKE_WIDEST
@@ -130,7 +130,7 @@ Columns::Totals Columns::total_of_many(const Terms& terms) {
   Totals all{.base = sum_of(worth.data(), n),
              .rtt = sum_of(known_rtt.data(), n),
              .rtt_count = sum_of(known.data(), n)};
-  if (promises_) {
+  if (promises) {
     // 1 + preload d/rtt must not be negative: a packet can take back no more than it brings.
     const double least = -1 / terms.d;
     for (size_t k = 0; k < n; ++k) {

@@ -58,13 +58,12 @@ class Columns {
   /// packets' byte order.
   void stamp(double link);
 
-  /// Whether any row promises anything, known after decode(). Nearly always none does: then nothing
-  /// is divided, and `promised` is not filled in.
-  [[nodiscard]] bool promises() const { return promises_; }
-
   [[nodiscard]] double balance_of(size_t k) const { return std::bit_cast<float>(balance[k]); }
 
   size_t count = 0;
+  // Whether any row promises anything, known after decode(). Nearly always none does: then nothing
+  // is divided, and `promised` is not filled in.
+  bool promises = false;
   // Where rows are done many at a time, those from `count` on, up to a multiple of eight, are
   // filled with what counts nothing.
   alignas(64) std::array<uint32_t, kMost> rtt_ns;
@@ -75,8 +74,6 @@ class Columns {
 
  private:
   static constexpr size_t kFew = 2;  // rows that are done sooner one by one
-
-  bool promises_ = false;
 
   [[nodiscard]] size_t rows() const;  // with those
   Totals total_of_few(const Terms& terms);

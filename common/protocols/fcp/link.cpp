@@ -131,7 +131,7 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
   sums[kRtt] = totals.rtt;
   sums[kRttCount] = totals.rtt_count;
   if (fading) {
-    if (rows.promises()) fade(shard, rows, average_rtt);
+    if (rows.promises) fade(shard, rows, average_rtt);
   } else {
     sums[kPromised] = totals.promised;
   }
