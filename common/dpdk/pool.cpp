@@ -34,7 +34,11 @@ rte_mempool* make_empty(const char* name, const PoolOptions& o, uint32_t cache) 
       rte_mempool_create_empty(name, o.mbufs, sizeof(rte_mbuf) + o.private_size + o.data_room,
                                cache, sizeof layout, o.socket, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
   if (pool == nullptr) return nullptr;
-  rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), nullptr);
+  if (const int failed = rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), nullptr)) {
+    rte_mempool_free(pool);
+    rte_errno = -failed;
+    return nullptr;
+  }
   rte_pktmbuf_pool_init(pool, &layout);
   return pool;
 }

@@ -203,7 +203,8 @@ class TimerWheel {
 
   // Of a tick in the future.
   [[nodiscard]] unsigned place_of(uint64_t tick) const {
-    // A wheel covers at least 256 of its slots, and sometimes what the one above it begins with.
+    // The lowest wheel that covers any tick so far ahead; the one below it may reach this one in
+    // its next block.
     unsigned wheel = wheel_of(tick - current_);
     if (wheel > 1 && block(wheel - 1, tick) == block(wheel - 1, current_) + 1) --wheel;
     const unsigned top = wheel_of(tick ^ current_);  // the lowest with both ticks in one block

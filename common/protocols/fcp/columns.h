@@ -34,7 +34,7 @@ class Columns {
   /// From the packets' byte order to the machine's.
   void decode();
 
-  /// Fills in `paid` where it holds the price a round trip ago, NaN where that is not known: the
+  /// Takes `paid` as the price a round trip ago, NaN where that is not known, and leaves there the
   /// lesser of that and the balance, or `today` where the packet knows no round trip.
   void pay_lesser(double today);
 
