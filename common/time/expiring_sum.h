@@ -49,15 +49,15 @@ class alignas(64) ExpiringSum {
   /// Adds at the time of the last advance.
   void add(const Values& v) {
     if (too_large(v)) close();
-    if (!is_open()) open_ = {now_, now_, {}};
+    if (!is_open()) open_.first = now_;
     open_.last = now_;
     accumulate(open_.sum, v);
   }
 
   /// The sums over contributions whose age was less than the window at the last advance.
   [[nodiscard]] Values totals() const {
-    Values sum;
-    for (size_t f = 0; f < Fields; ++f) sum[f] = older_[f] + recent_[f] + open_.sum[f];
+    Values sum = closed_;
+    accumulate(sum, open_.sum);
     return sum;
   }
 
@@ -80,20 +80,20 @@ class alignas(64) ExpiringSum {
   }
 
   static bool within(const Values& v, const Values& all, double part) {
-    bool is = true;
-    for (size_t f = 0; f < Fields; ++f) is &= !(std::fabs(v[f]) > part * std::fabs(all[f]));
-    return is;
+    int64_t beyond = 0;  // masks as wide as what is compared, for the compiler's vectors
+    for (size_t f = 0; f < Fields; ++f)
+      beyond |= -static_cast<int64_t>(std::fabs(v[f]) > part * std::fabs(all[f]));
+    return beyond == 0;
   }
 
   [[nodiscard]] bool is_open() const { return open_.first <= now_; }
 
   // Whether the open bucket would be more than its part with this.
   [[nodiscard]] bool too_large(const Values& v) const {
-    if (!is_open()) return false;
-    Values in = open_.sum, all = totals();
+    Values in = open_.sum, all = closed_;
     accumulate(in, v);
-    accumulate(all, v);
-    return !within(in, all, kPart);
+    accumulate(all, in);
+    return is_open() && !within(in, all, kPart);
   }
 
   void close() {
@@ -101,6 +101,7 @@ class alignas(64) ExpiringSum {
     if (head_ - tail_ == Buckets) merge();
     at(head_++) = open_;
     accumulate(recent_, open_.sum);
+    set_older(older_);
     open_ = kNone;
   }
 
@@ -108,7 +109,11 @@ class alignas(64) ExpiringSum {
   void drop() {
     while (tail_ < head_ && at(tail_).last <= begin_) ++tail_;
     if (tail_ >= flip_) settle();
-    older_ = tail_ < head_ ? part_after(begin_) : Values{};
+    set_older(tail_ < head_ ? part_after(begin_) : Values{});
+  }
+
+  void set_older(const Values& v) {
+    for (size_t f = 0; f < Fields; ++f) closed_[f] = (older_[f] = v[f]) + recent_[f];
   }
 
   // Of the buckets that hold sums up to flip_, what came after `time`, which cuts the first or not.
@@ -148,7 +153,7 @@ class alignas(64) ExpiringSum {
       }
       head_ = flip_ = to;
     }
-    older_ = part_after(begin_);
+    set_older(part_after(begin_));
   }
 
   [[nodiscard]] bool may_merge(const Bucket& b, uint64_t next, const Values& all,
@@ -166,6 +171,7 @@ class alignas(64) ExpiringSum {
 
   // What every packet touches comes first.
   Bucket open_ = kNone;  // of the newest contributions
+  Values closed_{};      // older_ and recent_
   Values older_{};       // of the buckets before flip_, what is in the window
   Values recent_{};      // the buckets from flip_ on
   int64_t now_ = -(int64_t{1} << 61);

@@ -50,27 +50,30 @@ class alignas(64) TimeSeries {
   [[nodiscard]] double at(Nanos t) const {
     if (t.count() >= time_) return value_;
     const unsigned ring = ring_of(t.count());
-    return ring == kRings ? kUnknown : look_up(ring, t.count());
+    return ring == kRings ? kUnknown : look_up(rings_[ring], shift(ring), t.count());
   }
 
   /// The same for the times `now` - ago[i] ns, into values[i]. Most are of the ring of the one
   /// before.
   void at(Nanos now, std::span<const uint32_t> ago, double* values) const {
-    unsigned ring = 0;
-    int64_t from = 1, until = 0;  // what that ring answers for; at first nothing
+    const Ring* bins = nullptr;
+    unsigned bits = 0;  // of time, below those that tell that ring's bins apart
+    int64_t from = 0;   // what it answers for, and how long; at first nothing
+    uint64_t span = 0;
     for (size_t i = 0; i < ago.size(); ++i) {
       const int64_t t = now.count() - ago[i];
-      if (t < from || t >= until) [[unlikely]] {
-        const unsigned found = ring_of(t);
-        if (t >= time_ || found == kRings) {
+      if (static_cast<uint64_t>(t - from) >= span) [[unlikely]] {
+        const unsigned ring = ring_of(t);
+        if (t >= time_ || ring == kRings) {
           values[i] = t >= time_ ? value_ : kUnknown;
           continue;
         }
-        ring = found;
+        bins = &rings_[ring];
+        bits = shift(ring);
         from = reach_[ring];
-        until = ring == 0 ? time_ : reach_[ring - 1];
+        span = static_cast<uint64_t>((ring == 0 ? time_ : reach_[ring - 1]) - from);
       }
-      values[i] = look_up(ring, t);
+      values[i] = look_up(*bins, bits, t);
     }
   }
 
@@ -99,12 +102,11 @@ class alignas(64) TimeSeries {
     while (ring < kRings && time < reach_[ring]) ++ring;
     return ring;
   }
-  [[nodiscard]] double look_up(unsigned ring, int64_t time) const {
-    const Ring& bins = rings_[ring];
-    const int64_t bin = time >> shift(ring);
+  static double look_up(const Ring& bins, unsigned bits, int64_t time) {
+    const auto bin = static_cast<uint64_t>(time >> bits);
     // Without a branch, which would go either way.
-    const int64_t later = bins[index(bin)].since > offset(time, shift(ring)) ? 1 : 0;
-    return bins[index(bin - later)].value;
+    const uint64_t later = bins[bin % Bins].since > offset(time, bits) ? 1 : 0;
+    return bins[(bin - later) % Bins].value;
   }
 
   // The bins in which nothing changed hold what changed last before them.

@@ -66,7 +66,7 @@ uint64_t admit_plain(Burst& burst, uint32_t members, const LinkState& state) {
   return offered;
 }
 
-// The law's view of a group, and where each packet is in the burst.
+// The law's view of a group: packet k of it is the k-th of the group's members.
 struct Priced {
   unsigned count = 0;
   uint64_t bytes = 0;
@@ -74,7 +74,6 @@ struct Priced {
     std::array<PricedPacket, kBurst> packets;
   };
   std::array<uint32_t, kBurst> before;  // sums of what the law may rewrite
-  std::array<uint8_t, kBurst> at;
 
   Priced(const Burst& burst, uint32_t members, const EgressLink& link) {
     with_sum(link.rewritten, [&](auto sum) { gather(burst, members, link.protocol, sum); });
@@ -101,7 +100,7 @@ struct Priced {
       }
       new (&packets[k]) PricedPacket{.header = header, .size = p.size, .opens = p.has(kOpens)};
       offered += p.size;
-      at[k++] = static_cast<uint8_t>(i);
+      ++k;
     });
     count = k;
     bytes = offered;
@@ -120,6 +119,13 @@ struct Priced {
     return stamped;
   }
 };
+
+// Calls f(packet, i) for each of a group with its place in the burst.
+template <class F>
+void for_each_of(Priced& priced, uint32_t members, F&& f) {
+  unsigned k = 0;
+  for_each(members, [&](unsigned i) { f(priced.packets[k++], i); });
+}
 
 /// A number for the packet's flow, so that two senders' first flows differ: what its header names,
 /// its ports, and what IPv4's source address is there, or a part of IPv6's destination.
@@ -150,9 +156,7 @@ void admit(Burst& burst, LinkGroup& group, const EgressLink& link, Priced& price
   room[0] = state.buffer - state.queue;
   for (unsigned c = 0; c < kMaxClasses && link.classes > 1; ++c)
     room[c] = state.buffer - state.queues[c];
-  for (unsigned k = 0; k < priced.count; ++k) {
-    PricedPacket& p = priced.packets[k];
-    const unsigned i = priced.at[k];
+  for_each_of(priced, group.members, [&](PricedPacket& p, unsigned i) {
     const unsigned c = link.classes > 1 ? std::min(link.law->classify(p), link.classes - 1) : 0;
     group.classes[i] = p.queue_class = static_cast<uint8_t>(c);
     p.admitted = p.size <= room[c];
@@ -161,23 +165,32 @@ void admit(Burst& burst, LinkGroup& group, const EgressLink& link, Priced& price
     } else {
       burst.drop(i, DropReason::kQueueFull);
     }
-  }
+  });
 }
 
 /// RFC 3168 section 5: what cannot be marked is dropped.
-void carry_out(Burst& burst, Priced& priced) {
-  for (unsigned k = 0; k < priced.count; ++k) {
-    PricedPacket& p = priced.packets[k];
-    if (p.verdict == Verdict::kPass || !p.admitted) continue;
-    const unsigned i = priced.at[k];
+void carry_out(Burst& burst, uint32_t members, Priced& priced) {
+  for_each_of(priced, members, [&](PricedPacket& p, unsigned i) {
+    if (p.verdict == Verdict::kPass || !p.admitted) return;
     const PacketInfo& info = burst.info[i];
-    if (info.has(kArp)) continue;  // no flow's: nobody would slow down
+    if (info.has(kArp)) return;  // no flow's: nobody would slow down
     if (p.verdict == Verdict::kSignal &&
         mark_congestion(frame_of(burst.mbufs[i]) + info.l3, info.has(kIpv6)))
-      continue;
+      return;
     p.admitted = false;
     burst.drop(i, DropReason::kEarlyDrop);
-  }
+  });
+}
+
+/// Drops those whose headers the law does not believe: bit k of `refused` is packet k.
+void refuse(Burst& burst, uint32_t members, Priced& priced, uint64_t refused) {
+  for_each_of(priced, members, [&](PricedPacket& p, unsigned i) {
+    if ((refused & 1) != 0) {
+      p.admitted = false;
+      burst.drop(i, DropReason::kBadCongestionHeader);
+    }
+    refused >>= 1;
+  });
 }
 
 }  // namespace
@@ -205,11 +218,9 @@ void price(Burst& burst, LinkGroup& group, Lane& lane) {
   const std::span<PricedPacket> packets(priced.packets.data(), priced.count);
   const Nanos now = lane.law_time(burst.now);
   const uint64_t refused = link.law->arrive(lane.index, packets, state, now);
-  for_each(static_cast<uint32_t>(refused), [&](unsigned k) {
-    packets[k].admitted = false;
-    burst.drop(priced.at[k], DropReason::kBadCongestionHeader);
-  });
-  if (link.judges) carry_out(burst, priced);
+  if (refused != 0) [[unlikely]]
+    refuse(burst, group.members, priced, refused);
+  if (link.judges) carry_out(burst, group.members, priced);
   // A packet that goes straight to the port departs as it arrives.
   if (link.departs && egress.hand_off == nullptr)
     depart_at_once(link, lane.index, packets, state, now);

@@ -48,15 +48,15 @@ TURNPIKE_WIDEST
 void Columns::decode() {
   const size_t n = rows();
   for (size_t k = count; k < n; ++k) {
-    rtt_ns[k] = price[k] = preload[k] = balance[k] = 0;
-    exchange[k] = wire::swap_be32(std::bit_cast<uint32_t>(1.0F));
-    sizes[k] = admits[k] = 0;
+    put_nothing(k);
     paid[k] = 0;
   }
-  for (size_t k = 0; k < n; ++k) rtt_ns[k] = wire::swap_be32(rtt_ns[k]);
-  for (size_t k = 0; k < n; ++k) price[k] = wire::swap_be32(price[k]);
-  for (size_t k = 0; k < n; ++k) preload[k] = wire::swap_be32(preload[k]);
-  for (size_t k = 0; k < n; ++k) balance[k] = wire::swap_be32(balance[k]);
+  for (size_t k = 0; k < n; ++k) {
+    rtt_ns[k] = wire::swap_be32(first_four_[k][0]);
+    price[k] = wire::swap_be32(first_four_[k][1]);
+    preload[k] = wire::swap_be32(first_four_[k][2]);
+    balance[k] = wire::swap_be32(first_four_[k][3]);
+  }
   for (size_t k = 0; k < n; ++k) exchange[k] = wire::swap_be32(exchange[k]);
   uint32_t any = 0;
   for (size_t k = 0; k < n; ++k) any |= preload[k];
@@ -79,6 +79,7 @@ Columns::Totals Columns::total(const Terms& terms) {
 
 Columns::Totals Columns::total_of_few(const Terms& terms) {
   Totals all;
+  uint64_t rtt_sum = 0;
   for (size_t k = 0; k < count; ++k) {
     promised[k] = 0;
     const Header h{rtt_ns[k], number(price[k]), number(preload[k]), number(balance[k]),
@@ -89,22 +90,20 @@ Columns::Totals Columns::total_of_few(const Terms& terms) {
       all.refused |= uint64_t{1} << k;
       continue;
     }
-    if (admits[k] == 0) continue;
-    promised[k] = pays * std::max(h.preload / rtt, -1 / terms.d);
+    if (sizes[k] == 0) continue;
+    promised[k] = pays * std::max(h.preload / rtt, -terms.per_d);
     all.base += pays;
     all.promised += promised[k];
-    all.rtt += h.rtt_ns == 0 ? 0 : rtt;
+    rtt_sum += h.rtt_ns;
     all.rtt_count += h.rtt_ns == 0 ? 0 : 1;
   }
+  all.rtt = static_cast<double>(rtt_sum) * 1e-9;
   return all;
 }
 
-TURNPIKE_WIDEST
-Columns::Totals Columns::total_of_many(const Terms& terms) {
-  const size_t n = rows();
-  // credible() of fcp/header.h
-  alignas(64) std::array<int32_t, kMost> sound;
-  for (size_t k = 0; k < n; ++k) {
+// credible() of fcp/header.h
+[[gnu::always_inline]] inline void Columns::judge(size_t rows, int32_t* sound) const {
+  for (size_t k = 0; k < rows; ++k) {
     const float change = number(preload[k]), rate = number(exchange[k]);
     sound[k] =
         amount(number(price[k]), kMaxPrice) & amount(number(balance[k]), kMaxPrice) &
@@ -112,38 +111,57 @@ Columns::Totals Columns::total_of_many(const Terms& terms) {
         static_cast<int32_t>(rate >= kLeastNormal) & static_cast<int32_t>(rate <= kMaxPrice) &
         (static_cast<int32_t>(rtt_ns[k] == 0) | static_cast<int32_t>(rtt_ns[k] >= kLeastRttNs));
   }
+}
 
-  alignas(64) std::array<double, kMost> rtt, worth, known_rtt, known;
-  alignas(64) std::array<int64_t, kMost> believed;
-  const double average_rtt = terms.average_rtt, most = terms.max_commitment;
-  for (size_t k = 0; k < n; ++k)
-    rtt[k] = rtt_ns[k] == 0 ? average_rtt : static_cast<double>(rtt_ns[k]) * 1e-9;
+[[gnu::always_inline]] inline double round_trip(uint32_t ns, double average) {
+  return ns == 0 ? average : static_cast<double>(ns) * 1e-9;
+}
+
+[[gnu::always_inline]] inline void Columns::judge_promises(size_t rows, const Terms& terms,
+                                                           int32_t* sound) const {
+  const double average = terms.average_rtt, most = terms.max_commitment;
+  for (size_t k = 0; k < rows; ++k) {
+    const double rtt = round_trip(rtt_ns[k], average), pays = paid[k] * sizes[k];
+    sound[k] &= static_cast<int32_t>(pays * number(preload[k]) <= most * rtt);
+  }
+}
+
+[[gnu::always_inline]] inline double Columns::sum_promises(size_t rows, const Terms& terms,
+                                                           const double* worth) {
+  // 1 + preload d/rtt must not be negative: a packet can take back no more than it brings.
+  const double average = terms.average_rtt, least = -terms.per_d;
+  for (size_t k = 0; k < rows; ++k) {
+    const double rtt = round_trip(rtt_ns[k], average);
+    const double change = std::max(number(preload[k]) / rtt, least);
+    promised[k] = worth[k] != 0 ? worth[k] * change : 0;
+  }
+  return sum_of(promised.data(), rows);
+}
+
+TURNPIKE_WIDEST
+Columns::Totals Columns::total_of_many(const Terms& terms) {
+  const size_t n = rows();
+  alignas(64) std::array<int32_t, kMost> sound;
+  judge(n, sound.data());
+  if (promises) judge_promises(n, terms, sound.data());
+  int32_t every = 1;
+  for (size_t k = 0; k < n; ++k) every &= sound[k];
+
+  alignas(64) std::array<double, kMost> worth;
+  for (size_t k = 0; k < n; ++k) worth[k] = sound[k] != 0 ? paid[k] * sizes[k] : 0;
+  uint64_t rtt_sum = 0;
+  uint32_t known = 0;
   for (size_t k = 0; k < n; ++k) {
-    const double pays = paid[k] * sizes[k];
-    believed[k] = sound[k] & static_cast<int64_t>(pays * number(preload[k]) <= most * rtt[k]);
-    const bool counted = (believed[k] & admits[k]) != 0;
-    worth[k] = counted ? pays : 0;
-    known[k] = counted && rtt_ns[k] != 0 ? 1 : 0;
-    known_rtt[k] = counted && rtt_ns[k] != 0 ? rtt[k] : 0;
+    const bool counted = sound[k] != 0 && sizes[k] != 0;
+    rtt_sum += counted ? rtt_ns[k] : 0;
+    known += counted && rtt_ns[k] != 0 ? 1 : 0;
   }
-
   Totals all{.base = sum_of(worth.data(), n),
-             .rtt = sum_of(known_rtt.data(), n),
-             .rtt_count = sum_of(known.data(), n)};
-  if (promises) {
-    // 1 + preload d/rtt must not be negative: a packet can take back no more than it brings.
-    const double least = -1 / terms.d;
-    for (size_t k = 0; k < n; ++k) {
-      const double change = std::max(number(preload[k]) / rtt[k], least);
-      promised[k] = worth[k] != 0 ? worth[k] * change : 0;
-    }
-    all.promised = sum_of(promised.data(), n);
-  }
-  int64_t every = 1;
-  for (size_t k = 0; k < n; ++k) every &= believed[k];
+             .rtt = static_cast<double>(rtt_sum) * 1e-9,
+             .rtt_count = static_cast<double>(known)};
+  if (promises) all.promised = sum_promises(n, terms, worth.data());
   if (every == 0) [[unlikely]]
-    for (size_t k = 0; k < count; ++k)
-      all.refused |= (~static_cast<uint64_t>(believed[k]) & 1) << k;
+    for (size_t k = 0; k < count; ++k) all.refused |= uint64_t{sound[k] == 0} << k;
   return all;
 }
 

@@ -20,18 +20,24 @@ class Columns {
   static constexpr size_t kMost = 64;  // rows
 
   /// Makes row `k` of a packet's header as it stands in the packet; rows are made in order, then
-  /// `count` is set. `size` in B; one that is not admitted is judged but not counted.
-  void put(size_t k, const uint8_t* header, uint32_t size, bool admitted) {
-    std::memcpy(&rtt_ns[k], header + kRttOffset, 4);
-    std::memcpy(&price[k], header + kPriceOffset, 4);
-    std::memcpy(&preload[k], header + kPreloadOffset, 4);
-    std::memcpy(&balance[k], header + kBalanceOffset, 4);
+  /// `count` is set. `size` in B; 0 of a packet that is not admitted: it is judged but not counted.
+  void put(size_t k, const uint8_t* header, uint32_t size) {
+    static_assert(kRttOffset == 0 && kPriceOffset == 4 && kPreloadOffset == 8 &&
+                  kBalanceOffset == 12 && kExchangeOffset == 16);
+    std::memcpy(&first_four_[k], header, sizeof first_four_[k]);
     std::memcpy(&exchange[k], header + kExchangeOffset, 4);
     sizes[k] = static_cast<int32_t>(size);
-    admits[k] = admitted ? 1 : 0;
   }
+  /// A row that is credible and counts nothing, in place of a packet without a header.
+  void put_nothing(size_t k) {
+    first_four_[k] = {};
+    exchange[k] = wire::swap_be32(std::bit_cast<uint32_t>(1.0F));
+    sizes[k] = 0;
+  }
+  /// Row `k` of a SYN, whatever it says of a round trip: none is known yet.
+  void forget_round_trip(size_t k) { first_four_[k][0] = 0; }
 
-  /// From the packets' byte order to the machine's.
+  /// From packets to columns, and from their byte order to the machine's.
   void decode();
 
   /// Takes `paid` as the price a round trip ago, NaN where that is not known, and leaves there the
@@ -39,11 +45,11 @@ class Columns {
   void pay_lesser(double today);
 
   struct Terms {
-    double d;               // s, the window
+    double per_d;           // 1/s, d is the window
     double average_rtt;     // s, what a packet without a round trip is reckoned with
     double max_commitment;  // $/s that one packet may promise
   };
-  /// Sums over the rows that are admitted and credible (see fcp/link.h).
+  /// Sums over the rows that are counted and credible (see fcp/link.h).
   struct Totals {
     double base = 0;      // sum of pi size
     double promised = 0;  // sum of pi size preload / rtt
@@ -57,6 +63,10 @@ class Columns {
   /// Adds the link's price to what each row's path costs so far: `price` afterwards, in the
   /// packets' byte order.
   void stamp(double link);
+  /// Then into the packet's header.
+  void write_price(size_t k, uint8_t* header) const {
+    std::memcpy(header + kPriceOffset, &price[k], sizeof price[k]);
+  }
 
   [[nodiscard]] double balance_of(size_t k) const { return std::bit_cast<float>(balance[k]); }
 
@@ -68,7 +78,7 @@ class Columns {
   // filled with what counts nothing.
   alignas(64) std::array<uint32_t, kMost> rtt_ns;
   alignas(64) std::array<uint32_t, kMost> price, preload, balance, exchange;  // bits of binary32
-  alignas(64) std::array<int32_t, kMost> sizes, admits;                       // B; 1: yes, 0: no
+  alignas(64) std::array<int32_t, kMost> sizes;                               // B; 0: not counted
   alignas(64) std::array<double, kMost> paid;  // pi, $/B, to be filled in before total()
   alignas(64) std::array<double, kMost> promised;
 
@@ -78,6 +88,11 @@ class Columns {
   [[nodiscard]] size_t rows() const;  // with those
   Totals total_of_few(const Terms& terms);
   Totals total_of_many(const Terms& terms);
+  void judge(size_t rows, int32_t* sound) const;
+  void judge_promises(size_t rows, const Terms& terms, int32_t* sound) const;
+  double sum_promises(size_t rows, const Terms& terms, const double* worth);
+
+  alignas(64) std::array<std::array<uint32_t, 4>, kMost> first_four_;  // as they stand in packets
 };
 
 }  // namespace turnpike::fcp

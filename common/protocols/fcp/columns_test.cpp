@@ -11,7 +11,7 @@
 namespace turnpike::fcp {
 namespace {
 
-constexpr Columns::Terms kTerms{.d = 0.04, .average_rtt = 0.02, .max_commitment = 1e6};
+constexpr Columns::Terms kTerms{.per_d = 25, .average_rtt = 0.02, .max_commitment = 1e6};
 
 struct Row {
   Header header;
@@ -61,7 +61,7 @@ void add(Columns& columns, const Row& row) {
   uint8_t bytes[kHeaderSize];
   store(row.header, bytes);
   columns.paid[columns.count] = row.paid;
-  columns.put(columns.count++, bytes, row.size, row.admitted);
+  columns.put(columns.count++, bytes, row.admitted ? row.size : 0);
 }
 
 TEST(Columns, ManyRowsTotalWhatTheyDoOneByOne) {

@@ -16,39 +16,25 @@ Link::Link(ParamValues params, unsigned shards, uint64_t seed)
       past_price_(static_cast<PastPrice>(params_[kPastPrice])),
       storage_(std::make_unique<Shard[]>(shards)) {
   shards_ = {storage_.get(), shards};
-  for (Shard& s : shards_) s.d = window_of(Sums{});
+  for (Shard& s : shards_) s.set_window(window_of(Sums{}));
   for (unsigned i = 0; i < shards; ++i) shards_[i].random = SplitMix64(seed, i).next() | 1;
 }
 
 // pi of equation 3. A SYN has paid nothing yet and knows no round trip: it counts at today's price.
 // The minimum with the balance keeps each link to its own share of a path's spend.
-void Link::value(const Shard& shard, Columns& rows, uint64_t opening, Nanos now) const {
+void Link::value(const Shard& shard, Columns& rows, Nanos now) const {
   const double today = shard.price;
   if (past_price_ != PastPrice::kBalance)
     shard.history.at(now, {rows.rtt_ns.data(), rows.count}, rows.paid.data());
   if (past_price_ == PastPrice::kLesser) {
     rows.pay_lesser(today);
-  } else {
-    for (size_t k = 0; k < rows.count; ++k) {
-      if (past_price_ == PastPrice::kBalance || std::isnan(rows.paid[k]))
-        rows.paid[k] = rows.balance_of(k);
-      if (rows.rtt_ns[k] == 0) rows.paid[k] = today;
-    }
+    return;
   }
-  for (; opening != 0; opening &= opening - 1)
-    rows.paid[static_cast<size_t>(std::countr_zero(opening))] = today;
-}
-
-Link::Sums Link::sum_of(const Sums& a, const Sums& b) {
-  Sums sum;
-  for (size_t f = 0; f < kFields; ++f) sum[f] = a[f] + b[f];
-  return sum;
-}
-
-Link::Sums Link::own_sums(const Shard& shard) const {
-  Sums sums = shard.window.totals();
-  sums[kPromised] += shard.credit.total();
-  return sums;
+  for (size_t k = 0; k < rows.count; ++k) {
+    if (past_price_ == PastPrice::kBalance || std::isnan(rows.paid[k]))
+      rows.paid[k] = rows.balance_of(k);
+    if (rows.rtt_ns[k] == 0) rows.paid[k] = today;
+  }
 }
 
 void Link::fade(Shard& shard, const Columns& rows, double average_rtt) {
@@ -61,7 +47,6 @@ void Link::fade(Shard& shard, const Columns& rows, double average_rtt) {
 
 // A disturbance for experiments: a factor drawn anew for every price (figure 8).
 double Link::noise(Shard& shard, Nanos now) const {
-  if (params_[kNoise] == 0) return 1;
   if (now.count() % from_seconds(params_[kNoiseEvery]).count() >=
       from_seconds(params_[kNoiseFor]).count())
     return 1;
@@ -71,8 +56,13 @@ double Link::noise(Shard& shard, Nanos now) const {
   return 1 + params_[kNoise] * (static_cast<double>(shard.random >> 11) * 0x1p-52 - 1);
 }
 
-Link::Sums Link::others_sums(unsigned shard) const {
-  Sums sums{};
+Link::Sums Link::own_sums(const Shard& shard) const {
+  Sums sums = shard.window.totals();
+  if (credit_ == Credit::kFading) sums[kPromised] += shard.credit.total();
+  return sums;
+}
+
+Link::Sums Link::with_others(Sums sums, unsigned shard) const {
   for (unsigned i = 0; i < shards_.size(); ++i) {
     if (i == shard) continue;
     for (size_t f = 0; f < kFields; ++f)
@@ -88,11 +78,11 @@ Nanos Link::window_of(const Sums& all) const {
       std::clamp(params_[kWindow] * average_rtt, params_[kMinWindow], params_[kMaxWindow]));
 }
 
-double Link::price_of(double incoming, double unpriced, double d, const LinkState& link) const {
+double Link::price_of(double incoming, double unpriced, double per_d, const LinkState& link) const {
   // Unpriced traffic may take all of the link, but the price must stay a number.
-  const double capacity = std::max(link.capacity - unpriced / d, 0.01 * link.capacity);
+  const double capacity = std::max(link.capacity - unpriced * per_d, 0.01 * link.capacity);
   const double usable =
-      std::max(capacity - params_[kAlpha] * link.queue / d, params_[kFloor] * capacity);
+      std::max(capacity - params_[kAlpha] * link.queue * per_d, params_[kFloor] * capacity);
   return std::clamp<double>(incoming / usable, kMinPrice.count(), kMaxPrice);
 }
 
@@ -102,55 +92,50 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
   shard.window.advance(now, shard.d);
   const bool fading = credit_ == Credit::kFading;
   if (fading) shard.credit.advance(now, shard.d);
-  double d = to_seconds(shard.d);
-  const double average_rtt = d / params_[kWindow];
+  const double average_rtt = to_seconds(shard.d) / params_[kWindow];
 
-  Sums sums{};
-  Columns rows;
-  std::array<uint8_t, Columns::kMost> at;  // row's place in the burst
-  uint64_t opening = 0;                    // rows
+  Columns rows;  // one for each packet
   bool all_admitted = true;
-  size_t n = 0;
-  for (size_t i = 0; i < burst.size(); ++i) {
-    const PricedPacket& p = burst[i];
-    if (p.header == nullptr) {
-      if (p.admitted) sums[kUnpriced] += p.size;
+  size_t unpriced = 0;
+  uint64_t unpriced_bytes = 0;
+  for (size_t k = 0; k < burst.size(); ++k) {
+    const PricedPacket& p = burst[k];
+    const uint32_t counted = p.admitted ? p.size : 0;
+    all_admitted &= p.admitted;
+    if (p.header == nullptr) [[unlikely]] {
+      ++unpriced;
+      unpriced_bytes += counted;
+      rows.put_nothing(k);
       continue;
     }
-    at[n] = static_cast<uint8_t>(i);
-    opening |= uint64_t{p.opens} << n;
-    all_admitted &= p.admitted;
-    rows.put(n++, p.header, p.size, p.admitted);
+    rows.put(k, p.header, counted);
+    if (p.opens) [[unlikely]]
+      rows.forget_round_trip(k);
   }
-  rows.count = n;
+  rows.count = unpriced < burst.size() ? burst.size() : 0;
   rows.decode();
-  value(shard, rows, opening, now);
-  const Columns::Totals totals =
-      rows.total({.d = d, .average_rtt = average_rtt, .max_commitment = params_[kMaxCommitment]});
-  sums[kBase] = totals.base;
-  sums[kRtt] = totals.rtt;
-  sums[kRttCount] = totals.rtt_count;
-  if (fading) {
-    if (rows.promises) fade(shard, rows, average_rtt);
-  } else {
-    sums[kPromised] = totals.promised;
-  }
-  shard.window.add(sums);
+  value(shard, rows, now);
+  const Columns::Totals totals = rows.total({.per_d = shard.per_d,
+                                             .average_rtt = average_rtt,
+                                             .max_commitment = params_[kMaxCommitment]});
+  if (fading && rows.promises) fade(shard, rows, average_rtt);
+  shard.window.add({totals.base, fading ? 0 : totals.promised, totals.rtt, totals.rtt_count,
+                    static_cast<double>(unpriced_bytes)});
 
-  const Sums others = others_sums(index);
-  Sums own = own_sums(shard), all = sum_of(own, others);
+  Sums own = own_sums(shard), all = with_others(own, index);
   // A window grows no faster than time passes: what it would reach back to is forgotten.
   const Nanos window = std::min(window_of(all), shard.d + (now - shard.last));
   shard.last = now;
-  if (window != shard.d) {
-    shard.d = window;
+  if (std::abs((window - shard.d).count()) > shard.d.count() / kWindowParts) {
+    shard.set_window(window);
     shard.window.advance(now, window);
     own = own_sums(shard);
-    all = sum_of(own, others);
-    d = to_seconds(window);
+    all = with_others(own, index);
   }
-  const double incoming = std::max(all[kBase] / d + all[kPromised], 0.0);
-  shard.price = price_of(incoming, all[kUnpriced], d, link) * noise(shard, now);
+  const double incoming = std::max(all[kBase] * shard.per_d + all[kPromised], 0.0);
+  shard.price = price_of(incoming, all[kUnpriced], shard.per_d, link);
+  if (params_[kNoise] != 0) [[unlikely]]
+    shard.price *= noise(shard, now);
   if (!burst.empty()) shard.history.record(now, shard.price);  // what nobody paid is no past price
 
   for (size_t f = 0; f < kFields; ++f)
@@ -159,15 +144,17 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
   shard.published.incoming.store(incoming, std::memory_order_relaxed);
 
   rows.stamp(shard.price);
-  const bool all_stamped = all_admitted && totals.refused == 0;
+  if (all_admitted && unpriced == 0 && totals.refused == 0) [[likely]] {
+    for (size_t k = 0; k < burst.size(); ++k) rows.write_price(k, burst[k].header);
+    return 0;
+  }
   uint64_t refused = 0;
-  for (size_t k = 0; k < n; ++k) {
-    const PricedPacket& p = burst[at[k]];
-    if (all_stamped || (p.admitted && (totals.refused >> k & 1) == 0)) {
-      std::memcpy(p.header + kPriceOffset, &rows.price[k], sizeof rows.price[k]);
-    } else if ((totals.refused >> k & 1) != 0) {
-      refused |= uint64_t{1} << at[k];
-    }
+  for (size_t k = 0; k < burst.size(); ++k) {
+    const PricedPacket& p = burst[k];
+    if ((totals.refused >> k & 1) != 0)
+      refused |= uint64_t{1} << k;
+    else if (p.header != nullptr && p.admitted)
+      rows.write_price(k, p.header);
   }
   return refused;
 }

@@ -46,6 +46,10 @@ class Link final : public LinkLaw {
   enum Field : size_t { kBase, kPromised, kRtt, kRttCount, kUnpriced, kFields };
   using Sums = std::array<double, kFields>;
 
+  // By less than this part of itself the window does not follow the round trip times, whose average
+  // moves a little with every packet; the sums tell the ages of packets apart no more finely.
+  static constexpr int64_t kWindowParts = 1024;
+
   // What one lcore accumulates, and on a line of its own what the others read.
   struct alignas(64) Shard {
     ExpiringSum<kFields> window;
@@ -53,6 +57,7 @@ class Link final : public LinkLaw {
     TimeSeries<> history;
     double price = kMinPrice.count();
     Nanos d{0};
+    double per_d = 0;     // 1/s
     Nanos last{0};        // arrival
     uint64_t random = 0;  // state of the noise, not 0 once it is seeded
 
@@ -62,16 +67,20 @@ class Link final : public LinkLaw {
       std::atomic<double> incoming{0};
     } published;
     static_assert(sizeof(Published) == 64, "all that the others read, and nothing else");
+
+    void set_window(Nanos window) {
+      d = window;
+      per_d = 1 / to_seconds(window);
+    }
   };
 
-  static Sums sum_of(const Sums& a, const Sums& b);
   [[nodiscard]] Sums own_sums(const Shard& shard) const;
-  [[nodiscard]] Sums others_sums(unsigned shard) const;
+  [[nodiscard]] Sums with_others(Sums own, unsigned shard) const;
   [[nodiscard]] Nanos window_of(const Sums& all) const;  // d
   [[nodiscard]] double noise(Shard& shard, Nanos now) const;
-  void value(const Shard& shard, Columns& rows, uint64_t opening, Nanos now) const;
+  void value(const Shard& shard, Columns& rows, Nanos now) const;
   static void fade(Shard& shard, const Columns& rows, double average_rtt);
-  [[nodiscard]] double price_of(double incoming, double unpriced, double d,
+  [[nodiscard]] double price_of(double incoming, double unpriced, double per_d,
                                 const LinkState& link) const;
 
   ParamValues params_;
