@@ -3,11 +3,13 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include <rte_mbuf.h>
 
 #include "common/dpdk/queue_pair.h"
+#include "router/datapath/burst.h"
 #include "router/datapath/egress_link.h"
 
 namespace turnpike::router {
@@ -31,6 +33,20 @@ class alignas(64) PortSender {
     }
     mbufs_[count_] = m;
     sizes_[count_++] = size;
+  }
+
+  /// The same for these packets of a burst.
+  void append(const Burst& burst, uint32_t leaving) {
+    if (count_ + static_cast<size_t>(std::popcount(leaving)) > kSlots) [[unlikely]] {
+      for_each(leaving, [&](unsigned i) { append(burst.mbufs[i], burst.info[i].size, burst.now); });
+      return;
+    }
+    size_t n = count_;
+    for_each(leaving, [&](unsigned i) {
+      mbufs_[n] = burst.mbufs[i];
+      sizes_[n++] = burst.info[i].size;
+    });
+    count_ = n;
   }
 
   void flush(Nanos now);

@@ -69,14 +69,14 @@ uint64_t admit_plain(Burst& burst, uint32_t members, const LinkState& state) {
 // The law's view of a group: packet k of it is the k-th of the group's members.
 struct Priced {
   unsigned count = 0;
-  uint64_t bytes = 0;
   union {  // not made before there is something to put there
     std::array<PricedPacket, kBurst> packets;
   };
   std::array<uint32_t, kBurst> before;  // sums of what the law may rewrite
 
-  Priced(const Burst& burst, uint32_t members, const EgressLink& link) {
-    with_sum(link.rewritten, [&](auto sum) { gather(burst, members, link.protocol, sum); });
+  /// Counts the group's bytes on the way.
+  Priced(const Burst& burst, LinkGroup& group, const EgressLink& link) {
+    with_sum(link.rewritten, [&](auto sum) { gather(burst, group, link.protocol, sum); });
   }
 
   /// Mends the checksums of what the law stamped; returns how many those are.
@@ -88,10 +88,10 @@ struct Priced {
   // `protocol` is a copy, since the compiler takes any byte of a packet for one of the link's; so
   // are the counts below.
   template <class Sum>
-  void gather(const Burst& burst, uint32_t members, uint8_t protocol, Sum&& sum) {
+  void gather(const Burst& burst, LinkGroup& group, uint8_t protocol, Sum&& sum) {
     unsigned k = 0;
-    uint64_t offered = 0;
-    for_each(members, [&](unsigned i) {
+    uint64_t bytes = 0;
+    for_each(group.members, [&](unsigned i) {
       const PacketInfo& p = burst.info[i];
       uint8_t* header = nullptr;
       if (p.congestion != 0 && p.protocol == protocol) {
@@ -99,11 +99,11 @@ struct Priced {
         before[k] = sum(header);
       }
       new (&packets[k]) PricedPacket{.header = header, .size = p.size, .opens = p.has(kOpens)};
-      offered += p.size;
+      bytes += p.size;
       ++k;
     });
     count = k;
-    bytes = offered;
+    group.bytes = bytes;
   }
 
   template <class Sum>
@@ -208,11 +208,14 @@ void price(Burst& burst, LinkGroup& group, Lane& lane) {
   EgressLink& link = *egress.link;
   const LinkState state = state_of(link, egress.backlog(burst.now));
   group.backlog = state.queue;
-  if (!link.law) return egress.shard->offered_bytes.add(admit_plain(burst, group.members, state));
-
-  Priced priced(burst, group.members, link);
-  egress.shard->offered_bytes.add(priced.bytes);
-  if (link.classes > 1 || static_cast<double>(priced.bytes) > state.buffer - state.queue)
+  if (!link.law) {
+    group.bytes = admit_plain(burst, group.members, state);
+    egress.shard->offered_bytes.add(group.bytes);
+    return;
+  }
+  Priced priced(burst, group, link);
+  egress.shard->offered_bytes.add(group.bytes);
+  if (link.classes > 1 || static_cast<double>(group.bytes) > state.buffer - state.queue)
     admit(burst, group, link, priced, state);
 
   const std::span<PricedPacket> packets(priced.packets.data(), priced.count);

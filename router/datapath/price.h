@@ -10,6 +10,7 @@ namespace turnpike::router {
 struct LinkGroup {
   unsigned link = 0;
   uint32_t members = 0;                 // as a set
+  uint64_t bytes = 0;                   // of all of them on the link
   double backlog = 0;                   // B that waited before the link when they came
   std::array<uint8_t, kBurst> classes;  // by place in the burst, where the link has several
 };

@@ -40,13 +40,23 @@ void hand_over_by_class(Burst& burst, Egress& egress, std::span<const Queued> ba
   }
 }
 
+/// On the link, of some of a group: of all unless the price stage dropped any.
+uint64_t bytes_of(const Burst& burst, const LinkGroup& group, uint32_t members) {
+  if (members == group.members) [[likely]]
+    return group.bytes;
+  uint64_t bytes = 0;
+  for_each(members, [&](unsigned i) { bytes += burst.info[i].size; });
+  return bytes;
+}
+
 void to_owner(Burst& burst, const LinkGroup& group, Egress& egress) {
   std::array<Queued, kBurst> batch;
   std::array<uint8_t, kBurst> members;
   unsigned n = 0;
   const uint8_t law = egress.link->protocol;
   const bool by_class = egress.link->classes > 1;
-  for_each(group.members & burst.forward, [&](unsigned i) {
+  const uint32_t leaving = group.members & burst.forward;
+  for_each(leaving, [&](unsigned i) {
     const PacketInfo& p = burst.info[i];
     rewrite(burst.mbufs[i], p);
     batch[n] = {.mbuf = burst.mbufs[i],
@@ -58,9 +68,7 @@ void to_owner(Burst& burst, const LinkGroup& group, Egress& egress) {
     members[n++] = static_cast<uint8_t>(i);
   });
   // Counted before the owner can see them, so that it never takes out more than came in.
-  uint64_t bytes = 0;
-  for (unsigned k = 0; k < n; ++k) bytes += batch[k].size;
-  egress.link->admit(*egress.shard, bytes, n);
+  egress.link->admit(*egress.shard, bytes_of(burst, group, leaving), n);
   if (by_class) {
     hand_over_by_class(burst, egress, {batch.data(), n}, members.data());
   } else {
@@ -72,14 +80,11 @@ void to_port(Burst& burst, const LinkGroup& group, Egress& egress) {
   const uint32_t leaving = group.members & burst.forward;
   const auto packets = static_cast<unsigned>(std::popcount(leaving));
   if (packets == 0) return;
-  uint64_t bytes = 0;
-  for_each(leaving, [&](unsigned i) { bytes += burst.info[i].size; });
+  const uint64_t bytes = bytes_of(burst, group, leaving);
   egress.link->admit(*egress.shard, bytes, packets);
   egress.shard->waits.record(bytes, from_seconds(group.backlog / egress.link->capacity), packets);
-  for_each(leaving, [&](unsigned i) {
-    rewrite(burst.mbufs[i], burst.info[i]);
-    egress.sender->append(burst.mbufs[i], burst.info[i].size, burst.now);
-  });
+  for_each(leaving, [&](unsigned i) { rewrite(burst.mbufs[i], burst.info[i]); });
+  egress.sender->append(burst, leaving);
   // At once where it is worth a call, while the packets are in the nearest cache.
   if (egress.sender->waiting() >= kBurst) egress.sender->flush(burst.now);
   burst.forward &= ~leaving;
