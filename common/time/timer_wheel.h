@@ -41,7 +41,7 @@ class Timer : public TimerLink {
 static_assert(sizeof(Timer) == 24);
 
 /// A hierarchy of wheels over ticks of 2^tick_shift ns that spans all of time. Wheel w has slots of
-/// 256^(w-1) ticks and covers two blocks of 256 slots: the one that the current tick lies in and
+/// 1024^(w-1) ticks and covers two blocks of 1024 slots: the one that the current tick lies in and
 /// the next. A timer is filed in the lowest wheel that covers its tick. Before time enters a slot
 /// of a higher wheel its timers are filed again, further down, each at most once per wheel: a few
 /// for each timer that fires and by calls of advance() that fire none. Thousands at once would keep
@@ -49,6 +49,8 @@ static_assert(sizeof(Timer) == 24);
 /// passes while others fire. Timers of one tick fire in the order in which they were scheduled.
 class TimerWheel {
  public:
+  static constexpr unsigned kBlock = 1024;  // slots
+
   /// `start` >= 0: the wheel's time until the first advance.
   TimerWheel(Nanos start, unsigned tick_shift)
       : shift_(tick_shift), current_(static_cast<uint64_t>(start.count()) >> tick_shift) {
@@ -78,7 +80,7 @@ class TimerWheel {
   }
 
   /// When to call advance() next; kNever if no timer is armed. The earliest deadline rounded up to
-  /// its tick, or, if that lies beyond the block of 256 ticks that advance() has reached, possibly
+  /// its tick, or, if that lies beyond the block of ticks that advance() has reached, possibly
   /// the earlier start of the slot that it is filed in: advance() must be called then too, and may
   /// fire nothing.
   [[nodiscard]] Nanos next_deadline() const {
@@ -89,18 +91,20 @@ class TimerWheel {
   }
 
   /// Timers that advance(now) is going to fire, as far as they are known at a glance: the first of
-  /// each tick of the block of 256 that has been reached. For fetching what they will need.
+  /// each tick of the block that has been reached. For fetching what they will need.
   template <class F>
   void foresee(Nanos now, F&& visit) const {
     const uint64_t target = static_cast<uint64_t>(std::max<int64_t>(now.count(), 0)) >> shift_;
-    const uint64_t last = target >> kBits > current_ >> kBits ? kBlock - 1 : target % kBlock;
-    const size_t first = place(1, current_) / kBlock * kBlock;
-    for (size_t from = 0; from <= last; from += kWord) {
-      const uint64_t ahead = std::min<uint64_t>(last - from, kWord - 1);
-      uint64_t due = occupied_[(first + from) / kWord] & (~uint64_t{0} >> (kWord - 1 - ahead));
+    const uint64_t last = block(1, target) > block(1, current_) ? kBlock - 1 : target % kBlock;
+    const unsigned first = place(1, current_) / kBlock * (kBlock / kWord);
+    for (unsigned words = filled(1, block(1, current_)); words != 0; words &= words - 1) {
+      const auto word = static_cast<unsigned>(std::countr_zero(words));
+      if (word > last / kWord) return;
+      uint64_t due = occupied_[first + word];
+      if (word == last / kWord) due &= ~uint64_t{0} >> (kWord - 1 - last % kWord);
       for (; due != 0; due &= due - 1) {
-        const size_t at = first + from + static_cast<size_t>(std::countr_zero(due));
-        visit(static_cast<Timer&>(*slots_[at].next_));
+        const auto slot = static_cast<unsigned>(std::countr_zero(due));
+        visit(static_cast<Timer&>(*slots_[(first + word) * kWord + slot].next_));
       }
     }
   }
@@ -137,9 +141,10 @@ class TimerWheel {
   }
 
  private:
-  static constexpr unsigned kBits = 8, kBlock = 1U << kBits, kSlots = 2 * kBlock;
+  static constexpr unsigned kBits = std::countr_zero(kBlock), kSlots = 2 * kBlock;
   static constexpr unsigned kWord = 64;  // slots whose bits share a word
-  // Wheel 0 is the list of timers that are due (its slot 0); eight more cover 64 bits of ticks.
+  static constexpr unsigned kWords = kSlots / kWord;
+  // Wheel 0 is the list of timers that are due (its slot 0); seven more cover 64 bits of ticks.
   static constexpr unsigned kWheels = 1 + (64 + kBits - 1) / kBits;
   // As many timers of each wheel are filed again by a call that fires none. For each that fires it
   // is one, which keeps pace: as many come closer as are scheduled anew.
@@ -160,6 +165,16 @@ class TimerWheel {
   [[nodiscard]] bool occupied(unsigned place) const {
     return occupied_[place / kWord] >> place % kWord & 1;
   }
+  void occupy(unsigned place) {
+    const unsigned word = place / kWord;
+    occupied_[word] |= uint64_t{1} << place % kWord;
+    filled_[word / kWords] |= uint32_t{1} << word % kWords;
+    wheels_ |= 1U << word / kWords;
+  }
+  // Words of bits of that wheel's block that are not 0: bit i is its i-th.
+  [[nodiscard]] unsigned filled(unsigned wheel, uint64_t block) const {
+    return filled_[wheel] >> block % 2 * (kWords / 2) & ((1U << kWords / 2) - 1);
+  }
 
   // With which the earliest occupied slot begins, apart from the due list; there must be one.
   [[nodiscard]] uint64_t next_tick() const {
@@ -178,11 +193,11 @@ class TimerWheel {
 
   // The first occupied slot of that wheel's block, counted from its beginning; kBlock: none.
   [[nodiscard]] unsigned first_of(unsigned wheel, uint64_t block) const {
-    const size_t from = (wheel * kSlots + block % 2 * kBlock) / kWord;
-    for (unsigned w = 0; w < kBlock / kWord; ++w)
-      if (const uint64_t word = occupied_[from + w]; word != 0)
-        return w * kWord + static_cast<unsigned>(std::countr_zero(word));
-    return kBlock;
+    const unsigned words = filled(wheel, block);
+    if (words == 0) return kBlock;
+    const auto word = static_cast<unsigned>(std::countr_zero(words));
+    const uint64_t slots = occupied_[wheel * kWords + block % 2 * (kWords / 2) + word];
+    return word * kWord + static_cast<unsigned>(std::countr_zero(slots));
   }
 
   // The first tick that begins at that time or later.
@@ -197,8 +212,7 @@ class TimerWheel {
 
   void put(Timer& timer, unsigned at) {
     append(slots_[at], timer);
-    occupied_[at / kWord] |= uint64_t{1} << at % kWord;
-    wheels_ |= 1U << at / kSlots;
+    occupy(at);
   }
 
   // Of a tick in the future.
@@ -222,8 +236,7 @@ class TimerWheel {
     due.prev_ = slot.prev_;
     due.next_->prev_ = due.prev_->next_ = &due;
     vacate(slot);
-    occupied_[0] = 1;
-    wheels_ |= 1;
+    occupy(0);
   }
 
   // Time enters another block of wheel 1, and perhaps of higher ones: what is left in their slots
@@ -274,18 +287,18 @@ class TimerWheel {
   void vacate(TimerLink& slot) {
     slot.next_ = slot.prev_ = &slot;
     const auto at = static_cast<unsigned>(&slot - slots_.data());
-    const unsigned wheel = at / kSlots;
-    occupied_[at / kWord] &= ~(uint64_t{1} << at % kWord);
-    const uint64_t* words = &occupied_[size_t{wheel} * kSlots / kWord];
-    uint64_t any = 0;
-    for (unsigned w = 0; w < kSlots / kWord; ++w) any |= words[w];
-    if (any == 0) wheels_ &= ~(1U << wheel);
+    const unsigned word = at / kWord, wheel = at / kSlots;
+    occupied_[word] &= ~(uint64_t{1} << at % kWord);
+    if (occupied_[word] != 0) return;
+    filled_[wheel] &= ~(uint32_t{1} << word % kWords);
+    if (filled_[wheel] == 0) wheels_ &= ~(1U << wheel);
   }
 
   unsigned shift_;
-  unsigned wheels_ = 0;                                        // bit i: wheel i is not empty
-  uint64_t current_;                                           // tick that has been reached
-  std::array<uint64_t, kWheels * kSlots / kWord> occupied_{};  // a bit per slot: it is not empty
+  unsigned wheels_ = 0;                                // bit i: wheel i is not empty
+  uint64_t current_;                                   // tick that has been reached
+  std::array<uint32_t, kWheels> filled_{};             // a bit per word of the next: it is not 0
+  std::array<uint64_t, kWheels * kWords> occupied_{};  // a bit per slot: it is not empty
   std::array<TimerLink, kWheels * kSlots> slots_;
 };
 

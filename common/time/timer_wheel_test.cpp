@@ -16,6 +16,8 @@
 namespace turnpike {
 namespace {
 
+constexpr int64_t kBlock = TimerWheel::kBlock;
+
 // What must fire and in which order: by tick of the deadline, then by order of scheduling. What is
 // past its tick when it is scheduled belongs to the tick that is firing.
 class DeadlineList {
@@ -37,9 +39,9 @@ class DeadlineList {
   [[nodiscard]] int64_t next_deadline() const {
     return queue_.empty() ? kNever.count() : queue_.begin()->first.first << shift_;
   }
-  // Whether the next deadline lies in the block of 256 ticks that has been reached.
+  // Whether the next deadline lies in the block of ticks that has been reached.
   [[nodiscard]] bool exact() const {
-    return !queue_.empty() && queue_.begin()->first.first / 256 == current_ / 256;
+    return !queue_.empty() && queue_.begin()->first.first / kBlock == current_ / kBlock;
   }
   [[nodiscard]] bool due(int64_t now) const {
     return !queue_.empty() && queue_.begin()->first.first <= std::max(now >> shift_, current_);
@@ -120,7 +122,7 @@ class Pair {
     ASSERT_EQ(next == kNever.count(), right == kNever.count());
     ASSERT_LE(next, right);
     if (oracle_.exact()) {
-      ASSERT_EQ(next, right) << "must be exact within 256 ticks";
+      ASSERT_EQ(next, right) << "must be exact within the block";
     }
   }
 
@@ -243,18 +245,22 @@ TEST(TimerWheel, ForeseesTheFirstTimerOfEachTickThatIsDueAndMovesNone) {
   for (int round = 0; round < 200; ++round) {
     TimerWheel wheel(0_ns, kShift);
     std::array<Timer, 100> timers;
-    for (Timer& t : timers) wheel.schedule(t, Nanos(1 + static_cast<int64_t>(random() % 12000)));
-    const Nanos reached(static_cast<int64_t>(random() % 4000));
+    const auto some = [&](int64_t ticks) {
+      return Nanos(static_cast<int64_t>(random() % static_cast<uint64_t>(ticks << kShift)));
+    };
+    for (Timer& t : timers) wheel.schedule(t, 1_ns + some(3 * kBlock));
+    const Nanos reached = some(kBlock);
     wheel.advance(reached, timers.size(), [](Timer&) {});
-    const Nanos now = reached + Nanos(static_cast<int64_t>(random() % 6000));
+    const Nanos now = reached + some(kBlock * 3 / 2);
 
     std::vector<const Timer*> foreseen, fired;
     wheel.foresee(now, [&](const Timer& t) { foreseen.push_back(&t); });
-    // Of what fires, the first of each tick within the block of 256 ticks that was reached.
+    // Of what fires, the first of each tick within the block that was reached.
     int64_t last = -1;
     wheel.advance(now, timers.size(), [&](Timer& t) {
       const int64_t tick = ((t.deadline().count() - 1) >> kShift) + 1;
-      if (tick != last && tick >> 8 == reached.count() >> kShift >> 8) fired.push_back(&t);
+      if (tick != last && tick / kBlock == (reached.count() >> kShift) / kBlock)
+        fired.push_back(&t);
       last = tick;
     });
     ASSERT_EQ(foreseen, fired);
@@ -264,30 +270,35 @@ TEST(TimerWheel, ForeseesTheFirstTimerOfEachTickThatIsDueAndMovesNone) {
 // What waits further up than the first wheel has a deadline known by its slot's begin alone.
 TEST(TimerWheel, CallsThatFireNoneFileTheNextBlocksTimersAFewAtATime) {
   TimerWheel wheel(0_ns, 0);
-  std::array<Timer, 40> timers;  // in the block of 768 to 1023
-  for (Timer& t : timers) wheel.schedule(t, Nanos(800 + (&t - timers.data())));
-  wheel.advance(511_ns, 1, [](Timer&) {});
-  EXPECT_EQ(wheel.next_deadline(), 768_ns) << "it is not the next block yet";
+  constexpr Nanos kBegins(3 * kBlock), kFirst = kBegins + 32_ns;  // a block that begins
+  std::array<Timer, 40> timers;
+  for (Timer& t : timers) wheel.schedule(t, kFirst + Nanos(&t - timers.data()));
+  wheel.advance(Nanos(2 * kBlock - 1), 1, [](Timer&) {});
+  EXPECT_EQ(wheel.next_deadline(), kBegins) << "it is not the next block yet";
   int calls = 0;
-  for (; wheel.next_deadline() < 800_ns && calls < 40; ++calls)
-    EXPECT_EQ(wheel.advance(600_ns, 1, [](Timer&) {}), 0U);
-  EXPECT_EQ(wheel.next_deadline(), 800_ns);
+  for (; wheel.next_deadline() < kFirst && calls < 40; ++calls)
+    EXPECT_EQ(wheel.advance(Nanos(2 * kBlock + 88), 1, [](Timer&) {}), 0U);
+  EXPECT_EQ(wheel.next_deadline(), kFirst);
   EXPECT_GT(calls, 1);
   EXPECT_LT(calls, 40);
-  int64_t due = 800;
-  wheel.advance(900_ns, 40, [&](Timer& t) { EXPECT_EQ(t.deadline(), Nanos(due++)); });
-  EXPECT_EQ(due, 840);
+  Nanos due = kFirst;
+  wheel.advance(kFirst + 100_ns, 40, [&](Timer& t) {
+    EXPECT_EQ(t.deadline(), due);
+    due += 1_ns;
+  });
+  EXPECT_EQ(due, kFirst + 40_ns);
 }
 
 TEST(TimerWheel, OneThatFiresFilesOneOfTheNextBlock) {
-  TimerWheel wheel(500_ns, 0);
-  std::array<Timer, 5> far;  // in the block of 768 to 1023
-  for (Timer& t : far) wheel.schedule(t, 800_ns);
+  constexpr Nanos kNow(2 * kBlock + 88), kBegins(3 * kBlock), kThen = kBegins + 32_ns;
+  TimerWheel wheel(Nanos(2 * kBlock - 1), 0);
+  std::array<Timer, 5> far;
+  for (Timer& t : far) wheel.schedule(t, kThen);
   for (size_t fired = 1; fired <= far.size(); ++fired) {
     Timer near;
-    wheel.schedule(near, 600_ns);
-    EXPECT_EQ(wheel.advance(600_ns, 1, [](Timer&) {}), 1U);
-    EXPECT_EQ(wheel.next_deadline(), fired < far.size() ? 768_ns : 800_ns) << fired;
+    wheel.schedule(near, kNow);
+    EXPECT_EQ(wheel.advance(kNow, 1, [](Timer&) {}), 1U);
+    EXPECT_EQ(wheel.next_deadline(), fired < far.size() ? kBegins : kThen) << fired;
   }
 }
 
