@@ -15,17 +15,21 @@ namespace turnpike::bench {
 
 class PacingCheck {
  public:
-  /// `gap`: from one packet of a flow to the next; flows' ids lie below `flows`.
-  PacingCheck(Nanos gap, size_t flows) : gap_(gap), last_sent_(flows, kNever) {}
+  /// `gap`: from one packet of a flow to the next, where nothing else is said of it; flows' ids lie
+  /// below `flows`.
+  PacingCheck(Nanos gap, size_t flows) : turns_(flows, {.gap = gap}) {}
+
+  void set_gap(size_t flow, Nanos gap) { turns_[flow].gap = gap; }
 
   /// Who sends is polled at `now`.
   void polled(Nanos now) { longest_ = std::max(longest_, now - std::exchange(last_poll_, now)); }
 
   /// A packet of that flow has left at `moment`.
   void sent(size_t flow, Nanos moment) {
-    const Nanos last = std::exchange(last_sent_[flow], moment);
+    Turn& turn = turns_[flow];
+    const Nanos last = std::exchange(turn.last, moment);
     if (last != kNever)
-      errors_.record(static_cast<uint64_t>(std::abs((moment - last - gap_).count())));
+      errors_.record(static_cast<uint64_t>(std::abs((moment - last - turn.gap).count())));
   }
 
   /// In ns, longer or shorter than they should be alike.
@@ -34,8 +38,12 @@ class PacingCheck {
   [[nodiscard]] Nanos longest() const { return longest_; }
 
  private:
-  Nanos gap_;
-  std::vector<Nanos> last_sent_;
+  struct Turn {
+    Nanos gap;
+    Nanos last = kNever;
+  };
+
+  std::vector<Turn> turns_;
   Nanos last_poll_ = kNever;  // the first one ends no time without
   Nanos longest_{0};
   metrics::Histogram errors_;

@@ -18,6 +18,17 @@ TEST(PacingCheck, GapsTooLongAndTooShortAreErrorsAlike) {
   EXPECT_EQ(check.gap_errors().max(), 30'000U);
 }
 
+TEST(PacingCheck, AFlowMayHaveAGapOfItsOwn) {
+  PacingCheck check(100_us, 2);
+  check.set_gap(1, 70_us);
+  for (const size_t flow : {0, 1}) {
+    check.sent(flow, 1_s);
+    check.sent(flow, 1_s + 100_us);
+  }
+  EXPECT_EQ(check.gap_errors().max(), 30'000U);
+  EXPECT_EQ(check.gap_errors().quantile(0.5), 0U);
+}
+
 TEST(PacingCheck, TheLongestTimeWithoutAPollBeginsWithTheFirst) {
   PacingCheck check(100_us, 1);
   for (const Nanos at : {1_s, 1_s + 2_us, 1_s + 9_us, 1_s + 10_us}) check.polled(at);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -12,18 +13,21 @@
 namespace turnpike::bench {
 namespace {
 
-constexpr double kBudget = 1;  // $/s
+constexpr double kBudget = 1;       // $/s
+constexpr double kBeginning = 3.3;  // turns of a flow until all have begun
+constexpr double kSettled = 1e-3;   // of a rate, how far off it may be: FCP's dead band
 
 config::Topology topology_of(unsigned flows, double pps, Nanos rtt) {
   const std::string delay = to_text(rtt / 2);
   const std::string rate = to_text(BitRate(4 * pps * Sending::kPacket * 8));
   std::string text = "run: {duration: 1000 h}\nhosts: {a: {budget: 1 $/s}, b: {}}\nlinks: {ab: ";
   text.append("{ends: [a, b], rate: ").append(rate).append(", delay: ").append(delay);
-  // One flow after another, so that their turns lie evenly spread; none ends.
+  // One flow after another, and slowly, so that their turns lie evenly spread although those that
+  // began together wait equally long until they have their rates; none ends.
   text.append("}}\ntraffic: {workloads: {load: {from: a, to: b, packet: 256 B, ");
-  text.append("size: {fixed: 1000000 GB}, arrivals: {periodic: ").append(std::to_string(pps));
-  text.append(" /s}, on: ");
-  text.append(to_text(from_seconds(flows / pps))).append(", off: 1000 h}}}\n");
+  text.append("size: {fixed: 1000000 GB}, arrivals: {periodic: ");
+  text.append(std::to_string(pps / kBeginning)).append(" /s}, on: ");
+  text.append(to_text(from_seconds(kBeginning * flows / pps))).append(", off: 1000 h}}}\n");
   auto loaded = config::load_text(text, "bench");
   if (!loaded) throw std::runtime_error(loaded.error().front().text());
   return std::move(*loaded);
@@ -78,10 +82,23 @@ Nanos Sending::warm_up() {
   Nanos now{0};
   const auto& totals = sender_->hosts()[0]->totals();
   while (totals.opened_flows.read() < flows_) sender_->poll(now += step);
-  // Rates follow the shares of the budget, which are told with the packets of two round trips.
-  const Nanos settled = now + std::max(rtt_, gap()) * 3;
-  while (now < settled) sender_->poll(now += step);
+  // Shares of the budget are told with packets, so a flow's rate takes a few of them to follow.
+  const Nanos turn = std::max(rtt_, gap());
+  for (const Nanos late = now + turn * 20; !at_their_rates();) {
+    if (now >= late) throw std::runtime_error("bench: flows do not reach their rates");
+    for (const Nanos end = now + turn; now < end;) sender_->poll(now += step * 8);
+  }
   return now;
+}
+
+bool Sending::at_their_rates() {
+  const double rate = kPacket * pps_ / flows_;
+  size_t off = 0;
+  sender_->lane().flows.for_each([&](const sender::Flow& f) {
+    if (std::abs(f.pacer.rate() - rate) > kSettled * rate) ++off;
+  });
+  // Some have only what the others, which may keep that much too much, leave of the budget.
+  return off <= flows_ / 1000 + 1;
 }
 
 }  // namespace turnpike::bench

@@ -46,6 +46,8 @@ class Sending {
     void flow_ended(const sender::FlowOutcome&) override {}
   };
 
+  [[nodiscard]] bool at_their_rates();
+
   unsigned flows_;
   double pps_;
   Nanos rtt_;
