@@ -98,14 +98,14 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, Flo
   for (uint32_t i = flow.in_flight.head(); i != own;) {
     const uint32_t next = pool[i].next;
     if (covered(flow, pool[i], answer.ranges)) {
-      flow.law->on_ack_without_feedback(state, pool[i].note);
+      flow.law().on_ack_without_feedback(state, pool[i].note);
       consume(flow, pool, i, done);
     }
     i = next;
   }
   done.believed = packet.kind == Kind::kSyn
-                      ? flow.law->on_syn_ack(state, packet.note, answer.congestion)
-                      : flow.law->on_ack(state, packet.note, answer.congestion);
+                      ? flow.law().on_syn_ack(state, packet.note, answer.congestion)
+                      : flow.law().on_ack(state, packet.note, answer.congestion);
   done.in_order = flow.in_flight.head() == own && flow.newest_sent == packet.sent &&
                   flow.newest_sequence == packet.sequence;
   consume(flow, pool, own, done);

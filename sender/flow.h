@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <new>
 
 #include "common/config/topology.h"
 #include "common/protocols/flow_law.h"
@@ -44,7 +45,7 @@ enum class Stage : uint8_t {
 /// trip, law. Behind them lies what only the ends of a flow need, and strategies that watch it.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): who needs what decides the order
 struct alignas(64) Flow {
-  static constexpr size_t kLine = 64, kHotLines = 7;
+  static constexpr size_t kLine = 64, kHotLines = 6;
 
   Timer timer;                // of whichever comes first: send_at, recover_at, the time-out
   Nanos send_at = kNever;     // nothing to send, or no room for it in the window: kNever
@@ -54,7 +55,8 @@ struct alignas(64) Flow {
   uint32_t id = 0;    // on the wire: index and generation
   uint32_t host = 0;  // who sends, an index into Topology::hosts
   const FlowClass* kind = nullptr;
-  FlowLaw* law = nullptr;      // lives in law_storage
+  uint32_t last_size = 0;  // B of the last packet's IP datagram
+  uint32_t delivered_packets = 0;
   uint64_t next_sequence = 0;  // of the next new packet
   uint64_t packets = 0;        // how many there will be, kEndlessPackets
   RecordList in_flight;        // in order of sending
@@ -70,6 +72,7 @@ struct alignas(64) Flow {
   bool wants_budget = false;  // the strategy counts it
   bool cut_short = false;     // stopped before all that was asked for was sent
   bool reported = false;      // its outcome has been told
+  bool underpaid = false;     // no budget pays for all of its pace, which the floor asks for
   uint16_t path = 0;          // index into the host's paths
   RoundTrip rtt;
   Nanos newest_sent{0};          // send time and sequence of the youngest packet known delivered
@@ -78,18 +81,20 @@ struct alignas(64) Flow {
   Nanos patience_from{0};        // the retransmission time-out counts from here
   uint64_t delivered = 0;        // B of payload
 
-  uint64_t lost_bytes = 0;
-  double unpaid = 0;  // share of the pace that no budget pays for
-  uint32_t delivered_packets = 0;
-  uint32_t last_size = 0;  // B of the last packet's IP datagram
-
   alignas(kLine) std::byte law_storage[FlowLaw::kMaxBytes];
 
   Member member;
-  Nanos asked{0};   // when the traffic asked for it
-  uint32_t to = 0;  // host
+  uint64_t lost_bytes = 0;  // of those to be sent again
+  Nanos asked{0};           // when the traffic asked for it
+  uint32_t to = 0;          // host
   uint32_t retransmissions = 0;
   uint32_t instance = 0;
+
+  /// Of an open flow. The protocol's own law begins with it.
+  [[nodiscard]] FlowLaw& law() { return *std::launder(reinterpret_cast<FlowLaw*>(law_storage)); }
+  [[nodiscard]] const FlowLaw& law() const {
+    return *std::launder(reinterpret_cast<const FlowLaw*>(law_storage));
+  }
 
   /// A packet or an ACK of this flow is about to be handled.
   void prefetch() const {
@@ -108,7 +113,7 @@ struct alignas(64) Flow {
     if (packets == kEndlessPackets) return std::numeric_limits<double>::infinity();
     const uint64_t left = packets - next_sequence;
     const double fresh = left == 0 ? 0 : static_cast<double>(left - 1) * kind->packet + last_size;
-    return fresh + static_cast<double>(lost_bytes);
+    return lost.empty() ? fresh : fresh + static_cast<double>(lost_bytes);
   }
 
   /// What the law is told; `headroom` is what the host may still promise, $/s.

@@ -22,7 +22,7 @@ class Ledger {
 
   /// Takes over what the flow's law has promised by now; after every call that may change it.
   void settle(Flow& flow) {
-    const double now = flow.law->committed();
+    const double now = flow.law().committed();
     const double change = now - flow.committed;
     committed_ += change;
     flow.committed = now;

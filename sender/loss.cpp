@@ -11,7 +11,7 @@ void lose(Flow& flow, RecordPool& pool, uint32_t i, const FlowState& state) {
   const SentPacket& r = pool[i];
   flow.in_flight.remove(pool, i);
   flow.in_flight_bytes -= r.size;
-  flow.law->on_loss(state, r.note);
+  flow.law().on_loss(state, r.note);
   flow.lost.push_back(pool, i);
   flow.lost_bytes += r.size;
 }
@@ -38,7 +38,7 @@ Losses detect_losses_behind(Flow& flow, RecordPool& pool, double headroom, Nanos
 uint32_t time_out(Flow& flow, RecordPool& pool, double headroom, Nanos now) {
   const Nanos away = std::max(flow.rtt.smoothed(), flow.newest_rtt) + flow.rtt.reordering();
   uint32_t count = 0;
-  flow.law->on_timeout(flow.state(now, headroom));
+  flow.law().on_timeout(flow.state(now, headroom));
   while (!flow.in_flight.empty()) {
     const uint32_t head = flow.in_flight.head();
     if (count > 0 && pool[head].sent + away > now) break;

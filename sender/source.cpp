@@ -43,8 +43,8 @@ Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
   f.path = parts_.paths.find(event.to, kind.ip_version, opened_++);
   cut(f, event.bytes);
 
-  f.law = kind.protocol->make_flow_law(kind.params, f.law_storage);
-  f.rtt.set_least_timeout(f.law->least_timeout());
+  kind.protocol->make_flow_law(kind.params, f.law_storage);
+  f.rtt.set_least_timeout(f.law().least_timeout());
   f.wants_budget = true;
   f.member.terms = &kind.terms;
   parts_.strategy->join(f.member);
@@ -68,7 +68,7 @@ void Source::stop(Flow& f, Nanos now) {
   uint64_t last = f.next_sequence;
   if (f.stage == Stage::kOpen) {
     const double round =
-        std::min(f.pacer.rate() * to_seconds(f.rtt.smoothed()), f.law->window(state_of(f, now)));
+        std::min(f.pacer.rate() * to_seconds(f.rtt.smoothed()), f.law().window(state_of(f, now)));
     last += static_cast<uint64_t>(std::max(1.0, std::floor(round / f.kind->packet)));
   }
   if (f.stage == Stage::kClosing || last >= f.packets) return;  // about to end by itself
@@ -204,12 +204,12 @@ void Source::note_delays(const Flow& f) {
   const Nanos smoothed_queueing = std::max(f.rtt.smoothed() - f.rtt.least(), 0_ns);
   parts_.totals.rtt.store(f.rtt.smoothed().count(), std::memory_order_relaxed);
   parts_.totals.queueing.store(smoothed_queueing.count(), std::memory_order_relaxed);
-  parts_.totals.price.store(f.law->price().count(), std::memory_order_relaxed);
+  parts_.totals.price.store(f.law().price().count(), std::memory_order_relaxed);
 }
 
 void Source::tell_strategy(Flow& f, Nanos now) {
   if (f.wants_budget && parts_.strategy->watching())
-    parts_.strategy->heard(f.member, f.pacer.rate(), f.law->price(), f.rtt.smoothed(), now);
+    parts_.strategy->heard(f.member, f.pacer.rate(), f.law().price(), f.rtt.smoothed(), now);
 }
 
 void Source::leave_budget(Flow& f) {
@@ -231,7 +231,7 @@ void Source::finish(Flow& f, bool completed, Nanos now) {
   report(f, completed, now);
   leave_budget(f);
   ledger_.left(f);
-  f.law->~FlowLaw();
+  f.law().~FlowLaw();
   parts_.lane.flows.close(f);
 }
 

@@ -118,11 +118,13 @@ class Source {
   }
   [[nodiscard]] static bool window_open(const Flow& flow, const FlowState& state) {
     return flow.in_flight_bytes == 0 ||
-           static_cast<double>(flow.in_flight_bytes + flow.kind->packet) <= flow.law->window(state);
+           static_cast<double>(flow.in_flight_bytes + flow.kind->packet) <=
+               flow.law().window(state);
   }
   void drop_covered(Flow& flow);
   void set_rate(Flow& flow, const FlowState& state);
   [[nodiscard]] static bool at_floor(const Flow& flow);
+  [[nodiscard]] static double unpaid_share(const Flow& flow);
   void wake(Flow& flow, FlowState& state);
   static void plan_sending(Flow& flow, Nanos not_before, const FlowState& state);
   /// Sets the timer, after all that may have changed what it waits for.

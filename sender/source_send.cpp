@@ -58,7 +58,7 @@ void Source::plan_sending(Flow& f, Nanos not_before, const FlowState& state) {
 }
 
 void Source::paused(Flow& f, Nanos idle, Nanos now) {
-  f.law->on_pause(state_of(f, now), idle);
+  f.law().on_pause(state_of(f, now), idle);
   ledger_.settle(f);
   set_rate(f, state_of(f, now));
 }
@@ -76,14 +76,20 @@ void Source::wake(Flow& f, FlowState& state) {
 }
 
 void Source::set_rate(Flow& f, const FlowState& state) {
-  const double floor = bytes_per_second(f.law->least_rate(state));
-  const double wanted = bytes_per_second(f.law->rate(state));
+  const double floor = bytes_per_second(f.law().least_rate(state));
+  const double wanted = bytes_per_second(f.law().rate(state));
   // Its law knows the application's limit and wants no more budget than that takes. Of a flow that
   // the line holds back it does not: that flow keeps its budget, as if the line were a link.
   const double rate = std::min({std::max(wanted, floor), parts_.line_rate, f.kind->limit});
   f.pacer.set_rate(rate, state.now);
-  const double cost = f.law->price().count() * rate, granted = f.law->granted().count();
-  f.unpaid = cost > granted && at_floor(f) ? 1 - granted / cost : 0;
+  const double cost = f.law().price().count() * rate, granted = f.law().granted().count();
+  f.underpaid = cost > granted && at_floor(f);
+}
+
+// Of the pace that the floor asks for, what no budget pays for.
+double Source::unpaid_share(const Flow& f) {
+  const double cost = f.law().price().count() * f.pacer.rate();
+  return std::max(0.0, 1 - f.law().granted().count() / cost);
 }
 
 // Law and transport both keep the floor, one with the latest round trip, one with the smoothed.
@@ -201,7 +207,7 @@ bool Source::put_frame(Flow& f, const Outgoing& out, Nanos now, Write&& write_co
 
 void Source::send_probe(Flow& f, uint64_t sequence, Nanos now) {
   const auto write = [&](uint8_t* header) {
-    f.law->write_probe(f.state(now, ledger_.headroom(f)), f.kind->headers, header);
+    f.law().write_probe(f.state(now, ledger_.headroom(f)), f.kind->headers, header);
   };
   if (put_frame(f, {Kind::kData, sequence, f.kind->headers}, now, write))
     parts_.totals.sent_probes.add();
@@ -210,7 +216,8 @@ void Source::send_probe(Flow& f, uint64_t sequence, Nanos now) {
 bool Source::transmit(Flow& f, uint32_t index, const FlowState& state) {
   const Nanos now = state.now;
   SentPacket& r = parts_.lane.records[index];
-  if (r.kind == Kind::kData && f.kind->protocol->make_receiver_law != nullptr && f.law->probe_due())
+  if (r.kind == Kind::kData && f.kind->protocol->make_receiver_law != nullptr &&
+      f.law().probe_due())
     send_probe(f, r.sequence, now);
   const auto write = [&](uint8_t* header) { write_congestion(f, r, header, state); };
   if (!put_frame(f, {r.kind, r.sequence, r.size}, now, write)) return false;
@@ -223,9 +230,9 @@ bool Source::transmit(Flow& f, uint32_t index, const FlowState& state) {
     parts_.totals.sent_packets.add();
     parts_.totals.sent_bytes.add(r.size);
     parts_.lane.groups[f.source].sent_bytes.add(r.size);
-    const double cost = f.law->price().count() * r.size;
+    const double cost = f.law().price().count() * r.size;
     add(parts_.totals.spend, cost);
-    if (f.unpaid != 0) add(parts_.totals.floor_spend, cost * f.unpaid);
+    if (f.underpaid) add(parts_.totals.floor_spend, cost * unpaid_share(f));
   }
   return true;
 }
@@ -233,17 +240,17 @@ bool Source::transmit(Flow& f, uint32_t index, const FlowState& state) {
 void Source::write_congestion(Flow& f, SentPacket& r, uint8_t* header, const FlowState& state) {
   if (f.wants_budget && f.target_version != parts_.strategy->version()) {
     f.target_version = parts_.strategy->version();
-    f.law->set_target(parts_.strategy->target(f.member));
+    f.law().set_target(parts_.strategy->target(f.member));
   }
   switch (r.kind) {
     case Kind::kSyn:
-      f.law->write_syn(state, r.size, header, r.note);
+      f.law().write_syn(state, r.size, header, r.note);
       break;
     case Kind::kFin:
-      f.law->write_fin(state, r.size, header, r.note);
+      f.law().write_fin(state, r.size, header, r.note);
       break;
     default:
-      f.law->write_data(state, r.size, header, r.note);
+      f.law().write_data(state, r.size, header, r.note);
   }
   ledger_.settle(f);
 }
