@@ -89,6 +89,26 @@ TEST(FcpLink, WindowGrowsNoFasterThanTimePasses) {
   }
 }
 
+// Each burst is so soon after the one before that the window may grow but little.
+TEST(FcpLink, WindowFollowsLongerAndShorterRoundTripsStepByStep) {
+  Link link(ParamValues(kLinkParams), 1);
+  LinkState busy = kIdle;
+  busy.queue = 0.25e6;
+  Nanos now = 1_s;
+  const auto play = [&](uint32_t rtt_ms) {
+    for (int i = 0; i < 20'000; ++i) {
+      Packet p({.rtt_ns = rtt_ms * 1'000'000, .balance = 1e-6F});
+      std::array<PricedPacket, 1> one{{{p.bytes.data(), 625, false, true}}};  // a full link
+      link.arrive(0, one, busy, now += 50_us);
+    }
+    return price_of(link);
+  };
+  const auto expected = [&](double d) { return 12.5 / (12.5e6 - 2 * busy.queue / d); };
+  EXPECT_NEAR(play(60) / expected(0.12), 1, 0.01);
+  EXPECT_NEAR(play(100) / expected(0.2), 1, 0.01);
+  EXPECT_NEAR(play(80) / expected(0.16), 1, 0.01);
+}
+
 TEST(FcpLink, NobodyPaidThePriceOfAnIdleMoment) {
   Link link(ParamValues(kLinkParams), 1);
   Packet p({.rtt_ns = 100'000'000, .balance = 1e-6F});
