@@ -126,7 +126,8 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
   // A window grows no faster than time passes: what it would reach back to is forgotten.
   const Nanos window = std::min(window_of(all), shard.d + (now - shard.last));
   shard.last = now;
-  if (window > shard.d || window < shard.d - shard.d / kWindowParts) {
+  // By a nanosecond it may differ for rounding alone, and a second advance is not for nothing.
+  if (window > shard.d || window < shard.d - 1_ns) {
     shard.set_window(window);
     shard.window.advance(now, window);
     own = own_sums(shard);

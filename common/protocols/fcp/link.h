@@ -46,11 +46,6 @@ class Link final : public LinkLaw {
   enum Field : size_t { kBase, kPromised, kRtt, kRttCount, kUnpriced, kFields };
   using Sums = std::array<double, kFields>;
 
-  // By less than this part of itself the window does not shrink, for the average round trip moves a
-  // little with every packet; the sums tell the ages of packets apart no more finely. It grows at
-  // once, by no more than the time since the burst before.
-  static constexpr int64_t kWindowParts = 1024;
-
   // What one lcore accumulates, and on a line of its own what the others read.
   struct alignas(64) Shard {
     ExpiringSum<kFields> window;
