@@ -34,7 +34,7 @@ class Begun {
 // costs when the sender has no moment to spare.
 void saturated(benchmark::State& state) {
   const auto flows = static_cast<size_t>(state.range(0));
-  Begun& begun = kept<Begun>(flows);
+  auto& begun = kept<Begun>(flows);
   measure(state, [&] { return begun.poll(); });
   state.counters["MB"] = static_cast<double>(flows * sizeof(sender::Flow)) / 1e6;
 }

@@ -71,7 +71,7 @@ class Link final : public LinkLaw {
   };
 
   [[nodiscard]] Sums own_sums(const Shard& shard) const;
-  [[nodiscard]] Sums with_others(Sums own, unsigned shard) const;
+  [[nodiscard]] Sums with_others(Sums sums, unsigned shard) const;
   [[nodiscard]] Nanos window_of(const Sums& all) const;  // d
   [[nodiscard]] double noise(Shard& shard, Nanos now) const;
   void value(const Shard& shard, Columns& rows, Nanos now) const;
