@@ -6,6 +6,7 @@
 
 #include <rte_hash_crc.h>
 #include <rte_mbuf.h>
+#include <rte_prefetch.h>
 
 #include "common/dpdk/buffer.h"
 #include "common/wire/layers.h"
@@ -34,7 +35,7 @@ uint32_t flow_hash(const rte_mbuf* m) {
 void prefetch(rte_mbuf* packet) {
   auto* const bytes = reinterpret_cast<char*>(packet);
   constexpr size_t kFrame = sizeof(rte_mbuf) + RTE_PKTMBUF_HEADROOM;
-  for (const size_t at : {size_t{0}, kFrame, kFrame + 64}) __builtin_prefetch(bytes + at, 1);
+  for (const size_t at : {size_t{0}, kFrame, kFrame + 64}) rte_prefetch0(bytes + at);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <limits>
 #include <new>
 
+#include <rte_prefetch.h>
+
 #include "common/config/topology.h"
 #include "common/protocols/flow_law.h"
 #include "common/protocols/registry.h"
@@ -99,7 +101,7 @@ struct alignas(64) Flow {
   /// A packet or an ACK of this flow is about to be handled.
   void prefetch() const {
     const auto* line = reinterpret_cast<const std::byte*>(this);
-    for (size_t i = 0; i < kHotLines; ++i) __builtin_prefetch(line + i * kLine, 1);
+    for (size_t i = 0; i < kHotLines; ++i) rte_prefetch0(line + i * kLine);
   }
 
   /// Whether new data remains.

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include <rte_mbuf.h>
+#include <rte_prefetch.h>
 
 #include "common/dpdk/buffer.h"
 #include "common/protocols/random.h"
@@ -64,24 +65,27 @@ Host::Host(const config::Topology& topology, uint32_t index, QueuePair& queue, L
                .nic = Nic(port_of(topology, index), port_seed(topology, index))}),
       open_loop_(topology, index, lane) {}
 
-// In several passes, so that what the memory takes to bring a flow's state and its records passes
-// while other packets are looked at.
+// A pipeline of packets `apart` from one another, each of whose stages needs what the one before
+// has asked the memory for: what that takes passes while other packets are handled. All of a
+// stage's requests in a row would be more than a processor has room for.
 uint16_t Host::receive(Nanos now) {
   std::array<rte_mbuf*, kBurst> burst;
   std::array<Kind, kBurst> kinds;
   const uint16_t n = queue_.rx(now, burst);
-  for (uint16_t i = 0; i < n; ++i) {
-    if (i + 1 < n) __builtin_prefetch(rte_pktmbuf_mtod(burst[i + 1], void*));
-    kinds[i] = read(*burst[i], arrivals_[i]);
-    if (kinds[i] == Kind::kAnswer) source_.expect(arrivals_[i].header.flow);
-  }
-  for (uint16_t i = 0; i < n; ++i)
-    if (kinds[i] == Kind::kAnswer) source_.expect_oldest(arrivals_[i].header.flow);
-  for (uint16_t i = 0; i < n; ++i)
-    if (kinds[i] == Kind::kAnswer) source_.expect_next(arrivals_[i].header.flow);
-  for (uint16_t i = 0; i < n; ++i) {
-    rte_mbuf* m = burst[i];
-    if (handle(kinds[i], *m, arrivals_[i], now)) {
+  const unsigned apart = std::min<unsigned>(n, kApart);
+  const auto answer = [&](unsigned i) { return i < n && kinds[i] == Kind::kAnswer; };
+  for (unsigned i = 0; i < n + 3 * apart; ++i) {
+    if (i + 1 < n) rte_prefetch0(rte_pktmbuf_mtod(burst[i + 1], void*));
+    if (i < n) kinds[i] = read(*burst[i], arrivals_[i]);
+    if (answer(i)) source_.expect(arrivals_[i].header.flow);
+    unsigned at = i - apart;  // huge: not begun yet
+    if (answer(at)) source_.expect_oldest(arrivals_[at].header.flow);
+    at -= apart;
+    if (answer(at)) source_.expect_next(arrivals_[at].header.flow);
+    at -= apart;
+    if (at >= n) continue;
+    rte_mbuf* m = burst[at];
+    if (handle(kinds[at], *m, arrivals_[at], now)) {
       if (!outbox_.full()) {
         outbox_.put(m);
         continue;

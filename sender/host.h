@@ -26,6 +26,7 @@ struct SinkSize {
 class Host {
  public:
   static constexpr uint16_t kBurst = 64;
+  static constexpr unsigned kApart = 4;  // packets, from one stage of receive() to the next
 
   /// `index` into Topology::hosts. The topology, queue and lane outlive the host.
   static tl::expected<std::unique_ptr<Host>, std::string> make(const config::Topology& topology,

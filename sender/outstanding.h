@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <rte_prefetch.h>
+
 #include "common/dpdk/large_array.h"
 #include "common/protocols/flow_law.h"
 #include "common/units/units.h"
@@ -62,7 +64,7 @@ class RecordPool {
   }
   [[nodiscard]] SentPacket& operator[](uint32_t i) { return records_[i]; }
   /// The record is about to be used.
-  void prefetch(uint32_t i) const { __builtin_prefetch(&records_[i], 1); }
+  void prefetch(uint32_t i) const { rte_prefetch0(&records_[i]); }
   [[nodiscard]] size_t free() const { return free_; }
   [[nodiscard]] size_t capacity() const { return records_.size(); }
 

@@ -116,6 +116,7 @@ void Sender::fetch_due(Nanos now) {
   lane_.wheel.foresee(now, [&](const Timer& t) {
     const Flow& flow = lane_.flows.owner_of(&t);
     if (!flow.in_flight.empty()) lane_.records.prefetch(flow.in_flight.tail());
+    if (const Timer* next = lane_.wheel.after(t)) lane_.flows.owner_of(next).prefetch();
   });
 }
 

@@ -72,7 +72,7 @@ void Source::wake(Flow& f, FlowState& state) {
     }
     f.pacer.resume(now);
   }
-  plan_sending(f, now, state);
+  plan_sending(f, f.pacer.due(), state);
 }
 
 void Source::set_rate(Flow& f, const FlowState& state) {

@@ -7,7 +7,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "common/time/slot_set.h"
 #include "common/units/units.h"
 
 namespace turnpike {
@@ -40,20 +42,29 @@ class Timer : public TimerLink {
 };
 static_assert(sizeof(Timer) == 24);
 
-/// A hierarchy of wheels over ticks of 2^tick_shift ns that spans all of time. Wheel w has slots of
-/// 1024^(w-1) ticks and covers two blocks of 1024 slots: the one that the current tick lies in and
-/// the next. A timer is filed in the lowest wheel that covers its tick. Before time enters a slot
-/// of a higher wheel its timers are filed again, further down, each at most once per wheel: a few
-/// for each timer that fires and by calls of advance() that fire none. Thousands at once would keep
-/// what is due waiting, and wait for the memory at every step from one timer to the next, which
-/// passes while others fire. Timers of one tick fire in the order in which they were scheduled.
+/// A hierarchy of wheels over ticks of 2^tick_shift ns that spans all of time. The lowest wheel has
+/// a slot for each tick of two blocks, the one that the current tick lies in and the next; how long
+/// a block is, is the user's choice. A slot of the next wheel is such a block, and a slot of every
+/// wheel above it is 1024 slots of the one below; each covers two blocks of 1024 slots likewise. A
+/// timer is filed in the lowest wheel that covers its tick. Before time enters a slot of a higher
+/// wheel its timers are filed again, further down, each at most once per wheel: a few for each
+/// timer that fires and by calls of advance() that fire none. Thousands at once would keep what is
+/// due waiting, and wait for the memory at every step from one timer to the next, which passes
+/// while others fire. Timers of one tick fire in the order in which they were scheduled.
 class TimerWheel {
  public:
-  static constexpr unsigned kBlock = 1024;  // slots
+  static constexpr unsigned kLeastBits = 10, kMostBits = 20;
 
-  /// `start` >= 0: the wheel's time until the first advance.
-  TimerWheel(Nanos start, unsigned tick_shift)
-      : shift_(tick_shift), current_(static_cast<uint64_t>(start.count()) >> tick_shift) {
+  /// `start` >= 0: the wheel's time until the first advance. A block of the lowest wheel has
+  /// 2^block_bits ticks (kLeastBits to kMostBits), each of which takes 32 B: where timers are
+  /// mostly set no further ahead than that, none is filed twice, and where they are no more, ticks
+  /// seldom have many, whose memory could only be waited for one after another.
+  TimerWheel(Nanos start, unsigned tick_shift, unsigned block_bits = kLeastBits)
+      : shift_(tick_shift),
+        bits_(block_bits),
+        current_(static_cast<uint64_t>(start.count()) >> tick_shift),
+        occupied_(kFirst + (size_t{2} << block_bits)),
+        slots_(kFirst + (size_t{2} << block_bits)) {
     for (TimerLink& slot : slots_) slot.next_ = slot.prev_ = &slot;
   }
   TimerWheel(const TimerWheel&) = delete;
@@ -94,19 +105,19 @@ class TimerWheel {
   /// each tick of the block that has been reached. For fetching what they will need.
   template <class F>
   void foresee(Nanos now, F&& visit) const {
+    if (!(wheels_ & 2)) return;
     const uint64_t target = static_cast<uint64_t>(std::max<int64_t>(now.count(), 0)) >> shift_;
-    const uint64_t last = block(1, target) > block(1, current_) ? kBlock - 1 : target % kBlock;
-    const unsigned first = place(1, current_) / kBlock * (kBlock / kWord);
-    for (unsigned words = filled(1, block(1, current_)); words != 0; words &= words - 1) {
-      const auto word = static_cast<unsigned>(std::countr_zero(words));
-      if (word > last / kWord) return;
-      uint64_t due = occupied_[first + word];
-      if (word == last / kWord) due &= ~uint64_t{0} >> (kWord - 1 - last % kWord);
-      for (; due != 0; due &= due - 1) {
-        const auto slot = static_cast<unsigned>(std::countr_zero(due));
-        visit(static_cast<Timer&>(*slots_[(first + word) * kWord + slot].next_));
-      }
-    }
+    const size_t end = place(1, std::clamp(target, current_, last_tick())) + 1;
+    for (size_t at = occupied_.next(place(1, current_), end); at < end;
+         at = occupied_.next(at + 1, end))
+      visit(static_cast<Timer&>(*slots_[at].next_));
+  }
+
+  /// The timer that was scheduled next for the same tick as this one that was foreseen, or null.
+  [[nodiscard]] const Timer* after(const Timer& timer) const {
+    const TimerLink* next = timer.next_;
+    const bool is_slot = next >= slots_.data() && next < slots_.data() + slots_.size();
+    return is_slot ? nullptr : static_cast<const Timer*>(next);
   }
 
   /// Fires timers whose deadline is `now` or earlier, never early and at most one tick late, in the
@@ -128,8 +139,8 @@ class TimerWheel {
           return fired;
         }
         current_ = next;
-        if (occupied(place(1, current_))) make_due(slots_[place(1, current_)]);
-        if (current_ % kBlock == 0) enter_block();
+        if (occupied_.contains(place(1, current_))) make_due(slots_[place(1, current_)]);
+        if (block(1, current_) << bits_ == current_) enter_block();
       }
       auto& timer = static_cast<Timer&>(*slots_[0].next_);
       __builtin_prefetch(timer.next_, 1);
@@ -141,63 +152,71 @@ class TimerWheel {
   }
 
  private:
-  static constexpr unsigned kBits = std::countr_zero(kBlock), kSlots = 2 * kBlock;
-  static constexpr unsigned kWord = 64;  // slots whose bits share a word
-  static constexpr unsigned kWords = kSlots / kWord;
-  // Wheel 0 is the list of timers that are due (its slot 0); seven more cover 64 bits of ticks.
-  static constexpr unsigned kWheels = 1 + (64 + kBits - 1) / kBits;
+  // Wheel 0 is the list of timers that are due, slot 0; as many more cover 64 bits of ticks.
+  static constexpr unsigned kWheels = 1 + (64 + kLeastBits - 1) / kLeastBits;
+  // Slots of a higher wheel, and where in slots_ they and the lowest wheel's begin.
+  static constexpr size_t kSlots = size_t{2} << kLeastBits, kUpper = 64;
+  static constexpr size_t kFirst = kUpper + (kWheels - 2) * kSlots;
   // As many timers of each wheel are filed again by a call that fires none. For each that fires it
   // is one, which keeps pace: as many come closer as are scheduled anew.
   static constexpr unsigned kAhead = 8;
 
-  // Which of that wheel's blocks a tick lies in. Two shifts, as one of 66 is undefined.
-  static uint64_t block(unsigned wheel, uint64_t tick) {
-    return tick >> (wheel - 1) * kBits >> kBits;
+  // Ticks of one of that wheel's slots, as a power of two; may exceed 63 for the highest.
+  [[nodiscard]] unsigned slot_bits(unsigned wheel) const {
+    return wheel == 1 ? 0 : bits_ + (wheel - 2) * kLeastBits;
   }
-  // The lowest wheel whose block is longer than so many ticks (> 0).
-  static unsigned wheel_of(uint64_t ticks) {
-    return static_cast<unsigned>(std::bit_width(ticks) - 1) / kBits + 1;
+  [[nodiscard]] unsigned block_bits(unsigned wheel) const {
+    return wheel == 1 ? bits_ : kLeastBits;
+  }
+  // Which of that wheel's blocks a tick lies in. Two shifts, as one of 66 is undefined.
+  [[nodiscard]] uint64_t block(unsigned wheel, uint64_t tick) const {
+    return tick >> slot_bits(wheel) >> block_bits(wheel);
   }
   // That wheel's slot of a tick, as an index into slots_.
-  static unsigned place(unsigned wheel, uint64_t tick) {
-    return wheel * kSlots + static_cast<unsigned>((tick >> (wheel - 1) * kBits) % kSlots);
+  [[nodiscard]] size_t place(unsigned wheel, uint64_t tick) const {
+    if (wheel == 1) return kFirst + (tick & ((uint64_t{2} << bits_) - 1));
+    return kUpper + (wheel - 2) * kSlots + (tick >> slot_bits(wheel)) % kSlots;
   }
-  [[nodiscard]] bool occupied(unsigned place) const {
-    return occupied_[place / kWord] >> place % kWord & 1;
+  static unsigned wheel_at(size_t place) {
+    if (place >= kFirst) return 1;
+    return place < kUpper ? 0 : static_cast<unsigned>((place - kUpper) / kSlots) + 2;
   }
-  void occupy(unsigned place) {
-    const unsigned word = place / kWord;
-    occupied_[word] |= uint64_t{1} << place % kWord;
-    filled_[word / kWords] |= uint32_t{1} << word % kWords;
-    wheels_ |= 1U << word / kWords;
+  void occupy(size_t place) {
+    if (occupied_.contains(place)) return;
+    occupied_.insert(place);
+    const unsigned wheel = wheel_at(place);
+    ++filled_[wheel];
+    wheels_ |= 1U << wheel;
   }
-  // Words of bits of that wheel's block that are not 0: bit i is its i-th.
-  [[nodiscard]] unsigned filled(unsigned wheel, uint64_t block) const {
-    return filled_[wheel] >> block % 2 * (kWords / 2) & ((1U << kWords / 2) - 1);
-  }
+
+  // Of the block that has been reached.
+  [[nodiscard]] uint64_t last_tick() const { return current_ | ((uint64_t{1} << bits_) - 1); }
 
   // With which the earliest occupied slot begins, apart from the due list; there must be one.
   [[nodiscard]] uint64_t next_tick() const {
+    // Nearly always it lies in the block that has been reached.
+    const size_t at_current = place(1, current_), end = place(1, last_tick()) + 1;
+    if (const size_t at = occupied_.next(at_current, end); at < end)
+      return current_ + (at - at_current);
     uint64_t next = UINT64_MAX;
     for (unsigned left = wheels_ & ~1U; left != 0; left &= left - 1) {
       const auto wheel = static_cast<unsigned>(std::countr_zero(left));
-      const uint64_t here = block(wheel, current_);
+      const uint64_t here = block(wheel, current_), slots = uint64_t{1} << block_bits(wheel);
       uint64_t of = here;
-      unsigned index = first_of(wheel, of);
-      if (index == kBlock) index = first_of(wheel, ++of);
-      next = std::min(next, (of << kBits | index) << (wheel - 1) * kBits);
+      uint64_t index = first_of(wheel, of);
+      if (index >= slots) index = first_of(wheel, ++of);
+      next = std::min(next, (of << block_bits(wheel) | index) << slot_bits(wheel));
       if (of == here) break;  // higher wheels' slots begin in later blocks of this wheel
     }
     return next;
   }
 
-  // The first occupied slot of that wheel's block, counted from its beginning; kBlock: none.
-  [[nodiscard]] unsigned first_of(unsigned wheel, uint64_t block) const {
-    const unsigned words = filled(wheel, block);
-    if (words == 0) return kBlock;
-    const auto word = static_cast<unsigned>(std::countr_zero(words));
-    const uint64_t slots = occupied_[wheel * kWords + block % 2 * (kWords / 2) + word];
-    return word * kWord + static_cast<unsigned>(std::countr_zero(slots));
+  // The first occupied slot of that wheel's block, counted from its beginning; at least as many as
+  // it has: none.
+  [[nodiscard]] uint64_t first_of(unsigned wheel, uint64_t block) const {
+    const uint64_t slots = uint64_t{1} << block_bits(wheel);
+    const size_t begin = place(wheel, 0) + (block % 2) * slots;
+    return occupied_.next(begin, begin + slots) - begin;
   }
 
   // The first tick that begins at that time or later.
@@ -210,22 +229,20 @@ class TimerWheel {
     put(timer, tick > current_ ? place_of(tick) : 0);
   }
 
-  void put(Timer& timer, unsigned at) {
+  void put(Timer& timer, size_t at) {
     append(slots_[at], timer);
     occupy(at);
   }
 
   // Of a tick in the future.
-  [[nodiscard]] unsigned place_of(uint64_t tick) const {
-    // The lowest wheel that covers any tick so far ahead; the one below it may reach this one in
-    // its next block.
-    unsigned wheel = wheel_of(tick - current_);
-    if (wheel > 1 && block(wheel - 1, tick) == block(wheel - 1, current_) + 1) --wheel;
-    const unsigned top = wheel_of(tick ^ current_);  // the lowest with both ticks in one block
-    unsigned at = place(wheel, tick);
-    // Timers of the same tick that came earlier may still wait in a slot further up.
-    for (; wheel < top; ++wheel)
-      if (const unsigned above = place(wheel + 1, tick); occupied(above)) at = above;
+  [[nodiscard]] size_t place_of(uint64_t tick) const {
+    unsigned wheel = 1;
+    while (block(wheel, tick) - block(wheel, current_) > 1) ++wheel;
+    size_t at = place(wheel, tick);
+    // Timers of the same tick that came earlier may still wait in a slot further up, which begins
+    // with a block that is yet to be entered.
+    for (; wheels_ >> wheel > 1 && block(wheel, tick) != block(wheel, current_); ++wheel)
+      if (const size_t above = place(wheel + 1, tick); occupied_.contains(above)) at = above;
     return at;
   }
 
@@ -243,8 +260,8 @@ class TimerWheel {
   // of it belongs further down; the lowest wheel's timers of a tick came first.
   void enter_block() {
     for (unsigned left = wheels_ & ~3U; left != 0; left &= left - 1) {
-      const unsigned at = place(static_cast<unsigned>(std::countr_zero(left)), current_);
-      if (!occupied(at)) continue;
+      const size_t at = place(static_cast<unsigned>(std::countr_zero(left)), current_);
+      if (!occupied_.contains(at)) continue;
       TimerLink* link = slots_[at].next_;
       vacate(slots_[at]);
       while (link != &slots_[at]) {
@@ -261,8 +278,8 @@ class TimerWheel {
   void file_ahead() {
     for (unsigned left = wheels_ & ~3U; left != 0; left &= left - 1) {
       const auto wheel = static_cast<unsigned>(std::countr_zero(left));
-      const unsigned at = place(wheel, (block(wheel - 1, current_) + 1) << (wheel - 1) * kBits);
-      if (!occupied(at)) continue;
+      const size_t at = place(wheel, (block(wheel - 1, current_) + 1) << slot_bits(wheel));
+      if (!occupied_.contains(at)) continue;
       auto& timer = static_cast<Timer&>(*slots_[at].next_);
       __builtin_prefetch(timer.next_->next_, 1);
       unlink(timer);
@@ -286,20 +303,18 @@ class TimerWheel {
 
   void vacate(TimerLink& slot) {
     slot.next_ = slot.prev_ = &slot;
-    const auto at = static_cast<unsigned>(&slot - slots_.data());
-    const unsigned word = at / kWord, wheel = at / kSlots;
-    occupied_[word] &= ~(uint64_t{1} << at % kWord);
-    if (occupied_[word] != 0) return;
-    filled_[wheel] &= ~(uint32_t{1} << word % kWords);
-    if (filled_[wheel] == 0) wheels_ &= ~(1U << wheel);
+    const auto at = static_cast<size_t>(&slot - slots_.data());
+    occupied_.erase(at);
+    const unsigned wheel = wheel_at(at);
+    if (--filled_[wheel] == 0) wheels_ &= ~(1U << wheel);
   }
 
-  unsigned shift_;
-  unsigned wheels_ = 0;                                // bit i: wheel i is not empty
-  uint64_t current_;                                   // tick that has been reached
-  std::array<uint32_t, kWheels> filled_{};             // a bit per word of the next: it is not 0
-  std::array<uint64_t, kWheels * kWords> occupied_{};  // a bit per slot: it is not empty
-  std::array<TimerLink, kWheels * kSlots> slots_;
+  unsigned shift_, bits_;
+  unsigned wheels_ = 0;                     // bit i: wheel i is not empty
+  uint64_t current_;                        // tick that has been reached
+  std::array<uint32_t, kWheels> filled_{};  // slots of each that are not empty
+  SlotSet occupied_;                        // these slots
+  std::vector<TimerLink> slots_;
 };
 
 }  // namespace turnpike

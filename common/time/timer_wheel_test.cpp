@@ -16,13 +16,14 @@
 namespace turnpike {
 namespace {
 
-constexpr int64_t kBlock = TimerWheel::kBlock;
+constexpr int64_t kBlock = int64_t{1} << TimerWheel::kLeastBits;
 
 // What must fire and in which order: by tick of the deadline, then by order of scheduling. What is
 // past its tick when it is scheduled belongs to the tick that is firing.
 class DeadlineList {
  public:
-  DeadlineList(int64_t start, unsigned shift) : current_(start >> shift), shift_(shift) {}
+  DeadlineList(int64_t start, unsigned shift, unsigned block_bits)
+      : current_(start >> shift), shift_(shift), block_bits_(block_bits) {}
 
   void schedule(uint32_t id, int64_t at) {
     cancel(id);
@@ -41,7 +42,7 @@ class DeadlineList {
   }
   // Whether the next deadline lies in the block of ticks that has been reached.
   [[nodiscard]] bool exact() const {
-    return !queue_.empty() && queue_.begin()->first.first / kBlock == current_ / kBlock;
+    return !queue_.empty() && queue_.begin()->first.first >> block_bits_ == current_ >> block_bits_;
   }
   [[nodiscard]] bool due(int64_t now) const {
     return !queue_.empty() && queue_.begin()->first.first <= std::max(now >> shift_, current_);
@@ -59,7 +60,7 @@ class DeadlineList {
  private:
   std::map<std::pair<int64_t, uint64_t>, uint32_t> queue_;
   int64_t current_;
-  unsigned shift_;
+  unsigned shift_, block_bits_;
   uint64_t order_ = 0;
 };
 
@@ -69,6 +70,7 @@ struct Deadlines {
   size_t limit;
   unsigned shift;
   bool jump;  // to next_deadline(), as a virtual clock does
+  unsigned block_bits = TimerWheel::kLeastBits;
 };
 
 struct Numbered : Timer {
@@ -82,8 +84,8 @@ class Pair {
       : s_(s),
         random_(seed),
         now_(static_cast<int64_t>(random_() % 1'000'000'000)),
-        wheel_(Nanos(now_), s.shift),
-        oracle_(now_, s.shift) {
+        wheel_(Nanos(now_), s.shift, s.block_bits),
+        oracle_(now_, s.shift, s.block_bits) {
     for (uint32_t i = 0; i < 40; ++i) timers_.push_back(std::make_unique<Numbered>(i));
   }
 
@@ -172,6 +174,9 @@ TEST(TimerWheel, FiresAsTheSortedListDoes) {
       {1e10, 1e6, 5, 10, true},     //
       {1e9, 4e12, 7, 4, false},     // gaps of an hour
       {1e15, 1e15, 1000, 20, true},
+      {1e7, 1e6, 1000, 8, false, 17},  // blocks longer than most timers are set ahead
+      {1e9, 1e8, 5, 4, true, 11},
+      {1e18, 1e15, 7, 0, true, 13},
   };
   for (const Deadlines& s : kSchedules) {
     for (uint64_t seed = 1; seed <= 15; ++seed) {
@@ -200,6 +205,31 @@ TEST(TimerWheel, VirtualClockWakesAtMostOncePerWheelTooOften) {
   EXPECT_GE(now, timer.deadline());
   EXPECT_LT(now, timer.deadline() + 1024_ns);
   EXPECT_EQ(wheel.next_deadline(), kNever);
+}
+
+TEST(TimerWheel, FilesOnceWhatIsSetNoFurtherAheadThanABlock) {
+  constexpr unsigned kBits = 14;
+  TimerWheel wheel(0_ns, 0, kBits);
+  Timer near, far;
+  wheel.advance(Nanos(1000), 1, [](Timer&) {});
+  wheel.schedule(near, Nanos(1 << kBits));  // in the next block, and known by its own tick
+  wheel.advance(Nanos((1 << kBits) - 1), 1, [](Timer&) {});
+  EXPECT_EQ(wheel.next_deadline(), near.deadline());
+  wheel.cancel(near);
+  wheel.schedule(far, Nanos((2 << kBits) + 7));
+  EXPECT_EQ(wheel.next_deadline(), Nanos(2 << kBits)) << "known by where its block begins";
+}
+
+TEST(TimerWheel, TellsWhatFollowsInTheSameTick) {
+  TimerWheel wheel(0_ns, 4);
+  std::array<Timer, 3> timers;
+  for (Timer& t : timers) wheel.schedule(t, 10_ns);
+  Timer later;
+  wheel.schedule(later, 30_ns);
+  EXPECT_EQ(wheel.after(timers[0]), &timers[1]);
+  EXPECT_EQ(wheel.after(timers[1]), &timers[2]);
+  EXPECT_EQ(wheel.after(timers[2]), nullptr);
+  EXPECT_EQ(wheel.after(later), nullptr);
 }
 
 TEST(TimerWheel, AdjustsOnlyWhatFiresInAnotherTick) {
