@@ -20,8 +20,7 @@ import lab
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 GOOGLE = {"micro": "bench-micro", "datapath": "bench-datapath", "sender": "bench-sender"}
 REPETITIONS = 5
-# s, each of them. A million flows take a quarter of a second for a turn of all, and their turns are not
-# quite evenly spread.
+# s, each of them. A million flows take a quarter of a second for a turn of all.
 LEAST_TIME, SENDER_TIME = 0.05, 0.4
 VECTORS = ("sse4_2", "avx", "avx2", "avx512f", "avx512bw", "avx512vl")
 # What Google Benchmark says of a run beside the benchmark's own counters.

@@ -26,7 +26,7 @@ struct Protocol {
   std::span<const Preset> presets;  // the first is what holds where a file names none
   /// `seed`: of all that the law does by chance; link_seed() makes one.
   std::unique_ptr<LinkLaw> (*make_link_law)(const ParamValues&, unsigned shards, uint64_t seed);
-  /// Constructs the law in `storage`, FlowLaw::kMaxBytes bytes aligned to 64.
+  /// Constructs the law at the beginning of `storage`, FlowLaw::kMaxBytes bytes aligned to 64.
   FlowLaw* (*make_flow_law)(const ParamValues&, void* storage);
   /// Likewise in ReceiverLaw::kMaxBytes bytes; null: receivers echo what came.
   ReceiverLaw* (*make_receiver_law)(void* storage) = nullptr;

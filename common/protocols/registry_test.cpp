@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What holds for every protocol's line in the registry.
+#include "common/protocols/registry.h"
+
+#include <cstddef>
+
+#include <gtest/gtest.h>
+
+namespace turnpike {
+namespace {
+
+TEST(Registry, AFlowsLawBeginsWhereItsStorageDoes) {
+  for (const Protocol& p : protocols()) {
+    alignas(64) std::byte storage[FlowLaw::kMaxBytes];
+    FlowLaw* law = p.make_flow_law(ParamValues(p.flow_params), storage);
+    EXPECT_EQ(static_cast<void*>(law), storage) << p.name;
+    law->~FlowLaw();
+  }
+}
+
+}  // namespace
+}  // namespace turnpike
