@@ -16,7 +16,10 @@ constexpr unsigned kTickShift = 10;
 class Bed {
  public:
   explicit Bed(size_t count)
-      : draws(count), timers_(std::make_unique<Timer[]>(count)), count_(count) {
+      : draws(count),
+        wheel(0_ns, kTickShift, TimerWheel::block_bits_for(count)),
+        timers_(std::make_unique<Timer[]>(count)),
+        count_(count) {
     for (size_t i = 0; i < count; ++i) wheel.schedule(timers_[i], draws.delay());
   }
 
@@ -24,7 +27,7 @@ class Bed {
   [[nodiscard]] size_t size() const { return count_; }
 
   TimerDraws draws;
-  TimerWheel wheel{0_ns, kTickShift};
+  TimerWheel wheel;
   Nanos now{0};
 
  private:

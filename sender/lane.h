@@ -2,8 +2,6 @@
 // What the hosts of one lcore share; nobody else touches it.
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <memory>
 
 #include "common/time/timer_wheel.h"
@@ -27,19 +25,13 @@ struct LaneOptions {
 
 struct Lane {
   explicit Lane(const LaneOptions& o)
-      : wheel(Nanos(0), o.tick_shift, block_bits(o.size.flows)),
+      : wheel(Nanos(0), o.tick_shift, TimerWheel::block_bits_for(o.size.flows)),
         flows(o.size.flows),
         records(o.size.records),
         groups(std::make_unique<GroupTotals[]>(o.groups)),
         pool(o.pool),
         zeroed(o.zeroed),
         outcomes(o.outcomes) {}
-
-  // With a tick for each flow, a block is as long as flows need to take turns of a tick each.
-  static unsigned block_bits(size_t flows) {
-    return std::clamp<unsigned>(std::bit_width(flows), TimerWheel::kLeastBits,
-                                TimerWheel::kMostBits);
-  }
 
   TimerWheel wheel;
   FlowTable flows;

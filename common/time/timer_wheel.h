@@ -56,9 +56,7 @@ class TimerWheel {
   static constexpr unsigned kLeastBits = 10, kMostBits = 20;
 
   /// `start` >= 0: the wheel's time until the first advance. A block of the lowest wheel has
-  /// 2^block_bits ticks (kLeastBits to kMostBits), each of which takes 32 B: where timers are
-  /// mostly set no further ahead than that, none is filed twice, and where they are no more, ticks
-  /// seldom have many, whose memory could only be waited for one after another.
+  /// 2^block_bits ticks (kLeastBits to kMostBits), each of which takes 32 B.
   TimerWheel(Nanos start, unsigned tick_shift, unsigned block_bits = kLeastBits)
       : shift_(tick_shift),
         bits_(block_bits),
@@ -69,6 +67,13 @@ class TimerWheel {
   }
   TimerWheel(const TimerWheel&) = delete;
   TimerWheel& operator=(const TimerWheel&) = delete;
+
+  /// The block for so many timers: a tick for each, so that those that take turns are seldom set
+  /// further ahead, and filed twice, nor share a tick, where their memory could only be waited for
+  /// one after another.
+  static unsigned block_bits_for(size_t timers) {
+    return std::clamp<unsigned>(std::bit_width(timers), kLeastBits, kMostBits);
+  }
 
   /// Arms the timer, or moves it if it is armed. A deadline in the past is due at once (at a tick's
   /// end if it lies in an unfinished one); kNever leaves the timer unarmed.
@@ -135,7 +140,8 @@ class TimerWheel {
         if (wheels_ == 0 || next > target) {
           current_ = target;
           if (fired == 0)
-            for (unsigned n = 0; n < kAhead; ++n) file_ahead();
+            for (unsigned n = 0; n < kAhead && file_ahead(); ++n) {
+            }
           return fired;
         }
         current_ = next;
@@ -274,8 +280,9 @@ class TimerWheel {
   }
 
   // The same for one timer of each wheel's block that comes next. What the next call needs is
-  // fetched meanwhile.
-  void file_ahead() {
+  // fetched meanwhile. False: there is none.
+  bool file_ahead() {
+    bool found = false;
     for (unsigned left = wheels_ & ~3U; left != 0; left &= left - 1) {
       const auto wheel = static_cast<unsigned>(std::countr_zero(left));
       const size_t at = place(wheel, (block(wheel - 1, current_) + 1) << slot_bits(wheel));
@@ -285,7 +292,9 @@ class TimerWheel {
       unlink(timer);
       // Those of its tick that came earlier were ahead of it on the way here, too.
       put(timer, place(wheel - 1, tick_of(timer.deadline_)));
+      found = true;
     }
+    return found;
   }
 
   static void append(TimerLink& slot, TimerLink& link) {
