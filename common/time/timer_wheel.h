@@ -167,7 +167,7 @@ class TimerWheel {
   // is one, which keeps pace: as many come closer as are scheduled anew.
   static constexpr unsigned kAhead = 8;
 
-  // Ticks of one of that wheel's slots, as a power of two; may exceed 63 for the highest.
+  // Ticks of one of that wheel's slots, as a power of two; below 64 for wheels that any tick needs.
   [[nodiscard]] unsigned slot_bits(unsigned wheel) const {
     return wheel == 1 ? 0 : bits_ + (wheel - 2) * kLeastBits;
   }

@@ -342,16 +342,18 @@ TEST(TimerWheel, MayGoAwayBeforeItsTimers) {
 }
 
 TEST(TimerWheel, FarthestDeadlinesNeitherOverflowNorFire) {
-  for (const unsigned shift : {0U, 1U, 10U, 40U}) {
-    TimerWheel wheel(0_ns, shift);
-    Timer last, never;
-    wheel.schedule(last, kNever - 1_ns);
-    wheel.schedule(never, kNever);
-    EXPECT_TRUE(last.armed());
-    EXPECT_FALSE(never.armed());
-    for (int64_t now = 1; now < kNever.count() / 2; now *= 2)
-      ASSERT_EQ(wheel.advance(Nanos(now), 9, [](Timer&) {}), 0U);
-    EXPECT_GT(wheel.next_deadline().count(), kNever.count() / 2);
+  for (const unsigned bits : {TimerWheel::kLeastBits, 13U, TimerWheel::kMostBits}) {
+    for (const unsigned shift : {0U, 1U, 10U, 40U}) {
+      TimerWheel wheel(0_ns, shift, bits);
+      Timer last, never;
+      wheel.schedule(last, kNever - 1_ns);
+      wheel.schedule(never, kNever);
+      EXPECT_TRUE(last.armed());
+      EXPECT_FALSE(never.armed());
+      for (int64_t now = 1; now < kNever.count() / 2; now *= 2)
+        ASSERT_EQ(wheel.advance(Nanos(now), 9, [](Timer&) {}), 0U);
+      EXPECT_GT(wheel.next_deadline().count(), kNever.count() / 2);
+    }
   }
 }
 
