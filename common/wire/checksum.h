@@ -37,20 +37,23 @@ inline uint16_t sum_words(std::span<const uint8_t> data) {
   return __builtin_bswap16(fold(sum + tail));
 }
 
-/// The same of a number of bytes that the compiler knows, a multiple of four; to be folded.
+/// Whether the words of so many bytes, a multiple of four, sum to 0xffff: as all do that have a
+/// right checksum among them. In host order, for a sum of ones is one in either (RFC 1071 section
+/// 2(B)).
 template <size_t Bytes>
-uint64_t sum_of_bytes(const uint8_t* data) {
+bool sums_to_ones(const uint8_t* data) {
   static_assert(Bytes % 4 == 0);
   uint64_t sum = 0;
   for (size_t at = 0; at < Bytes; at += 4) {
     uint32_t word;
     std::memcpy(&word, data + at, sizeof word);
-    sum += __builtin_bswap32(word);  // its halves are two words, and fold() adds them up
+    sum += word;  // its halves are two words, and fold() adds them up
   }
-  return sum;
+  return fold(sum) == 0xffff;
 }
 
-/// The same of any multiple of four bytes, which may just have been written word by word.
+/// One's complement sum of any multiple of four bytes, to be folded, which may just have been
+/// written word by word.
 inline uint64_t sum_of_words(std::span<const uint8_t> data) {
   uint64_t sum = 0;
   for (size_t at = 0; at < data.size(); at += sizeof(uint32_t)) {

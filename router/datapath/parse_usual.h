@@ -34,21 +34,33 @@ inline uint64_t mac_word(const wire::Mac& mac) {
   return word;
 }
 
+/// Whether a frame of at least `least` B behind Ethernet's header holds a datagram of as many or
+/// more.
+inline bool fits(uint32_t datagram, size_t least, const rte_mbuf& m) {
+  // Less than `least` wraps around and is more than any frame has.
+  const auto shortest = static_cast<uint32_t>(least);
+  return datagram - shortest <= m.data_len - (uint32_t{wire::kEthernetSize} + shortest);
+}
+
+/// EtherType and first octet of the datagram as one word read; the octet after it counts for
+/// nothing.
+constexpr uint32_t front_word(uint16_t type, uint8_t first) {
+  return __builtin_bswap32(uint32_t{type} << 16 | uint32_t{first} << 8);
+}
+
 inline bool usual_ipv4(const rte_mbuf& m, const uint8_t* ip, PacketInfo& p, const Tables& tables) {
-  constexpr uint8_t kVersionAndLength = 0x45;  // no options
   constexpr uint16_t kPieces = __builtin_bswap16(wire::kIpv4FragmentMask);
   constexpr uint16_t kWhole = __builtin_bswap16(wire::kIpv4DontFragment);
   const uint32_t datagram = wire::load_be16(ip + wire::kIpv4TotalLengthAt);
   uint16_t fragment;
   std::memcpy(&fragment, ip + wire::kIpv4FragmentAt, sizeof fragment);
-  if (ip[0] != kVersionAndLength || (fragment & kPieces) != 0) return false;
-  if (datagram < wire::kIpv4Size + wire::kUdpSize) return false;
-  if (wire::kEthernetSize + datagram > m.data_len) return false;
+  if ((fragment & kPieces) != 0) return false;
+  if (!fits(datagram, wire::kIpv4Size + wire::kUdpSize, m)) return false;
   if (!kUsualIpv4[ip[wire::kIpv4SourceAt]] || !kUsualIpv4[ip[wire::kIpv4DestinationAt]])
     return false;
   if (tables.may_be_own(wire::load_be32(ip + wire::kIpv4SourceAt))) return false;
   if ((m.ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) != RTE_MBUF_F_RX_IP_CKSUM_GOOD &&
-      wire::fold(wire::sum_of_bytes<wire::kIpv4Size>(ip)) != 0xffff)
+      !wire::sums_to_ones<wire::kIpv4Size>(ip))
     return false;
   p.l4 = wire::kEthernetSize + wire::kIpv4Size;
   p.datagram = static_cast<uint16_t>(datagram);
@@ -60,9 +72,8 @@ inline bool usual_ipv4(const rte_mbuf& m, const uint8_t* ip, PacketInfo& p, cons
 inline bool usual_ipv6(const rte_mbuf& m, const uint8_t* ip, PacketInfo& p, const Tables& tables) {
   const uint32_t datagram =
       static_cast<uint32_t>(wire::kIpv6Size) + wire::load_be16(ip + wire::kIpv6PayloadLengthAt);
-  if (ip[0] >> 4 != 6 || is_extension(ip[wire::kIpv6NextHeaderAt])) return false;
-  if (datagram < wire::kIpv6Size + wire::kUdpSize) return false;
-  if (wire::kEthernetSize + datagram > m.data_len) return false;
+  if (is_extension(ip[wire::kIpv6NextHeaderAt])) return false;
+  if (!fits(datagram, wire::kIpv6Size + wire::kUdpSize, m)) return false;
   if (!kUsualIpv6[ip[wire::kIpv6SourceAt]] || !kUsualIpv6[ip[wire::kIpv6DestinationAt]])
     return false;
   if (tables.may_be_own(load_ipv6(ip + wire::kIpv6SourceAt))) return false;
@@ -86,11 +97,14 @@ inline bool parse_usual(rte_mbuf& m, PacketInfo& p, uint64_t mac, const Tables& 
   uint64_t first;
   std::memcpy(&first, frame, sizeof first);
   if ((first ^ mac) << 16 != 0) return false;
-  const uint16_t type = wire::load_be16(frame + wire::kEtherTypeAt);
-  if (type == wire::kEtherTypeIpv4) {
+  uint32_t front;
+  std::memcpy(&front, frame + wire::kEtherTypeAt, sizeof front);
+  // IPv4 of 20 B, so without options; IPv6's octet has four bits of the traffic class.
+  if ((front & front_word(0xffff, 0xff)) == front_word(wire::kEtherTypeIpv4, 0x45)) {
     if (!usual_ipv4(m, frame + wire::kEthernetSize, p, tables)) return false;
   } else {
-    if (type != wire::kEtherTypeIpv6 || m.data_len < kLeast6) return false;
+    if ((front & front_word(0xffff, 0xf0)) != front_word(wire::kEtherTypeIpv6, 0x60)) return false;
+    if (m.data_len < kLeast6) return false;
     if (!usual_ipv6(m, frame + wire::kEthernetSize, p, tables)) return false;
   }
   p.l3 = wire::kEthernetSize;
