@@ -36,6 +36,8 @@ struct Load {
 /// The router's workers, to be polled as often as you like, each by a thread of its own.
 class Forwarding {
  public:
+  static constexpr unsigned kWarmUp = 2000;  // bursts, until caches hold what they will
+
   explicit Forwarding(const Load& load);
 
   /// One burst from every port through all stages; returns how many packets left. Time goes on by

@@ -108,14 +108,19 @@ def render_forwarding(r):
     rows = []
     for name, f in r.get("datapath", {}).items():
         kind, load = name.split("/", 1)
-        if kind == "harness":
+        if kind != "forward":
             continue
         harness = r["datapath"].get("harness/" + load, {})
-        if kind == "forward_together":
-            load = load.split("/")[0] + ", two lcores"
         rows.append((load, number(f["cycles"]), f"{number(f['least'])} to {number(f['most'])}",
                      number(f["items_per_second"] / 1e6), number(harness["cycles"]) if harness else ""))
     return table(["load", "cycles per packet", "least to most", "Mpps", "cycles of the ports alone"], rows)
+
+
+def render_two_lcores(r):
+    rows = [(name.split("/")[1], number(f["one"] / 1e6), number(f["two"] / 1e6), f"{f['gain']:.2f}",
+             f"{f['gain_apart']:.2f}")
+            for name, f in r["datapath"].items() if name.startswith("two_lcores/")]
+    return table(["Mpps of", "one lcore", "two, to the same links", "times one", "times one, nothing shared"], rows)
 
 
 def render_sender(r):
@@ -201,7 +206,8 @@ def render_others(r):
 
 
 BLOCKS = {"machine": render_machine, "beside": render_beside, "cores": render_cores,
-          "forwarding": render_forwarding, "sent": render_sent, "sender": render_sender,
+          "forwarding": render_forwarding, "two_lcores": render_two_lcores,
+          "sent": render_sent, "sender": render_sender,
           "pacing": render_pacing, "lab": render_lab, "lab_speed": render_lab_speed,
           "sum": render_sum, "wheel": render_wheel, "price": render_price, "parse": render_parse,
           "fib": render_fib, "others": render_others}
@@ -209,6 +215,7 @@ BLOCKS = {"machine": render_machine, "beside": render_beside, "cores": render_co
 
 # What of the results a block is made of, where a run may have left it out.
 PARTS = {"beside": "beside", "cores": "beside", "sent": "beside", "forwarding": "datapath",
+         "two_lcores": "datapath",
          "sender": "sender", "pacing": "sender", "lab": "lab", "lab_speed": "lab",
          **dict.fromkeys(("sum", "wheel", "price", "parse", "fib", "others"), "micro")}
 
