@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forwards under one load, or sends with so many flows, for a given number of polls and says how
-// many packets that were, for bench/instructions.py, which counts instructions from outside.
+// Forwards under one load, or sends with so many flows. For a given number of polls it says how
+// many packets that were, for bench/instructions.py, which counts instructions from outside; or,
+// for each line of its input, how many cycles a packet took in as many seconds, for bench/turns.py.
 #include <charconv>
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <memory>
 #include <string_view>
+
+#include <rte_cycles.h>
 
 #include "bench/loads.h"
 #include "bench/sending.h"
@@ -13,8 +19,10 @@
 namespace {
 
 using namespace turnpike;
+using Poll = std::function<uint64_t()>;  // returns how many packets it moved
 
 constexpr std::string_view kSender = "sender/flows:";
+constexpr unsigned kPollsAtOnce = 64;  // between two looks at the time
 
 unsigned number(std::string_view text) {
   unsigned n = 0;
@@ -22,41 +30,66 @@ unsigned number(std::string_view text) {
   return n;
 }
 
-uint64_t forward(const bench::Load& load, unsigned polls) {
-  bench::Forwarding f(load);
-  uint64_t packets = 0;
-  for (unsigned i = 0; i < polls; ++i) packets += f.poll();
-  return packets;
+Poll forward(const bench::Load& load) {
+  return [f = std::make_shared<bench::Forwarding>(load)] { return f->poll(); };
 }
 
-uint64_t send(unsigned flows, unsigned polls) {
-  bench::Sending s(flows);
-  Nanos now = s.warm_up();
+Poll send(unsigned flows) {
+  auto s = std::make_shared<bench::Sending>(flows);
+  return [s, now = s->warm_up()]() mutable { return s->poll(now += s->step()); };
+}
+
+/// Null: no such load.
+Poll find(std::string_view name) {
+  if (name.starts_with(kSender)) {
+    const unsigned flows = number(name.substr(kSender.size()));
+    return flows > 0 ? send(flows) : Poll();
+  }
+  for (const bench::Named& n : bench::kLoads)
+    if (name == n.name) return forward(n.load);
+  return {};
+}
+
+void count(const Poll& poll, unsigned polls) {
   uint64_t packets = 0;
-  for (unsigned i = 0; i < polls; ++i) packets += s.poll(now += s.step());
-  return packets;
+  for (unsigned i = 0; i < polls; ++i) packets += poll();
+  std::cout << packets << std::endl;
+}
+
+void take_turns(const Poll& poll) {
+  std::cout << "ready" << std::endl;
+  for (double seconds; std::cin >> seconds;) {
+    for (unsigned i = 0; i < kPollsAtOnce; ++i) poll();  // caches are another's by now
+    uint64_t packets = 0;
+    const uint64_t begin = rte_rdtsc();
+    const auto length = static_cast<uint64_t>(seconds * static_cast<double>(rte_get_tsc_hz()));
+    while (rte_rdtsc() - begin < length)
+      for (unsigned i = 0; i < kPollsAtOnce; ++i) packets += poll();
+    const auto cycles = static_cast<double>(rte_rdtsc() - begin);
+    std::cout << cycles / static_cast<double>(packets) << std::endl;
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string_view name = argc == 3 ? argv[1] : "";
-  const unsigned polls = argc == 3 ? number(argv[2]) : 0;
-  const unsigned flows = name.starts_with(kSender) ? number(name.substr(kSender.size())) : 0;
-  const bench::Named* chosen = nullptr;
-  for (const bench::Named& n : bench::kLoads)
-    if (name == n.name) chosen = &n;
-  if (polls == 0 || (flows == 0 && chosen == nullptr)) {
-    std::fputs(
-        "usage: bench-count LOAD POLLS; LOAD is one of bench/loads.h, or sender/flows:NUMBER\n",
-        stderr);
-    return 2;
-  }
   const auto eal = Eal::start({.program = "bench", .memory_mb = 2048});
   if (!eal) {
     std::fprintf(stderr, "%s\n", eal.error().c_str());
     return 1;
   }
-  const uint64_t packets = flows > 0 ? send(flows, polls) : forward(chosen->load, polls);
-  std::printf("%llu\n", static_cast<unsigned long long>(packets));
+  const Poll poll = argc == 2 || argc == 3 ? find(argv[1]) : Poll();
+  const unsigned polls = argc == 3 ? number(argv[2]) : 0;
+  if (!poll || (argc == 3 && polls == 0)) {
+    std::fputs(
+        "usage: bench-count LOAD [POLLS]; LOAD is one of bench/loads.h, or sender/flows:NUMBER;\n"
+        "without POLLS, numbers of seconds are read from standard input\n",
+        stderr);
+    return 2;
+  }
+  if (argc == 3) {
+    count(poll, polls);
+  } else {
+    take_turns(poll);
+  }
 }
