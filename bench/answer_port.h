@@ -26,7 +26,7 @@ namespace turnpike::bench {
 
 /// For one host that sends over IPv4. Like a NIC it writes what arrives into fresh buffers and says
 /// that checksums are right; between the two it keeps a few bytes per packet, so its cost is small
-/// and the same for any number of flows.
+/// and nearly the same for any number of flows.
 class AnswerPort final : public QueuePair {
  public:
   struct Options {
@@ -37,8 +37,13 @@ class AnswerPort final : public QueuePair {
   };
   AnswerPort(const Options& options, rte_mempool* pool)
       : options_(options), pool_(pool), answers_(options.under_way) {
-    const auto frame = wire::build_frame(options.back, {}, kDatagram);
-    std::copy_n(frame.begin(), kPayloadAt, headers_.begin());
+    std::array<uint8_t, kLength> headers;
+    wire::encode({.protocol = fcp::kProtocolId, .length = kLength}, headers.data());
+    // What a source promised it knows by itself; it looks at the price.
+    fcp::store({.price = options.price, .balance = options.price},
+               headers.data() + wire::kHeaderSize);
+    const auto frame = wire::build_frame(options.back, headers, kDatagram);
+    std::copy_n(frame.begin(), kFrame, frame_.begin());
   }
 
   uint16_t rx(Nanos now, std::span<rte_mbuf*> out) override {
@@ -78,17 +83,20 @@ class AnswerPort final : public QueuePair {
   }
 
  private:
-  static constexpr size_t kPayloadAt = wire::kEthernetSize + wire::kIpv4Size + wire::kUdpSize;
+  static constexpr size_t kUdpAt = wire::kEthernetSize + wire::kIpv4Size;
+  static constexpr size_t kPayloadAt = kUdpAt + wire::kUdpSize;
   static constexpr uint16_t kLength = wire::header_length(fcp::kHeaderSize, 0);
-  static constexpr uint16_t kDatagram = kPayloadAt - wire::kEthernetSize + kLength;
+  static constexpr uint16_t kFrame = kPayloadAt + kLength;
+  static constexpr uint16_t kDatagram = kFrame - wire::kEthernetSize;
 
+  // What an answer does not share with all others; fields as they are on the wire.
   struct Answer {
     Nanos due{0};
-    uint32_t flow = 0, sequence = 0, timestamp = 0;
-    uint16_t port = 0;
-    wire::Kind kind = wire::Kind::kAck;
-    std::array<uint8_t, fcp::kHeaderSize> congestion{};
+    uint32_t flow, sequence, timestamp;
+    uint16_t port;
+    wire::Kind kind;
   };
+  static_assert(sizeof(Answer) == 24);
   Answer& at(uint64_t i) { return answers_[i & (answers_.size() - 1)]; }
 
   static wire::Kind answer_to(wire::Kind kind) {
@@ -98,45 +106,49 @@ class AnswerPort final : public QueuePair {
 
   void take(rte_mbuf& m, Nanos now, Nanos moment) {
     const auto* frame = rte_pktmbuf_mtod(&m, const uint8_t*);
-    wire::Header h;
-    if (wire::decode({frame + kPayloadAt, m.data_len - kPayloadAt}, h) != wire::HeaderError::kNone)
-      std::abort();
-    data_ += h.kind == wire::Kind::kData;
+    const uint8_t* headers = frame + kPayloadAt;
+    if (headers[wire::kProtocolAt] != fcp::kProtocolId) std::abort();
+    const auto kind = static_cast<wire::Kind>(headers[wire::kVersionKindAt] & 0x0f);
     Answer& a = at(tail_++);
     a.due = now + options_.rtt;
-    a.flow = h.flow;
-    a.sequence = h.sequence;
-    a.timestamp = h.timestamp;
-    a.port = wire::load_be16(frame + wire::kEthernetSize + wire::kIpv4Size);
-    a.kind = answer_to(h.kind);
-    std::memcpy(a.congestion.data(), frame + kPayloadAt + wire::kHeaderSize, fcp::kHeaderSize);
-    wire::store_f32(a.congestion.data() + fcp::kPriceOffset, options_.price);
-    if (check_ != nullptr && h.kind == wire::Kind::kData) check_->sent(h.flow & flow_mask_, moment);
+    copy(&a.flow, headers + wire::kFlowAt);
+    copy(&a.sequence, headers + wire::kSequenceAt);
+    copy(&a.timestamp, headers + wire::kTimestampAt);
+    copy(&a.port, frame + kUdpAt + wire::kUdpSourceAt);
+    a.kind = answer_to(kind);
+    if (kind != wire::Kind::kData) return;
+    ++data_;
+    if (check_ != nullptr)
+      check_->sent(wire::load_be32(headers + wire::kFlowAt) & flow_mask_, moment);
   }
 
   void write(const Answer& a, rte_mbuf& m) const {
     auto* frame = rte_pktmbuf_mtod(&m, uint8_t*);
-    std::memcpy(frame, headers_.data(), kPayloadAt);
-    wire::store_be16(frame + kPayloadAt - wire::kUdpSize + wire::kUdpDestinationAt, a.port);
+    std::memcpy(frame, frame_.data(), kFrame);
+    std::memcpy(frame + kUdpAt + wire::kUdpDestinationAt, &a.port, sizeof a.port);
+    uint8_t* headers = frame + kPayloadAt;
+    headers[wire::kVersionKindAt] = wire::kVersion << 4 | static_cast<uint8_t>(a.kind);
+    std::memcpy(headers + wire::kFlowAt, &a.flow, sizeof a.flow);
+    std::memcpy(headers + wire::kSequenceAt, &a.sequence, sizeof a.sequence);
     // Nothing is lost or overtaken, so that all before it have arrived.
-    wire::encode({.kind = a.kind,
-                  .protocol = fcp::kProtocolId,
-                  .length = kLength,
-                  .flow = a.flow,
-                  .sequence = a.sequence,
-                  .acknowledgement = a.kind == wire::Kind::kAck ? a.sequence + 1 : a.sequence,
-                  .timestamp = a.timestamp,
-                  .echo = a.timestamp},
-                 frame + kPayloadAt);
-    std::memcpy(frame + kPayloadAt + wire::kHeaderSize, a.congestion.data(), fcp::kHeaderSize);
-    m.data_len = kPayloadAt + kLength;
-    m.pkt_len = m.data_len;
+    const uint32_t sequence = wire::swap_be32(a.sequence);
+    wire::store_be32(headers + wire::kAcknowledgementAt,
+                     a.kind == wire::Kind::kAck ? sequence + 1 : sequence);
+    std::memcpy(headers + wire::kTimestampAt, &a.timestamp, sizeof a.timestamp);
+    std::memcpy(headers + wire::kEchoAt, &a.timestamp, sizeof a.timestamp);
+    m.data_len = kFrame;
+    m.pkt_len = kFrame;
     m.ol_flags = kSumsChecked;
+  }
+
+  template <class T>
+  static void copy(T* to, const uint8_t* from) {
+    std::memcpy(to, from, sizeof *to);
   }
 
   Options options_;
   rte_mempool* pool_;
-  std::array<uint8_t, kPayloadAt> headers_{};
+  std::array<uint8_t, kFrame> frame_{};  // an answer
   std::vector<Answer> answers_;
   uint64_t head_ = 0, tail_ = 0, data_ = 0;
   PacingCheck* check_ = nullptr;

@@ -63,10 +63,13 @@ class FlowTable {
     return flow.id == id && flow.stage != Stage::kFree ? &flow : nullptr;
   }
 
-  /// A packet of the flow with this id, which may be anybody's invention, is about to be handled.
-  void prefetch(uint32_t id) const {
+  /// Touches the flow that has the place of this id, which may be anybody's invention. Returns it
+  /// without having looked at it, or null if there is no such place.
+  [[nodiscard]] const Flow* touch(uint32_t id) const {
     const size_t place = id & ((uint64_t{1} << place_bits_) - 1);
-    if (place < capacity_) flows_[place].prefetch();
+    if (place >= capacity_) return nullptr;
+    flows_[place].touch();
+    return &flows_[place];
   }
 
   /// The flow that this is a part of, found without looking at it.

@@ -71,17 +71,22 @@ Host::Host(const config::Topology& topology, uint32_t index, QueuePair& queue, L
 uint16_t Host::receive(Nanos now) {
   std::array<rte_mbuf*, kBurst> burst;
   std::array<Kind, kBurst> kinds;
+  std::array<const Flow*, kBurst> flows;  // of answers; null: of nothing that will be needed
   const uint16_t n = queue_.rx(now, burst);
   const unsigned apart = std::min<unsigned>(n, kApart);
-  const auto answer = [&](unsigned i) { return i < n && kinds[i] == Kind::kAnswer; };
-  for (unsigned i = 0; i < n + 3 * apart; ++i) {
+  const auto answered = [&](unsigned i) { return i < n ? flows[i] : nullptr; };
+  for (unsigned i = 0; i < n + 4 * apart; ++i) {
     if (i + 1 < n) rte_prefetch0(rte_pktmbuf_mtod(burst[i + 1], void*));
-    if (i < n) kinds[i] = read(*burst[i], arrivals_[i]);
-    if (answer(i)) source_.expect(arrivals_[i].header.flow);
+    if (i < n) {
+      kinds[i] = read(*burst[i], arrivals_[i]);
+      flows[i] = kinds[i] == Kind::kAnswer ? source_.expect(arrivals_[i].header.flow) : nullptr;
+    }
     unsigned at = i - apart;  // huge: not begun yet
-    if (answer(at)) source_.expect_oldest(arrivals_[at].header.flow);
+    if (const Flow* flow = answered(at)) flow->prefetch();
     at -= apart;
-    if (answer(at)) source_.expect_next(arrivals_[at].header.flow);
+    if (const Flow* flow = answered(at)) source_.expect_oldest(*flow);
+    at -= apart;
+    if (const Flow* flow = answered(at)) source_.expect_next(*flow);
     at -= apart;
     if (at >= n) continue;
     rte_mbuf* m = burst[at];

@@ -56,17 +56,16 @@ class Source {
   /// Forgets a flow at once, unfinished.
   void abandon(Flow& flow, Nanos now);
 
-  /// An answer to this flow will be taken soon: fetches its state, then the record of its oldest
-  /// packet in flight, then that of the next, each of which needs what was fetched before.
-  void expect(uint32_t id) const { parts_.lane.flows.prefetch(id); }
-  void expect_oldest(uint32_t id) const {
-    const uint32_t oldest = oldest_of(id);
-    if (oldest != kNoRecord) parts_.lane.records.prefetch(oldest);
+  /// An answer to this flow will be taken soon: touches it, so that it can be prefetched; then the
+  /// record of its oldest packet in flight is fetched, then that of the next. Each needs what the
+  /// one before has asked for. Null, and nothing to be fetched, if the id cannot be anybody's.
+  [[nodiscard]] const Flow* expect(uint32_t id) const { return parts_.lane.flows.touch(id); }
+  void expect_oldest(const Flow& flow) const {
+    if (!flow.in_flight.empty()) parts_.lane.records.prefetch(flow.in_flight.head());
   }
-  void expect_next(uint32_t id) const {
-    const uint32_t oldest = oldest_of(id);
-    if (oldest == kNoRecord) return;
-    const uint32_t next = parts_.lane.records[oldest].next;
+  void expect_next(const Flow& flow) const {
+    if (flow.in_flight.empty()) return;
+    const uint32_t next = parts_.lane.records[flow.in_flight.head()].next;
     if (next != kNoRecord) parts_.lane.records.prefetch(next);
   }
   /// An answer to one of this host's flows; `port` is where it came to, `congestion` B long.
@@ -106,10 +105,6 @@ class Source {
   void paused(Flow& flow, Nanos idle, Nanos now);
   void write_congestion(Flow& flow, SentPacket& r, uint8_t* header, const FlowState& state);
 
-  [[nodiscard]] uint32_t oldest_of(uint32_t id) const {
-    const Flow* f = parts_.lane.flows.find(id);
-    return f == nullptr ? kNoRecord : f->in_flight.head();
-  }
   [[nodiscard]] FlowState state_of(const Flow& flow, Nanos now) const {
     return flow.state(now, ledger_.headroom(flow));
   }
@@ -118,8 +113,7 @@ class Source {
   }
   [[nodiscard]] static bool window_open(const Flow& flow, const FlowState& state) {
     return flow.in_flight_bytes == 0 ||
-           static_cast<double>(flow.in_flight_bytes + flow.kind->packet) <=
-               flow.law().window(state);
+           as_double(flow.in_flight_bytes + flow.kind->packet) <= flow.law().window(state);
   }
   void drop_covered(Flow& flow);
   void set_rate(Flow& flow, const FlowState& state);

@@ -30,25 +30,20 @@ class SlotSet {
 
   [[nodiscard]] bool contains(size_t i) const { return words_[i / 64] >> i % 64 & 1; }
 
-  /// Of a number that is no member.
-  void insert(size_t i) {
-    for (size_t level = 0; level < levels_; ++level) {
-      uint64_t& word = words_[begins_[level] + i / 64];
-      const bool was_empty = word == 0;
-      word |= uint64_t{1} << i % 64;
-      if (!was_empty) return;
-      i /= 64;
-    }
+  /// False: it was a member before.
+  bool insert(size_t i) {
+    uint64_t& word = words_[i / 64];
+    const uint64_t before = word, bit = uint64_t{1} << i % 64;
+    word = before | bit;
+    if (before == 0) insert_above(i / 64);
+    return (before & bit) == 0;
   }
 
   /// Of a member.
   void erase(size_t i) {
-    for (size_t level = 0; level < levels_; ++level) {
-      uint64_t& word = words_[begins_[level] + i / 64];
-      word &= ~(uint64_t{1} << i % 64);
-      if (word != 0) return;
-      i /= 64;
-    }
+    uint64_t& word = words_[i / 64];
+    word &= ~(uint64_t{1} << i % 64);
+    if (word == 0) erase_above(i / 64);
   }
 
   /// The least member from `from` on; any number from `end` on if there is none below `end`, which
@@ -62,6 +57,25 @@ class SlotSet {
   }
 
  private:
+  // The first level's word `i` is not 0 any more.
+  void insert_above(size_t i) {
+    for (size_t level = 1; level < levels_; ++level, i /= 64) {
+      uint64_t& word = words_[begins_[level] + i / 64];
+      const bool was_empty = word == 0;
+      word |= uint64_t{1} << i % 64;
+      if (!was_empty) return;
+    }
+  }
+
+  // The first level's word `i` is 0 now.
+  void erase_above(size_t i) {
+    for (size_t level = 1; level < levels_; ++level, i /= 64) {
+      uint64_t& word = words_[begins_[level] + i / 64];
+      word &= ~(uint64_t{1} << i % 64);
+      if (word != 0) return;
+    }
+  }
+
   // From the first level's word `i` on.
   [[nodiscard]] size_t next_above(size_t i, size_t none) const {
     for (size_t level = 1; level < levels_; ++level) {

@@ -187,11 +187,10 @@ class TimerWheel {
     if (place >= kFirst) return 1;
     return place < kUpper ? 0 : static_cast<unsigned>((place - kUpper) / kSlots) + 2;
   }
+  // The due list is one slot by itself: its wheel's bit says all there is to know.
   void occupy(size_t place) {
-    if (occupied_.contains(place)) return;
-    occupied_.insert(place);
     const unsigned wheel = wheel_at(place);
-    ++filled_[wheel];
+    if (place != 0 && occupied_.insert(place)) ++filled_[wheel];
     wheels_ |= 1U << wheel;
   }
 
@@ -259,7 +258,7 @@ class TimerWheel {
     due.prev_ = slot.prev_;
     due.next_->prev_ = due.prev_->next_ = &due;
     vacate(slot);
-    occupy(0);
+    wheels_ |= 1;
   }
 
   // Time enters another block of wheel 1, and perhaps of higher ones: what is left in their slots
@@ -313,16 +312,19 @@ class TimerWheel {
   void vacate(TimerLink& slot) {
     slot.next_ = slot.prev_ = &slot;
     const auto at = static_cast<size_t>(&slot - slots_.data());
-    occupied_.erase(at);
     const unsigned wheel = wheel_at(at);
-    if (--filled_[wheel] == 0) wheels_ &= ~(1U << wheel);
+    if (at != 0) {
+      occupied_.erase(at);
+      if (--filled_[wheel] != 0) return;
+    }
+    wheels_ &= ~(1U << wheel);
   }
 
   unsigned shift_, bits_;
-  unsigned wheels_ = 0;                     // bit i: wheel i is not empty
+  unsigned wheels_ = 0;                     // bit i: wheel i is not empty; 0: something is due
   uint64_t current_;                        // tick that has been reached
   std::array<uint32_t, kWheels> filled_{};  // slots of each that are not empty
-  SlotSet occupied_;                        // these slots
+  SlotSet occupied_;                        // these slots, but not the due list
   std::vector<TimerLink> slots_;
 };
 

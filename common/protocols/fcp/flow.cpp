@@ -48,8 +48,10 @@ void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Packet
   store({.rtt_ns = rtt_ns, .preload = takes ? -1 : promise.preload, .balance = paid}, header);
   // Nobody gives back more than there is, and the host must not count on it: prices that rose
   // during the last round trip make its -1s add up to that.
-  const double most = committed() * (rtt_ns * 1e-9) / (price_ * size);
-  promise.preload = std::max(promise.preload, static_cast<float>(-most));
+  if (promise.preload < 0) {
+    const double most = committed() * (rtt_ns * 1e-9) / (price_ * size);
+    promise.preload = std::max(promise.preload, static_cast<float>(-most));
+  }
   note.put(promise);
   if (promise.preload != 0) {
     pending_ += promise.amount();
