@@ -31,6 +31,8 @@ inline constexpr Named kLoads[] = {
     {"priced/burst:1", {.traffic = Traffic::kPriced, .burst = 1, .flows = 64}},
     {"priced/flows:100000", {.traffic = Traffic::kPriced, .flows = 100'000}},
     {"priced/prepared:100000", {.traffic = Traffic::kPriced, .flows = 64, .prepared = 100'000}},
+    // As many packets as 64 flows from each of 256 links.
+    {"priced/prepared:8192", {.traffic = Traffic::kPriced, .flows = 64, .prepared = 8192}},
     {"priced/links:16", {.traffic = Traffic::kPriced, .flows = 64, .links = 16}},
     {"priced/links:256", {.traffic = Traffic::kPriced, .flows = 64, .links = 256}},
 };

@@ -116,6 +116,13 @@ def render_forwarding(r):
     return table(["load", "cycles per packet", "least to most", "Mpps", "cycles of the ports alone"], rows)
 
 
+def render_turns(r):
+    rows = [(load, f["beside"], number(f["cycles"]), number(f["first"]["cycles"]), number(f["difference"]),
+             f"{f['ratio']:.3f}", f"{f['ratio_low']:.3f} to {f['ratio_high']:.3f}")
+            for load, f in r["turns"].items()]
+    return table(["load", "beside", "cycles of the one", "of the other", "more", "times", "middle half"], rows)
+
+
 def render_two_lcores(r):
     rows = [(name.split("/")[1], number(f["one"] / 1e6), number(f["two"] / 1e6), f"{f['gain']:.2f}",
              f"{f['gain_apart']:.2f}")
@@ -206,7 +213,7 @@ def render_others(r):
 
 
 BLOCKS = {"machine": render_machine, "beside": render_beside, "cores": render_cores,
-          "forwarding": render_forwarding, "two_lcores": render_two_lcores,
+          "forwarding": render_forwarding, "turns": render_turns, "two_lcores": render_two_lcores,
           "sent": render_sent, "sender": render_sender,
           "pacing": render_pacing, "lab": render_lab, "lab_speed": render_lab_speed,
           "sum": render_sum, "wheel": render_wheel, "price": render_price, "parse": render_parse,
@@ -215,7 +222,7 @@ BLOCKS = {"machine": render_machine, "beside": render_beside, "cores": render_co
 
 # What of the results a block is made of, where a run may have left it out.
 PARTS = {"beside": "beside", "cores": "beside", "sent": "beside", "forwarding": "datapath",
-         "two_lcores": "datapath",
+         "turns": "turns", "two_lcores": "datapath",
          "sender": "sender", "pacing": "sender", "lab": "lab", "lab_speed": "lab",
          **dict.fromkeys(("sum", "wheel", "price", "parse", "fib", "others"), "micro")}
 

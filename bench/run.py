@@ -16,12 +16,18 @@ import tempfile
 
 import beside
 import lab
+import turns
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 GOOGLE = {"micro": "bench-micro", "datapath": "bench-datapath", "sender": "bench-sender"}
 REPETITIONS = 5
 # s, each of them. A million flows take a quarter of a second for a turn of all.
 LEAST_TIME, SENDER_TIME = 0.05, 0.4
+# Loads that take turns, for what the second one has more than the first: FCP, flows, links.
+TURNS = (("fcp", "priced"), ("priced/prepared:100000", "priced/flows:100000"),
+         ("priced/prepared:8192", "priced/links:256"), ("ipv4/prepared:100000", "ipv4/flows:100000"),
+         ("ipv4", "ipv4/links:256"))
+TURN_ROUNDS, TURN_TIME = 31, 0.05
 VECTORS = ("sse4_2", "avx", "avx2", "avx512f", "avx512bw", "avx512vl")
 # What Google Benchmark says of a run beside the benchmark's own counters.
 NOT_COUNTERS = {"family_index", "per_family_instance_index", "repetitions", "repetition_index",
@@ -81,12 +87,17 @@ def figures(runs):
     if "cycles" in runs[0]:
         median["least"] = min(run["cycles"] for run in runs)
         median["most"] = max(run["cycles"] for run in runs)
-    return {key: float(f"{value:.4g}") for key, value in median.items()}
+    return rounded(median)
+
+
+def rounded(values):
+    return {key: float(f"{value:.4g}") for key, value in values.items()}
 
 
 def main():
     options = argparse.ArgumentParser(description="Runs the benchmarks.")
-    options.add_argument("--parts", default="micro,datapath,sender,beside,lab", help="some of these")
+    options.add_argument("--parts", default="micro,datapath,turns,sender,beside,lab",
+                         help="some of these")
     options.add_argument("--filter", default=".", help="which of micro, datapath and sender, as a regex")
     options.add_argument("--into", type=pathlib.Path, help="the file to write, or to add to")
     options.add_argument("--host", default=platform.node(), help="the machine's name in results")
@@ -103,6 +114,11 @@ def main():
         if part == "beside":
             for load in chosen.loads.split(","):
                 results[load] = beside.measure(chosen.build, load, chosen)
+        elif part == "turns":
+            for first, second in TURNS:
+                (_, of_first), (_, of_second) = turns.take_turns(
+                    (first, second), [chosen.build / "bench" / "bench-count"], TURN_ROUNDS, TURN_TIME)
+                results[second] = {"beside": first, "first": rounded(of_first), **rounded(of_second)}
         elif part == "lab":
             results.update(lab.measure(chosen.build))
         else:

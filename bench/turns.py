@@ -39,6 +39,29 @@ class Contender:
         self._process.wait()
 
 
+def take_turns(loads, programs, rounds=15, seconds=0.2):
+    """[(name, figures)] of every program under every load: cycles per packet in its turns, and what they
+    are to the first one's of the same round."""
+    contenders = [Contender(load, program) for load in loads for program in programs]
+    for contender in contenders:
+        contender.wait_until_warm()
+    for i in range(rounds):
+        # Now one begins, now another, in case a turn leaves something to the next.
+        for contender in contenders if i % 2 == 0 else reversed(contenders):
+            contender.turn(seconds)
+    for contender in contenders:
+        contender.end()
+    return [(c.name, figures(c.cycles, contenders[0].cycles)) for c in contenders]
+
+
+def figures(cycles, first):
+    ratios = [mine / of_first for mine, of_first in zip(cycles, first)]
+    low, ratio, high = statistics.quantiles(ratios, n=4)
+    return {"least": min(cycles), "cycles": statistics.median(cycles), "most": max(cycles),
+            "difference": statistics.median(mine - of_first for mine, of_first in zip(cycles, first)),
+            "ratio": ratio, "ratio_low": low, "ratio_high": high}
+
+
 def main():
     options = argparse.ArgumentParser(description="Holds loads or builds of bench-count against each other.")
     options.add_argument("loads", help="of bench/loads.h, or sender/flows:NUMBER, with commas between")
@@ -48,23 +71,11 @@ def main():
     options.add_argument("--seconds", type=float, default=0.2, help="of a turn")
     chosen = options.parse_args()
 
-    contenders = [Contender(load, program)
-                  for load in chosen.loads.split(",") for program in chosen.programs]
-    for contender in contenders:
-        contender.wait_until_warm()
-    for i in range(chosen.rounds):
-        # Now one begins, now another, in case a turn leaves something to the next.
-        for contender in contenders if i % 2 == 0 else reversed(contenders):
-            contender.turn(chosen.seconds)
     print(f"cycles per packet in {chosen.rounds} turns each")
     print(f"  {'':56}{'least':>7}{'median':>7}{'most':>7}   to the first: median (middle half)")
-    for contender in contenders:
-        contender.end()
-        cycles = contender.cycles
-        ratios = [mine / first for mine, first in zip(cycles, contenders[0].cycles)]
-        low, middle, high = statistics.quantiles(ratios, n=4)
-        print(f"  {contender.name[-56:]:56}{min(cycles):7.1f}{statistics.median(cycles):7.1f}{max(cycles):7.1f}"
-              f"   {middle:.3f} ({low:.3f} to {high:.3f})")
+    for name, f in take_turns(chosen.loads.split(","), chosen.programs, chosen.rounds, chosen.seconds):
+        print(f"  {name[-56:]:56}{f['least']:7.1f}{f['cycles']:7.1f}{f['most']:7.1f}"
+              f"   {f['ratio']:.3f} ({f['ratio_low']:.3f} to {f['ratio_high']:.3f})")
 
 
 if __name__ == "__main__":
