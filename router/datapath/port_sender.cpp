@@ -5,15 +5,22 @@
 
 namespace turnpike::router {
 
+void PortSender::send(Burst& burst, uint64_t bytes) {
+  const size_t sent = port_.tx(burst.now, std::span(burst.mbufs.data(), burst.count));
+  for (size_t i = sent; i < burst.count; ++i) {
+    bytes -= burst.info[i].size;
+    append(burst.mbufs[i], burst.info[i].size, burst.now);
+  }
+  if (sent > 0) count_sent(bytes, sent);
+}
+
 void PortSender::flush(Nanos now) {
   if (count_ == 0) return;
   const size_t sent = port_.tx(now, std::span(mbufs_.data(), count_));
   if (sent == 0) return;
   uint64_t bytes = 0;
   for (size_t i = 0; i < sent; ++i) bytes += sizes_[i];
-  shard_.tx_packets.add(sent);
-  shard_.tx_bytes.add(bytes);
-  shard_.leave(bytes, sent);
+  count_sent(bytes, sent);
   std::copy(mbufs_.begin() + static_cast<std::ptrdiff_t>(sent),
             mbufs_.begin() + static_cast<std::ptrdiff_t>(count_), mbufs_.begin());
   std::copy(sizes_.begin() + static_cast<std::ptrdiff_t>(sent),

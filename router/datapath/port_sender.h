@@ -49,6 +49,10 @@ class alignas(64) PortSender {
     count_ = n;
   }
 
+  /// The same for all of a burst where nothing waits, at once: the port takes them from where they
+  /// lie. `bytes` are theirs on the link.
+  void send(Burst& burst, uint64_t bytes);
+
   void flush(Nanos now);
 
   [[nodiscard]] size_t waiting() const { return count_; }
@@ -58,6 +62,12 @@ class alignas(64) PortSender {
   void discard(DropReason why);
 
  private:
+  void count_sent(uint64_t bytes, size_t packets) {
+    shard_.tx_packets.add(packets);
+    shard_.tx_bytes.add(bytes);
+    shard_.leave(bytes, packets);
+  }
+
   QueuePair& port_;
   LinkShard& shard_;
   size_t count_ = 0;

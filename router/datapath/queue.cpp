@@ -84,9 +84,13 @@ void to_port(Burst& burst, const LinkGroup& group, Egress& egress) {
   egress.link->admit(*egress.shard, bytes, packets);
   egress.shard->waits.record(bytes, from_seconds(group.backlog / egress.link->capacity), packets);
   for_each(leaving, [&](unsigned i) { rewrite(burst.mbufs[i], burst.info[i]); });
-  egress.sender->append(burst, leaving);
   // At once where it is worth a call, while the packets are in the nearest cache.
-  if (egress.sender->waiting() >= kBurst) egress.sender->flush(burst.now);
+  if (packets == kBurst && egress.sender->empty()) {
+    egress.sender->send(burst, bytes);
+  } else {
+    egress.sender->append(burst, leaving);
+    if (egress.sender->waiting() >= kBurst) egress.sender->flush(burst.now);
+  }
   burst.forward &= ~leaving;
 }
 

@@ -170,9 +170,12 @@ TEST(LineRate, SendsAtOnceAndDropsWhatThePortRefuses) {
   EXPECT_EQ(w.sent(kNarrow).size(), 10U);
   EXPECT_EQ(w.snapshot().held, PortSender::kSlots);
   EXPECT_EQ(w.drops(DropReason::kTxFull), 300 - 10 - PortSender::kSlots);
+  const uint64_t bytes_of_ten = w.snapshot().links[kNarrow].tx_bytes;
+  EXPECT_EQ(bytes_of_ten, 10 * 120U);
   w.port(kNarrow).room = SIZE_MAX;
   w.run_until(w.now + 1_ms);
   EXPECT_EQ(w.sent(kNarrow).size(), PortSender::kSlots);
+  EXPECT_EQ(w.snapshot().links[kNarrow].tx_bytes * 10, bytes_of_ten * (10 + PortSender::kSlots));
 }
 
 TEST(LineRate, TheVirtualQueueHoldsWhatTheLinkCannotHaveCarried) {
