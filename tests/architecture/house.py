@@ -32,7 +32,7 @@ MAINS = "/program/"  # folders of what mains are made of
 MAY_READ_CLOCK = {
     "common/time/clock.h": "the real clock itself",
     "common/time/clock_test.cpp": "holds it against the system's",
-    "bench/forwarding_bench.cpp": "counts the cycles that packets take",
+    "bench/scaling_bench.cpp": "has lcores forward for so long",
     "bench/measure.h": "counts the cycles that anything takes",
     "bench/expiring_sum_bench.cpp": "fills a window of real time, for rte_timer knows no other",
     "bench/rte_timer_bench.cpp": "tells polls that fire from those that do not",
