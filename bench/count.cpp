@@ -4,7 +4,6 @@
 // for each line of its input, how many cycles a packet took in as many seconds, for bench/turns.py.
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -73,23 +72,20 @@ void take_turns(const Poll& poll) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const unsigned polls = argc == 3 ? number(argv[2]) : 0;
+  const bool understood = argc == 2 || polls > 0;
   const auto eal = Eal::start({.program = "bench", .memory_mb = 2048});
   if (!eal) {
     std::fprintf(stderr, "%s\n", eal.error().c_str());
     return 1;
   }
-  const Poll poll = argc == 2 || argc == 3 ? find(argv[1]) : Poll();
-  const unsigned polls = argc == 3 ? number(argv[2]) : 0;
-  if (!poll || (argc == 3 && polls == 0)) {
+  const Poll poll = understood ? find(argv[1]) : Poll();
+  if (!poll) {
     std::fputs(
         "usage: bench-count LOAD [POLLS]; LOAD is one of bench/loads.h, or sender/flows:NUMBER;\n"
         "without POLLS, numbers of seconds are read from standard input\n",
         stderr);
     return 2;
   }
-  if (argc == 3) {
-    count(poll, polls);
-  } else {
-    take_turns(poll);
-  }
+  polls > 0 ? count(poll, polls) : take_turns(poll);
 }

@@ -120,7 +120,7 @@ def render_turns(r):
     rows = [(load, f["beside"], number(f["cycles"]), number(f["first"]["cycles"]), number(f["difference"]),
              f"{f['ratio']:.3f}", f"{f['ratio_low']:.3f} to {f['ratio_high']:.3f}")
             for load, f in r["turns"].items()]
-    return table(["load", "beside", "cycles of the one", "of the other", "more", "times", "middle half"], rows)
+    return table(["load", "beside", "cycles", "the other's", "more", "times", "middle half of times"], rows)
 
 
 def render_two_lcores(r):

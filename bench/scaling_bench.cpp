@@ -3,9 +3,7 @@
 // nothing in common forward in short turns, so that what slows the machine slows all three. The
 // last is what its processors can do; what the second misses by is what sharing costs.
 #include <algorithm>
-#include <array>
 #include <barrier>
-#include <string>
 #include <thread>
 #include <vector>
 

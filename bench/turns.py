@@ -13,7 +13,6 @@ import statistics
 import subprocess
 import sys
 
-
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
