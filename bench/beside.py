@@ -22,7 +22,7 @@ OVERHEAD = 38    # B that a line-rate link counts per packet beside its IP datag
 WINDOW = 0.25    # s between two readings of the counters
 WARM_UP = 2      # readings that do not count
 
-SMALLEST_FCP = 72  # B: headers of IPv4, UDP, Turnpike and FCP, no payload
+SMALLEST_FCP = 84  # B: headers of IPv4, UDP, Turnpike and FCP, no payload
 IMIX = [46, 46, 576, 46, 46, 576, 46, 576, 46, 46, 576, 1500]  # 7 : 4 : 1
 ROUTES = 1_000_000
 

@@ -11,6 +11,7 @@
 
 #include "common/dpdk/eal.h"
 #include "common/protocols/fcp/link.h"
+#include "common/protocols/fcp/reserve_link.h"
 #include "router/datapath/egress_link.h"
 
 namespace {
@@ -47,7 +48,8 @@ int main() {
                                    {"dpdk", rte_version()},
                                    {"compiler", kCompiler},
                                    {"compiled_for", compiled_for()},
-                                   {"fcp_state_bytes", turnpike::fcp::Link::state_bytes()},
+                                   {"fcp_state_bytes", turnpike::fcp::ReserveLink::state_bytes()},
+                                   {"paper_state_bytes", turnpike::fcp::Link::state_bytes()},
                                    {"link_state_bytes", sizeof(turnpike::router::LinkShard)}};
   std::cout << all.dump(2) << '\n';
 }

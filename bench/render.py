@@ -55,6 +55,10 @@ def commit_rows(commits):
             for commit, parts in alike.items()]
 
 
+def paper_state(m):
+    return f" ({m['paper_state_bytes'] / 1024:.0f} with preset paper)" if "paper_state_bytes" in m else ""
+
+
 def render_machine(r):
     m = r["machine"]
     counted = any("instructions" in f for f in r.get("micro", {}).values())
@@ -65,7 +69,8 @@ def render_machine(r):
             ("compiler", m["compiler"]), ("DPDK", m["dpdk"]),
             ("instructions", "counted" if counted else "no performance counters on this machine: "
              "`make bench-check` counts them with callgrind"),
-            *([("state of a link, each lcore", f"{m['fcp_state_bytes'] / 1024:.0f} KiB of FCP, "
+            *([("state of a link, each lcore", f"{m['fcp_state_bytes'] / 1024:.0f} KiB of FCP"
+                f"{paper_state(m)}, "
                 f"{m['link_state_bytes'] / 1024:.0f} KiB of counters")] if "fcp_state_bytes" in m else []),
             *commit_rows(r["commits"]), ("date", r["date"]),
             ("figures", f"`{r['source']}`")]

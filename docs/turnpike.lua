@@ -34,9 +34,19 @@ local f = {
   payload = ProtoField.bytes("turnpike.payload", "Payload"),
   fcp_rtt = ProtoField.uint32("turnpike.fcp.rtt", "Round trip (ns)"),
   fcp_price = ProtoField.float("turnpike.fcp.price", "Price ($/B)"),
+  fcp_reserve = ProtoField.float("turnpike.fcp.reserve", "Reserve price ($/B)"),
+  fcp_age = ProtoField.uint32("turnpike.fcp.age", "Age of the balance (ns)"),
   fcp_preload = ProtoField.float("turnpike.fcp.preload", "Preload"),
   fcp_balance = ProtoField.float("turnpike.fcp.balance", "Balance ($/B)"),
   fcp_exchange = ProtoField.float("turnpike.fcp.exchange", "Exchange rate"),
+  fcp_first = ProtoField.bool("turnpike.fcp.first", "Of the first round", 32, nil, 0x80000000),
+  fcp_slot = ProtoField.float("turnpike.fcp.slot", "Slot (s)"),
+  -- The same bytes on a SYN.
+  fcp_limit = ProtoField.float("turnpike.fcp.limit", "Rate limit of the first round (B/s)"),
+  fcp_wait = ProtoField.uint32("turnpike.fcp.wait", "Wait before the first round (ns)"),
+  fcp_first_round = ProtoField.float("turnpike.fcp.first_round", "First round (sizes of the SYN)"),
+  fcp_budget = ProtoField.float("turnpike.fcp.budget", "Budget ($/s)"),
+  fcp_parts = ProtoField.float("turnpike.fcp.parts", "Parts of a round trip for the first round"),
   rate_rtt = ProtoField.uint32("turnpike.rate.rtt", "Round trip (ns)"),
   rate_rate = ProtoField.float("turnpike.rate.rate", "Rate (B/s)"),
   qcp_interval = ProtoField.float("turnpike.qcp.interval", "Inter-byte interval (s/B)"),
@@ -86,18 +96,27 @@ local function figures(tvb, tree)
   end
 end
 
-local function fcp(tvb, tree)
+local function ms(range) return string.format(" (%.3f ms)", range:uint() / 1e6) end
+
+-- A SYN and its answer use five of the eight fields for other figures.
+local function fcp(tvb, tree, kind)
   local figure = figures(tvb, tree)
-  local rtt = tvb(0, 4):uint()
-  figure(f.fcp_rtt, 0, function() return rtt == 0 or rtt >= 1000 end)
-    :append_text(string.format(" (%.3f ms)", rtt / 1e6))
-  figure(f.fcp_price, 4, function(r) return amount(r:float()) end)
-  figure(f.fcp_preload, 8, function(r)
+  local syn = kind == 1 or kind == 2
+  local function is_amount(r) return amount(r:float()) end
+  figure(f.fcp_rtt, 0, function(r) return r:uint() == 0 or r:uint() >= 1000 end):append_text(ms(tvb(0, 4)))
+  figure(f.fcp_price, 4, is_amount)
+  figure(syn and f.fcp_limit or f.fcp_reserve, 8, is_amount)
+  tree:add(syn and f.fcp_wait or f.fcp_age, tvb(12, 4)):append_text(ms(tvb(12, 4)))
+  figure(syn and f.fcp_first_round or f.fcp_preload, 16, function(r)
     local v = math.abs(r:float())
     return v == 0 or (v >= LEAST and v <= MOST_PRELOAD)
   end)
-  figure(f.fcp_balance, 12, function(r) return amount(r:float()) end)
-  figure(f.fcp_exchange, 16, function(r) return r:float() >= LEAST and r:float() <= MOST end)
+  figure(syn and f.fcp_budget or f.fcp_balance, 20, is_amount)
+  figure(f.fcp_exchange, 24, function(r) return r:float() >= LEAST and r:float() <= MOST end)
+  local slot = math.abs(tvb(28, 4):float())
+  if not syn then tree:add(f.fcp_first, tvb(28, 4)) end
+  local item = tree:add(syn and f.fcp_parts or f.fcp_slot, tvb(28, 4), slot)
+  if not amount(slot) then item:add_proto_expert_info(e.figure) end
   return string.format(" price=%.4g", tvb(4, 4):float())
 end
 
@@ -149,7 +168,7 @@ end
 
 -- Protocol id -> size of its congestion header, and what shows it (returning text for the list).
 local congestion_headers = {
-  [1] = { size = 20, show = fcp },
+  [1] = { size = 32, show = fcp },
   [2] = { size = 8, show = explicit_rate },
   [3] = { size = 8, show = explicit_rate },
   [4] = { size = 12, show = xcp },
@@ -222,7 +241,7 @@ function turnpike.dissector(tvb, pinfo, tree)
     local item = subtree:add(f.congestion, tvb(COMMON_SIZE, size))
     if scheme and size == scheme.size then
       item:set_text((protocols[protocol] or "") .. " congestion header")
-      pinfo.cols.info:append(scheme.show(tvb(COMMON_SIZE, size):tvb(), item))
+      pinfo.cols.info:append(scheme.show(tvb(COMMON_SIZE, size):tvb(), item, kind))
     end
   end
   if not scheme then

@@ -152,7 +152,8 @@ std::string arrivals_text(const Arrivals& arrivals) {
 std::string size_text(const SizeDistribution& size) {
   if (const auto* s = std::get_if<FixedSize>(&size)) return to_text(s->size) + " each";
   if (const auto* s = std::get_if<ParetoSize>(&size))
-    return "pareto, mean " + to_text(s->mean) + ", shape " + number(s->shape);
+    return "pareto, mean " + to_text(s->mean) + ", shape " + number(s->shape) +
+           (s->cap.count() > 0 ? ", at most " + to_text(s->cap) : "");
   if (const auto* s = std::get_if<ExponentialSize>(&size))
     return "exponential, mean " + to_text(s->mean);
   return std::get<TraceSize>(size).file;

@@ -14,6 +14,8 @@
 #include "common/dpdk/eal.h"
 #include "common/program/command_line.h"
 #include "lab/compare/run.h"
+#include "lab/memory.h"
+#include "lab/program/machine_memory.h"
 #include "lab/program/pace.h"
 #include "lab/run.h"
 #include "lab/run_text.h"
@@ -71,7 +73,18 @@ ExitCode lab(const LabOptions& o) {
                           t);
   }
 
-  auto eal = Eal::start({.program = "turnpike lab", .memory_mb = World::memory_mb(t)});
+  const sender::Traces traces(t);
+  const MemoryNeed need = memory_of(t, traces);
+  const std::optional<size_t> available = available_memory();
+  if (const std::string why = memory_refusal(need, available); !why.empty()) {
+    std::fprintf(stderr, "turnpike lab: %s\n", why.c_str());
+    return kExitHostNotReady;
+  }
+  if (!o.json) {
+    std::printf("%s\n\n", memory_text(need, available).c_str());
+    std::fflush(stdout);
+  }
+  auto eal = Eal::start({.program = "turnpike lab", .memory_mb = World::memory_mb(t, traces)});
   if (!eal) {
     std::fprintf(stderr, "turnpike lab: %s\n", eal.error().c_str());
     return kExitHostNotReady;

@@ -122,6 +122,7 @@ tl::expected<nlohmann::json, std::string> run_world(const config::Topology& t,
   }
   drain(world);
   sender::observe_delays(world.senders(), recorder);
+  sender::observe_limits(world.senders(), recorder);
   sender::observe_streams(world.senders(), t.run.duration, t, recorder);
 
   nlohmann::json summary =

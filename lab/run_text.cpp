@@ -5,6 +5,7 @@
 
 #include "common/report/number.h"
 #include "common/report/run_data.h"
+#include "common/report/run_limits.h"
 #include "lab/columns.h"
 #include "sender/results/streams.h"
 
@@ -60,6 +61,8 @@ std::string run_text(const json& summary) {
            fixed(number_at(flows, {"fct_s", "p99"}), 4) + " s\n";
   if (const std::string streams = sender::streams_text(summary); !streams.empty())
     out += "\n" + streams;
+  if (const std::string limits = report::limits_text(summary); !limits.empty())
+    out += "\n  " + limits;
   return out;
 }
 

@@ -79,7 +79,8 @@ int bench(ThroughputOptions o) {
   std::unique_ptr<Theatre> theatre;
   std::optional<SocketFolder> sockets;
   if (o.lab) {
-    auto up = Eal::start({.program = "turnpike bench", .memory_mb = World::memory_mb(t)});
+    auto up = Eal::start(
+        {.program = "turnpike bench", .memory_mb = World::memory_mb(t, sender::Traces(t))});
     if (!up) return fail(up.error(), kExitHostNotReady);
     eal.emplace(std::move(*up));
     theatre = on_a_virtual_clock(folder);

@@ -7,6 +7,7 @@
 
 #include "common/report/number.h"
 #include "common/report/run_data.h"
+#include "common/report/run_limits.h"
 #include "lab/columns.h"
 #include "sender/results/summary.h"
 
@@ -63,6 +64,7 @@ std::string verdict_text(const nlohmann::json& summary) {
          percent(number_at(verdict, {"tolerance"}), 0) + ", lowest utilisation " +
          percent(number_at(verdict, {"lowest_utilization"}), 2) + " of at least " +
          percent(sender::kLeastUtilization, 0) + "\n";
+  out += report::limits_text(summary);
   return good ? out : out + stalls_text(summary);
 }
 

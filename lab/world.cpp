@@ -4,31 +4,42 @@
 #include <algorithm>
 #include <bit>
 
+#include <rte_ether.h>
+
 #include "sender/sizing.h"
 
 namespace turnpike::lab {
 namespace {
 
-constexpr uint32_t kNobody = UINT32_MAX;     // plays this host
-constexpr size_t kBuffersPerNode = 1024;     // bursts and caches
+constexpr uint32_t kNobody = UINT32_MAX;  // plays this host
+constexpr size_t kBuffersPerNode = 1024;  // bursts and caches
+// Of packets in flight: memory is taken only for those in use, and a flow that starts at line rate
+// into a narrow link loses nearly all of its packets.
+constexpr size_t kMinRecords = size_t{1} << 20;
 constexpr uint32_t kFirstStream = 1U << 16;  // of random numbers; those before are the traffic's
 
-/// A packet has one buffer for its whole life, which its acknowledgement comes back in.
-size_t buffers_of(const config::Topology& t) {
+sender::Sizing size_of_all(const config::Topology& t, const sender::Traces& traces) {
   std::vector<uint32_t> hosts;
   for (uint32_t i = 0; i < t.hosts.size(); ++i) hosts.push_back(i);
-  const sender::Sizing size = sender::size_of(t, hosts);
-  return size.records + size.probes + kBuffersPerNode * t.hosts.size();
+  return sender::size_of(t, hosts, traces);
+}
+
+/// A packet has one buffer for its whole life, which its acknowledgement comes back in.
+size_t buffers_of(const config::Topology& t, const sender::Sizing& size) {
+  return size.packets + kBuffersPerNode * t.hosts.size();
 }
 
 size_t router_buffers_of(const config::Topology& t) {
   return kBuffersPerNode * std::max<size_t>(t.routers.size(), 1);
 }
 
+/// As little as holds the largest frame: no port writes into these buffers.
 uint16_t data_room(const config::Topology& t) {
-  uint32_t largest = 0;
+  constexpr uint32_t kMin = 512, kLine = 64;  // B
+  uint32_t largest = kMin;
   for (const config::Link& link : t.links) largest = std::max<uint32_t>(largest, link.mtu);
-  return Pool::room_for(largest);
+  const uint32_t room = RTE_PKTMBUF_HEADROOM + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN + largest;
+  return static_cast<uint16_t>(std::min<uint32_t>(RTE_ALIGN_CEIL(room, kLine), UINT16_MAX));
 }
 
 /// Timers need no finer ticks than the world: each level of a wheel that a timer passes costs a
@@ -60,11 +71,20 @@ WireOptions wire_of(const config::Topology& t, size_t link, size_t direction, ui
 
 }  // namespace
 
-unsigned World::memory_mb(const config::Topology& t) {
+World::Buffers World::buffers(const config::Topology& t, const sender::Traces& traces) {
+  const sender::Sizing size = size_of_all(t, traces);
+  return {.packets = buffers_of(t, size) + router_buffers_of(t),
+          .bytes_each = Pool::memory(1, data_room(t)),
+          .size = size};
+}
+
+unsigned World::memory_mb(const config::Topology& t, const sender::Traces& traces) {
   constexpr size_t kBase = 128, kPerRouter = 96;  // EAL; two FIBs and their tables
-  size_t rings = 0;  // each worker's hand-off to each link, twice rounded up
+  // Queues double as they fill, each with the old one beside it meanwhile.
+  size_t rings = 4 * buffers_of(t, size_of_all(t, traces)) * sizeof(router::Queued);
   for (const config::Router& r : t.routers)
-    rings += r.links.size() * r.lcores.size() * buffers_of(t) * 4 * sizeof(router::Queued);
+    rings += r.links.size() * r.lcores.size() * kMaxClasses *
+             router::HandOff::memory(router::HandOff::kFirstSlots);
   return static_cast<unsigned>(kBase + kPerRouter * t.routers.size() + (rings >> 20));
 }
 
@@ -76,17 +96,21 @@ tl::expected<std::unique_ptr<World>, std::string> World::make(const config::Topo
         name,
         {.mbufs = static_cast<uint32_t>(buffers), .data_room = data_room(t), .own_memory = true});
   };
-  auto sources = pool("sources", buffers_of(t)), routers = pool("routers", router_buffers_of(t));
+  const sender::Traces traces(t);
+  const sender::Sizing size = size_of_all(t, traces);
+  auto sources = pool("sources", buffers_of(t, size));
+  auto routers = pool("routers", router_buffers_of(t));
   if (!sources) return tl::unexpected(sources.error());
   if (!routers) return tl::unexpected(routers.error());
-  std::unique_ptr<World> w(new World(t, std::move(*sources), std::move(*routers)));
+  const size_t records = std::max(size.records, kMinRecords);
+  std::unique_ptr<World> w(new World(t, std::move(*sources), std::move(*routers), records));
   w->number_nodes();
   w->lay_cables(options);
   for (size_t r = 0; r < t.routers.size(); ++r)
     if (auto added = w->add_router(r, options); !added) return tl::unexpected(added.error());
   for (uint32_t h = 0; h < t.hosts.size(); ++h) {
     if (w->host_nodes_[h] == kNobody) continue;
-    if (auto added = w->add_host(h, outcomes, options); !added)
+    if (auto added = w->add_host(h, traces, outcomes, options); !added)
       return tl::unexpected(added.error());
   }
   return w;
@@ -134,6 +158,7 @@ tl::expected<void, std::string> World::add_router(size_t r, const Options& optio
   o.workers = static_cast<unsigned>(worker_nodes_[r].size());
   o.slack = std::max(options.slack, topology_.run.quantum);
   o.most_held = source_pool_.get()->size;
+  o.growing = true;
   o.find = options.find;
   auto made = router::Router::make(topology_, r, ports, pools, o);
   if (!made) return tl::unexpected(made.error());
@@ -146,7 +171,8 @@ tl::expected<void, std::string> World::add_router(size_t r, const Options& optio
   return {};
 }
 
-tl::expected<void, std::string> World::add_host(uint32_t h, sender::OutcomeSink& outcomes,
+tl::expected<void, std::string> World::add_host(uint32_t h, const sender::Traces& traces,
+                                                sender::OutcomeSink& outcomes,
                                                 const Options& options) {
   const config::Host& self = topology_.hosts[h];
   QueuePair* const port = cables_[self.link].end(self.end, 0);
@@ -156,7 +182,10 @@ tl::expected<void, std::string> World::add_host(uint32_t h, sender::OutcomeSink&
                                                .zeroed = true,
                                                .outcomes = &outcomes,
                                                .seed = options.seed,
-                                               .tick_shift = tick_shift(topology_.run.quantum)});
+                                               .tick_shift = tick_shift(topology_.run.quantum),
+                                               .records = &records_,
+                                               .populated = false,
+                                               .traces = &traces});
   if (!made) return tl::unexpected(made.error());
   hosts_.push_back(std::move(*made));
   senders_.push_back(hosts_.back().get());

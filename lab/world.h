@@ -32,8 +32,15 @@ class World {
                                                                 sender::OutcomeSink& outcomes,
                                                                 const Options& options);
 
-  /// What it takes of EAL's memory; packets have their own.
-  static unsigned memory_mb(const config::Topology& topology);
+  /// Packet buffers, which have memory of their own.
+  struct Buffers {
+    size_t packets = 0;
+    size_t bytes_each = 0;
+    sender::Sizing size;  // of all hosts' traffic
+  };
+  static Buffers buffers(const config::Topology& topology, const sender::Traces& traces);
+  /// What it takes of EAL's memory.
+  static unsigned memory_mb(const config::Topology& topology, const sender::Traces& traces);
 
   /// Plays until `end`.
   void run_until(Nanos end);
@@ -64,18 +71,22 @@ class World {
     Nanos held{0};
   };
 
-  World(const config::Topology& topology, Pool sources, Pool routers)
-      : topology_(topology), source_pool_(std::move(sources)), router_pool_(std::move(routers)) {}
+  World(const config::Topology& topology, Pool sources, Pool routers, size_t records)
+      : topology_(topology),
+        source_pool_(std::move(sources)),
+        router_pool_(std::move(routers)),
+        records_(records, /*populated=*/false) {}
   void number_nodes();
   void lay_cables(const Options& options);
   tl::expected<void, std::string> add_router(size_t r, const Options& options);
-  tl::expected<void, std::string> add_host(uint32_t h, sender::OutcomeSink& outcomes,
-                                           const Options& options);
+  tl::expected<void, std::string> add_host(uint32_t h, const sender::Traces& traces,
+                                           sender::OutcomeSink& outcomes, const Options& options);
   void stall(uint32_t i, Nanos time);
   void poll(uint32_t i);
 
   const config::Topology& topology_;
   Pool source_pool_, router_pool_;  // apart: what routers make themselves may be of any shape
+  sender::RecordPool records_;      // of all hosts' packets in flight
   Schedule schedule_;
   std::vector<Cable> cables_;                        // by link
   std::vector<std::vector<uint32_t>> worker_nodes_;  // by router

@@ -24,6 +24,7 @@ struct RouterOptions {
   double errors_per_second = 1000;  // ICMP errors, per worker
   double errors_at_once = 100;
   uint32_t most_held = 0;  // packets that can wait at most; 0: as many as a pool has
+  bool growing = false;    // queues begin small and grow: only where one thread polls all workers
   int socket = -1;         // NUMA node of tables and queues; -1: any
   const Protocol* (*find)(std::string_view name) = find_protocol;  // of the links' laws
 };

@@ -98,7 +98,9 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, Flo
   for (uint32_t i = flow.in_flight.head(); i != own;) {
     const uint32_t next = pool[i].next;
     if (covered(flow, pool[i], answer.ranges)) {
+      const double committed = flow.law().committed();
       flow.law().on_ack_without_feedback(state, pool[i].note);
+      state.headroom -= flow.law().committed() - committed;  // the host's is used up only once
       consume(flow, pool, i, done);
     }
     i = next;

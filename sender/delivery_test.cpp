@@ -21,7 +21,7 @@ TEST(Delivery, OneFlowWithoutTrouble) {
   w.run(10_s);
   ASSERT_EQ(w.outcomes().size(), 1U);
   const FlowOutcome& o = w.outcomes()[0];
-  const auto packets = static_cast<uint32_t>((1'000'000 + 1427) / 1428);
+  const auto packets = static_cast<uint32_t>((1'000'000 + 1415) / 1416);
   EXPECT_TRUE(o.completed);
   EXPECT_EQ(o.bytes, 1'000'000U);
   EXPECT_EQ(o.packets, packets);
@@ -29,7 +29,7 @@ TEST(Delivery, OneFlowWithoutTrouble) {
   // Handshake, a packet a millisecond, and the last one's way there and back.
   EXPECT_NEAR(to_seconds(o.end), 0.020 + 0.001 * (packets - 1) + 0.020, 1e-6);
   EXPECT_EQ(w.totals(1).received_packets.read(), packets);
-  EXPECT_EQ(w.totals(1).received_bytes.read(), 1'000'000U + packets * 72U);
+  EXPECT_EQ(w.totals(1).received_bytes.read(), 1'000'000U + packets * 84U);
   EXPECT_EQ(w.totals(0).acked_bytes.read(), w.totals(1).received_bytes.read());
   EXPECT_EQ(w.totals(0).lost_packets.read() + w.totals(0).timeouts.read(), 0U);
   EXPECT_EQ(w.totals(0).duplicate_acks.read() + w.totals(1).duplicate_packets.read(), 0U);
@@ -40,7 +40,7 @@ TEST(Delivery, OneFlowWithoutTrouble) {
 TEST(Delivery, TwentyPercentLossBothWays) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     FixedLaw::reset(50e6);
-    World w(with({finite(300'000), finite(1), finite(1428), finite(77'777, 500_ms)}),
+    World w(with({finite(300'000), finite(1), finite(1416), finite(77'777, 500_ms)}),
             {.loss = 0.2, .seed = seed});
     w.run(600_s);
     ASSERT_EQ(w.outcomes().size(), 4U) << "seed " << seed;
@@ -50,9 +50,9 @@ TEST(Delivery, TwentyPercentLossBothWays) {
       bytes += o.bytes;
       packets += o.packets;
     }
-    EXPECT_EQ(bytes, 300'000U + 1 + 1428 + 77'777);
+    EXPECT_EQ(bytes, 300'000U + 1 + 1416 + 77'777);
     EXPECT_EQ(w.totals(1).received_packets.read(), packets);
-    EXPECT_EQ(w.totals(1).received_bytes.read(), bytes + packets * 72);
+    EXPECT_EQ(w.totals(1).received_bytes.read(), bytes + packets * 84);
     EXPECT_GT(w.totals(0).retransmitted_packets.read(), packets / 8);
     w.expect_clean();
   }
@@ -248,14 +248,9 @@ TEST(Delivery, ThousandsOfShortFlows) {
 TEST(Delivery, AFullTableMakesFlowsWait) {
   FixedLaw::reset(20e6);
   config::Topology t = two_hosts();
-  config::Workload load;
-  load.name = "crowd";
-  load.from = {0};
-  load.to = {1};
-  load.arrivals = config::PeriodicArrivals{20};  // room for 4 s of them; each takes far longer
-  load.size = config::FixedSize{Bytes(100'000)};
-  load.stop = 20_s;
-  t.workloads.push_back(load);
+  // There is room for 4 s of them, and each takes far longer.
+  t.workloads = {periodic_flows(20, Bytes(100'000))};
+  t.workloads[0].stop = 20_s;
   World w(std::move(t), {.delay = 1_s});
   w.run(600_s);
   EXPECT_EQ(w.outcomes().size(), 400U);

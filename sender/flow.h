@@ -60,7 +60,8 @@ struct alignas(64) Flow {
   uint32_t id = 0;    // on the wire: index and generation
   uint32_t host = 0;  // who sends, an index into Topology::hosts
   const FlowClass* kind = nullptr;
-  uint32_t last_size = 0;  // B of the last packet's IP datagram
+  uint16_t last_size = 0;  // B of the last packet's IP datagram
+  uint16_t path = 0;       // index into the host's paths
   uint32_t delivered_packets = 0;
   uint64_t next_sequence = 0;  // of the next new packet
   uint64_t packets = 0;        // how many there will be, kEndlessPackets
@@ -73,12 +74,12 @@ struct alignas(64) Flow {
   uint32_t source = 0;          // entry of the topology's traffic
   uint32_t target_version = 0;  // of the strategy when the law was last given its target
   Stage stage = Stage::kFree;
-  uint8_t backoff = 0;        // time-outs in a row
-  bool wants_budget = false;  // the strategy counts it
-  bool cut_short = false;     // stopped before all that was asked for was sent
-  bool reported = false;      // its outcome has been told
-  bool underpaid = false;     // no budget pays for all of its pace, which the floor asks for
-  uint16_t path = 0;          // index into the host's paths
+  uint8_t backoff = 0;            // time-outs in a row
+  bool wants_budget : 1 = false;  // the strategy counts it
+  bool cut_short : 1 = false;     // stopped before all that was asked for was sent
+  bool reported : 1 = false;      // its outcome has been told
+  bool underpaid : 1 = false;     // no budget pays for all of its pace, which the floor asks for
+  float price = 0;                // $/B that the pacer's gap is counted in, 0: none
   RoundTrip rtt;
   Nanos newest_sent{0};          // send time and sequence of the youngest packet known delivered
   uint64_t newest_sequence = 0;  // (RFC 8985 section 6.2 step 2)

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "common/dpdk/large_array.h"
 #include "sender/flow.h"
@@ -21,24 +20,20 @@ class FlowTable {
  public:
   static constexpr size_t kMaxCapacity = size_t{1} << 24;
 
-  /// Allocates room for `capacity` flows (1 to kMaxCapacity) and never again.
-  explicit FlowTable(size_t capacity)
+  /// Maps room for `capacity` flows (1 to kMaxCapacity) and never again; places that were never
+  /// used take no memory unless the table is `populated`.
+  explicit FlowTable(size_t capacity, bool populated = true)
       : capacity_(std::clamp<size_t>(capacity, 1, kMaxCapacity)),
         place_bits_(static_cast<unsigned>(std::bit_width(capacity_ - 1))),
-        flows_(capacity_),
-        free_(capacity_) {
-    for (size_t i = 0; i < capacity_; ++i) {
-      flows_[i].id = free_[i] = static_cast<uint32_t>(i);
-    }
-    left_ = capacity_;
-  }
+        flows_(capacity_, populated),
+        free_(capacity_, populated),
+        left_(capacity_) {}
 
   /// A flow with a new id and everything else as it was made; null when the table is full.
   [[nodiscard]] Flow* open() {
     if (left_ == 0) return nullptr;
-    const uint32_t place = free_[first_];
-    first_ = first_ + 1 == capacity_ ? 0 : first_ + 1;
     --left_;
+    const size_t place = next_place();
     Flow& flow = flows_[place];
     const auto id = static_cast<uint32_t>(flow.id + (uint64_t{1} << place_bits_));
     std::destroy_at(&flow);
@@ -49,16 +44,18 @@ class FlowTable {
   /// The flow must have no timer armed and no record left.
   void close(Flow& flow) {
     flow.stage = Stage::kFree;
-    size_t last = first_ + left_;
-    if (last >= capacity_) last -= capacity_;
-    free_[last] = static_cast<uint32_t>(&flow - &flows_[0]);
+    const auto place = static_cast<uint32_t>(&flow - &flows_[0]);
+    // The ring's slots are first used in order, then come round.
+    if (last_ == free_.size() && free_.can_grow()) free_.grow();
+    free_[last_] = place;
+    last_ = last_ + 1 == capacity_ ? 0 : last_ + 1;
     ++left_;
   }
 
   /// The open flow of this id, or null.
   [[nodiscard]] Flow* find(uint32_t id) {
     const size_t place = id & ((uint64_t{1} << place_bits_) - 1);
-    if (place >= capacity_) return nullptr;
+    if (place >= flows_.size()) return nullptr;
     Flow& flow = flows_[place];
     return flow.id == id && flow.stage != Stage::kFree ? &flow : nullptr;
   }
@@ -67,7 +64,7 @@ class FlowTable {
   /// without having looked at it, or null if there is no such place.
   [[nodiscard]] const Flow* touch(uint32_t id) const {
     const size_t place = id & ((uint64_t{1} << place_bits_) - 1);
-    if (place >= capacity_) return nullptr;
+    if (place >= flows_.size()) return nullptr;
     flows_[place].touch();
     return &flows_[place];
   }
@@ -84,17 +81,30 @@ class FlowTable {
 
   template <class F>
   void for_each(F&& visit) {
-    for (size_t i = 0; i < capacity_; ++i) {
+    for (size_t i = 0; i < flows_.size(); ++i) {
       if (flows_[i].stage != Stage::kFree) visit(flows_[i]);
     }
   }
 
  private:
+  /// There must be one. Places that were never used are older than all that have been freed.
+  size_t next_place() {
+    if (flows_.can_grow()) {
+      const size_t place = flows_.grow();
+      flows_[place].id = static_cast<uint32_t>(place);
+      return place;
+    }
+    const uint32_t place = free_[first_];
+    first_ = first_ + 1 == capacity_ ? 0 : first_ + 1;
+    return place;
+  }
+
   size_t capacity_;
   unsigned place_bits_;
-  LargeArray<Flow> flows_;
-  std::vector<uint32_t> free_;  // a ring of places, oldest first
-  size_t first_ = 0, left_ = 0;
+  GrowingArray<Flow> flows_;
+  GrowingArray<uint32_t> free_;  // a ring of places, oldest first
+  size_t first_ = 0, last_ = 0;  // in it
+  size_t left_;
 };
 
 }  // namespace turnpike::sender

@@ -41,7 +41,7 @@ tl::expected<std::unique_ptr<Host>, std::string> Host::make(const config::Topolo
   auto strategy = make_strategy(h.strategy, h.budget);
   if (!strategy) return tl::unexpected("host " + h.name + ": no strategy \"" + h.strategy + "\"");
   std::unique_ptr<Host> host(new Host(topology, index, queue, lane, std::move(strategy)));
-  auto receiver = Receiver::make(sink.flows, sink.runs, host->totals_);
+  auto receiver = Receiver::make(sink.flows, sink.runs, host->totals_, sink.populated);
   if (!receiver) return tl::unexpected("host " + h.name + ": " + receiver.error());
   host->receiver_ = std::move(*receiver);
   return host;
@@ -95,7 +95,7 @@ uint16_t Host::receive(Nanos now) {
         outbox_.put(m);
         continue;
       }
-      totals_.out_of_buffers.add();
+      totals_.queue_full.add();
     }
     give_back(m);
   }

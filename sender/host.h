@@ -19,7 +19,8 @@ namespace turnpike::sender {
 /// Room for what others send to a host.
 struct SinkSize {
   uint32_t flows = 0;
-  size_t runs = 0;  // gaps among all of them
+  size_t runs = 0;        // gaps among all of them
+  bool populated = true;  // the gaps' memory is there from the beginning
 };
 
 /// Owned by one lcore.
@@ -50,8 +51,10 @@ class Host {
   [[nodiscard]] uint32_t index() const { return index_; }
   [[nodiscard]] const Receiver& receiver() const { return *receiver_; }
 
-  /// A flow that should start now has to wait for a free place.
+  /// A flow starts later than it was asked for: it had to wait for a free place.
   void count_delayed_flow() { totals_.delayed_flows.add(); }
+  /// A flow was asked for and will not start: it found no place in time.
+  void count_unstarted_flow() { totals_.unstarted_flows.add(); }
   /// Publishes figures that need not be right at every packet.
   void publish();
 

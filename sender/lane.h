@@ -2,6 +2,7 @@
 // What the hosts of one lcore share; nobody else touches it.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "common/time/timer_wheel.h"
@@ -21,13 +22,19 @@ struct LaneOptions {
   bool zeroed = false;
   OutcomeSink& outcomes;
   unsigned tick_shift = 0;
+  RecordPool* records = nullptr;  // shared with other lanes of the same thread; null: its own
+  bool populated = true;          // all memory is there from the beginning
 };
 
 struct Lane {
   explicit Lane(const LaneOptions& o)
       : wheel(Nanos(0), o.tick_shift, TimerWheel::block_bits_for(o.size.flows)),
-        flows(o.size.flows),
-        records(o.size.records),
+        flows(o.size.flows, o.populated),
+        own_records(o.records != nullptr
+                        ? nullptr
+                        : std::make_unique<RecordPool>(
+                              std::min(o.size.records, Sizing::kMaxOwnRecords), o.populated)),
+        records(o.records != nullptr ? *o.records : *own_records),
         groups(std::make_unique<GroupTotals[]>(o.groups)),
         pool(o.pool),
         zeroed(o.zeroed),
@@ -35,7 +42,8 @@ struct Lane {
 
   TimerWheel wheel;
   FlowTable flows;
-  RecordPool records;
+  std::unique_ptr<RecordPool> own_records;
+  RecordPool& records;
   std::unique_ptr<GroupTotals[]> groups;
   rte_mempool* pool;
   bool zeroed;  // the pool's buffers hold zeros beyond the end of their last frame

@@ -22,10 +22,12 @@ struct HostTotals {
   metrics::Counter opened_flows, completed_flows;
   metrics::Counter bad_packets, bad_feedback, unknown_flows, duplicate_acks, resets;
   metrics::Counter out_of_records;       // could not send: every in-flight record is taken
-  metrics::Counter out_of_buffers;       // could not send or answer: no mbuf, or queue full
+  metrics::Counter out_of_buffers;       // could not send or answer: no mbuf
+  metrics::Counter queue_full;           // could not send or answer: the port is behind
   metrics::Counter foreign_packets;      // sound, but not for this host or not Turnpike's
   metrics::Counter refused_packets;      // as a sink: no room to remember flow or packet
-  metrics::Counter delayed_flows;        // had to wait for a free place in the flow table
+  metrics::Counter delayed_flows;        // started late: waited for a place in the flow table
+  metrics::Counter unstarted_flows;      // asked for, and found no place before the run's end
   metrics::Counter answered_neighbours;  // ARP and ND replies
   metrics::Counter offered_bytes;        // what pacing asked for by now; sent < offered: too slow
   std::atomic<uint32_t> active_flows{0};

@@ -64,6 +64,19 @@ void observe_delays(std::span<Sender* const> senders, Recorder& recorder) {
                       spread_of(host->source().queueing()));
 }
 
+void observe_limits(std::span<Sender* const> senders, Recorder& recorder) {
+  for (const Sender* sender : senders)
+    for (const auto& host : sender->hosts()) {
+      const HostTotals& t = host->totals();
+      recorder.limits({.started = t.opened_flows.read(),
+                       .not_started = t.unstarted_flows.read(),
+                       .delayed = t.delayed_flows.read(),
+                       .out_of_records = t.out_of_records.read(),
+                       .out_of_buffers = t.out_of_buffers.read(),
+                       .refused_packets = t.refused_packets.read()});
+    }
+}
+
 void observe_streams(std::span<Sender* const> senders, Nanos end, const config::Topology& topology,
                      Recorder& recorder) {
   std::vector<StreamReading> streams(topology.streams.size());

@@ -38,20 +38,17 @@ struct alignas(64) SentPacket {
 };
 static_assert(sizeof(SentPacket) == 64, "a record fits one cache line");
 
-/// All records of an lcore. Nothing is allocated after construction.
+/// All records of an lcore, used again last in, first out: what was never used takes no memory
+/// unless the pool was `populated`.
 class RecordPool {
  public:
-  explicit RecordPool(size_t capacity) : records_(capacity), free_(capacity) {
-    for (size_t i = 0; i < capacity; ++i) {
-      records_[i].next = i + 1 < capacity ? static_cast<uint32_t>(i + 1) : kNoRecord;
-    }
-    first_free_ = capacity > 0 ? 0 : kNoRecord;
-  }
+  explicit RecordPool(size_t capacity, bool populated = true)
+      : records_(capacity, populated), free_(capacity) {}
 
   /// kNoRecord when every record is taken.
   [[nodiscard]] uint32_t take() {
     const uint32_t i = first_free_;
-    if (i == kNoRecord) return i;
+    if (i == kNoRecord) return take_unused();
     first_free_ = records_[i].next;
     if (first_free_ != kNoRecord) prefetch(first_free_);  // the next packet's
     --free_;
@@ -66,12 +63,18 @@ class RecordPool {
   /// The record is about to be used.
   void prefetch(uint32_t i) const { rte_prefetch0(&records_[i]); }
   [[nodiscard]] size_t free() const { return free_; }
-  [[nodiscard]] size_t capacity() const { return records_.size(); }
+  [[nodiscard]] size_t capacity() const { return records_.capacity(); }
 
  private:
-  LargeArray<SentPacket> records_;
+  uint32_t take_unused() {
+    if (!records_.can_grow()) return kNoRecord;
+    --free_;
+    return static_cast<uint32_t>(records_.grow());
+  }
+
+  GrowingArray<SentPacket> records_;
   size_t free_;
-  uint32_t first_free_;
+  uint32_t first_free_ = kNoRecord;
 };
 
 /// A list threaded through the pool's records; 8 bytes in its owner.

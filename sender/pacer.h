@@ -17,6 +17,7 @@ class Pacer {
   /// Catching up after a late poll goes back no further than this share of a round trip.
   static constexpr int64_t kLagDivisor = 2;
   static constexpr Nanos kLeastLag = 1_ms;
+  static constexpr double kSteep = 3;  // change of the price
 
   [[nodiscard]] Nanos due() const { return due_; }
   [[nodiscard]] double rate() const { return rate_; }
@@ -28,6 +29,18 @@ class Pacer {
       due_ = now + (left < kLongest ? from_nanoseconds(left) : Nanos(int64_t{kLongest}));
     }
     rate_ = rate;
+  }
+
+  /// The price of a byte has changed from `before` to `after`. What has passed of the gap before a
+  /// packet of `size` B was paid for at the old price. Where the price has more than tripled, it is
+  /// worth that much less of the packet, or many flows that have saved up would spend more than
+  /// they have when prices begin to rise. Smaller changes go both ways and are left alone.
+  void reprice(double before, double after, uint32_t size, Nanos now) {
+    if (after <= kSteep * before) return;
+    const double gap = size / rate_ * 1e9;
+    if (gap > kLongest) return;
+    const double saved = std::max(gap - static_cast<double>((due_ - now).count()), 0.0);
+    due_ += from_nanoseconds(saved * (1 - before / after));
   }
 
   /// A packet of `size` left: the next one is due when it would have been sent at the rate.

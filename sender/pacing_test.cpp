@@ -86,6 +86,21 @@ TEST(Pacer, ScalesWhatIsLeftOfAGap) {
   EXPECT_EQ(p.due(), 1_s + 900_us);
 }
 
+TEST(Pacer, SavesMoneyNotBytesWhereThePriceRisesSteeply) {
+  Pacer p;
+  p.resume(1_s);
+  p.set_rate(1e6, 1_s);
+  p.sent(1000);  // 1 ms
+  p.reprice(1, 1.9, 1000, 1_s + 800_us);
+  EXPECT_EQ(p.due(), 1_s + 1_ms);
+  p.reprice(1, 4, 1000, 1_s + 800_us);  // 0.8 of the packet is a fifth of it now
+  EXPECT_EQ(p.due(), 1_s + 1600_us);
+  p.set_rate(0.25e6, 1_s + 800_us);
+  EXPECT_EQ(p.due(), 1_s + 4_ms);
+  p.reprice(4, 1, 1000, 1_s + 900_us);  // cheaper: nothing to make up for
+  EXPECT_EQ(p.due(), 1_s + 4_ms);
+}
+
 TEST(Pacer, TinyRatesDoNotOverflow) {
   Pacer p;
   p.set_rate(1e-300, 0_s);

@@ -13,20 +13,20 @@ class ProbingLaw final : public FlowLaw {
  public:
   void set_target(Budget) override {}
   void write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override {
-    std::memset(header, 0, 20);
+    std::memset(header, 0, fcp::kHeaderSize);
   }
   void write_data(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override {
-    std::memset(header, 0, 20);
+    std::memset(header, 0, fcp::kHeaderSize);
     ++sent_;
     probed_ = false;
   }
   void write_fin(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override {
-    std::memset(header, 0, 20);
+    std::memset(header, 0, fcp::kHeaderSize);
   }
   [[nodiscard]] bool probe_due() const override { return sent_ % 10 == 0 && !probed_; }
   void write_probe(const FlowState&, uint32_t size, uint8_t* header) override {
-    EXPECT_EQ(size, 72U);
-    std::memset(header, 0, 20);
+    EXPECT_EQ(size, 84U);
+    std::memset(header, 0, fcp::kHeaderSize);
     wire::store_be32(header + kProbeAt, 1);
     probed_ = true;
   }
@@ -73,7 +73,7 @@ TEST(Probe, GoesRightBeforeTheDataThatItsLawSaysAndIsNobodysLoss) {
   std::vector<uint32_t> probed, carried;
   uint64_t answers = 0;
   config::Topology t = two_hosts();
-  t.flows = {finite(95 * 1428)};
+  t.flows = {finite(95 * 1416)};
   World w(t,
           {.tap =
                [&](size_t end, auto& frame, Nanos) {
@@ -82,7 +82,7 @@ TEST(Probe, GoesRightBeforeTheDataThatItsLawSaysAndIsNobodysLoss) {
                    return false;
                  answers += end;
                  if (h.kind != wire::Kind::kData) return true;
-                 if (frame.size() > 14 + 72) {
+                 if (frame.size() > 14 + 84) {
                    carried.push_back(h.sequence);
                    return true;
                  }
@@ -108,14 +108,14 @@ class ReceiversLaw : public ::testing::Test {
   std::optional<Reply> receive(wire::Kind kind, const Protocol& protocol, uint32_t size,
                                uint32_t sequence = 0, Nanos now = 1_s) {
     header = {};
-    wire::store_be32(header.data(), size == 72 ? 1 : 0);
+    wire::store_be32(header.data(), size == 84 ? 1 : 0);
     const wire::Header h{.kind = kind, .flow = 1, .sequence = sequence};
     return receiver->receive({.flow = 1, .port = 50000, .ip_version = 4},
                              {.header = h,
                               .protocol = protocol,
                               .size = size,
                               .congestion = header.data(),
-                              .empty = size == 72},
+                              .empty = size == 84},
                              now);
   }
   [[nodiscard]] uint32_t count() const { return wire::load_be32(header.data() + kCountAt); }
@@ -126,15 +126,15 @@ class ReceiversLaw : public ::testing::Test {
 };
 
 TEST_F(ReceiversLaw, RewritesWhatGoesBack) {
-  EXPECT_TRUE(receive(wire::Kind::kSyn, probing(), 72));
+  EXPECT_TRUE(receive(wire::Kind::kSyn, probing(), 84));
   for (uint32_t i = 0; i < 5; ++i) {
     EXPECT_TRUE(receive(wire::Kind::kData, probing(), 1500, i));
     EXPECT_EQ(count(), i + 1);
   }
-  EXPECT_FALSE(receive(wire::Kind::kData, probing(), 72, 5)) << "a probe is not answered";
+  EXPECT_FALSE(receive(wire::Kind::kData, probing(), 84, 5)) << "a probe is not answered";
   EXPECT_TRUE(receive(wire::Kind::kData, probing(), 1500, 5));
   EXPECT_EQ(count(), 1U);
-  EXPECT_TRUE(receive(wire::Kind::kSyn, probing(), 72, 0, 9_s)) << "restarted after a silence";
+  EXPECT_TRUE(receive(wire::Kind::kSyn, probing(), 84, 0, 9_s)) << "restarted after a silence";
   EXPECT_TRUE(receive(wire::Kind::kData, probing(), 1500, 0, 9_s));
   EXPECT_EQ(count(), 1U);
   EXPECT_EQ(totals.received_packets.read(), 7U);
@@ -142,11 +142,11 @@ TEST_F(ReceiversLaw, RewritesWhatGoesBack) {
 
 TEST_F(ReceiversLaw, IsNotAskedAboutAnotherProtocolsHeaders) {
   const Protocol& fcp = *find_protocol("fcp");
-  EXPECT_FALSE(receive(wire::Kind::kData, probing(), 72));
+  EXPECT_FALSE(receive(wire::Kind::kData, probing(), 84));
   EXPECT_EQ(totals.unknown_flows.read(), 1U);
-  EXPECT_TRUE(receive(wire::Kind::kSyn, fcp, 72));
-  EXPECT_FALSE(receive(wire::Kind::kData, fcp, 72)) << "FCP has no receiver's law";
-  EXPECT_FALSE(receive(wire::Kind::kData, probing(), 72)) << "not the SYN's protocol";
+  EXPECT_TRUE(receive(wire::Kind::kSyn, fcp, 84));
+  EXPECT_FALSE(receive(wire::Kind::kData, fcp, 84)) << "FCP has no receiver's law";
+  EXPECT_FALSE(receive(wire::Kind::kData, probing(), 84)) << "not the SYN's protocol";
   EXPECT_TRUE(receive(wire::Kind::kData, probing(), 1500));
   EXPECT_EQ(count(), 0U);
   EXPECT_EQ(totals.refused_packets.read(), 2U);

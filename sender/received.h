@@ -4,7 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "common/dpdk/large_array.h"
 
 namespace turnpike::sender {
 
@@ -16,18 +17,14 @@ struct Run {
   uint32_t next = kNoRun, previous = kNoRun;
 };
 
-/// All runs of a host's flows. Nothing is allocated after construction.
+/// All runs of a host's flows. What was never used takes no memory unless the pool was `populated`.
 class RunPool {
  public:
-  explicit RunPool(size_t capacity) : runs_(capacity) {
-    for (size_t i = 0; i < capacity; ++i) {
-      runs_[i].next = i + 1 < capacity ? static_cast<uint32_t>(i + 1) : kNoRun;
-    }
-    first_free_ = capacity > 0 ? 0 : kNoRun;
-  }
+  explicit RunPool(size_t capacity, bool populated = true) : runs_(capacity, populated) {}
   [[nodiscard]] uint32_t take() {
     const uint32_t i = first_free_;
-    if (i != kNoRun) first_free_ = runs_[i].next;
+    if (i == kNoRun) return runs_.can_grow() ? static_cast<uint32_t>(runs_.grow()) : kNoRun;
+    first_free_ = runs_[i].next;
     return i;
   }
   void give_back(uint32_t i) {
@@ -38,8 +35,8 @@ class RunPool {
   [[nodiscard]] const Run& operator[](uint32_t i) const { return runs_[i]; }
 
  private:
-  std::vector<Run> runs_;
-  uint32_t first_free_;
+  GrowingArray<Run> runs_;
+  uint32_t first_free_ = kNoRun;
 };
 
 /// What arrived of one flow. A packet for which no run is left is refused: it must not be

@@ -34,7 +34,8 @@ bool same(const FlowKey& a, const FlowKey& b) {
 }  // namespace
 
 tl::expected<std::unique_ptr<Receiver>, std::string> Receiver::make(uint32_t capacity, size_t runs,
-                                                                    HostTotals& totals) {
+                                                                    HostTotals& totals,
+                                                                    bool populated) {
   capacity = std::max(capacity, 8U);  // rte_hash makes buckets of eight
   const std::string name = unique_name("sink");
   rte_hash_parameters p{};
@@ -50,16 +51,17 @@ tl::expected<std::unique_ptr<Receiver>, std::string> Receiver::make(uint32_t cap
     return tl::unexpected("no room for " + std::to_string(capacity) +
                           " received flows: " + rte_strerror(rte_errno));
   }
-  return std::unique_ptr<Receiver>(new Receiver(capacity, runs, table, totals));
+  return std::unique_ptr<Receiver>(new Receiver(capacity, runs, table, totals, populated));
 }
 
-Receiver::Receiver(uint32_t capacity, size_t runs, rte_hash* table, HostTotals& totals)
+Receiver::Receiver(uint32_t capacity, size_t runs, rte_hash* table, HostTotals& totals,
+                   bool populated)
     : table_(table),
       totals_(totals),
       states_(capacity),
       guesses_(kGuesses * std::bit_ceil(capacity)),
       guess_shift_(64 - std::countr_zero(guesses_.size())),
-      runs_(runs) {}
+      runs_(runs, populated) {}
 
 Receiver::~Receiver() {
   for (State& s : states_) clear(s);

@@ -51,7 +51,7 @@ struct Reply {
   std::array<wire::SeqRange, wire::kMaxRanges> range{};
 };
 
-/// Nothing is allocated after construction.
+/// Nothing is mapped after construction.
 class Receiver {
  public:
   /// How long a flow that has ended is remembered, so that late copies of its packets are known.
@@ -59,9 +59,11 @@ class Receiver {
   /// And one that has fallen silent without ending.
   static constexpr Nanos kIdle = 60_s;
 
-  /// Room for `capacity` flows at a time and `runs` gaps among all of them.
+  /// Room for `capacity` flows at a time and `runs` gaps among all of them, whose memory is there
+  /// from the beginning if it is to be `populated`.
   static tl::expected<std::unique_ptr<Receiver>, std::string> make(uint32_t capacity, size_t runs,
-                                                                   HostTotals& totals);
+                                                                   HostTotals& totals,
+                                                                   bool populated = true);
   ~Receiver();
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
@@ -85,7 +87,7 @@ class Receiver {
     alignas(8) std::byte law_storage[ReceiverLaw::kMaxBytes];
   };
 
-  Receiver(uint32_t capacity, size_t runs, rte_hash* table, HostTotals& totals);
+  Receiver(uint32_t capacity, size_t runs, rte_hash* table, HostTotals& totals, bool populated);
 
   State* find(const FlowKey& key);
   [[nodiscard]] uint32_t& guess(const FlowKey& key);

@@ -33,19 +33,24 @@ tl::expected<std::unique_ptr<Sender>, std::string> Sender::make(const config::To
                                                                 const SenderOptions& options) {
   std::vector<uint32_t> played;
   for (const Plug& plug : options.plugs) played.push_back(plug.host);
-  auto agenda = Agenda::make(topology, options.seed, [&](uint32_t host) {
-    return std::ranges::find(played, host) != played.end();
-  });
+  const Traces own = options.traces == nullptr ? Traces(topology) : Traces();
+  const Traces& traces = options.traces == nullptr ? own : *options.traces;
+  const auto plays = [&](uint32_t host) { return std::ranges::find(played, host) != played.end(); };
+  auto agenda = Agenda::make(topology, options.seed, plays, traces);
   if (!agenda) return tl::unexpected(agenda.error());
 
-  std::unique_ptr<Sender> sender(new Sender(topology, options, played, std::move(*agenda)));
+  std::unique_ptr<Sender> sender(new Sender(topology, options, played, traces, std::move(*agenda)));
   if (auto added = sender->add_kinds(topology, options); !added) {
     return tl::unexpected(added.error());
   }
   sender->by_index_.resize(topology.hosts.size());
   for (const Plug& plug : options.plugs) {
-    const uint32_t flows = sink_flows(topology, plug.host);
-    const SinkSize sink{flows, std::clamp(flows * kRunsPerFlow, kLeastRuns, kMostRuns)};
+    const uint32_t flows = sink_flows(topology, plug.host, traces);
+    size_t runs = std::clamp(flows * kRunsPerFlow, kLeastRuns, kMostRuns);
+    // Gaps are no more than packets in flight; where they take memory only as they come, there is
+    // room for all.
+    if (!options.populated) runs = std::max(runs, sender->lane_.records.capacity());
+    const SinkSize sink{flows, runs, options.populated};
     auto host = Host::make(topology, plug.host, *plug.queue, sender->lane_, sink);
     if (!host) return tl::unexpected(host.error());
     sender->by_index_[plug.host] = host->get();
@@ -55,13 +60,15 @@ tl::expected<std::unique_ptr<Sender>, std::string> Sender::make(const config::To
 }
 
 Sender::Sender(const config::Topology& topology, const SenderOptions& options,
-               std::span<const uint32_t> hosts, Agenda agenda)
-    : lane_({.size = size_of(topology, hosts),
+               std::span<const uint32_t> hosts, const Traces& traces, Agenda agenda)
+    : lane_({.size = size_of(topology, hosts, traces),
              .groups = topology.flows.size() + topology.workloads.size(),
              .pool = options.pool,
              .zeroed = options.zeroed,
              .outcomes = *options.outcomes,
-             .tick_shift = options.tick_shift}),
+             .tick_shift = options.tick_shift,
+             .records = options.records,
+             .populated = options.populated}),
       agenda_(std::move(agenda)),
       instances_(agenda_.instances()) {}
 
@@ -120,19 +127,23 @@ void Sender::fetch_due(Nanos now) {
   });
 }
 
+// Starts that find the table full wait in the agenda, in order; stops and budgets do not.
 void Sender::start_due(Nanos now) {
   if (stopped_) return;
+  if (agenda_.starts_held() && !lane_.flows.full()) agenda_.hold_starts(false);
   for (unsigned n = 0; n < kMaxEvents && agenda_.next_time() <= now; ++n) {
     const Event& event = agenda_.next();
-    if (lane_.flows.full() && event.what == Event::What::kStart) {
-      if (!delayed_) by_index_[event.from]->count_delayed_flow();
-      delayed_ = true;
-      return;
+    if (event.what == Event::What::kStart && lane_.flows.full()) {
+      agenda_.hold_starts(true);
+      waited_ = true;
+      continue;
     }
-    delayed_ = false;
+    if (event.what == Event::What::kStart && waited_ && event.at < now)
+      by_index_[event.from]->count_delayed_flow();
     apply(event, now);
     agenda_.pop();
   }
+  if (!agenda_.starts_held() && agenda_.next_time() > now) waited_ = false;
 }
 
 void Sender::apply(const Event& event, Nanos now) {
@@ -142,18 +153,26 @@ void Sender::apply(const Event& event, Nanos now) {
     return;
   }
   if (event.what == Event::What::kStop) {
-    Flow* flow = lane_.flows.find(instances_[event.instance]);
+    Instance& instance = instances_[event.instance];
+    if (!instance.started) instance.cancelled = true;  // it still waits for a place
+    Flow* flow = lane_.flows.find(instance.id);
     if (flow != nullptr) source.stop(*flow, now);
     return;
   }
+  const bool named = event.instance < instances_.size();
+  if (named && instances_[event.instance].cancelled) {
+    by_index_[event.from]->count_unstarted_flow();
+    return;
+  }
   const Flow& flow = source.open(kinds_[event.source], event, now);
-  if (event.instance < instances_.size()) instances_[event.instance] = flow.id;
+  if (named) instances_[event.instance] = {.id = flow.id, .started = true};
 }
 
 Nanos Sender::next_deadline(Nanos now) const {
   Nanos next = lane_.wheel.next_deadline();
-  // With the table full, starts wait for a flow to end, which another deadline brings.
-  if (!stopped_ && !delayed_) next = std::min(next, agenda_.next_time());
+  if (!stopped_) next = std::min(next, agenda_.next_time());
+  // Starts that wait go on as soon as a flow has ended, which another deadline brings.
+  if (!stopped_ && agenda_.starts_held() && !lane_.flows.full()) next = now;
   for (const auto& host : hosts_) {
     next = std::min({next, host->queue().next_deadline(), host->open_loop().next_deadline()});
     if (host->waiting() > 0) next = std::min(next, now + kRetry);
@@ -164,6 +183,9 @@ Nanos Sender::next_deadline(Nanos now) const {
 void Sender::stop(Nanos now) {
   if (stopped_) return;
   stopped_ = true;
+  for (agenda_.hold_starts(false); agenda_.next_time() <= now; agenda_.pop())
+    if (agenda_.next().what == Event::What::kStart)
+      by_index_[agenda_.next().from]->count_unstarted_flow();
   lane_.flows.for_each([&](Flow& f) { by_index_[f.host]->source().wind_down(f, now); });
   for (const auto& host : hosts_) host->open_loop().stop(now);
 }

@@ -32,6 +32,12 @@ struct SenderOptions {
   OutcomeSink* outcomes = nullptr;
   uint64_t seed = 1;
   unsigned tick_shift = 0;  // timers fire on ticks of 2^tick_shift ns
+  // Of packets in flight, shared with other senders that the same thread polls; null: its own.
+  RecordPool* records = nullptr;
+  // Tables are in memory from the beginning, so that no packet waits for a page; without it they
+  // take memory only as they fill.
+  bool populated = true;
+  const Traces* traces = nullptr;  // of the topology's workloads; null: the sender reads them
   const Protocol* (*find)(std::string_view name) = find_protocol;
 };
 
@@ -56,8 +62,9 @@ class Sender {
   /// Whether the last poll received, fired or sent anything.
   [[nodiscard]] bool moved() const { return moved_; }
 
-  /// The run is over: outcomes of open flows are told, nothing starts any more, what is open
-  /// closes. Poll on until idle(), or abandon() what is left.
+  /// The run is over: outcomes of open flows are told, nothing starts any more, flows that were
+  /// due and found no place are counted as not started, what is open closes. Poll on until idle(),
+  /// or abandon() what is left.
   void stop(Nanos now);
   void abandon(Nanos now);
   /// No flow open, nothing waiting to be sent, and no stream's packet on its way.
@@ -72,7 +79,7 @@ class Sender {
 
  private:
   Sender(const config::Topology& topology, const SenderOptions& options,
-         std::span<const uint32_t> hosts, Agenda agenda);
+         std::span<const uint32_t> hosts, const Traces& traces, Agenda agenda);
 
   tl::expected<void, std::string> add_kinds(const config::Topology& topology,
                                             const SenderOptions& options);
@@ -85,11 +92,17 @@ class Sender {
   Agenda agenda_;
   std::vector<FlowClass> kinds_;  // by entry of the topology's traffic
   std::vector<std::unique_ptr<Host>> hosts_;
-  std::vector<Host*> by_index_;      // into Topology::hosts; null: not played here
-  std::vector<uint32_t> instances_;  // id of each named flow that has started
+  std::vector<Host*> by_index_;  // into Topology::hosts; null: not played here
+  // Of a flow that the file names.
+  struct Instance {
+    uint32_t id = 0;
+    bool started = false;
+    bool cancelled = false;  // stopped before it found a place
+  };
+  std::vector<Instance> instances_;
   bool moved_ = false;
   bool stopped_ = false;
-  bool delayed_ = false;  // the next event has been counted as delayed
+  bool waited_ = false;  // starts have waited since the last time that none was overdue
 };
 
 }  // namespace turnpike::sender

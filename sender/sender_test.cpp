@@ -2,6 +2,11 @@
 // What cannot be played is refused with words; what runs short makes flows slow, not wrong.
 #include "sender/sender.h"
 
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "common/config/load.h"
 #include "sender/test_world.h"
 
 namespace turnpike::sender::testing {
@@ -29,8 +34,8 @@ TEST(SenderMake, RefusesWithWords) {
   t.flows[0].protocol = "carrier-pigeon";
   EXPECT_EQ(refusal(t), "flow: no protocol \"carrier-pigeon\"");
   t = good;
-  t.flows[0].packet = Bytes(72);
-  EXPECT_NE(refusal(t).find("packets of 72 B do not fit"), std::string::npos);
+  t.flows[0].packet = Bytes(84);
+  EXPECT_NE(refusal(t).find("packets of 84 B do not fit"), std::string::npos);
   t.flows[0].packet = Bytes(9000);
   EXPECT_NE(refusal(t).find("packets of 9000 B do not fit"), std::string::npos);
   t = good;
@@ -76,11 +81,51 @@ TEST(SenderRun, GroupsAndHostsAddUp) {
   }
   EXPECT_EQ(sent, w.totals(0).sent_bytes.read());
   EXPECT_EQ(acked, w.totals(0).acked_bytes.read());
-  EXPECT_EQ(w.sender(0).groups()[1].acked_bytes.read(), 3 * (200'000 + 141 * 72U));
+  EXPECT_EQ(w.sender(0).groups()[1].acked_bytes.read(), 3 * (200'000 + 142 * 84U));
   EXPECT_EQ(w.totals(0).opened_flows.read(), 4U);
   EXPECT_EQ(w.totals(0).completed_flows.read(), 4U);
   EXPECT_EQ(w.source().rtts().min(), 20'000'000U);
   EXPECT_EQ(w.source().queueing().max(), 0U);
+}
+
+/// More flows than places, none of which ends: the table has room for 64.
+TEST(SenderRun, AFlowWithoutAPlaceIsCountedAndMayStillBeStopped) {
+  FixedLaw::reset(1e6);
+  config::Topology t = two_hosts();
+  t.workloads = {periodic_flows(10, Bytes(1'000'000'000))};
+  config::Flow late = finite(1'000'000, 8_s);  // finds the table full
+  late.stop = 9_s;
+  t.flows = {late};
+  t.hosts[0].changes = {{9_s, Budget(7)}};
+  World w(std::move(t), {.delay = 5_ms});
+  w.run(10_s);
+  EXPECT_EQ(w.sender(0).lane().flows.open_flows(), w.sender(0).lane().flows.capacity());
+  EXPECT_EQ(w.source().ledger().budget(), 7) << "a budget does not wait";
+  w.sender(0).stop(10_s);
+  const uint64_t started = w.totals(0).opened_flows.read();
+  EXPECT_EQ(started, w.sender(0).lane().flows.capacity());
+  // One every 100 ms from 0 s to 10 s, and the named one.
+  EXPECT_EQ(started + w.totals(0).unstarted_flows.read(), 101U + 1U);
+  EXPECT_EQ(w.totals(0).delayed_flows.read(), 0U);
+  w.sender(0).abandon(10_s);
+}
+
+TEST(SenderRun, WaitingFlowsCountTheirTimeFromTheirArrival) {
+  FixedLaw::reset(20e6);
+  config::Topology t = two_hosts();
+  // There is room for 4 s of them, and each takes far longer.
+  t.workloads = {periodic_flows(20, Bytes(100'000))};
+  t.workloads[0].stop = 10_s;
+  World w(std::move(t), {.delay = 2_s});
+  w.run(600_s);
+  ASSERT_EQ(w.outcomes().size(), 200U);
+  EXPECT_GT(w.totals(0).delayed_flows.read(), 0U);
+  EXPECT_EQ(w.totals(0).unstarted_flows.read(), 0U);
+  std::vector<int64_t> asked;
+  for (const FlowOutcome& o : w.outcomes()) asked.push_back(o.start.count());
+  std::ranges::sort(asked);
+  for (size_t i = 0; i < asked.size(); ++i)
+    EXPECT_EQ(asked[i], static_cast<int64_t>(i) * 50'000'000);
 }
 
 TEST(Sizing, CoversWhatTheTopologySays) {
@@ -96,9 +141,64 @@ TEST(Sizing, CoversWhatTheTopologySays) {
   EXPECT_GE(s.buffers, s.records);
   EXPECT_LE(size_of(t, sink).flows, 64U) << "nothing starts there";
   EXPECT_GE(sink_flows(t, 1), 100U);
+  // As many entries as there are flows hold no more packets on the same link.
+  t.flows.assign(100, finite(config::kEndless));
+  EXPECT_EQ(size_of(t, source).packets, s.packets);
+  EXPECT_EQ(size_of(t, source).records, s.records);
+  ASSERT_TRUE(s.largest);
+  EXPECT_EQ(s.largest->link, 0U);
   t.flows[0].count = 1U << 24;
   EXPECT_LE(size_of(t, source).flows, Sizing::kMostFlows);
   EXPECT_LE(size_of(t, source).records, Sizing::kMostRecords);
+}
+
+/// Many hosts behind a bottleneck and one before it.
+TEST(Sizing, CountsALinkOnceHoweverManyHostsShareIt) {
+  const auto star = [](size_t hosts, const std::string& access) {
+    std::ostringstream text;
+    text << "hosts: { sink: {}";
+    for (size_t i = 0; i < hosts; ++i) text << ", h" << i << ": { budget: 1 $/s }";
+    text << " }\nrouters: { gate: {} }\nlinks:\n";
+    for (size_t i = 0; i < hosts; ++i)
+      text << "  a" << i << ": { ends: [h" << i << ", gate], rate: " << access
+           << ", delay: 5 ms }\n";
+    text << "  narrow: { ends: [gate, sink], rate: 1 Gbps, delay: 45 ms, buffer: 1 BDP }\n";
+    text << "traffic:\n  flows:\n";
+    for (size_t i = 0; i < hosts; ++i)
+      text << "    f" << i << ": { from: h" << i << ", to: sink }\n";
+    auto loaded = config::load_text(text.str(), "star");
+    EXPECT_TRUE(loaded) << loaded.error().front().text();
+    std::vector<uint32_t> all;
+    for (uint32_t h = 0; h < loaded->hosts.size(); ++h) all.push_back(h);
+    return std::pair(size_of(*loaded, all), *loaded);
+  };
+  const auto [one, t1] = star(1, "10 Gbps");
+  const auto [many, t50] = star(50, "10 Gbps");
+  // 1 Gbit/s for 100 ms, once on the way and once in the buffer, in packets of 1500 B.
+  EXPECT_GE(one.packets, 2 * 16'666U);
+  EXPECT_EQ(many.packets, one.packets);
+  EXPECT_EQ(t50.links[many.largest->link].name, "narrow");
+  // Access links that are narrower, or as wide, change nothing: what they bound is less each.
+  EXPECT_LT(star(50, "0.9 Gbps").first.packets, 2 * one.packets);
+  EXPECT_LT(star(50, "1 Gbps").first.packets, 2 * one.packets);
+}
+
+TEST(Sizing, ATraceSaysHowManyFlowsAreOpen) {
+  const std::string path = ::testing::TempDir() + "burst.csv";
+  std::ofstream file(path);
+  for (int i = 0; i < 50'000; ++i) file << static_cast<double>(i) * 2e-5 << ",1000\n";
+  file.close();
+  config::Topology t = two_hosts();
+  config::Workload w;
+  w.from = {0};
+  w.to = {1};
+  w.arrivals = config::TraceArrivals{};
+  w.size = config::TraceSize{path};
+  t.workloads = {w};
+  const std::array<uint32_t, 1> source{0};
+  EXPECT_EQ(size_of(t, source).flows, 4000U) << "a thousand a second, where it is not read";
+  EXPECT_EQ(size_of(t, source, Traces(t)).flows, 50'000U);
+  EXPECT_GE(sink_flows(t, 1, Traces(t)), 50'000U);
 }
 
 }  // namespace

@@ -3,6 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
 
 #include "common/config/path.h"
 #include "sender/open_loop/cadence.h"
@@ -12,33 +17,123 @@ namespace {
 
 constexpr size_t kLeastFlows = 64, kLeastRecords = 4096;
 constexpr size_t kBuffersPerHost = 2048;  // a port's descriptors, bursts and answers on their way
+constexpr size_t kRecordsPerPacket = 4;  // a lost one keeps its record until it has been sent again
+constexpr double kUnknownRate = 1000;    // arrivals per second of a trace that has not been read
 
 double arrivals_per_second(const config::Workload& w) {
   if (const auto* a = std::get_if<config::PoissonArrivals>(&w.arrivals)) return a->per_second;
   if (const auto* a = std::get_if<config::PeriodicArrivals>(&w.arrivals)) return a->per_second;
-  return 1000;  // a trace tells only when it is read
+  return kUnknownRate;
 }
 
-size_t open_at_a_time(const config::Workload& w, double lifetime) {
-  const double flows = arrivals_per_second(w) * lifetime;
+/// Flows of Topology::workloads[index] that are open at a time if each lives for `lifetime` s.
+size_t open_at_a_time(const config::Topology& t, size_t index, double lifetime,
+                      const Traces& traces) {
+  const config::Workload& w = t.workloads[index];
+  double flows = arrivals_per_second(w) * lifetime;
+  const auto trace = traces.of(index);
+  if (trace != nullptr && std::holds_alternative<config::TraceArrivals>(w.arrivals))
+    flows = std::max(flows, static_cast<double>(max_arrivals(*trace, from_seconds(lifetime))));
   return static_cast<size_t>(std::clamp(flows, 1.0, double{Sizing::kMostFlows}));
 }
 
-/// Packets that the way from one host to another and back holds with full buffers.
-double packets_under_way(const config::Topology& t, size_t from, size_t to, unsigned ip_version,
-                         Bytes packet) {
-  const auto there = config::path_between(t, from, to, ip_version);
-  double rate = INFINITY, seconds = 0;
-  for (const auto& hop : there) {
-    const config::Direction& d = t.links[hop.link].directions[hop.direction];
-    if (d.rate.count() <= 0) continue;
-    rate = std::min(rate, bytes_per_second(d.rate));
-    seconds += static_cast<double>(d.buffer.count()) / bytes_per_second(d.rate);
+/// The path of some flows, and how long a packet may stay on it and on the way back.
+struct Path {
+  std::vector<config::Hop> hops;
+  double stay = 0;    // s: round trip and full buffers
+  double packet = 0;  // B
+  bool bounded = false;
+};
+
+struct UnderWay {
+  double packets = 0;
+  std::optional<config::Hop> largest = {};  // the link that most of them are there for
+};
+
+/// All paths that the traffic of accepted pairs of hosts takes, each once.
+class PathSet {
+ public:
+  explicit PathSet(const config::Topology& t) : topology_(t), finder_(t) {}
+
+  /// `traffic`: a config::Flow or config::Workload.
+  void add(size_t from, size_t to, const auto& traffic) {
+    const auto packet = std::max<int64_t>(traffic.packet.count(), 64);
+    if (!known_.insert({from, to, traffic.ip_version, packet}).second) return;
+    Path path{.hops = finder_.path(from, to, traffic.ip_version)};
+    for (const config::Hop& hop : path.hops) {
+      const config::Direction& d = at(hop);
+      if (d.rate.count() > 0)
+        path.stay += static_cast<double>(d.buffer.count()) / bytes_per_second(d.rate);
+    }
+    const auto back = finder_.path(to, from, traffic.ip_version);
+    if (!path.hops.empty() && !back.empty()) {
+      const Nanos round =
+          config::propagation(topology_, path.hops) + config::propagation(topology_, back);
+      path.stay += to_seconds(round);
+    }
+    path.packet = static_cast<double>(packet);
+    paths_.push_back(std::move(path));
   }
-  if (there.empty() || !std::isfinite(rate)) return 0;
-  const Nanos rtt = config::round_trip(t, from, to, ip_version);
-  if (rtt != kNever) seconds += to_seconds(rtt);
-  return rate * seconds / static_cast<double>(std::max<int64_t>(packet.count(), 64));
+
+  /// Little's law: packets under way are no more than their rate times their stay. The rate is
+  /// bounded by links, each of which bounds all paths across it together; links are chosen so that
+  /// every path has one, the one with the least packets per path that it bounds first.
+  [[nodiscard]] UnderWay under_way() {
+    UnderWay all;
+    double most = 0;
+    for (;;) {
+      std::map<std::pair<size_t, size_t>, Share> links;
+      for (const Path& path : paths_) {
+        if (path.bounded) continue;
+        for (const config::Hop& hop : path.hops) {
+          if (at(hop).rate.count() <= 0) continue;
+          Share& share = links[{hop.link, hop.direction}];
+          const double packets = bytes_per_second(at(hop).rate) * path.stay / path.packet;
+          share.packets = std::max(share.packets, packets);
+          ++share.paths;
+        }
+      }
+      const auto best = std::ranges::min_element(
+          links, {}, [](const auto& l) { return l.second.packets / l.second.paths; });
+      if (best == links.end()) return all;
+      const double packets = best->second.packets;
+      const config::Hop chosen{best->first.first, best->first.second};
+      all.packets += packets;
+      if (packets > most) {
+        most = packets;
+        all.largest = chosen;
+      }
+      for (Path& path : paths_)
+        if (std::ranges::find(path.hops, chosen) != path.hops.end()) path.bounded = true;
+    }
+  }
+
+ private:
+  struct Share {
+    double packets = 0;
+    double paths = 0;
+  };
+  [[nodiscard]] const config::Direction& at(const config::Hop& hop) const {
+    return topology_.links[hop.link].directions[hop.direction];
+  }
+
+  const config::Topology& topology_;
+  config::PathFinder finder_;
+  std::set<std::tuple<size_t, size_t, unsigned, int64_t>> known_;
+  std::vector<Path> paths_;
+};
+
+/// Packets under way between the pairs of hosts that `counts` accepts.
+UnderWay under_way(const config::Topology& t,
+                   const std::function<bool(size_t from, size_t to)>& counts) {
+  PathSet paths(t);
+  for (const config::Flow& f : t.flows)
+    if (counts(f.from, f.to)) paths.add(f.from, f.to, f);
+  for (const config::Workload& w : t.workloads)
+    for (const size_t from : w.from)
+      for (const size_t to : w.to)
+        if (counts(from, to)) paths.add(from, to, w);
+  return paths.under_way();
 }
 
 /// Packets of a stream that its way holds with full buffers.
@@ -57,46 +152,50 @@ double probes_under_way(const config::Topology& t, const config::Stream& s) {
 
 }  // namespace
 
-Sizing size_of(const config::Topology& t, std::span<const uint32_t> hosts) {
-  const auto played = [&](size_t h) { return std::ranges::find(hosts, h) != hosts.end(); };
+Sizing size_of(const config::Topology& t, std::span<const uint32_t> hosts, const Traces& traces) {
+  std::vector<bool> played(t.hosts.size());
+  for (const uint32_t h : hosts) played[h] = true;
   Sizing s;
-  double under_way = 0;
-  for (const config::Flow& f : t.flows) {
-    if (!played(f.from)) continue;
-    s.flows += f.count;
-    under_way += packets_under_way(t, f.from, f.to, f.ip_version, f.packet);
-  }
-  for (const config::Workload& w : t.workloads) {
-    if (std::ranges::none_of(w.from, played)) continue;
-    s.flows += open_at_a_time(w, Sizing::kLifetime);
-    double most = 0;
-    for (const size_t from : w.from) {
-      for (const size_t to : w.to) {
-        most = std::max(most, packets_under_way(t, from, to, w.ip_version, w.packet));
-      }
-    }
-    under_way += most;
-  }
+  size_t named = 0, arriving = 0;
+  for (const config::Flow& f : t.flows)
+    if (played[f.from]) named += f.count;
+  for (size_t i = 0; i < t.workloads.size(); ++i)
+    if (std::ranges::any_of(t.workloads[i].from, [&](size_t h) { return played[h]; }))
+      arriving += open_at_a_time(t, i, Sizing::kLifetime, traces);
   double probes = 0;
   for (const config::Stream& stream : t.streams)
-    if (played(stream.from)) probes += probes_under_way(t, stream);
+    if (played[stream.from]) probes += probes_under_way(t, stream);
   s.probes = static_cast<size_t>(std::min(probes, double{Sizing::kMostProbes}));
-  s.flows = std::clamp(s.flows, kLeastFlows, Sizing::kMostFlows);
-  const auto records = static_cast<size_t>(std::min(2 * under_way, 1e9)) + 16 * s.flows;
-  s.records = std::clamp(records, kLeastRecords, Sizing::kMostRecords);
-  s.buffers =
-      std::min(2 * s.records + s.probes + kBuffersPerHost * hosts.size(), Sizing::kMostBuffers);
+  s.flows = std::clamp(named + arriving, kLeastFlows, Sizing::kMostFlows);
+
+  const auto twice = [](double packets) {
+    return static_cast<size_t>(std::min(2 * packets, double{Sizing::kMostRecords}));
+  };
+  const UnderWay from_here = under_way(t, [&](size_t from, size_t) { return played[from]; });
+  s.largest = from_here.largest;
+  const size_t sent = twice(from_here.packets);
+  s.records = std::clamp(kRecordsPerPacket * sent + Sizing::kRecordsPerFlow * s.flows,
+                         kLeastRecords, Sizing::kMostRecords);
+  const size_t packets =
+      sent + Sizing::kRecordsPerFlow * std::max(named, kLeastFlows) + 2 * arriving;
+  s.packets = std::clamp(packets + s.probes, kLeastRecords, Sizing::kMostRecords);
+  // What is on its way to a host lies in the buffers of the program that plays it, too.
+  const auto to_here = [&](size_t from, size_t to) { return !played[from] && played[to]; };
+  const size_t received = twice(under_way(t, to_here).packets);
+  s.buffers = std::min(
+      2 * std::max(packets, kLeastRecords) + s.probes + received + kBuffersPerHost * hosts.size(),
+      Sizing::kMostBuffers);
   return s;
 }
 
-uint32_t sink_flows(const config::Topology& t, uint32_t host) {
+uint32_t sink_flows(const config::Topology& t, uint32_t host, const Traces& traces) {
   size_t flows = 0;
   for (const config::Flow& f : t.flows) {
     if (f.to == host) flows += f.count;
   }
-  for (const config::Workload& w : t.workloads) {
-    if (std::ranges::find(w.to, host) == w.to.end()) continue;
-    flows += open_at_a_time(w, 2 * Sizing::kLifetime);
+  for (size_t i = 0; i < t.workloads.size(); ++i) {
+    if (std::ranges::find(t.workloads[i].to, host) == t.workloads[i].to.end()) continue;
+    flows += open_at_a_time(t, i, 2 * Sizing::kLifetime, traces);
   }
   return static_cast<uint32_t>(std::clamp(flows + flows / 4, kLeastFlows, Sizing::kMostFlows));
 }

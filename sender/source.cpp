@@ -16,7 +16,7 @@ namespace {
 /// Divides what the traffic asks for into packets.
 void cut(Flow& f, uint64_t bytes) {
   const FlowClass& kind = *f.kind;
-  f.last_size = kind.packet;
+  f.last_size = static_cast<uint16_t>(kind.packet);
   if (bytes == config::kEndless) {
     f.packets = kEndlessPackets;
     return;
@@ -26,7 +26,8 @@ void cut(Flow& f, uint64_t bytes) {
   const auto rest = static_cast<uint32_t>(bytes % unit);
   // A datagram carries a byte at least, however little of it the count leaves.
   if (rest != 0)
-    f.last_size = kind.count_packets ? std::max(rest, kind.headers + 1) : kind.headers + rest;
+    f.last_size = static_cast<uint16_t>(kind.count_packets ? std::max(rest, kind.headers + 1)
+                                                           : kind.headers + rest);
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ void Source::stop(Flow& f, Nanos now) {
   if (f.stage == Stage::kClosing || last >= f.packets) return;  // about to end by itself
   f.cut_short = f.packets != kEndlessPackets;
   f.packets = last;
-  f.last_size = f.kind->packet;
+  f.last_size = static_cast<uint16_t>(f.kind->packet);
   if (f.stage != Stage::kOpen) return;
   FlowState state = state_of(f, now);
   wake(f, state);
@@ -110,7 +111,7 @@ void Source::on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint
   if (!done.believed) parts_.totals.bad_feedback.add();
   if (done.own == Kind::kSyn && f->stage == Stage::kOpening) {
     f->stage = Stage::kOpen;
-    f->pacer.resume(now);
+    f->pacer.resume(now + f->law().first_wait(state));
   }
   credit(*f, done);
   if (done.measured) note_delays(*f);

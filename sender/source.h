@@ -106,7 +106,9 @@ class Source {
   void write_congestion(Flow& flow, SentPacket& r, uint8_t* header, const FlowState& state);
 
   [[nodiscard]] FlowState state_of(const Flow& flow, Nanos now) const {
-    return flow.state(now, ledger_.headroom(flow));
+    FlowState state = flow.state(now, ledger_.headroom(flow));
+    state.line = parts_.line_rate;
+    return state;
   }
   void update(const Flow& flow, FlowState& state) const {
     flow.update(state, ledger_.headroom(flow));
@@ -117,7 +119,7 @@ class Source {
   }
   void drop_covered(Flow& flow);
   void set_rate(Flow& flow, const FlowState& state);
-  [[nodiscard]] static bool at_floor(const Flow& flow);
+  [[nodiscard]] static bool at_floor(const Flow& flow, double floor);
   [[nodiscard]] static double unpaid_share(const Flow& flow);
   void wake(Flow& flow, FlowState& state);
   static void plan_sending(Flow& flow, Nanos not_before, const FlowState& state);

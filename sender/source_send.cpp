@@ -81,9 +81,15 @@ void Source::set_rate(Flow& f, const FlowState& state) {
   // Its law knows the application's limit and wants no more budget than that takes. Of a flow that
   // the line holds back it does not: that flow keeps its budget, as if the line were a link.
   const double rate = std::min({std::max(wanted, floor), parts_.line_rate, f.kind->limit});
+  const double price = f.law().price().count();
+  if (const auto told = static_cast<float>(price); told != f.price) {
+    if (f.price > 0 && f.pacer.rate() > 0)
+      f.pacer.reprice(f.price, told, f.kind->packet, state.now);
+    f.price = told;
+  }
   f.pacer.set_rate(rate, state.now);
-  const double cost = f.law().price().count() * rate, granted = f.law().granted().count();
-  f.underpaid = cost > granted && at_floor(f);
+  const double cost = price * rate, granted = f.law().granted().count();
+  f.underpaid = cost > granted && at_floor(f, floor);
 }
 
 // Of the pace that the floor asks for, what no budget pays for.
@@ -93,9 +99,9 @@ double Source::unpaid_share(const Flow& f) {
 }
 
 // Law and transport both keep the floor, one with the latest round trip, one with the smoothed.
-bool Source::at_floor(const Flow& f) {
-  const double floor = f.kind->packet / to_seconds(std::min(f.rtt.smoothed(), f.rtt.latest()));
-  return f.pacer.rate() <= floor * (1 + 1e-6);
+bool Source::at_floor(const Flow& f, double floor) {
+  const double stretch = f.rtt.smoothed() / std::min(f.rtt.smoothed(), f.rtt.latest());
+  return f.pacer.rate() <= floor * stretch * (1 + 1e-6);
 }
 
 uint32_t Source::send_next(Flow& f, FlowState& state) {
@@ -170,7 +176,11 @@ bool Source::send_control(Flow& f, Kind kind, Nanos now) {
 
 template <class Write>
 bool Source::put_frame(Flow& f, const Outgoing& out, Nanos now, Write&& write_congestion) {
-  rte_mbuf* m = parts_.outbox.full() ? nullptr : take_buffer(parts_.lane.pool);
+  if (parts_.outbox.full()) {
+    parts_.totals.queue_full.add();
+    return false;
+  }
+  rte_mbuf* m = take_buffer(parts_.lane.pool);
   if (m == nullptr) {
     parts_.totals.out_of_buffers.add();
     return false;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "common/protocols/fcp/header.h"
 #include "common/wire/bytes.h"
 #include "sender/sender.h"
 #include "sender/test_channel.h"
@@ -49,7 +50,7 @@ class FixedLaw final : public FlowLaw {
  private:
   static constexpr uint64_t kMark = 0x746f6c6c;
   static void write(uint8_t* header, PacketNote& n) {
-    std::memset(header, 0, 20);
+    std::memset(header, 0, fcp::kHeaderSize);
     n.put(kMark);
     ++unsettled;
   }
@@ -77,6 +78,17 @@ class Outcomes final : public OutcomeSink {
   void flow_ended(const FlowOutcome& o) override { all.push_back(o); }
   std::vector<FlowOutcome> all;
 };
+
+/// Flows of `size` from host 0 to host 1, so many a second.
+inline config::Workload periodic_flows(double per_second, Bytes size) {
+  config::Workload w;
+  w.name = "crowd";
+  w.from = {0};
+  w.to = {1};
+  w.arrivals = config::PeriodicArrivals{per_second};
+  w.size = config::FixedSize{size};
+  return w;
+}
 
 /// Host 0 sends, host 1 receives, 100 Mbit/s between them.
 inline config::Topology two_hosts(Budget budget = Budget(1)) {

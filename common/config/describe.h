@@ -263,6 +263,8 @@ void describe(V& v, ArrivalsSpec& s) {
 template <class V>
 void describe(V& v, ParetoSpec& s) {
   v.field("mean", s.mean, {.doc = "mean size", .min = "1 B", .required = true});
+  v.field("cap", s.cap,
+          {.doc = "what would be larger is so large; the mean holds all the same", .min = "1 B"});
   v.field("shape", s.shape,
           {.doc = "above 1, or there is no mean", .fallback = "1.2", .min = "1.01", .max = "100"});
 }
@@ -345,7 +347,7 @@ template <class V>
 void describe(V& v, FileSpec& s) {
   v.field("preset", s.preset,
           {.doc = "named reading of the schemes' parameters that holds where the file says nothing",
-           .fallback = preset_names()[0],
+           .fallback = kDefaultPreset,
            .words = preset_names()});
   v.field("run", s.run, {.doc = "settings of the run"});
   v.field("hosts", s.hosts, {.doc = "sources and sinks by name", .required = true});

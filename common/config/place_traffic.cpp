@@ -151,8 +151,7 @@ class Traffic {
       out.arrivals = PeriodicArrivals{arrivals.periodic.value.per_second};
     if (size.fixed.given) out.size = FixedSize{size.fixed.value};
     if (size.exponential.given) out.size = ExponentialSize{size.exponential.value};
-    if (size.pareto.given)
-      out.size = ParetoSize{size.pareto.value.mean.value, size.pareto.value.shape.value};
+    if (size.pareto.given) place_pareto(size.pareto.value, out);
     if (size.trace.given && !size.trace.wrong) {
       place_trace(size.trace, out);
       if (spec.arrivals.given)
@@ -161,6 +160,14 @@ class Traffic {
     } else if (!spec.arrivals.given && !spec.size.wrong) {
       complain(at, path_, "missing key 'arrivals'");
     }
+  }
+
+  void place_pareto(const ParetoSpec& pareto, Workload& out) {
+    out.size = ParetoSize{pareto.mean.value, pareto.shape.value, pareto.cap.value};
+    if (pareto.cap.given && !pareto.cap.wrong && !pareto.mean.wrong &&
+        pareto.cap.value <= pareto.mean.value)
+      complain(pareto.cap.at, join(path_, "size.pareto.cap"),
+               to_text(pareto.cap.value) + " is not above the mean, " + to_text(pareto.mean.value));
   }
 
   void place_trace(const Field<std::string>& trace, Workload& out) {

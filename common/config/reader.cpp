@@ -308,7 +308,7 @@ bool Reader::read_scheme(const YamlNode& node, const At& at, bool link, LawChoic
 // Parameters need the preset before the key has its turn; a value that is no word is found then.
 std::string_view preset_of(const YamlNode& root) {
   const auto entry = std::ranges::find(root.entries, "preset", &Entry::key);
-  if (entry == root.entries.end() || !entry->value.is_scalar()) return {};
+  if (entry == root.entries.end() || !entry->value.is_scalar()) return kDefaultPreset;
   return entry->value.text;
 }
 

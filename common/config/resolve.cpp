@@ -209,7 +209,9 @@ struct ArrivalsText {
 struct SizeText {
   std::string operator()(const FixedSize& s) const { return mapped({{"fixed", to_text(s.size)}}); }
   std::string operator()(const ParetoSize& s) const {
-    return mapped({{"pareto", mapped({{"mean", to_text(s.mean)}, {"shape", number(s.shape)}})}});
+    std::vector<YamlPair> keys{{"mean", to_text(s.mean)}, {"shape", number(s.shape)}};
+    if (s.cap.count() > 0) keys.push_back({"cap", to_text(s.cap)});
+    return mapped({{"pareto", mapped(keys)}});
   }
   std::string operator()(const ExponentialSize& s) const {
     return mapped({{"exponential", to_text(s.mean)}});

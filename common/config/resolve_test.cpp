@@ -119,6 +119,7 @@ TEST(Resolve, KeepsEveryKindOfValue) {
   EXPECT_EQ(t.flows[3].hold, 4_Mbps);
   EXPECT_EQ(t.flows[4].params[0], 4);
   EXPECT_EQ(std::get<ParetoSize>(t.workloads[0].size).mean, 30'000_B);
+  EXPECT_EQ(std::get<ParetoSize>(t.workloads[0].size).cap, 20'000'000_B);
   EXPECT_EQ(t.workloads[0].off, 500_ms);
   EXPECT_EQ(std::get<PeriodicArrivals>(t.workloads[2].arrivals).per_second, 2000);
   EXPECT_TRUE(fs::exists(std::get<TraceSize>(t.workloads[3].size).file));

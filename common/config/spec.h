@@ -180,7 +180,7 @@ struct ArrivalsSpec {
   Field<Frequency> poisson, periodic;
 };
 struct ParetoSpec {
-  Field<Bytes> mean;
+  Field<Bytes> mean, cap;
   Field<double> shape;
 };
 struct SizeSpec {

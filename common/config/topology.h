@@ -171,8 +171,9 @@ struct FixedSize {
   Bytes size;
 };
 struct ParetoSize {
-  Bytes mean;
+  Bytes mean;  // of what is drawn, the cap included
   double shape = 1.2;
+  Bytes cap{0};  // larger draws become this; 0: there is none
 };
 struct ExponentialSize {
   Bytes mean;

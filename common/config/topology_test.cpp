@@ -168,6 +168,9 @@ TEST(Topology, Workloads) {
                   {"has no unit: write a number and one of /s"});
   expect_mistakes(right(who + "arrivals: {poisson: 4 /s}, size: {pareto: {mean: 1 KB, shape: ^1}}"),
                   {"shape: '1' is out of range"});
+  expect_mistakes(
+      right(who + "arrivals: {poisson: 4 /s}, size: {pareto: {mean: 1 KB, cap: ^1 KB}}"),
+      {"size.pareto.cap: 1 KB is not above the mean, 1 KB"});
   expect_mistakes(right(who + "arrivals: {poisson: 4 /s}, size: {fixed: 1 KB}, on: ^1 s"),
                   {"on and off come together"});
   expect_mistakes(right(who + "size: {trace: ^/no/such.csv}"), {"there is no file '/no/such.csv'"});

@@ -31,4 +31,9 @@ void* map_large(size_t length) {
 
 void unmap_large(void* memory, size_t length) { munmap(memory, whole_pages(length)); }
 
+void populate(void* memory, size_t length) {
+  auto* const bytes = static_cast<volatile char*>(memory);
+  for (size_t at = 0; at < length; at += kPage) bytes[at] = 0;
+}
+
 }  // namespace turnpike

@@ -2,6 +2,7 @@
 #include "common/dpdk/large_array.h"
 
 #include <cstdint>
+#include <fstream>
 
 #include <gtest/gtest.h>
 
@@ -31,6 +32,41 @@ TEST(LargeArray, BeginsOnALargePageHoweverSmallItIs) {
     EXPECT_EQ(reinterpret_cast<uintptr_t>(&array[0]) % (uintptr_t{2} << 20), 0U);
     for (size_t i = 0; i < size; i += 4095) EXPECT_EQ(array[i], 0);
   }
+}
+
+/// Memory of this process that is there, B.
+size_t resident() {
+  size_t pages = 0, all = 0;
+  std::ifstream("/proc/self/statm") >> all >> pages;
+  return pages * 4096;
+}
+
+TEST(GrowingArray, TakesMemoryForWhatWasConstructed) {
+  constexpr size_t kMany = size_t{64} << 20;
+  const size_t before = resident();
+  {
+    GrowingArray<Counted> array(kMany, false);
+    EXPECT_EQ(array.grow(), 0U);
+    EXPECT_EQ(array.grow(), 1U);
+    EXPECT_EQ(Counted::alive, 2);
+    EXPECT_EQ(array[1].value, 7);
+    EXPECT_EQ(array.size(), 2U);
+    EXPECT_EQ(array.capacity(), kMany);
+    EXPECT_LT(resident(), before + (size_t{16} << 20));
+  }
+  EXPECT_EQ(Counted::alive, 0);
+  GrowingArray<uint8_t> populated(kMany);
+  EXPECT_GE(resident(), before + kMany / 2) << "the kernel counts pages in batches";
+}
+
+TEST(GrowingArray, IsFullAtItsCapacity) {
+  GrowingArray<int> array(3);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_TRUE(array.can_grow());
+    EXPECT_EQ(array.grow(), i);
+    EXPECT_EQ(array[i], 0);
+  }
+  EXPECT_FALSE(array.can_grow());
 }
 
 TEST(LargeArray, SaysWhenThereIsNoRoom) {

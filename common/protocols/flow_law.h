@@ -21,6 +21,7 @@ struct FlowState {
   double unsent =
       std::numeric_limits<double>::infinity();  // B still to be sent, infinity if endless
   double limit = std::numeric_limits<double>::infinity();     // B/s the application can send
+  double line = std::numeric_limits<double>::infinity();      // B/s that the host's port carries
   double headroom = std::numeric_limits<double>::infinity();  // $/s the host may still promise
 };
 
@@ -86,6 +87,8 @@ class FlowLaw {
   [[nodiscard]] virtual BitRate least_rate(const FlowState& s) const {
     return from_bytes_per_second(s.packet_size / to_seconds(s.smoothed_rtt));
   }
+  /// How long the first data packet waits after the handshake.
+  [[nodiscard]] virtual Nanos first_wait(const FlowState&) const { return Nanos(0); }
   /// How many bytes may be in flight; infinity for purely paced schemes.
   [[nodiscard]] virtual double window(const FlowState&) const {
     return std::numeric_limits<double>::infinity();

@@ -38,7 +38,7 @@ const Protocol* find_protocol(uint8_t id) {
 
 std::span<const std::string_view> preset_names() {
   static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> all;
+    std::vector<std::string_view> all{kDefaultPreset};
     for (const Protocol& p : kProtocols)
       for (const Preset& preset : p.presets)
         if (std::ranges::find(all, preset.name) == all.end()) all.push_back(preset.name);

@@ -23,7 +23,8 @@ struct Protocol {
   uint8_t header_size;    // B of its congestion header, a multiple of 4
   std::span<const ParamSpec> link_params;
   std::span<const ParamSpec> flow_params;
-  std::span<const Preset> presets;  // the first is what holds where a file names none
+  std::span<const Preset>
+      presets;  // parameters of the default, where not the fallbacks, and others
   /// `seed`: of all that the law does by chance; link_seed() makes one.
   std::unique_ptr<LinkLaw> (*make_link_law)(const ParamValues&, unsigned shards, uint64_t seed);
   /// Constructs the law at the beginning of `storage`, FlowLaw::kMaxBytes bytes aligned to 64.
@@ -63,7 +64,9 @@ std::span<const Protocol> protocols();
 const Protocol* find_protocol(std::string_view name);
 const Protocol* find_protocol(uint8_t id);
 
-/// Names of all protocols' presets, each once.
+/// The preset of files that name none. Where a protocol does not list it: every fallback.
+inline constexpr std::string_view kDefaultPreset = "turnpike";
+/// Names of all protocols' presets, each once, the default's first.
 std::span<const std::string_view> preset_names();
 /// Parameters of the protocol's link law, or of its flow law, in the preset of that name; their
 /// fallbacks where the protocol has no such preset.

@@ -34,9 +34,18 @@ class ShardSums {
       for (size_t f = 0; f < Fields; ++f)
         now[f] += shards_[s].totals[f].load(std::memory_order_relaxed);
     Values since;
-    for (size_t f = 0; f < Fields; ++f) since[f] = now[f] - taken_[f];
-    taken_ = now;
+    for (size_t f = 0; f < Fields; ++f)
+      since[f] = now[f] - taken_[f].load(std::memory_order_relaxed);
+    for (size_t f = 0; f < Fields; ++f) taken_[f].store(now[f], std::memory_order_relaxed);
     return since;
+  }
+
+  /// What all shards have added to a field since take() was last called; by any thread.
+  [[nodiscard]] double since_taken(size_t field) const {
+    double now = -taken_[field].load(std::memory_order_relaxed);
+    for (unsigned s = 0; s < count_; ++s)
+      now += shards_[s].totals[field].load(std::memory_order_relaxed);
+    return now;
   }
 
  private:
@@ -45,7 +54,7 @@ class ShardSums {
   };
   std::unique_ptr<Shard[]> shards_;
   unsigned count_;
-  Values taken_{};
+  std::array<std::atomic<double>, Fields> taken_{};
 };
 
 }  // namespace turnpike

@@ -6,6 +6,7 @@
 #include "common/report/number.h"
 #include "common/report/page.h"
 #include "common/report/run_charts.h"
+#include "common/report/run_limits.h"
 #include "common/report/run_tables.h"
 
 namespace turnpike::report {
@@ -73,6 +74,8 @@ std::string run_page(const RunData& run) {
   Page page(title_of(run.summary));
   const HtmlTable streams = stream_packet_table(run.summary), hosts = host_table(run.summary);
   const bool flows = streams.rows.empty() || !hosts.rows.empty();
+  if (const std::string limits = limits_text(run.summary); !limits.empty())
+    page.verdict(false, limits);
   if (flows) {
     say_verdict(run.summary, page);
     page.heading("Shares");

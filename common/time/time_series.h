@@ -40,6 +40,7 @@ class alignas(64) TimeSeries {
       rings_[r][index(bin)] = {offset(time, shift(r)), static_cast<float>(value)};
       reach_[r] = (bin - static_cast<int64_t>(Bins) + 2) * (int64_t{1} << shift(r));
     }
+    if (first) first_ = time;
     time_ = time;
     value_ = value;
   }
@@ -76,6 +77,9 @@ class alignas(64) TimeSeries {
       values[i] = look_up(*bins, bits, t);
     }
   }
+
+  /// The time of the first record; kNever before it.
+  [[nodiscard]] Nanos first() const { return Nanos(first_); }
 
   /// The span of time that a bin of ring `r` covers, from the finest one on.
   static constexpr Nanos bin(unsigned r = 0) { return Nanos(int64_t{1} << shift(r)); }
@@ -116,6 +120,7 @@ class alignas(64) TimeSeries {
   }
 
   int64_t time_ = kNone;  // of the last change
+  int64_t first_ = kNever.count();
   double value_ = kUnknown;
   std::array<int64_t, kRings> reach_{};  // the start of each ring's second oldest bin
   std::array<Ring, kRings> rings_;

@@ -12,11 +12,16 @@
 
 namespace turnpike::wire {
 
+/// Folds carries back in as far as 32 bits: what fold() makes of it stays the same.
+constexpr uint32_t fold_to_32(uint64_t sum) {
+  // A word added to itself with its halves swapped has their sum, carry included, in its high half.
+  return static_cast<uint32_t>((sum + std::rotl(sum, 32)) >> 32);
+}
+
 /// Folds carries back in: the 16-bit one's complement sum that `sum` stands for. Zero stays zero
 /// and nothing else becomes zero.
 constexpr uint16_t fold(uint64_t sum) {
-  // A word added to itself with its halves swapped has their sum, carry included, in its high half.
-  const auto half = static_cast<uint32_t>((sum + std::rotl(sum, 32)) >> 32);
+  const uint32_t half = fold_to_32(sum);
   return static_cast<uint16_t>((half + std::rotl(half, 16)) >> 16);
 }
 

@@ -9,6 +9,7 @@
 
 #include "common/report/csv.h"
 #include "common/report/run_data.h"
+#include "common/units/units.h"
 #include "lab/batch/values.h"
 
 namespace turnpike::lab {
@@ -55,23 +56,40 @@ Chart link_chart(const Comparison& c, const std::vector<report::RunData>& data,
   return chart;
 }
 
-Chart completion_chart(const Comparison& c) {
-  Chart chart{.title = "Completion time by flow size"};
+/// A point per tenth of the flows, at its median size.
+Chart completion_chart(const Comparison& c, const std::vector<SizeTenth>& tenths,
+                       const std::string& what, double SizeFigures::*figure) {
+  Chart chart{.title = what + " by flow size"};
   chart.x = {.label = "flow size (B)", .log = true};
-  chart.y = {.label = "mean completion time (s)", .log = true};
+  chart.y = {.label = what + " (s)", .log = true};
   for (size_t i = 0; i < c.runs.size(); ++i) {
-    const nlohmann::json& summary = c.runs[i].summary;
-    if (!summary.is_object() || !summary.contains("flows")) continue;
-    const auto sizes = summary.at("flows").find("by_size");
-    if (sizes == summary.at("flows").end() || sizes->empty()) continue;
     Series line = line_of(c, i);
     line.marks = Series::Marks::kBoth;
-    for (const nlohmann::json& bin : *sizes) {
-      line.x.push_back(std::sqrt(value_at(bin, "min_bytes") * value_at(bin, "max_bytes")));
-      line.y.push_back(value_at(bin, "afct_s"));
+    for (const SizeTenth& tenth : tenths) {
+      if (tenth.runs[i].flows == 0) continue;
+      line.x.push_back(tenth.runs[i].size);
+      line.y.push_back(tenth.runs[i].*figure);
     }
-    chart.series.push_back(std::move(line));
+    if (!line.x.empty()) chart.series.push_back(std::move(line));
   }
+  return chart;
+}
+
+Chart price_chart(const Comparison& c, const std::vector<report::RunData>& data,
+                  const std::string& link) {
+  Chart chart = link_chart(c, data, link, "price ($/MB)", [](const auto& l) {
+    std::vector<double> prices;
+    bool idle = true;  // at its minimum until traffic comes, eighteen decades below
+    for (const double p : l.price) {
+      idle = idle && !(p > 1.5 * kMinPrice.count());
+      prices.push_back(idle ? kNan : 1e6 * p);
+    }
+    return prices;
+  });
+  chart.y.log = true;                                // prices move by decades
+  std::erase_if(chart.series, [](const Series& s) {  // laws that set none
+    return std::ranges::none_of(s.y, [](double p) { return p > 0; });
+  });
   return chart;
 }
 
@@ -130,6 +148,9 @@ std::vector<Figure> figures_of(const Comparison& c) {
     all.push_back(figure(c, link + " mean queue (ms)", path + "queue_delay_ms.mean"));
     all.push_back(figure(c, link + " p99 queue (ms)", path + "queue_delay_ms.p99"));
   }
+  Figure first{"first window (packets)", {}};
+  for (const SchemeRun& run : c.runs) first.values.push_back(run.first_window);
+  all.push_back(std::move(first));
   all.push_back(figure(c, "flows completed", "flows.completed"));
   all.push_back(figure(c, "mean completion (s)", "flows.afct_s"));
   all.push_back(figure(c, "p50 completion (s)", "flows.fct_s.p50"));
@@ -151,11 +172,14 @@ std::vector<Figure> figures_of(const Comparison& c) {
   return all;
 }
 
-std::vector<Chart> charts_of(const Comparison& c) {
+std::vector<Chart> charts_of(const Comparison& c, const std::vector<SizeTenth>& tenths) {
   std::vector<report::RunData> data;
   for (const SchemeRun& run : c.runs)
     data.push_back(report::read_run(run.folder).value_or(report::RunData{}));
-  std::vector<Chart> all{completion_chart(c), fairness_chart(c)};
+  std::vector<Chart> all{
+      completion_chart(c, tenths, "Mean completion time", &SizeFigures::mean),
+      completion_chart(c, tenths, "99th percentile of completion time", &SizeFigures::p99),
+      fairness_chart(c)};
   for (const std::string& link : priced_links(c)) {
     all.push_back(link_chart(c, data, link, "utilisation (%)", [](const auto& l) {
       std::vector<double> percent;
@@ -164,6 +188,7 @@ std::vector<Chart> charts_of(const Comparison& c) {
     }));
     all.push_back(link_chart(c, data, link, "queueing delay (ms)",
                              [](const auto& l) { return l.queue_delay; }));
+    all.push_back(price_chart(c, data, link));
     all.push_back(
         link_chart(c, data, link, "packets dropped so far", [](const auto& l) { return l.drops; }));
   }

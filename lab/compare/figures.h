@@ -7,6 +7,7 @@
 
 #include "common/report/chart.h"
 #include "lab/compare/compare.h"
+#include "lab/compare/completion.h"
 
 namespace turnpike::lab {
 
@@ -17,7 +18,7 @@ struct Figure {
 
 std::vector<Figure> figures_of(const Comparison& c);
 
-/// Those that have anything to show.
-std::vector<report::Chart> charts_of(const Comparison& c);
+/// Those that have anything to show. `tenths` are the comparison's, see completion_by_size.
+std::vector<report::Chart> charts_of(const Comparison& c, const std::vector<SizeTenth>& tenths);
 
 }  // namespace turnpike::lab

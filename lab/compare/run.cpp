@@ -35,6 +35,9 @@ ExitCode run_comparison(const CompareOptions& o, const config::Topology& topolog
   for (const std::string& scheme : o.schemes)
     if (!known(scheme)) return kExitUsage;
   Comparison comparison{.file = o.file, .runs = {}};
+  for (const config::Flow& f : topology.flows)
+    if (f.size != config::kEndless) comparison.finite.push_back(f.name);
+  for (const config::Workload& w : topology.workloads) comparison.finite.push_back(w.name);
   std::vector<Command> commands;
   const std::string self = own_executable();
   for (const std::string& scheme : o.schemes) {
@@ -44,7 +47,8 @@ ExitCode run_comparison(const CompareOptions& o, const config::Topology& topolog
     std::vector<config::Setting> settings = o.settings;
     for (auto& setting : settings_for(topology, scheme)) settings.push_back(std::move(setting));
     // What one scheme cannot run is told before any run begins.
-    if (const auto loaded = config::load_file(o.file, settings); !loaded) {
+    const auto loaded = config::load_file(o.file, settings);
+    if (!loaded) {
       for (const config::Mistake& m : loaded.error())
         std::fprintf(stderr, "%s\n", m.text().c_str());
       return kExitBadConfiguration;
@@ -55,7 +59,7 @@ ExitCode run_comparison(const CompareOptions& o, const config::Topology& topolog
       command->argv.insert(command->argv.end(),
                            {"--duration", std::to_string(o.duration->count()) + " ns"});
     commands.push_back(std::move(*command));
-    comparison.runs.push_back({scheme, folder, {}});
+    comparison.runs.push_back({scheme, folder, first_window(*loaded), {}});
   }
 
   size_t failed = 0;

@@ -1,8 +1,45 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A setting per link with a law and per entry of the traffic.
+// A setting per link with a law and per entry of the traffic, and what the traffic then begins
+// with.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "common/protocols/registry.h"
 #include "lab/compare/compare.h"
 
 namespace turnpike::lab {
+namespace {
+
+/// The scheme's flow parameter of that name.
+std::optional<double> flow_param(const Protocol& protocol, const ParamValues& params,
+                                 std::string_view name) {
+  const auto spec = std::ranges::find(protocol.flow_params, name, &ParamSpec::name);
+  if (spec == protocol.flow_params.end()) return std::nullopt;
+  return params[static_cast<size_t>(spec - protocol.flow_params.begin())];
+}
+
+/// Packets; NaN where the flow begins at a rate. Schemes that can do both have a parameter `start`,
+/// of which 0 is the rate.
+double first_window(const std::string& scheme, const ParamValues& params) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  const Protocol* protocol = find_protocol(scheme);
+  if (protocol == nullptr || flow_param(*protocol, params, "start") == 0) return kNone;
+  return flow_param(*protocol, params, "first_window").value_or(kNone);
+}
+
+}  // namespace
+
+double first_window(const config::Topology& topology) {
+  double most = std::numeric_limits<double>::quiet_NaN();
+  for (const config::Flow& f : topology.flows)
+    most = std::fmax(most, first_window(f.protocol, f.params));
+  for (const config::Workload& w : topology.workloads)
+    most = std::fmax(most, first_window(w.protocol, w.params));
+  return most;
+}
 
 std::vector<config::Setting> settings_for(const config::Topology& topology,
                                           const std::string& name) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/protocols/fcp/header.h"
+#include "common/protocols/fcp/price_noise.h"
 
 namespace turnpike::lab {
 
@@ -30,7 +31,9 @@ double ExactPrice::value_of(const PricedPacket& p, Nanos now) const {
   if (p.opens || h.rtt_ns == 0) return price_;
   const auto rule = static_cast<PastPrice>(params_[kPastPrice]);
   const auto after = std::ranges::upper_bound(stamps_, now - Nanos(h.rtt_ns), {}, &Stamp::at);
-  if (rule == PastPrice::kBalance || after == stamps_.begin()) return h.balance;
+  const bool young = stamps_.empty() || now - stamps_.front().at < d_ * 2;
+  if (rule == PastPrice::kBalance || (young && after == stamps_.begin())) return h.balance;
+  if (after == stamps_.begin()) return std::min<double>(price_, h.balance);
   const double then = std::prev(after)->price;
   return rule == PastPrice::kHistory ? then : std::min<double>(then, h.balance);
 }
@@ -49,17 +52,6 @@ double ExactPrice::price_since(size_t first) const {
   const double usable =
       std::max(capacity - params_[kAlpha] * link_.queue / d, params_[kFloor] * capacity);
   return std::clamp<double>(incoming / usable, kMinPrice.count(), kMaxPrice) * disturbed_;
-}
-
-// The very numbers that the real law draws, so that figure 8's disturbance is the same in both.
-double ExactPrice::noise(Nanos now) {
-  if (params_[kNoise] == 0 || now.count() % from_seconds(params_[kNoiseEvery]).count() >=
-                                  from_seconds(params_[kNoiseFor]).count())
-    return 1;
-  random_ ^= random_ << 13;
-  random_ ^= random_ >> 7;
-  random_ ^= random_ << 17;
-  return 1 + params_[kNoise] * (static_cast<double>(random_ >> 11) * 0x1p-52 - 1);
 }
 
 uint64_t ExactPrice::take(std::span<const PricedPacket> burst, const LinkState& link, Nanos now) {
@@ -83,10 +75,11 @@ uint64_t ExactPrice::take(std::span<const PricedPacket> burst, const LinkState& 
       const Header h = load(p.header);
       const double rtt = h.rtt_ns != 0 ? h.rtt_ns * 1e-9 : d / params_[kWindow];
       packet.worth = value_of(p, now) * p.size;
-      packet.promised = packet.worth * std::max<double>(h.preload, -rtt / d) / rtt;
+      packet.promised = std::min(packet.worth * std::max<double>(h.preload, -rtt / d) / rtt,
+                                 params_[kMaxCommitment]);
       packet.rtts += h.rtt_ns;
       packet.counted += h.rtt_ns != 0 ? 1 : 0;
-      if (!credible(h) || packet.worth * h.preload > params_[kMaxCommitment] * rtt) {
+      if (!credible(h)) {
         refused |= uint64_t{1} << i;
         continue;
       }
@@ -96,7 +89,8 @@ uint64_t ExactPrice::take(std::span<const PricedPacket> burst, const LinkState& 
   d_ = std::min(window(average_rtt(now)), d_ + (now - last_));
   last_ = now;
   link_ = link;
-  disturbed_ = noise(now);
+  // The very numbers that the real law draws, so that figure 8's disturbance is the same in both.
+  disturbed_ = params_[kNoise] != 0 ? price_noise(params_, random_, now) : 1;
   price_ = price_since(first_in_window(last_, d_));
   return refused;
 }

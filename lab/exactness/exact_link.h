@@ -48,7 +48,6 @@ class ExactPrice {
   [[nodiscard]] double average_rtt(Nanos now) const;
   [[nodiscard]] double price_since(size_t first) const;
   [[nodiscard]] size_t first_in_window(Nanos now, Nanos d) const;
-  double noise(Nanos now);
 
   ParamValues params_;
   std::vector<Packet> packets_;

@@ -2,10 +2,12 @@
 // Packets on their way from one worker to the one that drains their link.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
@@ -31,24 +33,27 @@ static_assert(sizeof(Queued) == 24);
 /// A ring for each class of queue, with one producer and one consumer.
 class HandOff {
  public:
-  /// Null where there is no memory. Every ring holds at least `slots` packets.
-  static std::unique_ptr<HandOff> make(uint32_t slots, int socket, unsigned classes = 1) {
-    const uint32_t n = rte_align32pow2(slots + 1);
-    const ssize_t bytes = rte_ring_get_memsize_elem(sizeof(Queued), n);
-    if (bytes < 0) return nullptr;
+  static constexpr uint32_t kFirstSlots = 255;  // of a ring that grows
+
+  /// Null where there is no memory. Every ring holds at least `slots` packets. With `growing` it
+  /// holds kFirstSlots at first and more as they are needed: only where one thread is both producer
+  /// and consumer.
+  static std::unique_ptr<HandOff> make(uint32_t slots, int socket, unsigned classes = 1,
+                                       bool growing = false) {
     std::unique_ptr<HandOff> h(new HandOff);
+    h->socket_ = socket;
+    h->growing_ = growing;
     for (unsigned c = 0; c < classes; ++c) {
-      void* memory = rte_malloc_socket("hand_off", static_cast<size_t>(bytes), 64, socket);
-      if (memory == nullptr) return nullptr;
-      h->rings_[c].reset(static_cast<rte_ring*>(memory));
-      if (rte_ring_init(h->rings_[c].get(), "hand_off", n, RING_F_SP_ENQ | RING_F_SC_DEQ) != 0)
-        return nullptr;
+      h->rings_[c] = h->make_ring(growing ? std::min(slots, kFirstSlots) : slots);
+      if (!h->rings_[c]) return nullptr;
     }
     return h;
   }
 
   /// Takes from the front; returns how many.
   unsigned push(std::span<const Queued> batch, unsigned queue_class = 0) {
+    if (growing_ && rte_ring_free_count(rings_[queue_class].get()) < batch.size())
+      grow(queue_class);
     return rte_ring_sp_enqueue_burst_elem(rings_[queue_class].get(), batch.data(), sizeof(Queued),
                                           static_cast<unsigned>(batch.size()), nullptr);
   }
@@ -56,13 +61,45 @@ class HandOff {
     return rte_ring_sc_dequeue_burst_elem(rings_[queue_class].get(), out.data(), sizeof(Queued),
                                           static_cast<unsigned>(out.size()), nullptr);
   }
+  /// B that a ring of so many slots takes.
+  static size_t memory(uint32_t slots) {
+    return static_cast<size_t>(rte_ring_get_memsize_elem(sizeof(Queued), ring_size(slots)));
+  }
 
  private:
   struct Free {
     void operator()(rte_ring* r) const { rte_free(r); }
   };
+  using Ring = std::unique_ptr<rte_ring, Free>;
   HandOff() = default;
-  std::array<std::unique_ptr<rte_ring, Free>, kMaxClasses> rings_;
+
+  static uint32_t ring_size(uint32_t slots) { return rte_align32pow2(slots + 1); }
+
+  /// Null where there is no memory.
+  [[nodiscard]] Ring make_ring(uint32_t slots) const {
+    const ssize_t bytes = rte_ring_get_memsize_elem(sizeof(Queued), ring_size(slots));
+    if (bytes < 0) return nullptr;
+    void* memory = rte_malloc_socket("hand_off", static_cast<size_t>(bytes), 64, socket_);
+    Ring ring(static_cast<rte_ring*>(memory));
+    if (memory == nullptr ||
+        rte_ring_init(ring.get(), "hand_off", ring_size(slots), RING_F_SP_ENQ | RING_F_SC_DEQ) != 0)
+      return nullptr;
+    return ring;
+  }
+
+  /// Twice as many slots; as many as before where there is no memory.
+  void grow(unsigned queue_class) {
+    Ring larger = make_ring(2 * rte_ring_get_size(rings_[queue_class].get()) - 1);
+    if (!larger) return;
+    std::array<Queued, 32> moved;
+    while (const unsigned n = pop(moved, queue_class))
+      rte_ring_sp_enqueue_burst_elem(larger.get(), moved.data(), sizeof(Queued), n, nullptr);
+    rings_[queue_class] = std::move(larger);
+  }
+
+  std::array<Ring, kMaxClasses> rings_;
+  int socket_ = -1;
+  bool growing_ = false;
 };
 
 }  // namespace turnpike::router

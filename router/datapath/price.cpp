@@ -24,19 +24,33 @@ uint32_t word_of(const uint8_t* bytes) {
   return word;
 }
 
-uint32_t sum_of(const uint8_t* congestion, LinkLaw::Rewritten r) {
-  const uint8_t* rewritten = congestion + r.begin;
-  if (r.end - r.begin == 4) [[likely]]
-    return word_of(rewritten);
-  return __builtin_bswap16(wire::sum_words({rewritten, static_cast<size_t>(r.end - r.begin)}));
+// Of so many words. Each is loaded by itself, for the law may just have written some of them.
+template <size_t Words>
+uint32_t sum_of_words(const uint8_t* bytes) {
+  uint64_t sum = word_of(bytes);
+  for (size_t w = 1; w < Words; ++w) sum += word_of(bytes + w * sizeof(uint32_t));
+  return Words == 1 ? static_cast<uint32_t>(sum) : wire::fold_to_32(sum);
 }
 
-// `f` of how a header's rewritten bytes are summed: of the usual width without asking each time.
+// `f` of how a header's rewritten bytes are summed: of the usual widths without a loop.
 template <class F>
 auto with_sum(LinkLaw::Rewritten r, F&& f) {
-  if (r.end - r.begin == 4) [[likely]]
-    return f([at = r.begin](const uint8_t* congestion) { return word_of(congestion + at); });
-  return f([r](const uint8_t* congestion) { return sum_of(congestion, r); });
+  const uint8_t at = r.begin;
+  switch (r.end - r.begin) {
+    case 4:
+      return f([at](const uint8_t* congestion) { return sum_of_words<1>(congestion + at); });
+    case 12:
+      return f([at](const uint8_t* congestion) { return sum_of_words<3>(congestion + at); });
+    default:
+      return f([r](const uint8_t* congestion) -> uint32_t {
+        return __builtin_bswap16(
+            wire::sum_words({congestion + r.begin, static_cast<size_t>(r.end - r.begin)}));
+      });
+  }
+}
+
+uint32_t sum_of(const uint8_t* congestion, LinkLaw::Rewritten r) {
+  return with_sum(r, [congestion](auto sum) { return sum(congestion); });
 }
 
 void mend(uint8_t* congestion, uint32_t before, uint32_t after) {

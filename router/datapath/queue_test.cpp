@@ -243,5 +243,27 @@ TEST(Shutdown, WhatIsHeldHasAReasonToo) {
   EXPECT_EQ(w.snapshot().held, 0U);
 }
 
+TEST(HandOff, GrowsWhereOneThreadUsesBothEnds) {
+  constexpr uint32_t kMany = 100'000;
+  const auto ring = HandOff::make(kMany, -1, 1, /*growing=*/true);
+  ASSERT_NE(ring, nullptr);
+  EXPECT_LT(HandOff::memory(HandOff::kFirstSlots), size_t{16} << 10);
+  uint32_t in = 0, out = 0;
+  const auto pop = [&](unsigned most) {
+    std::array<Queued, 32> taken;
+    const unsigned n = ring->pop(std::span(taken).first(most));
+    for (unsigned k = 0; k < n; ++k) ASSERT_EQ(taken[k].size, out++);
+  };
+  while (in < kMany) {
+    std::array<Queued, 32> batch;
+    for (Queued& q : batch) q.size = in++;
+    ASSERT_EQ(ring->push(batch), batch.size());
+    pop(7);  // so that it grows at all positions
+  }
+  while (out < in) pop(32);
+  std::array<Queued, 1> none;
+  EXPECT_EQ(ring->pop(none), 0U);
+}
+
 }  // namespace
 }  // namespace turnpike::router::test

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/report/run_limits.h"
 #include "sender/observer.h"
 #include "sender/results/streams.h"
 
@@ -29,8 +30,10 @@ constexpr std::array kTroubles{
     NamedCounter{"time-outs", &HostTotals::timeouts},
     NamedCounter{"out of records", &HostTotals::out_of_records},
     NamedCounter{"out of buffers", &HostTotals::out_of_buffers},
+    NamedCounter{"queue full", &HostTotals::queue_full},
     NamedCounter{"refused packets", &HostTotals::refused_packets},
     NamedCounter{"delayed flows", &HostTotals::delayed_flows},
+    NamedCounter{"flows not started", &HostTotals::unstarted_flows},
 };
 
 std::string host_line(const std::string& name, const HostTotals& t) {
@@ -72,6 +75,7 @@ void Control::collect() {
 void Control::conclude(Nanos end) {
   collect();
   observe_delays(senders_, recorder_);
+  observe_limits(senders_, recorder_);
   observe_streams(senders_, end, topology_, recorder_);
 }
 
@@ -87,7 +91,7 @@ std::vector<LcoreReading> Control::lcores() const {
 
 std::string Control::verdict_text(const RunEnd& end) const {
   const nlohmann::json summary = recorder_.summary(end);
-  std::string text = streams_text(summary);
+  std::string text = report::limits_text(summary) + streams_text(summary);
   const nlohmann::json& v = summary["verdict"];
   if (v.value("intervals", 0) == 0)
     return text.empty() ? "No steady interval to judge shares in" : text;

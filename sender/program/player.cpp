@@ -73,7 +73,8 @@ tl::expected<std::unique_ptr<Player>, std::string> Player::make(const config::To
   }
   const int home = home_of(sockets);
   const AtHome at_home(home);
-  const size_t buffers = size_of(topology, hosts).buffers;
+  const Traces traces(topology);
+  const size_t buffers = size_of(topology, hosts, traces).buffers;
   auto pool = Pool::create("sender", {.mbufs = static_cast<uint32_t>(buffers),
                                       .data_room = data_room(topology, hosts),
                                       .socket = home});
@@ -97,7 +98,8 @@ tl::expected<std::unique_ptr<Player>, std::string> Player::make(const config::To
                                         .pool = player->pool_.get(),
                                         .outcomes = player->outcomes_.get(),
                                         .seed = seed,
-                                        .tick_shift = kTickShift});
+                                        .tick_shift = kTickShift,
+                                        .traces = &traces});
   if (!sender) return tl::unexpected(sender.error());
   player->sender_ = std::move(*sender);
   if (auto done = player->make_stream_pool(topology, home); !done)
@@ -155,12 +157,14 @@ unsigned memory_mb(const config::Topology& t,
                    std::span<const std::vector<uint32_t>> hosts_of_players) {
   constexpr size_t kBase = 64;          // EAL, ports, rings
   constexpr size_t kPerSinkFlow = 128;  // B in the hash table
+  const Traces traces(t);
   size_t bytes = 0;
   for (const auto& hosts : hosts_of_players) {
-    bytes +=
-        Pool::memory(size_of(t, hosts).buffers + stream_buffers(t, hosts), data_room(t, hosts));
+    bytes += Pool::memory(size_of(t, hosts, traces).buffers + stream_buffers(t, hosts),
+                          data_room(t, hosts));
     bytes += OutcomeRing::kRoom * sizeof(FlowOutcome);
-    for (const uint32_t h : hosts) bytes += sink_flows(t, h) * kPerSinkFlow + (size_t{4} << 20);
+    for (const uint32_t h : hosts)
+      bytes += sink_flows(t, h, traces) * kPerSinkFlow + (size_t{4} << 20);
   }
   return static_cast<unsigned>(kBase + bytes / 1'000'000 * 5 / 4);
 }

@@ -56,6 +56,13 @@ nlohmann::json completion_summary(const config::Topology& topology, const Record
     ++bins[power].count;
   }
   nlohmann::json out = {{"count", record.outcomes.size()}, {"completed", completed}};
+  if (const auto& l = record.limits) {
+    out["asked_for"] = l->started + l->not_started;
+    out["started"] = l->started;
+    out["not_started"] = l->not_started;
+    out["delayed"] = l->delayed;
+    out["unfinished"] = l->started - completed;
+  }
   if (auto index = jain(topology, record); !index.is_null()) out["jain"] = std::move(index);
   if (times.empty()) return out;
 

@@ -35,6 +35,24 @@ struct GroupReading {
   double committed = 0;  // $/s
 };
 
+/// What a run could and could not play for want of room, of all hosts.
+struct LimitsReading {
+  uint64_t started = 0, not_started = 0;  // flows; together, all that were asked for
+  uint64_t delayed = 0;                   // flows that started late
+  uint64_t out_of_records = 0;            // tries to send: every in-flight record was taken
+  uint64_t out_of_buffers = 0;            // tries to send or answer: there was no mbuf
+  uint64_t refused_packets = 0;           // that a receiver had no room to remember
+
+  void add(const LimitsReading& other) {
+    started += other.started;
+    not_started += other.not_started;
+    delayed += other.delayed;
+    out_of_records += other.out_of_records;
+    out_of_buffers += other.out_of_buffers;
+    refused_packets += other.refused_packets;
+  }
+};
+
 /// Percentiles of a delay, from whatever histogram counted it.
 struct Spread {
   uint64_t count = 0;

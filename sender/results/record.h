@@ -47,6 +47,7 @@ struct Record {
   std::vector<FlowOutcome> outcomes;   // in any order
   std::vector<DelayRow> delays;        // Topology::hosts
   std::vector<StreamReading> streams;  // Topology::streams
+  std::optional<LimitsReading> limits = {};
 };
 
 /// Mean rates between the first and the last sample within [from, to].

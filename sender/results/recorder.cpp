@@ -32,6 +32,11 @@ void Recorder::delays(size_t host, const Spread& rtt, const Spread& queueing) {
   record_.delays[host] = {rtt, queueing};
 }
 
+void Recorder::limits(const LimitsReading& reading) {
+  if (!record_.limits) record_.limits.emplace();
+  record_.limits->add(reading);
+}
+
 void Recorder::stream(size_t index, const StreamReading& reading) {
   record_.streams[index] = reading;
 }

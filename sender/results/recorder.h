@@ -32,6 +32,9 @@ class Recorder {
   /// Percentiles over the whole run of the flows that start at a host.
   void delays(size_t host, const Spread& rtt, const Spread& queueing);
 
+  /// What one host, or several, started and what ran out there, over the whole run.
+  void limits(const LimitsReading& reading);
+
   /// The whole run of a stream; once nothing of it is under way.
   void stream(size_t index, const StreamReading& reading);
 

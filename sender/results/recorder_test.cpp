@@ -10,6 +10,7 @@
 
 #include "common/report/csv.h"
 #include "common/report/run_data.h"
+#include "common/report/run_limits.h"
 #include "sender/results/live.h"
 #include "sender/results/series.h"
 #include "sender/results/summary.h"
@@ -159,6 +160,38 @@ TEST(Recorder, TellsCompletionTimes) {
   EXPECT_EQ(number_at(s["flows"]["by_size"][0], {"min_bytes"}), 100);
   EXPECT_EQ(number_at(s["flows"]["by_size"][0], {"count"}), 9);
   EXPECT_EQ(number_at(s["flows"]["by_size"][1], {"max_bytes"}), 100000);
+}
+
+TEST(Recorder, AddsUpWhatWasAskedFor) {
+  const config::Topology t = demo_topology();
+  Recorder recorder(t);
+  recorder.flow_ended({.id = 1, .end = 1_s, .completed = true});
+  recorder.flow_ended({.id = 2, .end = 1_s});
+  auto s = recorder.summary({.now = 15_s});
+  EXPECT_FALSE(s["flows"].contains("asked_for")) << "nobody has told yet";
+  EXPECT_EQ(report::limits_text(s), "");
+  recorder.limits({.started = 1});
+  recorder.limits({.started = 1});
+  s = recorder.summary({.now = 15_s});
+  EXPECT_EQ(number_at(s, {"flows", "asked_for"}), 2);
+  EXPECT_EQ(report::limits_text(s), "");
+  recorder.limits({.not_started = 3,
+                   .delayed = 1,
+                   .out_of_records = 4,
+                   .out_of_buffers = 5,
+                   .refused_packets = 6});
+  s = recorder.summary({.now = 15_s});
+  EXPECT_EQ(number_at(s, {"flows", "asked_for"}), 5);
+  EXPECT_EQ(number_at(s, {"flows", "started"}), 2);
+  EXPECT_EQ(number_at(s, {"flows", "not_started"}), 3);
+  EXPECT_EQ(number_at(s, {"flows", "completed"}), 1);
+  EXPECT_EQ(number_at(s, {"flows", "unfinished"}), 1);
+  EXPECT_EQ(number_at(s, {"limits", "out_of_records"}), 4);
+  EXPECT_EQ(report::limits_text(s),
+            "NOT PLAYED AS ASKED: 3 of 5 flows never started, for want of a place in the flow "
+            "table; 1 of 5 flows started late, when a place was free; packets waited 4 times for a "
+            "record of packets in flight; packets waited 5 times for a buffer; receivers refused 6 "
+            "packets that they had no room to remember\n");
 }
 
 TEST(Recorder, JainKnowsEvenFromUneven) {

@@ -153,6 +153,10 @@ json run_summary(const Topology& topology, const Record& record, const RunEnd& e
               {"intervals", intervals},
               {"verdict", verdict_json(topology, record, intervals)},
               {"facts", end.facts}};
+  if (const auto& l = record.limits)
+    out["limits"] = {{"out_of_records", l->out_of_records},
+                     {"out_of_buffers", l->out_of_buffers},
+                     {"refused_packets", l->refused_packets}};
   if (!topology.streams.empty()) out["streams"] = streams_json(topology, record, end);
   if (!end.lcores.empty()) out["lcores"] = lcores_json(topology, end);
   if (end.unix_s > 0) out["unix_s"] = end.unix_s;

@@ -14,7 +14,9 @@ inline constexpr double kLeastUtilization = 0.95;
 
 /// scenario, seed, duration_s, wall_s, packets (data, sent); links {NAME: law, rate_mbps}; hosts
 /// {NAME: budget, goodput_mbps, sent_mbps, offered_mbps, spend, packets sent, lost and
-/// retransmitted, rtt_ms, queueing_ms}; flows {count, completed, afct_s, fct_s, by_size, jain};
+/// retransmitted, rtt_ms, queueing_ms}; flows {count, completed, asked_for, started,
+/// not_started, delayed, unfinished, afct_s, fct_s, by_size, jain}; limits {out_of_records,
+/// out_of_buffers, refused_packets}, what ran out;
 /// intervals [{from, to, hosts {NAME: measured_mbps, entitled_mbps, error}, links {NAME:
 /// utilization, bottleneck}}]; verdict; facts; unix_s. Rates count IP datagrams. What a router
 /// knows of its links comes on top later.

@@ -6,15 +6,22 @@
 #include <tuple>
 
 namespace turnpike::sender {
+namespace {
+
+/// Of events that the file names: budgets, starts and stops of one instant in this order.
+std::tuple<Nanos, Event::What> order_of(const Event& e) { return {e.at, e.what}; }
+
+}  // namespace
 
 tl::expected<Agenda, std::string> Agenda::make(const config::Topology& topology, uint64_t seed,
-                                               const std::function<bool(uint32_t)>& plays) {
+                                               const std::function<bool(uint32_t)>& plays,
+                                               const Traces& traces) {
   Agenda agenda;
   for (uint32_t h = 0; h < topology.hosts.size(); ++h) {
     agenda.plays_.push_back(plays(h));
     if (!agenda.plays_[h]) continue;
     for (const config::BudgetChange& change : topology.hosts[h].changes) {
-      agenda.named_.push_back(
+      agenda.controls_.events.push_back(
           {.at = change.at, .what = Event::What::kBudget, .from = h, .budget = change.budget});
     }
   }
@@ -26,20 +33,20 @@ tl::expected<Agenda, std::string> Agenda::make(const config::Topology& topology,
       Event e{.at = f.start, .source = i, .instance = agenda.instances_++, .bytes = f.size};
       e.from = static_cast<uint32_t>(f.from);
       e.to = static_cast<uint32_t>(f.to);
-      agenda.named_.push_back(e);
+      agenda.starts_.events.push_back(e);
       if (f.stop == kNever) continue;
       e.at = f.stop;
       e.what = Event::What::kStop;
-      agenda.named_.push_back(e);
+      agenda.controls_.events.push_back(e);
     }
   }
-  std::ranges::stable_sort(agenda.named_, {},
-                           [](const Event& e) { return std::tuple(e.at, e.what); });
+  for (Named* named : {&agenda.starts_, &agenda.controls_})
+    std::ranges::stable_sort(named->events, {}, order_of);
 
   for (uint32_t i = 0; i < topology.workloads.size(); ++i) {
     const auto& from = topology.workloads[i].from;
     if (std::ranges::none_of(from, [&](size_t h) { return agenda.plays_[h]; })) continue;
-    auto stream = Stream::make(topology.workloads[i], seed, i);
+    auto stream = Stream::make(topology.workloads[i], seed, i, traces.of(i));
     if (!stream) return tl::unexpected(stream.error());
     const auto index = static_cast<uint32_t>(topology.flows.size() + i);
     agenda.workloads_.push_back({index, std::move(*stream), std::nullopt});
@@ -57,10 +64,20 @@ void Agenda::advance(Source& source) {
 
 void Agenda::find_next() {
   next_source_ = nullptr;
-  next_ = position_ < named_.size() ? named_[position_] : Event{.at = kNever};
+  next_named_ = nullptr;
+  next_ = {.at = kNever};
+  for (Named Agenda::*named : {&Agenda::controls_, &Agenda::starts_}) {
+    const Event* e = (this->*named).next();
+    if (e == nullptr || (held_ && named == &Agenda::starts_)) continue;
+    if (next_named_ != nullptr && order_of(*e) >= order_of(next_)) continue;
+    next_named_ = named;
+    next_ = *e;
+  }
+  if (held_) return;
   for (Source& s : workloads_) {
     if (!s.next || s.next->at >= next_.at) continue;
     next_source_ = &s;
+    next_named_ = nullptr;
     next_ = {.at = s.next->at, .source = s.index, .instance = instances_};
     next_.from = s.next->from;
     next_.to = s.next->to;
@@ -71,8 +88,8 @@ void Agenda::find_next() {
 void Agenda::pop() {
   if (next_source_ != nullptr) {
     advance(*next_source_);
-  } else {
-    ++position_;
+  } else if (next_named_ != nullptr) {
+    ++(this->*next_named_).position;
   }
   find_next();
 }

@@ -31,7 +31,16 @@ struct Event {
 class Agenda {
  public:
   static tl::expected<Agenda, std::string> make(const config::Topology& topology, uint64_t seed,
-                                                const std::function<bool(uint32_t host)>& plays);
+                                                const std::function<bool(uint32_t host)>& plays,
+                                                const Traces& traces = {});
+
+  /// While held, starts are left out: what comes next is a budget or a stop. Starts then follow in
+  /// their order, after their time.
+  void hold_starts(bool held) {
+    held_ = held;
+    find_next();
+  }
+  [[nodiscard]] bool starts_held() const { return held_; }
 
   /// When the next event is due; kNever when there is none.
   [[nodiscard]] Nanos next_time() const { return next_.at; }
@@ -51,16 +60,26 @@ class Agenda {
     std::optional<Arrival> next;
   };
 
+  // Events that the file names, in order of time.
+  struct Named {
+    std::vector<Event> events;
+    size_t position = 0;
+    [[nodiscard]] const Event* next() const {
+      return position < events.size() ? &events[position] : nullptr;
+    }
+  };
+
   void advance(Source& source);
   void find_next();
 
-  std::vector<bool> plays_;   // by host
-  std::vector<Event> named_;  // budgets too, in order of time
-  size_t position_ = 0;       // in named_
+  std::vector<bool> plays_;  // by host
+  Named starts_, controls_;  // controls: stops and budgets
   std::vector<Source> workloads_;
   uint32_t instances_ = 0;
+  bool held_ = false;
   Event next_{.at = kNever};
-  Source* next_source_ = nullptr;  // whose arrival it is; null: a named flow's
+  Named Agenda::*next_named_ = nullptr;  // which of them has it; null: a workload
+  Source* next_source_ = nullptr;        // whose arrival it is
 };
 
 }  // namespace turnpike::sender

@@ -3,6 +3,7 @@
 #include "sender/workload/stream.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace turnpike::sender {
@@ -12,6 +13,22 @@ constexpr double kLongestTail = 1e15;  // B; a Pareto tail has no end of its own
 
 uint64_t whole_bytes(double bytes) {
   return static_cast<uint64_t>(std::clamp(bytes + 0.5, 1.0, kLongestTail));
+}
+
+/// The least size L of a Pareto distribution with shape a and that mean. Without a cap the mean is
+/// a L / (a - 1). With one, what is larger counts as the cap, and the mean is
+/// L (a - (L / cap)^(a - 1)) / (a - 1), which grows with L from 0 to the cap: found by bisection.
+double least_of(const config::ParetoSize& s) {
+  const auto mean = static_cast<double>(s.mean.count());
+  if (s.cap.count() <= 0) return mean * (s.shape - 1) / s.shape;
+  const auto cap = static_cast<double>(s.cap.count());
+  double low = 0, high = cap;
+  for (int i = 0; i < 64; ++i) {
+    const double least = (low + high) / 2;
+    const double got = least * (s.shape - std::pow(least / cap, s.shape - 1)) / (s.shape - 1);
+    (got < mean ? low : high) = least;
+  }
+  return high;
 }
 
 template <class... F>
@@ -27,15 +44,21 @@ Stream::Stream(config::Workload workload, uint64_t seed, uint32_t index)
     : workload_(std::move(workload)),
       times_(seed, index * 3),
       sizes_(seed, index * 3 + 1),
-      pairs_(seed, index * 3 + 2) {}
+      pairs_(seed, index * 3 + 2) {
+  if (const auto* pareto = std::get_if<config::ParetoSize>(&workload_.size))
+    least_ = least_of(*pareto);
+}
 
 tl::expected<Stream, std::string> Stream::make(const config::Workload& workload, uint64_t seed,
-                                               uint32_t index) {
+                                               uint32_t index, Traces::Shared trace) {
   Stream stream(workload, seed, index);
-  if (const auto* trace = std::get_if<config::TraceSize>(&workload.size)) {
-    auto entries = load_trace(trace->file);
-    if (!entries) return tl::unexpected(entries.error());
-    stream.trace_ = std::move(*entries);
+  if (const auto* named = std::get_if<config::TraceSize>(&workload.size)) {
+    stream.trace_ = std::move(trace);
+    if (stream.trace_ == nullptr) {
+      auto entries = load_trace(named->file);
+      if (!entries) return tl::unexpected(entries.error());
+      stream.trace_ = std::make_shared<const std::vector<TraceEntry>>(std::move(*entries));
+    }
   } else if (std::holds_alternative<config::TraceArrivals>(workload.arrivals)) {
     return tl::unexpected("workload " + workload.name + ": arrivals from a trace need its sizes");
   }
@@ -54,8 +77,8 @@ std::optional<Arrival> Stream::next() {
 
 std::optional<Nanos> Stream::next_time() {
   if (std::holds_alternative<config::TraceArrivals>(workload_.arrivals)) {
-    if (count_ >= trace_.size()) return std::nullopt;
-    return workload_.start + skip_pauses(trace_[count_].at);
+    if (count_ >= trace_->size()) return std::nullopt;
+    return workload_.start + skip_pauses((*trace_)[count_].at);
   }
   if (const auto* poisson = std::get_if<config::PoissonArrivals>(&workload_.arrivals)) {
     elapsed_ += times_.exponential(1 / poisson->per_second);
@@ -79,14 +102,15 @@ uint64_t Stream::next_size() {
       Overloaded{
           [](const config::FixedSize& s) { return static_cast<uint64_t>(s.size.count()); },
           [this](const config::ParetoSize& s) {
-            const double least = static_cast<double>(s.mean.count()) * (s.shape - 1) / s.shape;
-            return whole_bytes(sizes_.pareto(least, s.shape));
+            const double drawn = sizes_.pareto(least_, s.shape);
+            const auto cap = static_cast<double>(s.cap.count());
+            return whole_bytes(cap > 0 ? std::min(drawn, cap) : drawn);
           },
           [this](const config::ExponentialSize& s) {
             return whole_bytes(sizes_.exponential(static_cast<double>(s.mean.count())));
           },
           // With arrivals of another kind the trace's sizes come round again.
-          [this](const config::TraceSize&) { return trace_[count_ % trace_.size()].bytes; },
+          [this](const config::TraceSize&) { return (*trace_)[count_ % trace_->size()].bytes; },
       },
       workload_.size);
 }

@@ -26,10 +26,10 @@ struct Arrival {
 /// keeps its own hosts' share, so the traffic does not depend on who plays whom.
 class Stream {
  public:
-  /// `index`: the workload's position in the file, which with the seed fixes every draw. Fails
-  /// where a trace cannot be read.
+  /// `index`: the workload's position in the file, which with the seed fixes every draw. `trace`:
+  /// its trace where that has been read already. Fails where it cannot be read.
   static tl::expected<Stream, std::string> make(const config::Workload& workload, uint64_t seed,
-                                                uint32_t index);
+                                                uint32_t index, Traces::Shared trace = nullptr);
 
   /// The next flow, times never going back; nothing once the workload has stopped or its trace
   /// has come to its end.
@@ -43,10 +43,11 @@ class Stream {
   [[nodiscard]] Nanos skip_pauses(Nanos running) const;
 
   config::Workload workload_;
-  std::vector<TraceEntry> trace_;
+  Traces::Shared trace_;
   Random times_, sizes_, pairs_;  // apart, so that other sizes do not move the arrivals
   double elapsed_ = 0;            // s in the "on" parts since the start
   uint64_t count_ = 0;
+  double least_ = 0;  // B, of a Pareto distribution
 };
 
 }  // namespace turnpike::sender

@@ -100,6 +100,15 @@ TEST(Stream, SizesHaveTheirMeans) {
   EXPECT_GE(std::ranges::min(pareto, {}, &Arrival::bytes).bytes, 17'999U);
 }
 
+TEST(Stream, CappedParetoKeepsItsMean) {
+  const auto all = take(
+      load(config::PoissonArrivals{1}, config::ParetoSize{Bytes(30'000), 1.2, Bytes(2'000'000)}),
+      400'000);
+  // The least size is 6827 B; sizes deviate by 100 KB, their mean by 160 B.
+  EXPECT_NEAR(mean_size(all), 30'000, 700);
+  EXPECT_EQ(std::ranges::max(all, {}, &Arrival::bytes).bytes, 2'000'000U);
+}
+
 TEST(Stream, OtherSizesDoNotMoveTheArrivals) {
   const auto a = take(load(config::PoissonArrivals{10}, config::FixedSize{Bytes(1)}), 1000);
   const auto b =
@@ -197,6 +206,73 @@ TEST(Agenda, SplitsTrafficByHostWithoutChangingIt) {
   EXPECT_EQ(parts, all.size());
   EXPECT_NEAR(static_cast<double>(all.size()), 3000 + 8, 250);
   EXPECT_EQ(std::ranges::count(all, Event::What::kStop, &Event::what), 4);
+}
+
+TEST(Agenda, HoldsStartsBackAndLetsStopsPass) {
+  config::Topology t;
+  t.hosts.resize(2);
+  t.hosts[0].changes = {{2_s, Budget(3)}};
+  config::Flow f;
+  f.to = 1;
+  f.start = 1_s;
+  f.stop = 2_s;
+  t.flows = {f};
+  t.workloads = {load(config::PeriodicArrivals{1}, config::FixedSize{Bytes(5)})};
+  t.workloads[0].from = {0};
+  t.workloads[0].stop = 3_s;
+  auto agenda = Agenda::make(t, 7, [](uint32_t) { return true; });
+  std::vector<std::pair<Nanos, Event::What>> all;
+  const auto take = [&] {
+    for (; agenda->next_time() != kNever; agenda->pop())
+      all.emplace_back(agenda->next_time(), agenda->next().what);
+  };
+  agenda->hold_starts(true);
+  take();
+  EXPECT_TRUE(agenda->starts_held());
+  agenda->hold_starts(false);
+  take();
+  using What = Event::What;
+  EXPECT_EQ(all, (decltype(all){{2_s, What::kBudget},
+                                {2_s, What::kStop},
+                                {0_s, What::kStart},
+                                {1_s, What::kStart},
+                                {1_s, What::kStart},
+                                {2_s, What::kStart}}));
+}
+
+TEST(Agenda, GoesOnWhereItIsMovedTo) {
+  config::Topology t;
+  t.hosts.resize(2);
+  config::Flow f;
+  f.to = 1;
+  f.count = 2;
+  t.flows = {f};
+  auto made = Agenda::make(t, 7, [](uint32_t) { return true; });
+  Agenda agenda = std::move(*made);
+  EXPECT_EQ(agenda.next().instance, 0U);
+  agenda.pop();
+  EXPECT_EQ(agenda.next().instance, 1U);
+  agenda.pop();
+  EXPECT_EQ(agenda.next_time(), kNever);
+}
+
+TEST(Traces, AreReadOnceAndKnowTheirPeak) {
+  const std::string path = ::testing::TempDir() + "peak.csv";
+  std::ofstream(path) << "0,1\n0.5,1\n1.5,1\n1.6,1\n1.7,1\n9,1\n";
+  config::Topology t;
+  t.workloads = {load(config::TraceArrivals{}, config::TraceSize{path}),
+                 load(config::PoissonArrivals{1}, config::FixedSize{Bytes(1)}),
+                 load(config::TraceArrivals{}, config::TraceSize{path}),
+                 load(config::TraceArrivals{}, config::TraceSize{"/nonexistent.csv"})};
+  const Traces traces(t);
+  ASSERT_NE(traces.of(0), nullptr);
+  EXPECT_EQ(traces.of(0), traces.of(2));
+  EXPECT_EQ(traces.of(1), nullptr);
+  EXPECT_EQ(traces.of(3), nullptr);
+  EXPECT_EQ(max_arrivals(*traces.of(0), 1_s), 3U);
+  EXPECT_EQ(max_arrivals(*traces.of(0), 100_s), 6U);
+  EXPECT_EQ(max_arrivals(*traces.of(0), Nanos(1)), 1U);
+  EXPECT_EQ(max_arrivals({}, 1_s), 0U);
 }
 
 TEST(Agenda, ChangesBudgetsOfItsHosts) {

@@ -14,10 +14,11 @@ from tap import Tap  # noqa: E402
 KINDS = {1: "SYN", 2: "SYN-ACK", 3: "DATA", 4: "ACK", 5: "FIN", 6: "FIN-ACK", 7: "RESET"}
 INTEGERS = ["turnpike." + name for name in (
     "version", "kind", "protocol", "ranges", "length", "flow", "seq", "ack", "timestamp", "echo",
-    "range.begin", "range.end", "fcp.rtt", "rate.rtt", "xcp.rtt", "tcp.capable", "tcp.marked",
-    "tcp.in_profile", "acc.role", "acc.round")]
+    "range.begin", "range.end", "fcp.rtt", "fcp.age", "fcp.wait", "fcp.first", "rate.rtt", "xcp.rtt", "tcp.capable",
+    "tcp.marked", "tcp.in_profile", "acc.role", "acc.round")]
 FLOATS = ["turnpike." + name for name in (
-    "fcp.price", "fcp.preload", "fcp.balance", "fcp.exchange", "rate.rate", "qcp.interval", "xcp.flow",
+    "fcp.price", "fcp.reserve", "fcp.preload", "fcp.balance", "fcp.exchange", "fcp.slot", "fcp.limit",
+    "fcp.first_round", "fcp.budget", "fcp.parts", "rate.rate", "qcp.interval", "xcp.flow",
     "xcp.feedback", "acc.measure")]
 # Status: 0 bad, 1 good, 3 not present.
 OTHERS = ["frame.number", "udp.srcport", "udp.dstport", "ip.checksum.status", "udp.checksum.status",

@@ -58,8 +58,15 @@ wire::Header header(Kind kind, uint8_t ranges = 0) {
           .echo = 31'250'000};
 }
 
-const fcp::Header kCredible{
-    .rtt_ns = 20'000'000, .price = 1e-18F, .preload = -1, .balance = 8e-8F, .exchange = 1};
+const fcp::Header kCredible{.rtt_ns = 20'000'000,
+                            .price = 1e-18F,
+                            .reserve = 3e-7F,
+                            .age_ns = 30'000'000,
+                            .preload = -1,
+                            .balance = 8e-8F,
+                            .exchange = 1,
+                            .slot = 1e-4F,
+                            .first = true};
 
 Bytes payload_of(const wire::Header& h, const fcp::Header& congestion, size_t user_bytes = 0) {
   Bytes bytes(h.length + user_bytes, 0x55);
@@ -85,9 +92,17 @@ json fields_of(const wire::Header& h, const fcp::Header& c) {
             {"turnpike.echo", h.echo},
             {"turnpike.fcp.rtt", c.rtt_ns},
             {"turnpike.fcp.price", c.price},
-            {"turnpike.fcp.preload", c.preload},
-            {"turnpike.fcp.balance", c.balance},
             {"turnpike.fcp.exchange", c.exchange}};
+  const bool syn = h.kind == Kind::kSyn || h.kind == Kind::kSynAck;
+  const auto put = [&](const char* on_syn, const char* otherwise, const json& value) {
+    f[std::string("turnpike.fcp.") + (syn ? on_syn : otherwise)] = value;
+  };
+  put("limit", "reserve", c.reserve);
+  put("wait", "age", c.age_ns);
+  put("first_round", "preload", c.preload);
+  put("budget", "balance", c.balance);
+  put("parts", "slot", c.slot);
+  if (!syn) f["turnpike.fcp.first"] = c.first ? 1 : 0;
   for (int i = 0; i < h.ranges; ++i) {
     f["turnpike.range.begin"].push_back(100 - 10 * i);
     f["turnpike.range.end"].push_back(105 - 10 * i);
@@ -235,6 +250,8 @@ void write_broken(Writer& w) {
   incredible("an infinite balance", [](auto& c) { c.balance = INFINITY; });
   incredible("a preload beyond all sense", [](auto& c) { c.preload = -1e21F; });
   incredible("a denormal price", [](auto& c) { c.price = std::bit_cast<float>(1U); });
+  incredible("a negative reserve price", [](auto& c) { c.reserve = -1; });
+  incredible("a slot that is no number", [](auto& c) { c.slot = NAN; });
   incredible("an exchange rate of nothing", [](auto& c) { c.exchange = 0; });
   incredible("a round trip of 5 ns", [](auto& c) { c.rtt_ns = 5; });
 }

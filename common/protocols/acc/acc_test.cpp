@@ -143,8 +143,15 @@ struct Sender {
   Flow law;
   FlowState state{.now = 1_s, .rtt = 100_ms, .smoothed_rtt = 100_ms, .packet_size = 1000};
 
-  explicit Sender(FlowChanges params = {}) : law(with(kFlowParams, params)) {
+  /// By Algorithm 1 as published, unless the test says otherwise.
+  explicit Sender(const FlowChanges& params = {}, Base base = Base::kPresent)
+      : law(with_base(params, base)) {
     law.on_syn_ack(state, {}, nullptr);
+  }
+  static ParamValues with_base(const FlowChanges& params, Base base) {
+    ParamValues values = with(kFlowParams, params);
+    values[kBase] = static_cast<double>(base);
+    return values;
   }
   [[nodiscard]] double window() const { return law.window(state) - 1000; }
   [[nodiscard]] double rate() const { return bytes_per_second(law.rate(state)); }
@@ -232,18 +239,53 @@ TEST(AccFlow, AWeightMultipliesTheTarget) {
   EXPECT_EQ(s.window(), 64000 - 0.5 * 10e3);
 }
 
-TEST(AccFlow, LossHalvesOnceARoundTrip) {
+TEST(AccFlow, LossesHalveAWindowOfPacketsOnce) {
   Sender s;
   s.grow_to(16000);
-  const PacketNote other;
-  s.law.on_loss(s.state, other);
-  s.law.on_loss(s.state, other);
+  const auto sent_now = [&s] {
+    Bytes8 header;
+    PacketNote note;
+    s.law.write_data(s.state, 1000, header.data(), note);
+    return note;
+  };
+  const PacketNote first = sent_now();
+  s.law.on_loss(s.state, first);
+  s.law.on_loss(s.state, first);
   EXPECT_EQ(s.window(), 8000);
-  s.state.now += 100_ms;
-  s.law.on_loss(s.state, other);
+  s.law.on_loss(s.state, sent_now());
   EXPECT_EQ(s.window(), 4000);
   s.round(0);
   EXPECT_EQ(s.window(), 5000) << "no slow start again";
+}
+
+TEST(AccFlow, AnEstimateHoldsForTheWindowThatItMeasures) {
+  Sender s({}, Base::kMeasured);
+  for (const double expected : {2000, 3000, 4000, 6000, 8000, 12000, 16000}) {
+    s.round(0);
+    EXPECT_EQ(s.window(), expected) << "twice what nothing waited of, or a packet more";
+  }
+  s.round(7000);  // of the 12 kB before
+  EXPECT_EQ(s.window(), 12000 - 0.5 * 4000);
+  s.round(9000);  // of the 16 kB
+  EXPECT_EQ(s.window(), 10000) << "16 kB less 0.5 6000 are more than what is left";
+  s.round(3500);
+  EXPECT_EQ(s.window(), 9750);
+}
+
+TEST(AccFlow, AWindowSmallerThanWhatIsInFlightIsUsed) {
+  Sender s({}, Base::kMeasured);
+  s.grow_to(64000);
+  s.round(64e3);
+  const double window = s.window();
+  Bytes8 header;
+  PacketNote note;
+  s.law.write_probe(s.state, 60, header.data());
+  s.law.write_data(s.state, 1000, header.data(), note);  // and nothing else in this round
+  s.state.now += 100_ms;
+  s.state.in_flight = 64e3;
+  const Bytes8 echo = bytes_of({Role::kEstimate, load(header.data()).round, 3000});
+  EXPECT_TRUE(s.law.on_ack(s.state, note, echo.data()));
+  EXPECT_GE(s.window(), window);
 }
 
 TEST(AccFlow, ARoundWithoutAnEstimateChangesNothingAndTheNextBegins) {

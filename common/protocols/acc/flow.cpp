@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace turnpike::acc {
 namespace {
@@ -16,6 +17,7 @@ Flow::Flow(const ParamValues& params)
       target_(params[kTarget] * params[kWeight]),
       limit_(params[kLimit]),
       minimum_rate_(params[kMinimumRate] / 8),
+      base_(static_cast<Base>(params[kBase])),
       window_(params[kFirstWindow]) {}
 
 void Flow::write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) {
@@ -41,7 +43,7 @@ void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Packet
     paced_by_ = s.smoothed_rtt;
     sent_ = 0;
   }
-  note.put(h.round);
+  note.put(Note{.window = window_, .round = h.round});
   store(h, header);
   sent_ += size;
 }
@@ -62,24 +64,28 @@ bool Flow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t* hea
   return true;
 }
 
+// Half of the window that the packet was sent with, so that losses of one window halve it once, and
+// not at all if the estimates have taken half of it since.
 void Flow::on_loss(const FlowState& s, const PacketNote& note) {
   if (ends_round(note)) pair_ = Pair::kDue;
-  if (s.now < calm_until_) return;
-  window_ = threshold_ = std::max<double>(window_ / 2, s.packet_size);
-  calm_until_ = s.now + s.rtt;
+  const double half = std::max<double>(note.get<Note>().window / 2, s.packet_size);
+  if (half < window_) window_ = threshold_ = half;
 }
 
 // The paper's pwnd, B sent in a round trip; within a packet of the window it is the window. The
 // round trip is the one that the pace reckoned with: where it has become shorter since, that is not
-// for want of data.
+// for want of data. Nor is it if the window has shrunk below what is in flight: the flow sends
+// nothing until the difference has been acknowledged.
 double Flow::used(const FlowState& s) const {
   const double rate = sent_ / to_seconds(std::max(s.now - began_, Nanos(1)));
   const double round_trip = to_seconds(std::max(s.smoothed_rtt, paced_by_));
-  return std::min(rate * round_trip + s.packet_size, window_);
+  const double in_flight = base_ == Base::kMeasured ? s.in_flight : 0;
+  return std::min(std::max(rate * round_trip, in_flight) + s.packet_size, window_);
 }
 
 void Flow::steer(const FlowState& s, double accumulation) {
   const double packet = s.packet_size, used = this->used(s);
+  const double measured = std::exchange(measured_, used);
   // At a hundred packets a round trip, the one that may be missing would be 1 % of the rate.
   const double rate = used / to_seconds(s.smoothed_rtt);
   const double beyond = std::max(accumulation * (1 - minimum_rate_ / rate), 0.0);
@@ -93,12 +99,15 @@ void Flow::steer(const FlowState& s, double accumulation) {
     pace_ = 1;
     return;
   }
-  double next = std::min(used - kappa_ * excess, used + packet);
+  // The estimate is of the data sent in the round before its pair.
+  const double base = base_ == Base::kMeasured ? measured : used;
+  double next = excess > 0 ? std::min(used, base - kappa_ * excess)
+                           : std::min(used - kappa_ * excess, used + packet);
   if (excess > 0) {
     threshold_ = next;
   } else {
     if (used + packet >= threshold_) threshold_ = next;
-    next = std::min(2 * used, threshold_);
+    next = std::min(std::max(2 * base, next), threshold_);
   }
   window_ = std::max(next, packet);
 }

@@ -26,7 +26,7 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
   uint64_t refused = 0;
   for (size_t i = 0; i < burst.size(); ++i) {
     const PricedPacket& p = burst[i];
-    bytes += p.size;
+    if (p.admitted) bytes += p.size;
     if (p.header == nullptr) continue;
     const Header h = load(p.header);
     if (!credible(h)) {

@@ -26,6 +26,25 @@ TEST(AccNetwork, FlowsWaitForTheirTargetsInTheQueueAndShareEvenly) {
   EXPECT_NEAR(net.mean_queue(0), 30e3, 3e3);
 }
 
+// 7500 packets are under way in 600 ms, and a window grows by one in that time. The window doubles
+// to W, at most twice the path's BDP, and finds an excess of W - BDP in the link's queue and as
+// much in the virtual one; half of that, taken once, leaves the BDP.
+TEST(AccNetwork, OneFlowFillsALongPathWithinFiftyRoundTrips) {
+  const auto utilisation = [](Queue queue, Nanos rtt) {
+    ToyNetwork net;
+    net.add_link(100_Mbps, 1_ms, queue);
+    net.add_flow({0}, rtt);
+    net.run_until(rtt * 40);
+    net.measure();
+    net.run_until(rtt * 50);
+    return net.utilisation(0);
+  };
+  for (const Nanos rtt : {100_ms, 600_ms}) {
+    for (const Queue queue : {kDropTail, kAvd})
+      EXPECT_GT(utilisation(queue, rtt), 0.85) << to_seconds(rtt);
+  }
+}
+
 TEST(AccNetwork, AnExpectedMinimumRateIsHadBesideAnEvenShareOfTheRest) {
   for (const double expected : {20e6, 50e6, 80e6}) {
     ToyNetwork net = ten_flows(kDropTail, {{kMinimumRate, expected}});

@@ -22,6 +22,11 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
     {"interval", ParamUnit::kTime, 1e-3, 1e-6, 1, "between updates of the virtual queue (avd)"},
 }};
 
+/// Which window an estimate takes the excess from: the one that it measures, a round trip old, or
+/// the present one, as Algorithm 1 has it.
+enum class Base { kMeasured, kPresent };
+inline constexpr std::array<std::string_view, 2> kBases{"measured", "present"};
+
 enum FlowParam : size_t {
   kKappa,
   kTarget,
@@ -29,6 +34,7 @@ enum FlowParam : size_t {
   kMinimumRate,
   kLimit,
   kFirstWindow,
+  kBase,
   kFlowParamCount
 };
 
@@ -39,10 +45,17 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
     {"minimum_rate", ParamUnit::kRate, 0, 0, 1e12, "expected minimum rate"},
     {"limit", ParamUnit::kBytes, 1e12, 1, 1e12, "most accumulation that the flow may have"},
     {"first_window", ParamUnit::kNumber, 1, 1, 1000, "packets"},
+    {"base", ParamUnit::kWord, 0, 0, 1,
+     "window that an estimate reduces: the one that it measures, a round trip old, or the present "
+     "one (Algorithm 1), from which a large excess is taken twice",
+     kBases},
 }};
 
+inline constexpr std::array<Preset::Value, 1> kPublished{{
+    {false, "base", static_cast<double>(Base::kPresent)},
+}};
 inline constexpr std::array<Preset, 1> kPresets{{
-    {"paper", "Monaco with EMR and WRS as published", {}},
+    {"paper", "Monaco with EMR and WRS as published", kPublished},
 }};
 
 }  // namespace turnpike::acc

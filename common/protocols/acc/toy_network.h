@@ -126,7 +126,11 @@ class ToyNetwork {
     if (next != kNever) at(next, [this, link] { update(link); });
   }
   FlowState state(const FlowEnd& f) const {
-    return {.now = now_, .rtt = f.rtt, .smoothed_rtt = f.rtt, .packet_size = kPacket};
+    return {.now = now_,
+            .rtt = f.rtt,
+            .smoothed_rtt = f.rtt,
+            .packet_size = kPacket,
+            .in_flight = f.in_flight};
   }
 
   void send(size_t i) {
@@ -175,8 +179,8 @@ class ToyNetwork {
     at(now_ + f.back, [this, p] {
       FlowEnd& flow = flows_[p.flow];
       flow.rtt = now_ - p.sent;
-      flow.in_flight -= kPacket;
       flow.law.on_ack(state(flow), p.note, p.header.data());
+      flow.in_flight -= kPacket;
       if (flow.armed) return;
       flow.due = std::max(flow.due, now_);
       send(p.flow);

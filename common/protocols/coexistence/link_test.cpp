@@ -145,6 +145,8 @@ TEST(CoexistenceLink, XcpHasItsShareForItsCapacity) {
 
 TEST(CoexistenceLink, QcpHasItsShareForItsCapacity) {
   ParamValues params = preset_values(qcp::kProtocol, true, "friendly");
+  params[qcp::kInterval] = 0.1;
+  params[qcp::kCount] = static_cast<double>(qcp::Count::kExact);
   const auto law = qcp::make_link(params, 1);
   LinkState link{.capacity = 12.5e6, .queue = 50e3, .buffer = 1e6, .queues = {20e3, 30e3, 0, 0}};
   law->update(link, 1_s);

@@ -10,8 +10,9 @@ namespace turnpike::explicit_rate {
 
 uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
                       Nanos /*now*/) {
-  const double known = rate();
-  const auto least = static_cast<float>(known > 0 ? known : first_share_ * link.capacity);
+  const double known = rate() > 0 ? rate() : first_share_ * link.capacity;
+  const double flows = flows_.load(std::memory_order_relaxed);
+  double least = newcomers_.lowered(known, flows);
   ShardSums<kFields>::Values sums{};
   uint64_t refused = 0;
   for (size_t i = 0; i < burst.size(); ++i) {
@@ -28,18 +29,26 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
       sums[kRttBytes] += p.size;
       sums[kRtt] += h.rtt_ns * 1e-9 * p.size;
     }
-    if (p.admitted) wire::store_f32(p.header + kRateOffset, std::min(h.rate, least));
+    if (!p.admitted) continue;
+    const double told = p.opens ? newcomers_.admit(index, least, link.capacity) : least;
+    if (p.opens) least = newcomers_.lowered(known, flows);
+    wire::store_f32(p.header + kRateOffset, std::min(h.rate, static_cast<float>(told)));
   }
   sums_.add(index, sums);
   return refused;
 }
 
 Nanos Link::update(const LinkState& link, Nanos now) {
+  if (sums_.since_taken(kRttBytes) == 0 && newcomers_.wait(to_seconds(now - last_)))
+    return now + from_seconds(period());
   const auto sums = sums_.take();
   double next = first_share_ * link.capacity;
   if (rate() > 0 && now > last_) {
     const double rtt = sums[kRttBytes] > 0 ? sums[kRtt] / sums[kRttBytes] : 0;
-    next = rate_after({to_seconds(now - last_), sums[kBytes], sums[kDropped], rtt}, link);
+    const double length = to_seconds(now - last_);
+    const double last = newcomers_.lowered(rate(), flows_.load(std::memory_order_relaxed));
+    const auto held = newcomers_.update(length, sums[kBytes]);
+    next = rate_after({length, sums[kBytes], sums[kDropped], rtt, held, last}, link);
   }
   rate_.store(next, std::memory_order_relaxed);
   last_ = now;

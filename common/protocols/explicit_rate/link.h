@@ -5,6 +5,7 @@
 #include <atomic>
 #include <span>
 
+#include "common/protocols/explicit_rate/newcomers.h"
 #include "common/protocols/link_law.h"
 #include "common/protocols/shard_sums.h"
 
@@ -27,11 +28,17 @@ class Link : public LinkLaw {
     double bytes;    // dropped ones included
     double dropped;  // B
     double rtt;      // s, mean of the packets that name theirs, by bytes; 0: none did
+    Newcomers::Held held;
+    double last_rate;  // B/s, as packets were told at its end
   };
 
   /// `first_share`: of a new link's capacity, its first rate; `average_rtt`: s, the first.
-  Link(unsigned shards, double first_share, double average_rtt)
-      : first_share_(first_share), average_rtt_(average_rtt), sums_(shards) {}
+  Link(unsigned shards, double first_share, double average_rtt,
+       NewcomerRule rule = NewcomerRule::kUnlimited)
+      : first_share_(first_share),
+        average_rtt_(average_rtt),
+        sums_(shards),
+        newcomers_(rule, shards) {}
 
   /// The rate from now on, B/s; may move the average round trip.
   virtual double rate_after(const Interval& interval, const LinkState& link) = 0;
@@ -55,6 +62,7 @@ class Link : public LinkLaw {
   std::atomic<double> flows_{0};
   Nanos last_{0};
   ShardSums<kFields> sums_;
+  Newcomers newcomers_;
 };
 
 }  // namespace turnpike::explicit_rate

@@ -1,48 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loops without branches over whole columns, which the compiler turns into vectors: of 64, 32 or 16
-// bytes, by the machine that the program starts on. To see that it does:
-// g++ -std=c++20 -O3 -I. -ffp-contract=off -fno-trapping-math -fopt-info-vec -c
-// common/protocols/fcp/columns.cpp
 #include "common/protocols/fcp/columns.h"
 
 #include <algorithm>
 #include <bit>
 
-// Sanitizers cannot choose a function before they have started, and clang 14 knows no clones.
-#if defined(__clang__) || defined(TURNPIKE_INSTRUMENTED)
-#define TURNPIKE_WIDEST
-#else
-#define TURNPIKE_WIDEST [[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
-#endif
+#include "common/protocols/fcp/column_loops.h"
 
 namespace turnpike::fcp {
-
-namespace {
-
-// Sums of rows, in the same order on every machine: one sum for each eighth row.
-constexpr size_t kLanes = 8;
-
-[[gnu::always_inline]] inline double sum_of(const double* column, size_t rows) {
-  double lanes[kLanes] = {};
-  for (size_t k = 0; k < rows; k += kLanes)
-    for (size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += column[k + lane];
-  double sum = 0;
-  for (const double lane : lanes) sum += lane;
-  return sum;
-}
-
-[[gnu::always_inline]] inline float number(uint32_t bits) { return std::bit_cast<float>(bits); }
-
-[[gnu::always_inline]] inline int32_t amount(float v, float most) {
-  return static_cast<int32_t>(v == 0) |
-         (static_cast<int32_t>(v >= kLeastNormal) & static_cast<int32_t>(v <= most));
-}
-
-}  // namespace
-
-size_t Columns::rows() const {
-  return count <= kFew ? count : (count + kLanes - 1) / kLanes * kLanes;
-}
 
 TURNPIKE_WIDEST
 void Columns::decode() {
@@ -52,23 +16,27 @@ void Columns::decode() {
     paid[k] = 0;
   }
   for (size_t k = 0; k < n; ++k) {
-    rtt_ns[k] = wire::swap_be32(first_four_[k][0]);
-    price[k] = wire::swap_be32(first_four_[k][1]);
-    preload[k] = wire::swap_be32(first_four_[k][2]);
-    balance[k] = wire::swap_be32(first_four_[k][3]);
+    rtt_ns[k] = wire::swap_be32(fields_[k][0]);
+    price[k] = wire::swap_be32(fields_[k][1]);
+    reserve[k] = wire::swap_be32(fields_[k][2]);
+    age_ns[k] = wire::swap_be32(fields_[k][3]);
+    preload[k] = wire::swap_be32(fields_[k][4]);
+    balance[k] = wire::swap_be32(fields_[k][5]);
+    exchange[k] = wire::swap_be32(fields_[k][6]);
+    slot[k] = wire::swap_be32(fields_[k][7]);
   }
-  for (size_t k = 0; k < n; ++k) exchange[k] = wire::swap_be32(exchange[k]);
   uint32_t any = 0;
   for (size_t k = 0; k < n; ++k) any |= preload[k];
   promises = any != 0;
 }
 
 TURNPIKE_WIDEST
-void Columns::pay_lesser(double today) {
+void Columns::pay_lesser(double today, double unknown) {
   const size_t n = rows();
   for (size_t k = 0; k < n; ++k) {
-    const double then = paid[k], own = number(balance[k]);
-    const double lesser = then < own ? then : own;  // NaN is not less
+    const double past = paid[k], own = number(balance[k]);
+    const double then = past == past ? past : unknown;  // NaN is not itself
+    const double lesser = then < own ? then : own;
     paid[k] = rtt_ns[k] == 0 ? today : lesser;
   }
 }
@@ -82,16 +50,18 @@ Columns::Totals Columns::total_of_few(const Terms& terms) {
   uint64_t rtt_sum = 0;
   for (size_t k = 0; k < count; ++k) {
     promised[k] = 0;
-    const Header h{rtt_ns[k], number(price[k]), number(preload[k]), number(balance[k]),
-                   number(exchange[k])};
+    const Header h{rtt_ns[k],          number(price[k]),   number(reserve[k]),  age_ns[k],
+                   number(preload[k]), number(balance[k]), number(exchange[k]), number(slot[k])};
     const double rtt = h.rtt_ns == 0 ? terms.average_rtt : h.rtt_ns * 1e-9;
     const double pays = paid[k] * sizes[k];
-    if (!credible(h) || !(pays * h.preload <= terms.max_commitment * rtt)) {
+    if (!credible(h)) {
       all.refused |= uint64_t{1} << k;
       continue;
     }
     if (sizes[k] == 0) continue;
-    promised[k] = pays * std::max(h.preload / rtt, -terms.per_d);
+    const double change = pays * std::max(h.preload / rtt, -terms.per_d);
+    promised[k] = std::min(change, terms.max_commitment);
+    all.clipped += change > terms.max_commitment ? 1 : 0;
     all.base += pays;
     all.promised += promised[k];
     rtt_sum += h.rtt_ns;
@@ -104,11 +74,10 @@ Columns::Totals Columns::total_of_few(const Terms& terms) {
 // credible() of fcp/header.h
 [[gnu::always_inline]] inline void Columns::judge(size_t rows, int32_t* sound) const {
   for (size_t k = 0; k < rows; ++k) {
-    const float change = number(preload[k]), rate = number(exchange[k]);
     sound[k] =
-        amount(number(price[k]), kMaxPrice) & amount(number(balance[k]), kMaxPrice) &
-        amount(change < 0 ? -change : change, kMaxPreload) &
-        static_cast<int32_t>(rate >= kLeastNormal) & static_cast<int32_t>(rate <= kMaxPrice) &
+        amount(price[k], kMaxPrice) & amount(balance[k], kMaxPrice) &
+        amount(reserve[k], kMaxPrice) & amount(slot[k], kMaxPrice) &
+        amount(preload[k] & ~kSign, kMaxPreload) & positive(exchange[k], kMaxPrice) &
         (static_cast<int32_t>(rtt_ns[k] == 0) | static_cast<int32_t>(rtt_ns[k] >= kLeastRttNs));
   }
 }
@@ -117,24 +86,19 @@ Columns::Totals Columns::total_of_few(const Terms& terms) {
   return ns == 0 ? average : static_cast<double>(ns) * 1e-9;
 }
 
-[[gnu::always_inline]] inline void Columns::judge_promises(size_t rows, const Terms& terms,
-                                                           int32_t* sound) const {
-  const double average = terms.average_rtt, most = terms.max_commitment;
-  for (size_t k = 0; k < rows; ++k) {
-    const double rtt = round_trip(rtt_ns[k], average), pays = paid[k] * sizes[k];
-    sound[k] &= static_cast<int32_t>(pays * number(preload[k]) <= most * rtt);
-  }
-}
-
 [[gnu::always_inline]] inline double Columns::sum_promises(size_t rows, const Terms& terms,
-                                                           const double* worth) {
+                                                           const double* worth, uint32_t& clipped) {
   // 1 + preload d/rtt must not be negative: a packet can take back no more than it brings.
-  const double average = terms.average_rtt, least = -terms.per_d;
+  const double average = terms.average_rtt, least = -terms.per_d, most = terms.max_commitment;
+  uint32_t beyond = 0;
   for (size_t k = 0; k < rows; ++k) {
     const double rtt = round_trip(rtt_ns[k], average);
     const double change = std::max(number(preload[k]) / rtt, least);
-    promised[k] = worth[k] != 0 ? worth[k] * change : 0;
+    const double promise = worth[k] != 0 ? worth[k] * change : 0;
+    promised[k] = promise < most ? promise : most;
+    beyond += promise > most ? 1 : 0;
   }
+  clipped = beyond;
   return sum_of(promised.data(), rows);
 }
 
@@ -143,7 +107,6 @@ Columns::Totals Columns::total_of_many(const Terms& terms) {
   const size_t n = rows();
   alignas(64) std::array<int32_t, kMost> sound;
   judge(n, sound.data());
-  if (promises) judge_promises(n, terms, sound.data());
   int32_t every = 1;
   for (size_t k = 0; k < n; ++k) every &= sound[k];
 
@@ -159,7 +122,7 @@ Columns::Totals Columns::total_of_many(const Terms& terms) {
   Totals all{.base = sum_of(worth.data(), n),
              .rtt = static_cast<double>(rtt_sum) * 1e-9,
              .rtt_count = static_cast<double>(known)};
-  if (promises) all.promised = sum_promises(n, terms, worth.data());
+  if (promises) all.promised = sum_promises(n, terms, worth.data(), all.clipped);
   if (every == 0) [[unlikely]]
     for (size_t k = 0; k < count; ++k) all.refused |= uint64_t{sound[k] == 0} << k;
   return all;

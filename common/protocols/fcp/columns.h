@@ -22,32 +22,33 @@ class Columns {
   /// Makes row `k` of a packet's header as it stands in the packet; rows are made in order, then
   /// `count` is set. `size` in B; 0 of a packet that is not admitted: it is judged but not counted.
   void put(size_t k, const uint8_t* header, uint32_t size) {
-    static_assert(kRttOffset == 0 && kPriceOffset == 4 && kPreloadOffset == 8 &&
-                  kBalanceOffset == 12 && kExchangeOffset == 16);
-    std::memcpy(&first_four_[k], header, sizeof first_four_[k]);
-    std::memcpy(&exchange[k], header + kExchangeOffset, 4);
+    static_assert(kRttOffset == 0 && kPriceOffset == 4 && kReserveOffset == 8 && kAgeOffset == 12);
+    static_assert(kPreloadOffset == 16 && kBalanceOffset == 20 && kExchangeOffset == 24 &&
+                  kSlotOffset == 28);
+    std::memcpy(&fields_[k], header, sizeof fields_[k]);
     sizes[k] = static_cast<int32_t>(size);
   }
   /// A row that is credible and counts nothing, in place of a packet without a header.
   void put_nothing(size_t k) {
-    first_four_[k] = {};
-    exchange[k] = wire::swap_be32(std::bit_cast<uint32_t>(1.0F));
+    fields_[k] = {};
+    fields_[k][6] = wire::swap_be32(std::bit_cast<uint32_t>(1.0F));
     sizes[k] = 0;
   }
   /// Row `k` of a SYN, whatever it says of a round trip: none is known yet.
-  void forget_round_trip(size_t k) { first_four_[k][0] = 0; }
+  void forget_round_trip(size_t k) { fields_[k][0] = 0; }
 
   /// From packets to columns, and from their byte order to the machine's.
   void decode();
 
   /// Takes `paid` as the price a round trip ago, NaN where that is not known, and leaves there the
-  /// lesser of that and the balance, or `today` where the packet knows no round trip.
-  void pay_lesser(double today);
+  /// lesser of that and the balance; of `unknown` and the balance where it is not known; `today`
+  /// where the packet knows no round trip.
+  void pay_lesser(double today, double unknown);
 
   struct Terms {
     double per_d;           // 1/s, d is the window
     double average_rtt;     // s, what a packet without a round trip is reckoned with
-    double max_commitment;  // $/s that one packet may promise
+    double max_commitment;  // $/s that one packet may promise; more is clipped
   };
   /// Sums over the rows that are counted and credible (see fcp/link.h).
   struct Totals {
@@ -56,6 +57,7 @@ class Columns {
     double rtt = 0;       // s, of those that know theirs
     double rtt_count = 0;
     uint64_t refused = 0;  // bit k: row k is not credible
+    uint32_t clipped = 0;  // rows that promise more than a packet may
   };
   /// Needs `paid`; leaves each row's part of `promised` in the column of that name.
   Totals total(const Terms& terms);
@@ -68,31 +70,34 @@ class Columns {
     std::memcpy(header + kPriceOffset, &price[k], sizeof price[k]);
   }
 
+  /// Rows that are done where many are done at a time: `count`, up to a multiple of eight.
+  [[nodiscard]] size_t rows() const {
+    return count <= kFew ? count : (count + kFilled - 1) / kFilled * kFilled;
+  }
   [[nodiscard]] double balance_of(size_t k) const { return std::bit_cast<float>(balance[k]); }
 
   size_t count = 0;
   // Whether any row promises anything, known after decode(). Nearly always none does: then nothing
   // is divided, and `promised` is not filled in.
   bool promises = false;
-  // Where rows are done many at a time, those from `count` on, up to a multiple of eight, are
-  // filled with what counts nothing.
-  alignas(64) std::array<uint32_t, kMost> rtt_ns;
-  alignas(64) std::array<uint32_t, kMost> price, preload, balance, exchange;  // bits of binary32
-  alignas(64) std::array<int32_t, kMost> sizes;                               // B; 0: not counted
-  alignas(64) std::array<double, kMost> paid;  // pi, $/B, to be filled in before total()
+  // Those from `count` to rows() are filled with what counts nothing.
+  alignas(64) std::array<uint32_t, kMost> rtt_ns, age_ns;
+  // Bits of binary32.
+  alignas(64) std::array<uint32_t, kMost> price, reserve, preload, balance, exchange, slot;
+  alignas(64) std::array<int32_t, kMost> sizes;  // B; 0: not counted
+  alignas(64) std::array<double, kMost> paid;    // pi, $/B, to be filled in before total()
   alignas(64) std::array<double, kMost> promised;
 
  private:
   static constexpr size_t kFew = 2;  // rows that are done sooner one by one
+  static constexpr size_t kFilled = 8;
 
-  [[nodiscard]] size_t rows() const;  // with those
   Totals total_of_few(const Terms& terms);
   Totals total_of_many(const Terms& terms);
   void judge(size_t rows, int32_t* sound) const;
-  void judge_promises(size_t rows, const Terms& terms, int32_t* sound) const;
-  double sum_promises(size_t rows, const Terms& terms, const double* worth);
+  double sum_promises(size_t rows, const Terms& terms, const double* worth, uint32_t& clipped);
 
-  alignas(64) std::array<std::array<uint32_t, 4>, kMost> first_four_;  // as they stand in packets
+  alignas(64) std::array<std::array<uint32_t, 8>, kMost> fields_;  // as they stand in packets
 };
 
 }  // namespace turnpike::fcp

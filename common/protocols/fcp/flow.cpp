@@ -5,15 +5,6 @@
 #include <cmath>
 
 namespace turnpike::fcp {
-namespace {
-
-// The header counts in ns and must fit 32 bits; a longer round trip is as good as 4 s.
-uint32_t rtt_field(Nanos rtt) {
-  return static_cast<uint32_t>(std::clamp<int64_t>(rtt.count(), kLeastRttNs, UINT32_MAX));
-}
-
-}  // namespace
-
 // The SYN pays for the packets of the first round trip. There is no price yet to
 // weigh it with; routers take today's.
 void Flow::write_syn(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {

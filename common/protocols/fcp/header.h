@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FCP's congestion header: 20 bytes after the common header (docs/wire-format.md).
+// FCP's congestion header: 32 bytes after the common header (docs/wire-format.md).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -11,31 +13,52 @@
 namespace turnpike::fcp {
 
 inline constexpr uint8_t kProtocolId = 1;
-inline constexpr size_t kHeaderSize = 20;
-inline constexpr size_t kRttOffset = 0, kPriceOffset = 4, kPreloadOffset = 8, kBalanceOffset = 12,
-                        kExchangeOffset = 16;
+inline constexpr size_t kHeaderSize = 32;
+inline constexpr size_t kRttOffset = 0, kPriceOffset = 4, kReserveOffset = 8, kAgeOffset = 12,
+                        kPreloadOffset = 16, kBalanceOffset = 20, kExchangeOffset = 24,
+                        kSlotOffset = 28;
 
 /// What a data packet declares, and what its ACK brings back unchanged but for the price.
 struct Header {
   uint32_t rtt_ns = 0;  // the flow's round trip, 0: not known yet (SYN)
   float price = 0;      // $/B, 0 when sent; every link adds its own
-  float preload = 0;    // promised change of the flow's budget, relative to what this packet pays
-  float balance = 0;    // $/B that the sender pays for this packet: the last price fed back
+  // $/B, the price from which on the flow's demand falls: its budget by the rate that it wants; 0:
+  // it takes all it can get. SYN: the most that the first round may be sent at, B/s, 0: no bound;
+  // links lower it.
+  float reserve = 0;
+  uint32_t age_ns = 0;  // since the packet was sent whose ACK brought `balance`, 0: not told.
+                        // SYN: how long the first round shall wait; links raise it
+  float preload = 0;    // promised change of the flow's rate, relative to this packet's
+  float balance = 0;    // $/B that the sender pays for this packet: the last price fed back.
+                        // SYN: $/s that the flow may spend, 0: not told
   float exchange = 1;   // value of the sender's unit of money in this domain
+  float slot = 0;       // s until the flow's next packet, 0: not told. SYN: in how many parts of a
+                        // round trip the first round is sent
+  bool first = false;   // of the flow's first round, which its SYN has announced: slot's sign
 };
 
 inline Header load(const uint8_t* p) {
-  return {wire::load_be32(p + kRttOffset), wire::load_f32(p + kPriceOffset),
-          wire::load_f32(p + kPreloadOffset), wire::load_f32(p + kBalanceOffset),
-          wire::load_f32(p + kExchangeOffset)};
+  const float slot = wire::load_f32(p + kSlotOffset);
+  return {wire::load_be32(p + kRttOffset),
+          wire::load_f32(p + kPriceOffset),
+          wire::load_f32(p + kReserveOffset),
+          wire::load_be32(p + kAgeOffset),
+          wire::load_f32(p + kPreloadOffset),
+          wire::load_f32(p + kBalanceOffset),
+          wire::load_f32(p + kExchangeOffset),
+          std::fabs(slot),
+          std::signbit(slot)};
 }
 
 inline void store(const Header& h, uint8_t* p) {
   wire::store_be32(p + kRttOffset, h.rtt_ns);
   wire::store_f32(p + kPriceOffset, h.price);
+  wire::store_f32(p + kReserveOffset, h.reserve);
+  wire::store_be32(p + kAgeOffset, h.age_ns);
   wire::store_f32(p + kPreloadOffset, h.preload);
   wire::store_f32(p + kBalanceOffset, h.balance);
   wire::store_f32(p + kExchangeOffset, h.exchange);
+  wire::store_f32(p + kSlotOffset, h.first ? -h.slot : h.slot);
 }
 
 // Bounds of what can be meant. Comparisons with NaN are false, so NaN never passes.
@@ -44,13 +67,18 @@ inline constexpr float kMaxPreload = 1e20F;      // MIN to 1 $/s in ten packets 
 inline constexpr float kLeastNormal = 1.2e-38F;  // denormals are slow and nobody's intention
 inline constexpr uint32_t kLeastRttNs = 1000;    // a commitment is divided by the round trip
 
+/// The header counts in ns and must fit 32 bits; a longer round trip is as good as 4 s.
+inline uint32_t rtt_field(Nanos rtt) {
+  return static_cast<uint32_t>(std::clamp<int64_t>(rtt.count(), kLeastRttNs, UINT32_MAX));
+}
+
 inline bool credible_amount(float v) { return v == 0 || (v >= kLeastNormal && v <= kMaxPrice); }
 
 /// Whether every field is a number that an honest sender and honest links could have written.
 inline bool credible(const Header& h) {
   const float size = h.preload < 0 ? -h.preload : h.preload;
   return (h.rtt_ns == 0 || h.rtt_ns >= kLeastRttNs) && credible_amount(h.price) &&
-         credible_amount(h.balance) &&
+         credible_amount(h.balance) && credible_amount(h.reserve) && credible_amount(h.slot) &&
          (size == 0 || (size >= kLeastNormal && size <= kMaxPreload)) &&
          h.exchange >= kLeastNormal && h.exchange <= kMaxPrice;
 }

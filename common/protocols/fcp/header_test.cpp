@@ -14,15 +14,19 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kDenormal = std::numeric_limits<float>::denorm_min();
 
 TEST(FcpHeader, SurvivesTheWire) {
-  const Header h{20'000'000, 8e-8F, 1e13F, 1e-18F, 0.5F};
+  const Header h{20'000'000, 8e-8F, 3e-7F, 30'000'000, 1e13F, 1e-18F, 0.5F, 1e-4F, true};
   std::array<uint8_t, kHeaderSize> bytes{};
   store(h, bytes.data());
   const Header back = load(bytes.data());
   EXPECT_EQ(back.rtt_ns, h.rtt_ns);
   EXPECT_EQ(back.price, h.price);
+  EXPECT_EQ(back.reserve, h.reserve);
+  EXPECT_EQ(back.age_ns, h.age_ns);
   EXPECT_EQ(back.preload, h.preload);
   EXPECT_EQ(back.balance, h.balance);
   EXPECT_EQ(back.exchange, h.exchange);
+  EXPECT_EQ(back.slot, h.slot);
+  EXPECT_EQ(back.first, h.first);
   EXPECT_EQ(bytes[0], 0x01);  // 20,000,000 = 0x01312d00, most significant byte first
 }
 

@@ -6,9 +6,17 @@
 #include <cstring>
 #include <utility>
 
+#include "common/protocols/fcp/price_noise.h"
+#include "common/protocols/fcp/write_prices.h"
 #include "common/protocols/random.h"
 
 namespace turnpike::fcp {
+
+namespace {
+
+constexpr int64_t kYoungWindows = 2;  // windows that a link's memory of prices takes to fill
+
+}  // namespace
 
 Link::Link(ParamValues params, unsigned shards, uint64_t seed)
     : params_(std::move(params)),
@@ -23,16 +31,22 @@ Link::Link(ParamValues params, unsigned shards, uint64_t seed)
 // pi of equation 3. A SYN has paid nothing yet and knows no round trip: it counts at today's price.
 // The minimum with the balance keeps each link to its own share of a path's spend.
 void Link::value(const Shard& shard, Columns& rows, Nanos now) const {
+  // What the link has no record of is worth no more than a byte costs today, whatever its sender
+  // says; only a link that has just come up believes him.
   const double today = shard.price;
+  const bool young = now - shard.history.first() < shard.d * kYoungWindows;
+  const double unknown = young ? kMaxPrice : today;
   if (past_price_ != PastPrice::kBalance)
     shard.history.at(now, {rows.rtt_ns.data(), rows.count}, rows.paid.data());
   if (past_price_ == PastPrice::kLesser) {
-    rows.pay_lesser(today);
+    rows.pay_lesser(today, unknown);
     return;
   }
   for (size_t k = 0; k < rows.count; ++k) {
-    if (past_price_ == PastPrice::kBalance || std::isnan(rows.paid[k]))
+    if (past_price_ == PastPrice::kBalance)
       rows.paid[k] = rows.balance_of(k);
+    else if (std::isnan(rows.paid[k]))
+      rows.paid[k] = std::min(unknown, rows.balance_of(k));
     if (rows.rtt_ns[k] == 0) rows.paid[k] = today;
   }
 }
@@ -43,17 +57,6 @@ void Link::fade(Shard& shard, const Columns& rows, double average_rtt) {
     const Nanos rtt = rows.rtt_ns[k] != 0 ? Nanos(rows.rtt_ns[k]) : from_seconds(average_rtt);
     shard.credit.add(rows.promised[k], rtt);
   }
-}
-
-// A disturbance for experiments: a factor drawn anew for every price (figure 8).
-double Link::noise(Shard& shard, Nanos now) const {
-  if (now.count() % from_seconds(params_[kNoiseEvery]).count() >=
-      from_seconds(params_[kNoiseFor]).count())
-    return 1;
-  shard.random ^= shard.random << 13;  // Marsaglia's xorshift64
-  shard.random ^= shard.random >> 7;
-  shard.random ^= shard.random << 17;
-  return 1 + params_[kNoise] * (static_cast<double>(shard.random >> 11) * 0x1p-52 - 1);
 }
 
 Link::Sums Link::own_sums(const Shard& shard) const {
@@ -136,41 +139,35 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
   const double incoming = std::max(all[kBase] * shard.per_d + all[kPromised], 0.0);
   shard.price = price_of(incoming, all[kUnpriced], shard.per_d, link);
   if (params_[kNoise] != 0) [[unlikely]]
-    shard.price *= noise(shard, now);
+    shard.price *= price_noise(params_, shard.random, now);
   if (!burst.empty()) shard.history.record(now, shard.price);  // what nobody paid is no past price
 
   for (size_t f = 0; f < kFields; ++f)
     shard.published.sums[f].store(own[f], std::memory_order_relaxed);
   shard.published.price.store(shard.price, std::memory_order_relaxed);
+  if (totals.clipped != 0) [[unlikely]]
+    shard.clipped.store(shard.clipped.load(std::memory_order_relaxed) + totals.clipped,
+                        std::memory_order_relaxed);
   shard.published.incoming.store(incoming, std::memory_order_relaxed);
 
   rows.stamp(shard.price);
-  if (all_admitted && unpriced == 0 && totals.refused == 0) [[likely]] {
-    for (size_t k = 0; k < burst.size(); ++k) rows.write_price(k, burst[k].header);
-    return 0;
-  }
-  uint64_t refused = 0;
-  for (size_t k = 0; k < burst.size(); ++k) {
-    const PricedPacket& p = burst[k];
-    if ((totals.refused >> k & 1) != 0)
-      refused |= uint64_t{1} << k;
-    else if (p.header != nullptr && p.admitted)
-      rows.write_price(k, p.header);
-  }
-  return refused;
+  write_prices(rows, burst, all_admitted && unpriced == 0 && totals.refused == 0, totals.refused);
+  return totals.refused;
 }
 
 size_t Link::gauges(std::span<Gauge> out) const {
-  double price = 0, incoming = 0, rtt = 0, count = 0;
+  double price = 0, incoming = 0, rtt = 0, count = 0, clipped = 0;
   for (const Shard& s : shards_) {
     price = std::max(price, s.published.price.load(std::memory_order_relaxed));
     incoming = std::max(incoming, s.published.incoming.load(std::memory_order_relaxed));
     rtt += s.published.sums[kRtt].load(std::memory_order_relaxed);
     count += s.published.sums[kRttCount].load(std::memory_order_relaxed);
+    clipped += static_cast<double>(s.clipped.load(std::memory_order_relaxed));
   }
-  const std::array<Gauge, 3> all{{{"price", price},
+  const std::array<Gauge, 4> all{{{"price", price},
                                   {"incoming_budget", incoming},
-                                  {"average_rtt_ms", count >= 0.5 ? 1e3 * rtt / count : 0}}};
+                                  {"average_rtt_ms", count >= 0.5 ? 1e3 * rtt / count : 0},
+                                  {"clipped", clipped}}};
   const size_t n = std::min(all.size(), out.size());
   std::copy_n(all.begin(), n, out.begin());
   return n;

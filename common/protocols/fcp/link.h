@@ -53,9 +53,10 @@ class Link final : public LinkLaw {
     TimeSeries<> history;
     double price = kMinPrice.count();
     Nanos d{0};
-    double per_d = 0;     // 1/s
-    Nanos last{0};        // arrival
-    uint64_t random = 0;  // state of the noise, not 0 once it is seeded
+    double per_d = 0;                  // 1/s
+    Nanos last{0};                     // arrival
+    uint64_t random = 0;               // state of the noise, not 0 once it is seeded
+    std::atomic<uint64_t> clipped{0};  // promises beyond max_commitment
 
     struct alignas(64) Published {
       std::array<std::atomic<double>, kFields> sums{};
@@ -73,7 +74,6 @@ class Link final : public LinkLaw {
   [[nodiscard]] Sums own_sums(const Shard& shard) const;
   [[nodiscard]] Sums with_others(Sums sums, unsigned shard) const;
   [[nodiscard]] Nanos window_of(const Sums& all) const;  // d
-  [[nodiscard]] double noise(Shard& shard, Nanos now) const;
   void value(const Shard& shard, Columns& rows, Nanos now) const;
   static void fade(Shard& shard, const Columns& rows, double average_rtt);
   [[nodiscard]] double price_of(double incoming, double unpriced, double per_d,

@@ -147,7 +147,7 @@ TEST(FcpLink, OneNanDoesNotPoisonTheSums) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float inf = std::numeric_limits<float>::infinity();
   const Header good{.rtt_ns = 100'000'000, .preload = 1, .balance = 1e-6F};
-  std::vector<Header> hostile(12, good);
+  std::vector<Header> hostile(11, good);
   hostile[0].price = nan;
   hostile[1].preload = nan;
   hostile[2].balance = nan;
@@ -158,8 +158,7 @@ TEST(FcpLink, OneNanDoesNotPoisonTheSums) {
   hostile[7].rtt_ns = 1;
   hostile[8].preload = 1e-40F;
   hostile[9].exchange = 0;
-  hostile[10].preload = 1e19F;  // 1e-6 x 1000 x 1e19 / 0.1 s: more money than there is
-  hostile[11].price = 1e20F;
+  hostile[10].price = 1e20F;
   for (const Header& h : hostile) {
     Link link(ParamValues(kLinkParams), 1), clean(ParamValues(kLinkParams), 1);
     Packet a(good), bad(h), b(good), c(good), d(good);
@@ -173,6 +172,34 @@ TEST(FcpLink, OneNanDoesNotPoisonTheSums) {
     EXPECT_EQ(a.price(), c.price());
     EXPECT_EQ(price_of(link), price_of(clean));
   }
+}
+
+// 1e-6 x 1000 x 1e19 / 0.1 s is more money than there is: it counts as what a packet may promise.
+TEST(FcpLink, PromisesBeyondTheBoundAreClippedAndCounted) {
+  Link link(ParamValues(kLinkParams), 1);
+  Packet p({.rtt_ns = 100'000'000, .preload = 1e19F, .balance = 1e-6F});
+  std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
+  EXPECT_EQ(link.arrive(0, burst, kIdle, 1_s), 0U);
+  EXPECT_NEAR(p.price() * 12.5e6 / 1e6, 1, 1e-6) << "max_commitment";
+  std::array<Gauge, 4> g;
+  ASSERT_EQ(link.gauges(g), 4U);
+  EXPECT_EQ(g[3].name, "clipped");
+  EXPECT_EQ(g[3].value, 1);
+}
+
+// A round trip that reaches beyond what the link remembers is no reason to believe a balance.
+TEST(FcpLink, UnknownPastIsWorthTodaysPriceAtMost) {
+  Link link(ParamValues(kLinkParams), 1);
+  for (Nanos now = 1_s; now < 3_s; now += 80_us) {
+    Packet p({.rtt_ns = 100'000'000, .balance = 8e-8F});
+    std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
+    link.arrive(0, burst, kIdle, now);
+  }
+  const double before = price_of(link);
+  Packet lie({.rtt_ns = 0xffffffffU, .balance = 1e12F});
+  std::array<PricedPacket, 1> burst{{{lie.bytes.data(), 72, false, true}}};
+  EXPECT_EQ(link.arrive(0, burst, kIdle, 3_s), 0U);
+  EXPECT_NEAR(lie.price() / before, 1, 0.01);
 }
 
 TEST(FcpLink, RandomBytesNeverMakeANonsensePrice) {
@@ -242,7 +269,7 @@ TEST(FcpLoop, BudgetsAreShares) {
   std::vector<size_t> flows;
   for (const double w : {1.0, 1.0, 2.0})
     flows.push_back(net.add_flow({link}, 5_ms, Budget(w), Nanos(200'000'000) * flows.size()));
-  net.on_event = [](const Flow& f, Budget w) {
+  net.on_event = [](const FlowLaw& f, Budget w) {
     // Half a unit in the last place of a preload, which is binary32.
     ASSERT_LE(f.committed(), w.count() * (1 + 0x1p-24)) << "the invariant of a host with one flow";
   };

@@ -21,8 +21,18 @@ enum LinkParam : size_t {
   kNoise,
   kNoiseEvery,
   kNoiseFor,
+  kPricing,
+  kPromiseLife,
+  kStartShare,
+  kGrowth,
+  kFirstBytes,
   kLinkParamCount
 };
+
+/// What a link's price is: the budget that comes in by the capacity (the paper's equation 2), or
+/// the price at which the demand that packets announce meets the capacity.
+enum class Pricing { kIncoming, kClearing };
+inline constexpr std::array<std::string_view, 2> kPricings{"incoming", "clearing"};
 
 /// How long a preload counts: for the window d like its packet, or in full for its flow's round
 /// trip and then, fading evenly, for d.
@@ -43,7 +53,7 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
     {"min_window", ParamUnit::kTime, 2e-3, 1e-6, 10, "least d"},
     {"max_window", ParamUnit::kTime, 4, 1e-6, 60, "largest d"},
     {"max_commitment", ParamUnit::kNumber, 1e6, 1e-12, 1e18,
-     "$/s that one packet may promise; more is refused as unbelievable"},
+     "$/s that one packet may promise; more is clipped and counted"},
     {"credit", ParamUnit::kWord, 0, 0, 1,
      "how long a preload counts: as long as its packet (eq 4), or fully for its round trip and "
      "then fading over d",
@@ -56,6 +66,17 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
      "for experiments on stability: prices are off by up to this share at random ..."},
     {"noise_every", ParamUnit::kTime, 1, 1e-3, 3600, "... once in so long ..."},
     {"noise_for", ParamUnit::kTime, 0.1, 1e-3, 3600, "... for so long at its beginning"},
+    {"pricing", ParamUnit::kWord, 0, 0, 1,
+     "what the price is: incoming budget by capacity (eq 2), or what makes announced demand meet "
+     "the capacity; that one alone has the parameters below",
+     kPricings},
+    {"promise_life", ParamUnit::kNumber, 0.3, 0.05, 1,
+     "round trips that a promise lives for, at least its packet's slot; flows need the same"},
+    {"start_share", ParamUnit::kNumber, 0.25, 0.01, 1,
+     "of the capacity, the most that a flow's first round may be sent at"},
+    {"growth", ParamUnit::kNumber, 8, 1, 64,
+     "how many times its own rate a packet may ask for, at most"},
+    {"first_bytes", ParamUnit::kBytes, 45000, 1500, 1e6, "that a SYN may ask for, at most"},
 }};
 
 enum FlowParam : size_t {
@@ -65,8 +86,16 @@ enum FlowParam : size_t {
   kCancellation,
   kCancelShare,
   kConduct,
+  kPromising,
+  kFlowPromiseLife,
+  kFlowGrowth,
   kFlowParamCount
 };
+
+/// What packets announce: by how much the flow's budget changes (the paper's preload), or its rate
+/// one round trip later and the reserve price up to which it wants that.
+enum class Promising { kPreload, kReserve };
+inline constexpr std::array<std::string_view, 2> kPromisings{"preload", "reserve"};
 
 /// How a flow that ends gives its budget back: -1 on each packet of its last round trip, or what
 /// is left of it on the first of them.
@@ -95,15 +124,30 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
      "for experiments: one that boasts promises its whole target with its first packet, one that "
      "takes gives back what it goes on spending",
      kConducts},
+    {"promise", ParamUnit::kWord, 0, 0, 1,
+     "what packets announce: changes of the budget, or the rate to come and its reserve price; "
+     "that one alone has the parameters below",
+     kPromisings},
+    {"promise_life", ParamUnit::kNumber, 0.3, 0.05, 1,
+     "round trips over which promises are averaged into a rate; links need the same"},
+    {"growth", ParamUnit::kNumber, 8, 1, 64,
+     "how many times its rate of now a flow asks for, at most"},
 }};
 
 // --- presets ------------------------------------------------------------------------------------
 
+inline constexpr std::array<Preset::Value, 4> kTurnpikeValues{{
+    {true, "pricing", static_cast<double>(Pricing::kClearing)},
+    {false, "promise", static_cast<double>(Promising::kReserve)},
+    {false, "syn_packets", 30},
+    {false, "first_round", 10},
+}};
 inline constexpr std::array<Preset::Value, 2> kSwiftValues{{
     {true, "credit", static_cast<double>(Credit::kFading)},
     {false, "first_round", 3},
 }};
-inline constexpr std::array<Preset, 2> kPresets{{
+inline constexpr std::array<Preset, 3> kPresets{{
+    {"turnpike", "reserve prices: packets announce demand, links clear it", kTurnpikeValues},
     {"paper",
      "FCP as published (CMU-CS-12-125), where it is silent in the most literal reading",
      {}},

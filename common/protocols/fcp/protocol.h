@@ -4,9 +4,23 @@
 
 #include "common/protocols/fcp/flow.h"
 #include "common/protocols/fcp/link.h"
+#include "common/protocols/fcp/reserve_flow.h"
+#include "common/protocols/fcp/reserve_link.h"
 #include "common/protocols/registry.h"
 
 namespace turnpike::fcp {
+
+inline std::unique_ptr<LinkLaw> make_link(const ParamValues& params, unsigned shards,
+                                          uint64_t seed) {
+  return static_cast<Pricing>(params[kPricing]) == Pricing::kClearing
+             ? make_link_law<ReserveLink>(params, shards, seed)
+             : make_link_law<Link>(params, shards, seed);
+}
+inline FlowLaw* make_flow(const ParamValues& params, void* storage) {
+  return static_cast<Promising>(params[kPromising]) == Promising::kReserve
+             ? make_flow_law<ReserveFlow>(params, storage)
+             : make_flow_law<Flow>(params, storage);
+}
 
 inline constexpr Protocol kProtocol{
     .name = "fcp",
@@ -15,8 +29,8 @@ inline constexpr Protocol kProtocol{
     .link_params = kLinkParams,
     .flow_params = kFlowParams,
     .presets = kPresets,
-    .make_link_law = make_link_law<Link>,
-    .make_flow_law = make_flow_law<Flow>,
+    .make_link_law = make_link,
+    .make_flow_law = make_flow,
 };
 
 }  // namespace turnpike::fcp

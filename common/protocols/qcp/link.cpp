@@ -26,7 +26,8 @@ Link::Link(const ParamValues& params, unsigned shards, uint64_t seed, Form form)
       count_(form == Form::kLong ? static_cast<Count>(params[kCount]) : Count::kSimplified),
       police_(form == Form::kLong && params[kPolice] == static_cast<double>(Police::kOn)),
       average_rtt_(params[kFirstRtt]),
-      sums_(shards) {
+      sums_(shards),
+      newcomers_(static_cast<explicit_rate::NewcomerRule>(params[kNewcomers]), shards) {
   dice_.reserve(shards);
   for (unsigned i = 0; i < shards; ++i) dice_.emplace_back(SplitMix64(seed, i));
 }
@@ -43,13 +44,15 @@ double Link::flow_time(const PricedPacket& p, const Header& h, double own) const
 uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
                       Nanos /*now*/) {
   const double known = read(rate_), rate = known > 0 ? known : link.capacity;
-  const auto least = static_cast<float>(rate);
+  const double flows = read(flows_);
+  double least = newcomers_.lowered(rate, flows);
   const double lawful = read(lawful_);
   ShardSums<kFields>::Values sums{};
   uint64_t refused = 0;
   for (size_t i = 0; i < burst.size(); ++i) {
     PricedPacket& p = burst[i];
     if (p.header == nullptr) {
+      sums[kBytes] += p.size;
       sums[kFlowTime] += p.size / rate;
       continue;
     }
@@ -59,6 +62,7 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
       refused |= uint64_t{1} << i;
       continue;
     }
+    sums[kBytes] += p.size;
     sums[kFlowTime] += flow_time(p, h, 1 / rate);
     if (h.common.rtt_ns != 0) {
       sums[kRttBytes] += p.size;
@@ -71,7 +75,10 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
       p.verdict = Verdict::kDrop;
       continue;
     }
-    wire::store_f32(p.header + explicit_rate::kRateOffset, std::min(h.common.rate, least));
+    const double told = p.opens ? newcomers_.admit(index, least, link.capacity) : least;
+    if (p.opens) least = newcomers_.lowered(rate, flows);
+    wire::store_f32(p.header + explicit_rate::kRateOffset,
+                    std::min(h.common.rate, static_cast<float>(told)));
   }
   sums_.add(index, sums);
   return refused;
@@ -86,16 +93,22 @@ double Link::rate_for(double flows, double length, const LinkState& link) const 
 }
 
 Nanos Link::update(const LinkState& link, Nanos now) {
+  if (sums_.since_taken(kRttBytes) == 0 && newcomers_.wait(to_seconds(now - last_)))
+    return now + from_seconds(period());
   const auto sums = sums_.take();
   double rate = rate_for(0, period(), link);
   if (read(rate_) > 0 && now > last_) {
-    const double length = to_seconds(now - last_), flows = sums[kFlowTime] / length;
+    const double length = to_seconds(now - last_);
+    const auto held = newcomers_.update(length, sums[kBytes]);
+    const double flows = sums[kFlowTime] / length + held.now + held.before / 2;
     rate = rate_for(flows, length, link);
     write(flows_, flows);
     write(policed_, read(policed_) + sums[kPoliced]);
     if (sums[kRttBytes] > 0) {
-      const double average = read(average_rtt_);
-      write(average_rtt_, average + kRttGain * (sums[kRtt] / sums[kRttBytes] - average));
+      // The first mean replaces the initial value, which is no measurement.
+      const double average = read(average_rtt_), mean = sums[kRtt] / sums[kRttBytes];
+      write(average_rtt_, rtt_known_ ? average + kRttGain * (mean - average) : mean);
+      rtt_known_ = true;
     }
   }
   write(rate_, rate);

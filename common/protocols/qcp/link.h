@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "common/protocols/explicit_rate/newcomers.h"
 #include "common/protocols/link_law.h"
 #include "common/protocols/qcp/header.h"
 #include "common/protocols/qcp/params.h"
@@ -24,6 +25,9 @@ namespace turnpike::qcp {
 /// over the packets k of the last d. sigma = w/R_j is what a packet says; a flow that sends as it
 /// says counts w, however long its round trip. Traffic that says nothing counts as if it had been
 /// told the last R (equation 13), which is all that the simplified form knows.
+///
+/// New flows are limited (explicit_rate/newcomers.h); those that are held count too, until packets
+/// of theirs do, which on average is after half an interval.
 ///
 /// Every lcore counts for itself; the link's owner adds up and sets the rate that all read.
 class Link : public LinkLaw {
@@ -43,7 +47,14 @@ class Link : public LinkLaw {
   Link(const ParamValues& params, unsigned shards, uint64_t seed, Form form);
 
  private:
-  enum Field : size_t { kFlowTime, kRttBytes, kRtt, kPoliced, kFields };  // kFlowTime: s, N d
+  enum Field : size_t {
+    kBytes,
+    kFlowTime,
+    kRttBytes,
+    kRtt,
+    kPoliced,
+    kFields
+  };  // kFlowTime: s, N d
 
   /// An lcore's own source of chance.
   struct alignas(64) Dice {
@@ -68,8 +79,10 @@ class Link : public LinkLaw {
   std::atomic<double> policed_{0};       // B since the start
   std::array<double, 16> past_rates_{};  // B/s, of the last intervals, as a ring
   uint64_t updates_ = 0;
+  bool rtt_known_ = false;
   Nanos last_{0};
   ShardSums<kFields> sums_;
+  explicit_rate::Newcomers newcomers_;
   std::vector<Dice> dice_;
 };
 

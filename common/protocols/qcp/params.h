@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "common/protocols/coexistence/params.h"
+#include "common/protocols/explicit_rate/newcomers.h"
 #include "common/protocols/param.h"
 
 namespace turnpike::qcp {
@@ -18,6 +19,7 @@ enum LinkParam : size_t {
   kFirstRtt,
   kMostRtt,
   kFloor,
+  kNewcomers,
   kShortLinkParamCount,  // what follows needs the inter-byte interval
   kCount = kShortLinkParamCount,
   kPolice,
@@ -45,7 +47,9 @@ inline constexpr std::array<ParamSpec, kOwnLinkParamCount> kOwnLinkParams{{
      "longest round trip of any flow: the least rate is a packet of 1000 B in it, and no packet "
      "speaks for a flow for longer"},
     {"floor", ParamUnit::kNumber, 0.05, 1e-6, 1, "least share of the capacity in eq 4's numerator"},
-    {"count", ParamUnit::kWord, 0, 0, 2,
+    {"newcomers", ParamUnit::kWord, 0, 0, 1, explicit_rate::kNewcomersDoc,
+     explicit_rate::kNewcomerRules},
+    {"count", ParamUnit::kWord, static_cast<double>(Count::kSharing), 0, 2,
      "number of flows: from the rates that packets name (eq 4), none of which is less than the "
      "link's unless it begins (eq 12), or from the bytes alone (eq 13)",
      kCounts},
@@ -95,15 +99,22 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
      "for experiments: one that is greedy sends twice as fast as it was told", kConducts},
 }};
 
-inline constexpr std::array<Preset::Value, 2> kCountedValues{{
+inline constexpr Preset::Value kExactCount{true, "count", static_cast<double>(Count::kExact)};
+inline constexpr Preset::Value kUnlimitedNewcomers{
+    true, "newcomers", static_cast<double>(explicit_rate::NewcomerRule::kUnlimited)};
+inline constexpr std::array<Preset::Value, 2> kPublished{{kExactCount, kUnlimitedNewcomers}};
+inline constexpr std::array<Preset::Value, 4> kCountedValues{{
+    kExactCount,
+    kUnlimitedNewcomers,
     {false, "start", static_cast<double>(Start::kWindow)},
     {false, "syn", static_cast<double>(Syn::kFlow)},
 }};
 inline constexpr std::array<Preset, 3> kPresets{{
-    {"paper", "QCP as its paper simulates it: equation 4, gains 1 and 1", {}},
+    {"paper", "QCP as its paper simulates it: equation 4, gains 1 and 1, no limit for newcomers",
+     kPublished},
     {"counted",
-     "flows count from their SYN on, and send but two packets before they are told a rate: nothing "
-     "is lost when many begin together, and a flow takes a round trip more",
+     "as paper, but flows count from their SYN on, and send two packets before they get a rate: "
+     "fewer losses when many begin together, and a flow takes a round trip more",
      kCountedValues},
     {"friendly", "TCP has a queue of its own, over RED, and a fair share of the link (section 11)",
      coexistence::kFriendly},

@@ -11,7 +11,8 @@ constexpr double kPacket = 1000;  // B: the least rate is one per period
 }  // namespace
 
 Link::Link(const ParamValues& params, unsigned shards)
-    : explicit_rate::Link(shards, params[kFirstRate], params[kFirstRtt]),
+    : explicit_rate::Link(shards, params[kFirstRate], params[kFirstRtt],
+                          static_cast<explicit_rate::NewcomerRule>(params[kNewcomers])),
       beta_(params[kBeta]),
       rtt_gain_(params[kRttGain]),
       least_period_(params[kLeastPeriod]),
@@ -19,13 +20,15 @@ Link::Link(const ParamValues& params, unsigned shards)
       floor_(params[kFloor]) {}
 
 double Link::rate_after(const Interval& interval, const LinkState& link) {
-  const double flows = std::max(interval.bytes / interval.length / rate(), 1.0);  // eq 2
+  // Eq 2. A flow that was held sends at R two round trips after its SYN.
+  const double flows = std::max(
+      interval.bytes / interval.length / rate() + interval.held.now + interval.held.before, 1.0);
   set_flows(flows);
   const double queue = link.queue + interval.dropped;
   const double usable =
       std::max(link.capacity - beta_ * queue / interval.length, floor_ * link.capacity);
   if (interval.rtt > 0) set_average_rtt(average_rtt() + rtt_gain_ * (interval.rtt - average_rtt()));
-  const double next = (usable / flows + rate()) / 2;  // eq 3 and 4
+  const double next = (usable / flows + interval.last_rate) / 2;  // eq 3 and 4
   return std::clamp(next, std::min(kPacket / period(), link.capacity), link.capacity);
 }
 

@@ -9,9 +9,11 @@ namespace turnpike::qfcp {
 
 /// Once per T, the average round trip (equations 2 to 4 of the paper):
 ///
-///     N = max(y / R, 1)     R' = (C - beta q/T) / N     R <- (R + R') / 2
+///     N = max(y / R + held, 1)     R' = (C - beta q/T) / N     R <- (R + R') / 2
 ///
-/// y is the input rate of the last T, q the queue and what was dropped in that time.
+/// y is the input rate of the last T, q the queue and what was dropped in that time. New flows are
+/// limited (explicit_rate/newcomers.h): N counts those that are held, and the average in equation 4
+/// is of the rate that packets were told last, which held flows have lowered.
 class Link final : public explicit_rate::Link {
  public:
   Link(const ParamValues& params, unsigned shards);

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "common/protocols/explicit_rate/newcomers.h"
 #include "common/protocols/param.h"
 
 namespace turnpike::qfcp {
@@ -16,6 +17,7 @@ enum LinkParam : size_t {
   kLeastPeriod,
   kMostPeriod,
   kFloor,
+  kNewcomers,
   kLinkParamCount
 };
 
@@ -28,10 +30,15 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
     {"least_period", ParamUnit::kTime, 1e-3, 1e-6, 10, "least control period"},
     {"most_period", ParamUnit::kTime, 2, 1e-6, 60, "largest control period"},
     {"floor", ParamUnit::kNumber, 0.05, 0, 1, "least share of the capacity in eq 3's numerator"},
+    {"newcomers", ParamUnit::kWord, 0, 0, 1, explicit_rate::kNewcomersDoc,
+     explicit_rate::kNewcomerRules},
 }};
 
+inline constexpr std::array<Preset::Value, 1> kPublished{{
+    {true, "newcomers", static_cast<double>(explicit_rate::NewcomerRule::kUnlimited)},
+}};
 inline constexpr std::array<Preset, 1> kPresets{{
-    {"paper", "QFCP as published", {}},
+    {"paper", "QFCP as published: every SYN is told the link's rate", kPublished},
 }};
 
 }  // namespace turnpike::qfcp

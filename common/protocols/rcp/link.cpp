@@ -23,7 +23,8 @@ double Link::rate_after(const Interval& interval, const LinkState& link) {
     const double d = average_rtt(), m = interval.rtt;
     double gain = std::min(interval.length / d, 1.0);
     if (m < d) gain *= rate() / link.capacity * (m / d);
-    set_average_rtt(d + gain * (m - d));
+    set_average_rtt(rtt_known_ ? d + gain * (m - d) : m);
+    rtt_known_ = true;
   }
   const double d = average_rtt(), most = target_ * link.capacity;
   set_flows(most / rate());

@@ -14,7 +14,10 @@ namespace turnpike::rcp {
 ///
 /// with y the input rate of the last interval, q the queue and d the average round trip, weighted
 /// by bytes and smoothed as the public code does: a mean m moves it by T/d of the difference, or,
-/// where m is shorter, by (R/C) (m/d) (T/d), for a few short flows do not speak for all.
+/// where m is shorter, by (R/C) (m/d) (T/d), for a few short flows do not speak for all. The first
+/// mean replaces the initial d, which is no measurement: on a link of short round trips that rule
+/// would keep it for d^2/2m, 5 s of 100 ms against 1 ms, and T/d would slow every rate down with
+/// it.
 class Link final : public explicit_rate::Link {
  public:
   Link(const ParamValues& params, unsigned shards);
@@ -24,6 +27,7 @@ class Link final : public explicit_rate::Link {
   [[nodiscard]] double period() const override;
 
   double alpha_, beta_, target_, least_rate_, interval_;
+  bool rtt_known_ = false;
 };
 
 }  // namespace turnpike::rcp

@@ -9,6 +9,7 @@
 #include "common/protocols/explicit_rate/flow.h"
 #include "common/protocols/explicit_rate/header.h"
 #include "common/protocols/rcp/link.h"
+#include "common/protocols/test_gauge.h"
 
 namespace turnpike::rcp {
 namespace {
@@ -64,15 +65,26 @@ TEST(RcpLink, AverageRttFollowsLongerOnesByTheIntervalAndShorterOnesWithCare) {
   const auto average = [](uint32_t rtt_ns) {
     Link link(ParamValues(kLinkParams), 1);
     link.update(kIdle, 0_s);
+    for (const uint32_t rtt : {100'000'000U, rtt_ns}) {
+      Packet p({.rtt_ns = rtt});
+      arrive(link, p, 1000);
+      link.update(kIdle, rtt == rtt_ns ? 20_ms : 10_ms);
+    }
+    return gauge(link, "average_rtt_ms");
+  };
+  EXPECT_NEAR(average(200'000'000), 100 + 0.1 * 100, 1e-6);
+  EXPECT_NEAR(average(50'000'000), 100 - 0.1 * 0.05 * 0.5 * 50, 0.01);
+}
+
+TEST(RcpLink, TheFirstRoundTripReplacesTheGuess) {
+  for (const uint32_t rtt_ns : {1'000'000U, 600'000'000U}) {
+    Link link(ParamValues(kLinkParams), 1);
+    link.update(kIdle, 0_s);
     Packet p({.rtt_ns = rtt_ns});
     arrive(link, p, 1000);
     link.update(kIdle, 10_ms);
-    std::array<Gauge, 2> g;
-    link.gauges(g);
-    return g[1].value;
-  };
-  EXPECT_NEAR(average(200'000'000), 100 + 0.1 * 100, 1e-6);
-  EXPECT_NEAR(average(50'000'000), 100 - 0.1 * 0.05 * 0.5 * 50, 1e-6);
+    EXPECT_NEAR(gauge(link, "average_rtt_ms"), rtt_ns * 1e-6, 1e-6);
+  }
 }
 
 // With N flows at R each, y = N R and no queue: R settles at C/N.

@@ -8,6 +8,8 @@
 namespace turnpike::xcp {
 namespace {
 
+constexpr double kLeastRtt = 1e-9, kMostRtt = 4.3;  // s, of a header
+
 double read(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
 void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_relaxed); }
 
@@ -24,7 +26,8 @@ Link::Link(const ParamValues& params, unsigned shards)
       given_(std::make_unique<Given[]>(shards)),
       parts_(std::make_unique<Part[]>(shards)),
       departed_(shards),
-      tests_(params[kTestEvery] > 0) {
+      tests_(params[kTestEvery] > 0),
+      residues_(static_cast<Residues>(params[kResidues])) {
   for (unsigned i = 0; i < shards; ++i)
     parts_[i].suspect.test_every(from_seconds(params[kTestEvery]));
 }
@@ -65,20 +68,25 @@ void Link::begin(unsigned index, uint64_t interval) {
   part.xi_down = read(xi_down_);
 }
 
-// Where a link upstream gives less already, what really happens is taken from what there is.
+// Where a link upstream gives less than this one would, the flow decreases by the difference,
+// beside its own share of the decreases and as far as there are any left: increases less decreases
+// are what it gets (draft-falk-xcp-spec), and other flows are spared as many decreases. The paper's
+// program forgets the flow's own share, so the decreases outlast what the flow leaves and the link
+// stays partly idle.
 float Link::feedback(Part& part, const Header& h, double size) const {
-  const double up = part.xi_up * h.flow, down = part.xi_down * size;
+  double up = part.xi_up * h.flow, down = part.xi_down * size;
   const double own = up - down, given = h.feedback;
-  if (given >= own) {
-    part.up -= up;
-    part.down -= down;
-  } else if (given > 0) {
-    part.up -= given;
-    part.down -= own - given;
-  } else {
-    part.down += given;
-    if (own > 0) part.down -= own;
+  if (given < own) {
+    if (residues_ == Residues::kNet) {
+      down = std::min(part.down, down + (own - given));
+      up = std::max(0.0, given + down);
+    } else {
+      up = std::max<double>(given, 0);
+      down = std::max(own, 0.0) - given;
+    }
   }
+  part.up = std::max(0.0, part.up - up);
+  part.down = std::max(0.0, part.down - down);
   if (part.up <= 0) part.xi_up = 0;
   if (part.down <= 0) part.xi_down = 0;
   return static_cast<float>(std::min(given, own));
@@ -149,7 +157,9 @@ void Link::end_interval(const LinkState& link, Nanos now) {
     write(xi_up_, flows ? up / (sums[kFlow] / length * d) : 0);
     write(xi_down_, traffic > 0 ? down / traffic : 0);
     divide(up, down);
-    if (flows) write(average_rtt_, 1e-9 * sums[kFlowRtt] / sums[kFlow]);
+    // Sums are differences of totals: where flows say next to nothing, rounding says the rest.
+    if (flows)
+      write(average_rtt_, std::clamp(1e-9 * sums[kFlowRtt] / sums[kFlow], kLeastRtt, kMostRtt));
   }
   last_ = now;
   interval_.store(ended + 1, std::memory_order_release);

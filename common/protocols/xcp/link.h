@@ -86,6 +86,7 @@ class Link final : public LinkLaw {
   std::unique_ptr<Part[]> parts_;
   std::vector<Departed> departed_;  // by part
   bool tests_;                      // whether flows do as they are told
+  Residues residues_;
 };
 
 }  // namespace turnpike::xcp

@@ -17,8 +17,15 @@ enum LinkParam : size_t {
   kLeastInterval,
   kMostInterval,
   kTestEvery,
+  kResidues,
   kOwnLinkParamCount  // coexistence's follow
 };
+
+/// How feedback that a link upstream has lowered is charged to what this link still has to hand
+/// out: so that increases less decreases are what the flow gets, or as the paper's program prints
+/// it.
+enum class Residues { kNet, kPrinted };
+inline constexpr std::array<std::string_view, 2> kResidueRules{"net", "printed"};
 
 inline constexpr std::array<ParamSpec, kOwnLinkParamCount> kOwnLinkParams{{
     {"alpha", ParamUnit::kNumber, 0.4, 0, 10, "gain on spare capacity, eq 1"},
@@ -29,6 +36,10 @@ inline constexpr std::array<ParamSpec, kOwnLinkParamCount> kOwnLinkParams{{
     {"most_interval", ParamUnit::kTime, 10, 1e-6, 60, "largest control interval"},
     {"test_every", ParamUnit::kTime, 0, 0, 3600,
      "between tests of whether a flow does as it is told, section 7; 0: none"},
+    {"residues", ParamUnit::kWord, 0, 0, 1,
+     "how feedback that another link has lowered is charged: increases less decreases are what the "
+     "flow gets, or as the paper's program prints it, which leaves more of the link idle",
+     kResidueRules},
 }};
 inline constexpr auto kLinkParams = coexistence::with_tcp(kOwnLinkParams);
 
@@ -43,8 +54,12 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
      "what it says of its round trip; other than 1 misbehaves"},
 }};
 
+inline constexpr std::array<Preset::Value, 1> kPrinted{{
+    {true, "residues", static_cast<double>(Residues::kPrinted)},
+}};
 inline constexpr std::array<Preset, 2> kPresets{{
-    {"paper", "XCP as published (SIGCOMM 2002)", {}},
+    {"paper", "XCP as published (SIGCOMM 2002), with the residues of its printed program",
+     kPrinted},
     {"friendly", "TCP has a queue of its own, over RED, and a fair share of the link (section 8.2)",
      coexistence::kFriendly},
 }};

@@ -106,6 +106,36 @@ TEST(XcpLink, WhatALinkBeforeGivesLessIsLeftForOthers) {
   EXPECT_GT(pass(link, h, 1000), 4000) << "they took 1 B each";
 }
 
+// Two equal flows, one of which a link before this one holds to the rate that it has. Of phi each
+// would get half. What the held flow does not take pays for decreases, so the free flow gets its
+// increases without decreases before the interval is over. Under the printed rule it never does.
+TEST(XcpLink, WhatAHeldFlowCannotTakeSparesOthersDecreases) {
+  const auto free_flow_gets = [](Residues rule) {
+    ParamValues params(kLinkParams);
+    params[kResidues] = static_cast<double>(rule);
+    Link link(params, 1);
+    link.update(kIdle, 1_s);
+    const Header h = with_window(100'000'000, 600e3);
+    Header held = h;
+    held.feedback = 0;
+    for (int i = 0; i < 1200; ++i) pass(link, h, 1000);  // 96 % of C
+    link.update(kIdle, 1_s + 100_ms);
+    double sum = 0;
+    for (int i = 0; i < 600; ++i) {
+      pass(link, held, 1000);
+      sum += pass(link, h, 1000);
+    }
+    return sum;
+  };
+  // Eq 1 and 2: phi is 20 kB, 100 kB are shuffled. Each packet of the held flow takes up/1200 from
+  // the decreases and each of the free flow down/1200: they last for 2 down/(up + down) of the
+  // interval, in the rest of which the free flow gets up/2 per interval.
+  const double phi = 0.4 * 50e3, down = 0.1 * 1.2e6 - phi, up = down + phi;
+  const double lasts = 2 * down / (up + down);
+  EXPECT_NEAR(free_flow_gets(Residues::kNet), (up - lasts * down) / 2, 150);
+  EXPECT_NEAR(free_flow_gets(Residues::kPrinted), phi / 2, 150);
+}
+
 TEST(XcpLink, IntervalIsTheAverageOverFlows) {
   Link link(ParamValues(kLinkParams), 1);
   link.update(kIdle, 1_s);

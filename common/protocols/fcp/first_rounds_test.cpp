@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/protocols/fcp/first_rounds.h"
+
+#include <gtest/gtest.h>
+
+namespace turnpike::fcp {
+namespace {
+
+constexpr double kTrip = 0.1, kRate = 1e6;  // s, B/s
+
+TEST(FirstRounds, DrainsThoseThatWaitFirst) {
+  FirstRounds book;
+  book.book_whole(3000, 3000, 1e5, 1, 0.01);
+  book.book_part(2000, 2000);
+  book.drain(1000, {});
+  EXPECT_DOUBLE_EQ(book.booked().whole, 2000);
+  EXPECT_DOUBLE_EQ(book.booked().part, 2000);
+  book.drain(3000, {});
+  EXPECT_DOUBLE_EQ(book.booked().whole, 0);
+  EXPECT_DOUBLE_EQ(book.booked().part, 1000);
+  book.drain(3000, {});
+  EXPECT_DOUBLE_EQ(book.booked().sum(), 0);
+}
+
+TEST(FirstRounds, SharesTheLinkWithOtherLcores) {
+  FirstRounds book;
+  book.book_whole(3000, 3000, 1e5, 1, 0.01);
+  book.drain(1000, {.whole = 5000, .part = 1000});
+  EXPECT_NEAR(book.booked().whole, 3000 - 1000.0 / 3, 1e-9);
+}
+
+TEST(FirstRounds, EachHasItsTurnOnce) {
+  FirstRounds book;
+  book.book_whole(3000, 3000, 2e5, 1, 0.01);
+  book.book_whole(1000, 1000, 1e5, 4, 0.02);
+  const auto ahead = book.begin(1000);
+  EXPECT_DOUBLE_EQ(ahead.bytes, 1000);
+  EXPECT_DOUBLE_EQ(book.begin(1000).bytes, 0) << "as much as may be ahead has begun";
+  book.drain(500, {});
+  EXPECT_DOUBLE_EQ(book.begin(1000).bytes, 500);
+  const auto rest = book.begin(1e9);
+  EXPECT_DOUBLE_EQ(rest.bytes, 2500);
+  // Of 2000 B in 10 ms and 2000 B in 20 ms at their fastest, 1500 of 4000 have begun before.
+  EXPECT_DOUBLE_EQ(rest.demand, (2e5 * 0.01 + 1e5 * 0.02) * 2500 / 4000);
+  EXPECT_DOUBLE_EQ(rest.money, (1 * 0.01 + 4 * 0.02) * 2500 / 4000);
+  EXPECT_DOUBLE_EQ(rest.length / rest.bytes, (3000 * 0.01 + 1000 * 0.02) / 4000);
+}
+
+// The link was idle: what has drained meanwhile has its turn, whatever may be ahead.
+TEST(FirstRounds, TurnsThatHavePassedBeginAtOnce) {
+  FirstRounds book;
+  book.book_whole(3000, 3000, 2e5, 1, 0.01);
+  book.drain(1e9, {});
+  EXPECT_TRUE(book.waiting());
+  EXPECT_DOUBLE_EQ(book.begin(0).bytes, 3000);
+  EXPECT_FALSE(book.waiting());
+}
+
+TEST(FirstRounds, NoRestOfRoundingWaits) {
+  FirstRounds book;
+  for (int i = 1; i <= 1000; ++i) {
+    book.book_whole(1e4 / i, 1e4 / i, 1e5 / i, 1, 0.01);
+    const auto turn = book.begin(book.booked().whole * (1 - 1e-12));
+    EXPECT_GT(turn.length, 0);
+    EXPECT_NEAR(turn.length / turn.bytes, 0.01, 1e-9);
+    book.drain(1e9, {});
+    EXPECT_FALSE(book.waiting());
+  }
+}
+
+/// The credit after 200 round trips in which half of the capacity is announced and `comes` of that
+/// arrives a round trip later.
+double credit_of(double comes) {
+  FirstRounds book;
+  for (int i = 0; i < 2000; ++i) {
+    book.book_whole(5000, 5000, 1e5, 1, 0.01);
+    book.drain(kRate * kTrip / 10, {});
+    if (i >= 10) book.come(5000 * comes);
+    book.age(kTrip / 10, kTrip);
+  }
+  return book.credit(kRate, kTrip);
+}
+
+TEST(FirstRounds, CreditIsTheShareThatComes) {
+  EXPECT_DOUBLE_EQ(FirstRounds().credit(kRate, kTrip), 1);
+  EXPECT_DOUBLE_EQ(credit_of(1), 1);
+  EXPECT_DOUBLE_EQ(credit_of(0.96), 1) << "a few losses are nobody's lie";
+  EXPECT_NEAR(credit_of(0.5), 0.5 * FirstRounds::kSlack, 0.02);
+  EXPECT_LT(credit_of(0), 0.03);
+}
+
+// A crowd that comes at once to an idle link is believed, although nothing has arrived yet.
+TEST(FirstRounds, CreditIsKeptWhileARoundTripPasses) {
+  FirstRounds book;
+  for (int i = 0; i < 100; ++i) {
+    book.book_whole(30'000, 30'000, 1e5, 1, 0.01);
+    book.drain(kRate * kTrip / 1000, {});
+    book.age(kTrip / 1000, kTrip);
+  }
+  EXPECT_GT(book.credit(kRate, kTrip), 0.99);
+}
+
+}  // namespace
+}  // namespace turnpike::fcp

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/protocols/fcp/reserve_flow.h"
+
+#include <algorithm>
+
+namespace turnpike::fcp {
+namespace {
+
+double seconds_of(Nanos rtt) { return rtt_field(rtt) * 1e-9; }
+
+bool take_price(const Header& echoed, double& price) {
+  if (!credible(echoed)) return false;
+  price = std::max<double>(echoed.price, kMinPrice.count());
+  return true;
+}
+
+}  // namespace
+
+// The SYN announces the first round: `bytes` in one round trip, or in a part of it where that is
+// the whole flow.
+void ReserveFlow::write_syn(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
+  const double most = double{syn_packets_} * s.packet_size;
+  const double bytes = std::min(most, s.unsent);
+  const double parts = s.unsent <= most ? burst_ : 1;
+  const double line = std::min(s.line, s.limit);
+  store({.rtt_ns = 0,
+         .reserve = std::isfinite(line) ? static_cast<float>(line) : 0,
+         .preload = static_cast<float>(bytes / size),
+         .balance = target_,
+         .slot = static_cast<float>(parts)},
+        header);
+  note.put(Promised{static_cast<float>(parts), static_cast<float>(bytes), target_});
+}
+
+bool ReserveFlow::on_syn_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
+  const Header echoed = load(header);
+  const bool believed = take_price(echoed, price_);
+  if (!believed) price_ = kMaxPrice;
+  priced_ = s.now - s.rtt;
+  if (believed) wait_ = Nanos(echoed.age_ns);
+  const auto first = note.get<Promised>();
+  const double limit =
+      believed && echoed.reserve > 0 ? echoed.reserve : std::numeric_limits<double>::infinity();
+  const double round = std::min<double>(first.slot * first.rate / seconds_of(s.rtt), limit);
+  if (first.slot <= 1) {
+    const double span = life_ * seconds_of(s.rtt);
+    remember({static_cast<float>(span), static_cast<float>(round), first.budget}, span);
+  }
+  set_rate(s, std::min(round, double{target_} / price_));
+  first_round_ = first.slot > 1
+                     ? first.rate
+                     : static_cast<float>(std::min<double>(first.rate, rate_ * seconds_of(s.rtt)));
+  return believed;
+}
+
+void ReserveFlow::write_data(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
+  const uint32_t rtt_ns = rtt_field(s.rtt);
+  const double rtt = rtt_ns * 1e-9;
+  const double rate = std::max(rate_, 1.0);
+  const double left = s.unsent - std::max<double>(rate * rtt, size);  // one round trip from now
+  double reserve = 0, next = 0, wanted = 0;
+  if (left > 0) {
+    wanted_ = std::max({wanted_, static_cast<float>(rate), static_cast<float>(left / rtt)});
+    wanted = std::min({double{wanted_}, growth_ * rate, s.limit, s.line});
+    reserve = target_ / wanted;
+    next = std::min(wanted, target_ / price_) * std::min(1.0, left / size);
+  }
+  const double slot = size / rate;
+  store({.rtt_ns = rtt_ns,
+         .reserve = static_cast<float>(reserve),
+         .age_ns = rtt_field(s.now - priced_),
+         .preload = static_cast<float>(next / rate - 1),
+         .balance = static_cast<float>(price_),
+         .slot = static_cast<float>(slot),
+         .first = first_round_ > 0},
+        header);
+  first_round_ -= static_cast<float>(size);
+  note.put(Promised{static_cast<float>(slot), static_cast<float>(wanted), target_});
+}
+
+void ReserveFlow::write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
+  store({.rtt_ns = rtt_field(s.rtt),
+         .preload = -1,
+         .balance = static_cast<float>(price_),
+         .slot = static_cast<float>(size / std::max(rate_, 1.0))},
+        header);
+  note.put(Promised{});
+}
+
+bool ReserveFlow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
+  const bool believed = take_price(load(header), price_);
+  if (believed) priced_ = s.now - s.rtt;
+  on_ack_without_feedback(s, note);
+  return believed;
+}
+
+void ReserveFlow::on_ack_without_feedback(const FlowState& s, const PacketNote& note) {
+  const auto promised = note.get<Promised>();
+  // A slot that promised nothing is the flow's last: what a higher price has left of it goes at the
+  // rate that the flow has.
+  if (promised.rate > 0) remember(promised, life_ * seconds_of(s.rtt));
+  reprice(s);
+}
+
+// Nothing is heard: links have forgotten the flow.
+void ReserveFlow::on_timeout(const FlowState& s) {
+  cells_ = {};
+  set_rate(s, std::min(rate_, s.packet_size / seconds_of(s.smoothed_rtt)));
+}
+
+// Slots that were not used promised nothing. To be heard of again, a packet per round trip will do.
+void ReserveFlow::on_pause(const FlowState& s, Nanos idle) {
+  const double span = life_ * seconds_of(s.rtt);
+  remember({static_cast<float>(to_seconds(idle)), 0, 0}, span);
+  const double least = std::min(s.packet_size / seconds_of(s.smoothed_rtt), target_ / price_);
+  set_rate(s, std::max(promised_rate(span), least));
+}
+
+void ReserveFlow::remember(const Promised& p, double span) {
+  Cell* cell = &cells_[head_];
+  if (cell->slot > 0 && cell->slot + p.slot > span / (kCells - 1) * 1.001) {
+    head_ = (head_ + 1) % kCells;
+    cell = &cells_[head_];
+    *cell = {};
+  }
+  cell->slot += p.slot;
+  cell->rate_slot += p.slot * p.rate;
+  cell->budget_slot += p.slot * p.budget;
+}
+
+double ReserveFlow::promised_rate(double span) const {
+  double slots = 0, bytes = 0;
+  for (size_t i = 0; i < kCells && slots < span; ++i) {
+    const Cell& c = cells_[(head_ + kCells - i) % kCells];
+    if (c.slot <= 0) break;
+    const double share = std::min(1.0, (span - slots) / c.slot);
+    slots += share * c.slot;
+    bytes += share * std::min<double>(c.rate_slot, c.budget_slot / price_);
+  }
+  return slots > 0 ? bytes / slots : 0;
+}
+
+// At the newest price; before anything was answered, no more than the budget buys.
+void ReserveFlow::reprice(const FlowState& s) {
+  const double last = cells_[head_].slot;
+  set_rate(s, last > 0 ? promised_rate(std::max<double>(life_ * seconds_of(s.rtt), last))
+                       : std::min(rate_, target_ / price_));
+}
+
+// Whatever was promised, the host pays no more than it has.
+void ReserveFlow::set_rate(const FlowState& s, double wanted) {
+  const double most = std::max(committed_ + s.headroom, 0.0);
+  const double paid = std::min({wanted, most / price_, s.limit, s.line});
+  committed_ = paid * price_;
+  rate_ = std::max(paid, floor_of(s));
+}
+
+}  // namespace turnpike::fcp

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sender's law with reserve prices, fed by hand.
+#include "common/protocols/fcp/reserve_flow.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "common/protocols/fcp/protocol.h"
+
+namespace turnpike::fcp::reserve_flow_test {
+namespace {
+
+constexpr uint32_t kPacket = 1000, kSyn = 84;
+using Bytes32 = std::array<uint8_t, kHeaderSize>;
+
+/// A flow of 20 ms that its host grants 1 $/s, packet by packet.
+struct Sender {
+  ReserveFlow law{preset_values(kProtocol, false, "turnpike")};
+  FlowState state{
+      .now = 1_s, .rtt = 20_ms, .smoothed_rtt = 20_ms, .packet_size = kPacket, .headroom = 1};
+  Header last = {};
+
+  Sender() { law.set_target(Budget(1)); }
+
+  void settle() { state.headroom = 1 - law.committed(); }
+  void open(double price, Header answer = {}) {
+    Bytes32 header;
+    PacketNote note;
+    law.write_syn(state, kSyn, header.data(), note);
+    last = load(header.data());
+    state.now += state.rtt;
+    answer.price = static_cast<float>(price);
+    store(answer, header.data());
+    ASSERT_TRUE(law.on_syn_ack(state, note, header.data()));
+    settle();
+  }
+  PacketNote send() {
+    Bytes32 header;
+    PacketNote note;
+    law.write_data(state, kPacket, header.data(), note);
+    last = load(header.data());
+    return note;
+  }
+  void acknowledge(const PacketNote& note, double price) {
+    Bytes32 header;
+    store({.price = static_cast<float>(price)}, header.data());
+    ASSERT_TRUE(law.on_ack(state, note, header.data()));
+    settle();
+  }
+  [[nodiscard]] double rate() const { return bytes_per_second(law.rate(state)); }
+};
+
+TEST(ReserveFlow, SynAnnouncesTheFirstRound) {
+  Sender s;
+  s.open(1e-18);
+  EXPECT_EQ(s.last.balance, 1);
+  EXPECT_NEAR(s.last.preload * kSyn, 30 * kPacket, 0.1);
+  EXPECT_EQ(s.last.slot, 1) << "an endless flow takes a round trip for it";
+  EXPECT_NEAR(s.rate(), 30 * kPacket / 0.02, 1);
+
+  Sender brief;
+  brief.state.unsent = 5 * kPacket;
+  brief.open(1e-18);
+  EXPECT_NEAR(brief.last.preload * kSyn, 5 * kPacket, 0.1);
+  EXPECT_EQ(brief.last.slot, 10) << "a tenth of a round trip";
+  EXPECT_NEAR(brief.rate(), 10 * 5 * kPacket / 0.02, 1);
+}
+
+TEST(ReserveFlow, FirstRoundHeedsLimitWaitAndBudget) {
+  Sender limited;
+  limited.open(1e-18, {.reserve = 1e5F});
+  EXPECT_NEAR(limited.rate(), 1e5, 1);
+
+  Sender waiting;
+  waiting.open(1e-18, {.age_ns = 7'000'000});
+  EXPECT_EQ(waiting.law.first_wait(waiting.state), 7_ms);
+
+  Sender poor;  // 1 $/s at 1e-3 $/B: a packet per second
+  poor.open(1e-3);
+  EXPECT_NEAR(poor.rate(), 1000, 1e-3);
+  EXPECT_NEAR(to_seconds(poor.law.first_wait(poor.state)), 1 - 0.02, 1e-6);
+  EXPECT_NEAR(poor.law.committed(), 1, 1e-9);
+}
+
+TEST(ReserveFlow, AnnouncesWhatItPromisesToSendOneRoundTripLater) {
+  Sender s;
+  s.open(1e-7);  // 10 MB/s are what the budget buys; the first round is 1.5 MB/s
+  s.send();
+  EXPECT_NEAR(s.last.slot, kPacket / 1.5e6, 1e-9);
+  EXPECT_NEAR(s.last.reserve * 8 * 1.5e6, 1, 1e-5) << "it wants to grow eightfold at most";
+  EXPECT_NEAR((1 + s.last.preload) * 1.5e6, 10e6, 10) << "and its budget buys that much";
+  EXPECT_EQ(s.last.age_ns, 20'000'000U) << "the price is of the SYN";
+}
+
+TEST(ReserveFlow, RateIsTheAverageOfWhatWasPromised) {
+  Sender s;
+  s.open(1e-7);
+  const PacketNote note = s.send();
+  const double before = s.rate();
+  s.acknowledge(note, 1e-7);
+  // One slot of 0.67 ms among 6 ms of the SYN's promise.
+  EXPECT_GT(s.rate(), before);
+  EXPECT_LT(s.rate(), 0.3 * 10e6);
+  for (int i = 0; i < 400; ++i) s.acknowledge(s.send(), 1e-7);
+  EXPECT_NEAR(s.rate(), 10e6, 1e4);
+}
+
+TEST(ReserveFlow, NewPriceHoldsAtOnce) {
+  Sender s;
+  s.open(1e-7);
+  for (int i = 0; i < 400; ++i) s.acknowledge(s.send(), 1e-7);
+  s.acknowledge(s.send(), 4e-7);
+  EXPECT_NEAR(s.rate(), 2.5e6, 1e4);
+  EXPECT_LE(s.law.committed(), 1 + 1e-9);
+}
+
+TEST(ReserveFlow, HostWithoutHeadroomIsNotOverspent) {
+  Sender s;
+  s.open(1e-7);
+  s.state.headroom = 0;
+  const double committed = s.law.committed();
+  for (int i = 0; i < 100; ++i) {
+    const PacketNote note = s.send();
+    Bytes32 header;
+    store({.price = 1e-7F}, header.data());
+    s.law.on_ack(s.state, note, header.data());
+    EXPECT_LE(s.law.committed(), committed * (1 + 1e-9));
+  }
+}
+
+TEST(ReserveFlow, LastRoundPromisesNothing) {
+  Sender s;
+  s.state.unsent = 100 * kPacket;
+  s.open(1e-18);
+  s.state.unsent = 20 * kPacket;  // less than a round trip's 30
+  s.send();
+  EXPECT_EQ(s.last.preload, -1);
+  EXPECT_EQ(s.last.reserve, 0);
+}
+
+TEST(ReserveFlow, WantsNoMoreThanItsApplicationOrItsPort) {
+  Sender s;
+  s.state.limit = 2e6;
+  s.open(1e-18);
+  s.send();
+  EXPECT_NEAR(1 / s.last.reserve, 2e6, 10);
+  s.state.line = 1e6;
+  s.send();
+  EXPECT_NEAR(1 / s.last.reserve, 1e6, 10);
+}
+
+TEST(ReserveFlow, StarvedFlowIsHeardOfNowAndThen) {
+  Sender s;
+  s.open(1e3);  // a packet takes 1e6 s of its budget
+  EXPECT_NEAR(s.rate(), kPacket / ReserveFlow::kDeaf, 1e-6);
+  EXPECT_NEAR(s.law.committed(), 1, 1e-9) << "what is beyond the budget is not committed";
+}
+
+TEST(ReserveFlow, PauseAndTimeOutAreForgotten) {
+  Sender s;
+  s.open(1e-7);
+  for (int i = 0; i < 400; ++i) s.acknowledge(s.send(), 1e-7);
+  s.law.on_pause(s.state, 3_ms);  // half of the time that promises are averaged over
+  EXPECT_NEAR(s.rate(), 5e6, 1.5e6);
+  s.law.on_pause(s.state, 1_s);
+  EXPECT_NEAR(s.rate(), kPacket / 0.02, 1) << "a packet per round trip";
+  for (int i = 0; i < 400; ++i) s.acknowledge(s.send(), 1e-7);
+  s.law.on_timeout(s.state);
+  EXPECT_NEAR(s.rate(), kPacket / 0.02, 1);
+}
+
+TEST(ReserveFlow, NonsenseIsNotBelieved) {
+  Sender s;
+  s.open(1e-7);
+  const PacketNote note = s.send();
+  Bytes32 header;
+  store({.price = std::numeric_limits<float>::quiet_NaN()}, header.data());
+  EXPECT_FALSE(s.law.on_ack(s.state, note, header.data()));
+  EXPECT_TRUE(std::isfinite(s.rate()));
+}
+
+}  // namespace
+}  // namespace turnpike::fcp::reserve_flow_test

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/protocols/fcp/reserve_link.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "common/protocols/fcp/price_noise.h"
+#include "common/protocols/fcp/write_prices.h"
+#include "common/protocols/random.h"
+
+namespace turnpike::fcp {
+namespace {
+
+constexpr auto kRelaxed = std::memory_order_relaxed;
+
+// Binary32 and the sender's own rounding.
+constexpr double kRounding = 1.01;
+// A first round is sent in 1/kMostParts of a round trip or more.
+constexpr double kMostParts = 64;
+// B of a full packet: of the one that the link is sending, and of a flow's first one, which a flow
+// with little budget has to save for.
+constexpr double kPacket = 1500;
+// B/s, the lowest limit that a SYN is told: 0 is none.
+constexpr double kLeastLimit = 1;
+// s, beyond which no wheel reaches.
+constexpr double kLongestLife = 1000;
+// s of the link's time that may be booked: as long as a flow can be told to wait.
+constexpr double kMostBooked = 4;
+// Of the capacity, the most by which a burst's own promises are discounted.
+constexpr double kMostDiscount = 0.05;
+// Average round trips that a link's memory of prices takes to fill.
+constexpr double kYoung = 4;
+// While the book of first rounds is empty it drains by so much slower than the link carries, and by
+// so much of what the link's queue takes off the price's capacity.
+constexpr double kEase = 0.04, kBookDrain = 0.25;
+// Average round trips of capacity by which first rounds are promised before their turn.
+constexpr double kAhead = 1.0 / 32;
+
+// Single writer: no read-modify-write is needed.
+void count(std::atomic<uint64_t>& counter, uint64_t n = 1) {
+  counter.store(counter.load(kRelaxed) + n, kRelaxed);
+}
+
+Promise promise_of(double rate, double budget) {
+  return {.bucket = Knees::bucket_of(budget / rate),
+          .rate = static_cast<float>(rate),
+          .budget = static_cast<float>(budget)};
+}
+
+}  // namespace
+
+ReserveLink::ReserveLink(const ParamValues& params, unsigned shards, uint64_t seed)
+    : params_(params),
+      life_(params[kPromiseLife]),
+      growth_(params[kGrowth] * kRounding),
+      storage_(std::make_unique<Shard[]>(shards)) {
+  shards_ = {storage_.get(), shards};
+  for (unsigned i = 0; i < shards; ++i) {
+    shards_[i].average_rtt = params_[kFirstRtt];
+    shards_[i].random = SplitMix64(seed, i).next() | 1;
+  }
+}
+
+// Time passes: promises expire, and the link carries what it has booked. All that changes slowly,
+// and what the other shards have promised, is looked at once per tick of the wheel, about a
+// hundredth of a round trip.
+void ReserveLink::advance(Shard& shard, unsigned index, const LinkState& link, double usable,
+                          Nanos now) {
+  if (const double passed = to_seconds(now - shard.last); passed > 0) {
+    const double demand = shard.clearing.demand(shard.price);
+    shard.overbooking.announce(std::min(demand, link.capacity * shard.overbooked) * passed);
+    // A server that is always a little slower than the link while the book is short has the link
+    // idle often enough for its queue to empty.
+    const double booked = shard.first_rounds.booked().sum() + shard.booked_elsewhere.sum();
+    const double empty = 1 - std::min(booked / (link.capacity * shard.average_rtt), 1.0);
+    const double queue = kBookDrain * (link.capacity - usable);
+    const double carried = (link.capacity - queue) * (1 - kEase * empty) * passed;
+    shard.first_rounds.drain(carried, shard.booked_elsewhere);
+    shard.last = now;
+  }
+  shard.promises.advance(now, from_seconds(shard.average_rtt),
+                         [&](size_t bucket) { shard.changed |= uint64_t{1} << bucket; });
+  if (shard.promises.tick() != shard.refreshed) refresh(shard, index, link, now);
+}
+
+void ReserveLink::refresh(Shard& shard, unsigned index, const LinkState& link, Nanos now) {
+  publish(shard);
+  const double passed = to_seconds(now - shard.aged);
+  shard.overbooking.age(passed, shard.average_rtt);
+  shard.first_rounds.age(passed, shard.average_rtt);
+  shard.usual.pass(shard.price, passed, shard.average_rtt);
+  shard.ceiling = shard.usual.ceiling();
+  shard.aged = now;
+
+  PromiseWheel::Sums all = shard.promises.sums();
+  Shard::Published& own = shard.published;
+  own.rtt_rate.store(all.rtt_rate, kRelaxed);
+  own.rtt_sum.store(all.rtt_sum, kRelaxed);
+  own.carried.store(shard.overbooking.carried(), kRelaxed);
+  double carried = 0;
+  shard.booked_elsewhere = {};
+  for (size_t i = 0; i < shards_.size(); ++i) {
+    if (i == index) continue;
+    const Shard::Published& other = shards_[i].published;
+    for (size_t b = 0; b < Knees::kBuckets; ++b) {
+      all.rate[b] += other.rate[b].load(kRelaxed);
+      all.budget[b] += other.budget[b].load(kRelaxed);
+    }
+    all.rtt_rate += other.rtt_rate.load(kRelaxed);
+    all.rtt_sum += other.rtt_sum.load(kRelaxed);
+    carried += other.carried.load(kRelaxed);
+    shard.booked_elsewhere.whole += other.whole.load(kRelaxed);
+    shard.booked_elsewhere.part += other.part.load(kRelaxed);
+  }
+  shard.clearing.reset(all.rate, all.budget);
+  if (all.rtt_rate > 0) {
+    shard.measured = true;
+    shard.average_rtt =
+        std::clamp(all.rtt_sum / all.rtt_rate, params_[kMinWindow] / 2, params_[kMaxWindow] / 2);
+  }
+  shard.overbooked = shard.overbooking.factor(link.capacity, shard.average_rtt, carried);
+  shard.refreshed = shard.promises.tick();
+}
+
+// The buckets that have changed. The clearing price takes the difference, so that the other shards'
+// part stays.
+void ReserveLink::publish(Shard& shard) {
+  const PromiseWheel::Sums& own = shard.promises.sums();
+  for (uint64_t left = shard.changed; left != 0; left &= left - 1) {
+    const auto b = static_cast<size_t>(std::countr_zero(left));
+    std::atomic<double>&rate = shard.published.rate[b], &budget = shard.published.budget[b];
+    shard.clearing.add(b, own.rate[b] - rate.load(kRelaxed), own.budget[b] - budget.load(kRelaxed));
+    rate.store(own.rate[b], kRelaxed);
+    budget.store(own.budget[b], kRelaxed);
+  }
+  shard.changed = 0;
+}
+
+// A SYN announces its flow's first round: `bytes`, sent within 1/`parts` of a round trip. The link
+// lowers the rate limit and raises the wait that the SYN carries.
+void ReserveLink::open(Shard& shard, PricedPacket& packet, const Header& h, const LinkState& link) {
+  const double average = shard.average_rtt;
+  const double most = params_[kStartShare] * link.capacity;
+  double limit = h.reserve > 0 ? std::min<double>(h.reserve, most) : most;
+  const double asked = double{h.preload} * packet.size;
+  if (packet.admitted && asked > 0) {
+    const double bytes = std::min(asked, params_[kFirstBytes]);
+    if (asked > bytes * kRounding) count(shard.published.clipped);
+    const double parts = std::clamp<double>(h.slot, 1, kMostParts);
+    const bool whole = parts > 1;
+    const double rate = std::min(limit, parts * bytes / average);
+    if (!shard.measured) limit = rate;  // the flow's round trip may be far below the average
+    const double budget = h.balance > 0 ? h.balance : rate * shard.price;
+    const double affordable = std::min(rate, budget / shard.price);
+    const FirstRounds::Booked &own = shard.first_rounds.booked(), &others = shard.booked_elsewhere;
+    const double waiting = own.whole + others.whole;
+    const double credit = shard.first_rounds.credit(link.capacity, average);
+    const double knee = std::min(budget / rate, shard.ceiling);
+    const double counted = credit * rate, paid = counted * knee;
+    // The first data packets' promises take over one round trip later and are complete half a life
+    // after that. A packet that the flow has to save for comes later still.
+    const double latest =
+        std::max(average * (1 + life_ / 2), std::min(bytes, kPacket) / affordable);
+    if (whole) {
+      const double wait = waiting / link.capacity * 1e9;
+      wire::store_be32(packet.header + kAgeOffset,
+                       std::max(h.age_ns, static_cast<uint32_t>(std::min(wait, 4e9))));
+      if (waiting < kMostBooked * link.capacity)  // with the SYN and the FIN
+        shard.first_rounds.book_whole(bytes, credit * (bytes + 2 * packet.size), counted, paid,
+                                      std::clamp(bytes / affordable, average / parts, latest));
+    } else {
+      // Nobody can be repriced before his first ACK, and n SYNs at once, each given a share of what
+      // those before it have, would be given ln n times the capacity.
+      const double over = (own.part + others.part + waiting) / (link.capacity * average);
+      if (over > 1) limit = affordable / (over * over);
+      const double comes = std::min(bytes, affordable * average);
+      if (own.sum() + others.sum() < kMostBooked * link.capacity)
+        shard.first_rounds.book_part(comes, credit * comes);
+      promise(shard, promise_of(counted, paid), latest);
+    }
+  }
+  wire::store_f32(packet.header + kReserveOffset, static_cast<float>(std::max(limit, kLeastLimit)));
+}
+
+// Promises for the flows whose turn begins.
+void ReserveLink::begin(Shard& shard, const LinkState& link) {
+  if (!shard.first_rounds.waiting()) return;
+  const double own = shard.first_rounds.booked().whole;
+  const double part = own > 0 ? own / (own + shard.booked_elsewhere.whole) : 0;
+  const auto turn = shard.first_rounds.begin(kAhead * shard.average_rtt * link.capacity * part);
+  if (turn.bytes <= 0) return;
+  const double seconds = turn.length / turn.bytes;
+  promise(shard, promise_of(turn.demand / seconds, turn.money / seconds), seconds);
+}
+
+void ReserveLink::promise(Shard& shard, const Promise& made, double life) {
+  const auto ns = static_cast<int64_t>(std::min(life, kLongestLife) * 1e9);
+  shard.promises.add(made, shard.promises.expiry(Nanos(ns)));
+  shard.changed |= uint64_t{1} << made.bucket;
+}
+
+// A data packet announces its flow's rate one round trip from now, and how that depends on the
+// price.
+PromiseColumns::Totals ReserveLink::listen(Shard& shard, PromiseColumns& rows, Nanos now) const {
+  rows.look_back();
+  shard.history.at(now, {rows.ago.data(), rows.headers.count}, rows.headers.paid.data());
+  // A link that has just come up has too few past prices to hold a packet against them.
+  const bool young = to_seconds(now - shard.history.first()) < kYoung * shard.average_rtt;
+  const PromiseColumns::Totals totals =
+      rows.reckon({.scale = shard.promises.scale(),
+                   .life = static_cast<float>(life_),
+                   .growth = static_cast<float>(growth_),
+                   .average_rtt = static_cast<float>(shard.average_rtt),
+                   .unknown = young ? std::numeric_limits<float>::infinity()
+                                    : static_cast<float>(shard.price)});
+  shard.changed |= shard.promises.add(rows.promises());
+  shard.first_rounds.come(totals.first_bytes);
+  if (totals.clipped != 0) [[unlikely]]
+    count(shard.published.clipped, totals.clipped);
+  return totals;
+}
+
+uint64_t ReserveLink::arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+                             Nanos now) {
+  Shard& shard = shards_[index];
+  // What the queue needs to drain within a round trip or so is taken off. The packet that is being
+  // sent is none of it.
+  const double queue = std::max(link.queue - kPacket, 0.0);
+  const double drain = params_[kAlpha] * queue / (params_[kWindow] * shard.average_rtt);
+  const double usable = std::max(link.capacity - drain, params_[kFloor] * link.capacity);
+  advance(shard, index, link, usable, now);
+
+  PromiseColumns rows;  // one for each packet; a SYN's is judged but promises nothing there
+  bool usual = true;
+  uint64_t bytes = 0, unpriced_bytes = 0, opens = 0;
+  size_t unpriced = 0;
+  for (size_t k = 0; k < burst.size(); ++k) {
+    const PricedPacket& p = burst[k];
+    const uint32_t counted = p.admitted ? p.size : 0;
+    bytes += counted;
+    usual &= p.admitted;
+    if (p.header == nullptr) [[unlikely]] {
+      ++unpriced;
+      unpriced_bytes += counted;
+      rows.headers.put_nothing(k);
+      continue;
+    }
+    rows.headers.put(k, p.header, counted);
+    if (p.opens) [[unlikely]] {
+      rows.headers.sizes[k] = 0;
+      opens |= uint64_t{1} << k;
+    }
+  }
+  rows.headers.count = unpriced < burst.size() ? burst.size() : 0;
+  rows.headers.decode();
+  const PromiseColumns::Totals totals = listen(shard, rows, now);
+  if (unpriced_bytes > 0) [[unlikely]] {
+    const double life = params_[kWindow] * shard.average_rtt;  // d
+    const double rate = static_cast<double>(unpriced_bytes) / life;
+    promise(shard, {.bucket = Knees::kInelastic, .rate = static_cast<float>(rate)}, life);
+  }
+  for (uint64_t left = opens & ~totals.refused; left != 0; left &= left - 1) {
+    PricedPacket& p = burst[static_cast<size_t>(std::countr_zero(left))];
+    open(shard, p, load(p.header), link);
+  }
+  begin(shard, link);
+  publish(shard);
+  shard.overbooking.carry(static_cast<double>(bytes));
+  // Just after it has been added, a promise counts for more than on average over its slot: by half.
+  const double discount = std::min(double{totals.rate} / 2, kMostDiscount * link.capacity);
+  shard.price = std::clamp<double>(shard.clearing.price(usable * shard.overbooked + discount),
+                                   kMinPrice.count(), kMaxPrice);
+  if (params_[kNoise] != 0) [[unlikely]]
+    shard.price *= price_noise(params_, shard.random, now);
+  if (!burst.empty()) shard.history.record(now, shard.price);
+  shard.published.price.store(shard.price, kRelaxed);
+  shard.published.whole.store(shard.first_rounds.booked().whole, kRelaxed);
+  shard.published.part.store(shard.first_rounds.booked().part, kRelaxed);
+
+  rows.headers.stamp(shard.price);
+  usual &= unpriced == 0 && totals.refused == 0;
+  write_prices(rows.headers, burst, usual, totals.refused);
+  return totals.refused;
+}
+
+size_t ReserveLink::gauges(std::span<Gauge> out) const {
+  double price = 0, rate = 0, rtt_rate = 0, rtt_sum = 0, booked = 0, clipped = 0;
+  for (const Shard& s : shards_) {
+    price = std::max(price, s.published.price.load(kRelaxed));
+    for (const auto& r : s.published.rate) rate += r.load(kRelaxed);
+    rtt_rate += s.published.rtt_rate.load(kRelaxed);
+    rtt_sum += s.published.rtt_sum.load(kRelaxed);
+    booked += s.published.whole.load(kRelaxed) + s.published.part.load(kRelaxed);
+    clipped += static_cast<double>(s.published.clipped.load(kRelaxed));
+  }
+  const std::array<Gauge, 5> all{{{"price", price},
+                                  {"demand_mbps", rate * 8e-6},
+                                  {"booked_bytes", booked},
+                                  {"average_rtt_ms", rtt_rate > 0 ? 1e3 * rtt_sum / rtt_rate : 0},
+                                  {"clipped", clipped}}};
+  const size_t n = std::min(all.size(), out.size());
+  std::copy_n(all.begin(), n, out.begin());
+  return n;
+}
+
+}  // namespace turnpike::fcp

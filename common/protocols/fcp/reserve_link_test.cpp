@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The link's law with reserve prices, packet by packet against closed forms.
+#include "common/protocols/fcp/reserve_link.h"
+
+#include <array>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "common/protocols/fcp/protocol.h"
+
+namespace turnpike::fcp::reserve_link_test {
+namespace {
+
+constexpr LinkState kIdle{.capacity = 12.5e6, .queue = 0, .buffer = 1e6};  // 100 Mbit/s
+constexpr uint32_t kRtt = 100'000'000;                                     // ns
+
+ParamValues params() { return preset_values(kProtocol, true, "turnpike"); }
+
+struct Packet {
+  std::array<uint8_t, kHeaderSize> bytes{};
+  explicit Packet(const Header& h) { store(h, bytes.data()); }
+  [[nodiscard]] Header header() const { return load(bytes.data()); }
+};
+
+Header arrive(ReserveLink& link, const Header& h, uint32_t size, bool opens, Nanos now,
+              const LinkState& state = kIdle, unsigned shard = 0) {
+  Packet p(h);
+  std::array<PricedPacket, 1> burst{{{p.bytes.data(), size, opens, true}}};
+  EXPECT_EQ(link.arrive(shard, burst, state, now), 0U);
+  return p.header();
+}
+
+double gauge(const ReserveLink& link, std::string_view name) {
+  std::array<Gauge, LinkLaw::kMaxGauges> g;
+  const size_t n = link.gauges(g);
+  for (size_t i = 0; i < n; ++i)
+    if (g[i].name == name) return g[i].value;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+/// A steady flow of `budget` $/s that wants `wanted` B/s and sends 1000 B packets at `rate`. It
+/// pays what was stamped a round trip ago.
+struct SteadyFlow {
+  double rate, budget, wanted;
+  std::deque<std::pair<Nanos, double>> prices;
+  double price = budget / rate;
+
+  [[nodiscard]] Nanos gap() const { return from_seconds(1000 / rate); }
+  Header send(ReserveLink& link, Nanos now, const LinkState& state) {
+    for (; !prices.empty() && prices.front().first <= now - Nanos(kRtt); prices.pop_front())
+      price = prices.front().second;
+    const double next = std::min(wanted, budget / price);
+    const Header h = arrive(link,
+                            {.rtt_ns = kRtt,
+                             .reserve = static_cast<float>(budget / wanted),
+                             .age_ns = kRtt,
+                             .preload = static_cast<float>(next / rate - 1),
+                             .balance = static_cast<float>(price),
+                             .slot = static_cast<float>(1000 / rate)},
+                            1000, false, now, state);
+    prices.emplace_back(now, h.price);
+    return h;
+  }
+};
+
+/// Returns the last header of one that sends from 1 s to 2 s.
+Header steady(ReserveLink& link, double rate, double budget, double wanted,
+              const LinkState& state = kIdle) {
+  SteadyFlow flow{rate, budget, wanted, {}};
+  Header last;
+  for (Nanos t = 1_s; t < 2_s; t += flow.gap()) last = flow.send(link, t, state);
+  return last;
+}
+
+TEST(ReserveLink, SynIsPricedAtItsOwnKneeAndTold) {
+  ReserveLink link(params(), 1);
+  // 30 packets in a round trip of 100 ms (the first guess), 1 $/s.
+  const Header h =
+      arrive(link, {.preload = 30'000.0F / 84, .balance = 1, .slot = 1}, 84, true, 1_s);
+  EXPECT_FLOAT_EQ(h.price, static_cast<float>(kMinPrice.count())) << "300 kB/s of 12.5 MB/s";
+  EXPECT_FLOAT_EQ(h.reserve, 300e3) << "what the link reckons with, until it knows a round trip";
+  EXPECT_EQ(h.age_ns, 0U) << "nothing is booked";
+  ReserveLink known(params(), 1);
+  steady(known, 1e6, 1, 1e6);
+  const Header later =
+      arrive(known, {.preload = 30'000.0F / 84, .balance = 1, .slot = 1}, 84, true, 2_s);
+  EXPECT_FLOAT_EQ(later.reserve, 12.5e6 / 4) << "the first round's rate limit";
+}
+
+TEST(ReserveLink, FirstRoundsThatEndTheirFlowsAreServedInTurn) {
+  ReserveLink link(params(), 1);
+  for (int i = 0; i < 5; ++i) {
+    const Header h =
+        arrive(link, {.preload = 30'000.0F / 84, .balance = 1, .slot = 10}, 84, true, 1_s);
+    EXPECT_NEAR(h.age_ns, i * (30'000 + 168) / 12.5e6 * 1e9, 1e3) << i;
+  }
+  EXPECT_NEAR(gauge(link, "booked_bytes"), 5 * 30'168, 1);
+  // The less is booked, the slower the book drains, by up to 4 %.
+  arrive(link, {.rtt_ns = kRtt, .preload = -1, .balance = 1e-18F}, 84, false, 1_s + 10_ms);
+  EXPECT_NEAR(gauge(link, "booked_bytes"), 5 * 30'168 - 0.965 * 125'000, 0.005 * 125'000);
+}
+
+// The demand is that of the flows whose turn it is: a crowd raises no price as long as they wait.
+TEST(ReserveLink, FirstRoundsThatWaitAskForNoMoreThanTheLinkCarries) {
+  ReserveLink link(params(), 1);
+  double most = 0;
+  for (int i = 0; i < 1000; ++i) {
+    arrive(link, {.preload = 30'000.0F / 84, .balance = 1, .slot = 10}, 84, true, 1_s + 100_us * i);
+    most = std::max(most, gauge(link, "demand_mbps"));
+  }
+  EXPECT_GT(most, 90);
+  EXPECT_LT(most, 100 * (1 + 0.5)) << "a tick of the wheel and what is promised ahead";
+}
+
+// Announcements of flows that never come are believed less and less.
+TEST(ReserveLink, SynsWithoutFlowsLoseTheirCredit) {
+  ReserveLink link(params(), 1);
+  steady(link, 6e6, 1, 6e6);
+  const Header syn{.preload = 30'000.0F / 84, .balance = 1, .slot = 10};
+  const auto booked_by = [&](Nanos t) {
+    const double before = gauge(link, "booked_bytes");
+    arrive(link, syn, 84, true, t);
+    return gauge(link, "booked_bytes") - before;
+  };
+  EXPECT_NEAR(booked_by(2_s), 30'168, 500);
+  for (int i = 1; i < 1000; ++i) booked_by(2_s + 10_ms * i);  // a quarter of the link
+  EXPECT_LT(booked_by(12_s), 0.1 * 30'168);
+}
+
+TEST(ReserveLink, PriceOfASteadyFlowIsBudgetByCapacity) {
+  ReserveLink link(params(), 1);
+  const Header last = steady(link, 12.5e6, 1, 8 * 12.5e6);
+  EXPECT_NEAR(last.price * 12.5e6, 1, 0.01);
+}
+
+TEST(ReserveLink, FlowThatWantsLittleCostsNothing) {
+  ReserveLink link(params(), 1);
+  const Header last = steady(link, 6e6, 1, 6e6);
+  EXPECT_FLOAT_EQ(last.price, static_cast<float>(kMinPrice.count()));
+  EXPECT_NEAR(gauge(link, "demand_mbps"), 48, 0.5);
+}
+
+TEST(ReserveLink, QueueTakesCapacityFromDemand) {
+  ReserveLink link(params(), 1);
+  LinkState busy = kIdle;
+  busy.queue = 0.125e6;  // a tenth of a round trip: drained within one
+  const Header last = steady(link, 12.5e6, 1, 8 * 12.5e6, busy);
+  EXPECT_NEAR(last.price * 0.9 * 12.5e6, 1, 0.01);
+}
+
+TEST(ReserveLink, TrafficWithoutAPriceIsDemandThatNoPriceLowers) {
+  ReserveLink link(params(), 1);
+  Header last;
+  SteadyFlow flow{7.5e6, 1, 60e6, {}};
+  for (int i = 0; i < 12'500; ++i) {  // one packet in 80 us: two of five have no price
+    const Nanos t = 1_s + 80_us * i;
+    std::array<PricedPacket, 1> plain{{{nullptr, 1000, false, true}}};
+    if (i % 5 < 2)
+      link.arrive(0, plain, kIdle, t);
+    else
+      last = flow.send(link, t, kIdle);
+  }
+  EXPECT_NEAR(last.price * 7.5e6, 1, 0.03);
+}
+
+TEST(ReserveLink, UnknownPastIsWorthTodaysPrice) {
+  ReserveLink link(params(), 1);
+  const Header before = steady(link, 12.5e6, 1, 8 * 12.5e6);
+  const Header lie =
+      arrive(link, {.rtt_ns = 0xffffffffU, .age_ns = 0xffffffffU, .preload = 0, .balance = 1e12F},
+             72, false, 2_s);
+  EXPECT_NEAR(lie.price / before.price, 1, 0.01);
+}
+
+TEST(ReserveLink, OnePacketAsksForNoMoreThanItsGrowth) {
+  for (const float preload : {7.0F, 1e4F, 1e20F}) {
+    for (const float reserve : {0.0F, 1e-18F, 1e-9F, 1e12F}) {
+      for (const float slot : {0.0F, 1e-9F, 0.01F, 1e12F}) {
+        ReserveLink link(params(), 1);
+        steady(link, 6e6, 1, 6e6);
+        const double honest = gauge(link, "demand_mbps");
+        arrive(link,
+               {.rtt_ns = kRtt,
+                .reserve = reserve,
+                .preload = preload,
+                .balance = 1e12F,
+                .slot = slot},
+               1500, false, 2_s);
+        // Rate x life is 8 packets, however short the life: a tick is 100 ms/128 at least.
+        EXPECT_LE((gauge(link, "demand_mbps") - honest) / 8 * 1e6 * 0.1 / 128, 8.1 * 1500)
+            << preload << " " << reserve << " " << slot;
+        EXPECT_EQ(gauge(link, "clipped"), preload > 7.1F ? 1 : 0);
+      }
+    }
+  }
+}
+
+TEST(ReserveLink, LcoresAgreeOnOnePrice) {
+  ReserveLink one(params(), 1), four(params(), 4);
+  Header alone, shared;
+  unsigned shard = 0;
+  for (Nanos t = 1_s; t < 2_s; t += 80_us) {
+    const Header h{
+        .rtt_ns = kRtt, .reserve = 1e-8F, .age_ns = kRtt, .balance = 8e-8F, .slot = 80e-6F};
+    alone = arrive(one, h, 1000, false, t);
+    shared = arrive(four, h, 1000, false, t, kIdle, shard++ % 4);
+  }
+  EXPECT_NEAR(shared.price / alone.price, 1, 0.03) << "others are read once per tick";
+}
+
+TEST(ReserveLink, NonsenseIsRefusedBeforeItIsCounted) {
+  ReserveLink link(params(), 1);
+  Packet p({.rtt_ns = kRtt, .preload = std::numeric_limits<float>::quiet_NaN()});
+  std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
+  EXPECT_EQ(link.arrive(0, burst, kIdle, 1_s), 1U);
+  EXPECT_EQ(gauge(link, "demand_mbps"), 0);
+}
+
+}  // namespace
+}  // namespace turnpike::fcp::reserve_link_test

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Judges FCP's presets: plays the study's cases in the lab under each, with several seeds, and holds their figures (see
+# figures.py) against bounds. Prints a table, writes study.json and study.csv. Exit code 1 if the preset that is judged,
+# the last one of --preset, breaks a bound or a run of it fails.
+# Usage: study.py [--quick | --full] [--preset paper,turnpike] [--case PATTERN]... (--help has the rest)
+import argparse
+import pathlib
+import shutil
+import sys
+import time
+
+import load_grid
+import plots
+import results
+import schemes
+import weaknesses
+from case import chosen
+from play import ROOT, Options, play_all
+
+
+def arguments():
+    p = argparse.ArgumentParser(description="Judge FCP's presets by the cases of the study.")
+    size = p.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="2 seeds, short runs, a few cases: about a minute")
+    size.add_argument("--full", action="store_true", help="the whole load grid, about a million packets a run: hours")
+    p.add_argument("--preset", default="paper,turnpike", help="presets, the last of which is judged (%(default)s)")
+    p.add_argument("--case", action="append", default=[], metavar="PATTERN",
+                   help="cases whose names match (shell pattern or a part of the name), of any size; may be repeated")
+    p.add_argument("--seeds", type=int, default=0, help="seeds 1 to N (default 8; 2 with --quick)")
+    p.add_argument("--set", action="append", default=[], dest="settings", metavar="PATH=VALUE", help="for all runs")
+    p.add_argument("--turnpike", default=str(ROOT / "build/lab/turnpike"), metavar="PATH", help="(%(default)s)")
+    p.add_argument("--out", default="out/control", type=pathlib.Path, help="folder for results (%(default)s)")
+    p.add_argument("--jobs", type=int, default=2, help="processes at a time (%(default)s)")
+    p.add_argument("--keep", action="store_true", help="keep each run's folder, with its report")
+    p.add_argument("--plots", type=pathlib.Path, metavar="DIR",
+                   help="draw some cases over time into DIR, presets beside each other, and play nothing else")
+    p.add_argument("--schemes", action="store_true",
+                   help="set the presets beside RCP, QCP, XCP, QFCP and TCP, and play nothing else")
+    p.add_argument("--list", action="store_true", help="name the cases and play nothing")
+    return p.parse_args()
+
+
+def main():
+    a = arguments()
+    level = "quick" if a.quick else "full" if a.full else "default"
+    cases = chosen(weaknesses.cases() + load_grid.cases(level), level, a.case)
+    if a.list:
+        print("\n".join(f"{c.name:<36} {c.level:<8} {c.file}" for c in cases))
+        return 0
+    if not cases:
+        print("study: no case matches", file=sys.stderr)
+        return 2
+    a.out.mkdir(parents=True, exist_ok=True)
+    presets = a.preset.split(",")
+    seeds = a.seeds or (2 if a.quick else 8)
+    # A copy, so that all runs are of one program, whatever is built meanwhile.
+    program = shutil.copy2(a.turnpike, a.out / "turnpike")
+    options = Options(str(program), a.out, a.settings, quick=a.quick, jobs=a.jobs, keep=a.keep)
+    if a.plots:
+        plots.draw(cases, presets, options, a.plots)
+        return 0
+    if a.schemes:
+        schemes.compare(presets, level, seeds, options, a.out)
+        return 0
+    began = time.monotonic()
+
+    def progress(run):
+        print(f"{time.monotonic() - began:7.1f} s  {run.case.name} {run.preset} {run.seed}  {run.error}",
+              file=sys.stderr, flush=True)
+
+    runs = play_all(cases, presets, seeds, options, progress)
+    rows = results.rows_of(runs)
+    results.write(a.out, rows, runs)
+    print(results.text(rows))
+    if failed := results.failures(runs):
+        print("\nRuns that failed:", *failed, sep="\n  ")
+    broken = results.broken(rows, presets[-1])
+    print(f"\n{len(cases)} cases, {len(runs)} runs, {time.monotonic() - began:.0f} s; {a.out}/study.json and study.csv")
+    if broken:
+        print(f"\n{presets[-1]} breaks {len(broken)} bounds:", *broken, sep="\n  ")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
