@@ -10,15 +10,11 @@
 
 namespace turnpike {
 
-/// Asked before each poll, by the thread alone; anybody reads the totals. A router leaves out what
-/// it missed: it saw no packets then, and its laws must not take that for silence, or an FCP link
-/// would find its window empty and all but give its capacity away.
+/// Asked before each poll, by the thread alone; anybody reads the totals.
 class alignas(64) Stalls {
  public:
-  /// Longer than any turn of a scheduler among a few processes. Packets that come in such turns are
-  /// waiting when the thread runs again: to leave that time out and count them would make every
-  /// rate look higher than it is.
-  static constexpr Nanos kLeast = 8_ms;
+  /// Long against a nap and against a poll with a full burst from every port.
+  static constexpr Nanos kLeast = 1_ms;
 
   /// Time since the last call where that was a stall; zero as a rule.
   Nanos missed(Nanos now) {

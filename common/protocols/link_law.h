@@ -68,6 +68,10 @@ class LinkLaw {
   /// law's own protocol is marked by writing its header, if it is marked at all.
   [[nodiscard]] virtual bool judges() const { return false; }
 
+  /// Whether the law tells by itself that nobody ran for a while. Of others' time the caller leaves
+  /// out what it missed: it saw no packets then, which is no silence.
+  [[nodiscard]] virtual bool knows_stalls() const { return false; }
+
   /// How many queues there are before the link, from 1 to kMaxClasses; each has the whole buffer. A
   /// port that sends at line rate has but its one.
   [[nodiscard]] virtual unsigned classes() const { return 1; }

@@ -7,14 +7,15 @@
 
 namespace turnpike::router {
 
-LinkDrain::LinkDrain(EgressLink& link, const Lane& lane, PortSender& sender, Nanos slack)
-    : link_(link),
-      lane_(lane),
-      sender_(sender),
+LinkDrain::LinkDrain(const Lane& lane, unsigned link, Nanos slack)
+    : lane_(lane),
+      index_(link),
+      link_(*egress().link),
+      sender_(*egress().sender),
       slack_(slack),
-      nanos_per_byte_(1e9 / link.capacity) {
-  for (unsigned c = 0; c < link.classes; ++c)
-    for (const auto& ring : link.hand_off)
+      nanos_per_byte_(1e9 / link_.capacity) {
+  for (unsigned c = 0; c < link_.classes; ++c)
+    for (const auto& ring : link_.hand_off)
       if (ring) sources_.push_back({.ring = ring.get(), .queue_class = c, .head = {}});
   read_weights();
 }
@@ -100,19 +101,20 @@ void LinkDrain::take_from_class(const Queued& q) {
 
 void LinkDrain::send(std::span<const Queued> batch, Nanos now) {
   moved_ = true;
-  if (link_.departs) price_departure(link_, lane_, batch, now);
+  if (link_.departs) price_departure(egress(), lane_.index, batch, now);
   for (const Queued& q : batch) sender_.append(q.mbuf, q.size, now);
   sender_.flush(now);
 }
 
 Nanos LinkDrain::update(Nanos now) {
   if (!link_.law) return kNever;
-  if (lane_.law_time(now) >= next_update_) {
+  const Egress& self = egress();
+  if (self.law_time(now) >= next_update_) {
     const LinkState state = state_of(link_, static_cast<double>(link_.queued()));
-    next_update_ = link_.law->update(state, lane_.law_time(now));
+    next_update_ = link_.law->update(state, self.law_time(now));
     read_weights();
   }
-  return next_update_ == kNever ? kNever : next_update_ + lane_.missed;
+  return next_update_ == kNever ? kNever : next_update_ + self.missed;
 }
 
 void LinkDrain::discard(DropReason why) {

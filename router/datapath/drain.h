@@ -22,8 +22,8 @@ class alignas(64) LinkDrain {
   /// Time between tries to send to a port that did not take everything.
   static constexpr Nanos kPortRetry{10'000};
 
-  /// The lane is the owner's.
-  LinkDrain(EgressLink& link, const Lane& lane, PortSender& sender, Nanos slack);
+  /// The lane is the owner's, which has a queue at the link's port.
+  LinkDrain(const Lane& lane, unsigned link, Nanos slack);
 
   /// Sends what is due; returns when the next packet is, kNever while the queue is empty.
   Nanos poll(Nanos now);
@@ -74,8 +74,12 @@ class alignas(64) LinkDrain {
     return std::max({fraction_ > 0 ? free_ + 1_ns : free_, q.time, now - slack_});
   }
 
-  EgressLink& link_;
+  // Where egresses lie is only known once the lane has them all.
+  [[nodiscard]] const Egress& egress() const { return lane_.egress[index_]; }
+
   const Lane& lane_;
+  unsigned index_;
+  EgressLink& link_;
   PortSender& sender_;
   Nanos slack_;
   double nanos_per_byte_;

@@ -23,6 +23,7 @@ EgressLink::EgressLink(const config::Link& link, size_t direction, unsigned work
     rewritten = law->rewritten();
     departs = law->departs();
     judges = law->judges();
+    knows_stalls = law->knows_stalls();
     classes = std::clamp(law->classes(), 1U, kMaxClasses);
   }
 }

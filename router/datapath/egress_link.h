@@ -67,6 +67,7 @@ struct EgressLink {
   LinkLaw::Rewritten rewritten;
   bool departs = false;                            // the law wants to know what leaves the queue
   bool judges = false;                             // the law drops and marks
+  bool knows_stalls = false;                       // the law leaves out what nobody ran in
   unsigned classes = 1;                            // queues that the law divides packets into
   std::unique_ptr<LinkLaw> law;                    // null: plain first in, first out
   std::vector<LinkShard> shards;                   // by worker

@@ -29,11 +29,6 @@ struct Lane {
   rte_mempool* pool = nullptr;
   WorkerCounters* counters = nullptr;
   TokenBucket errors;  // rate of ICMP errors, RFC 1812 4.3.2.8
-  Nanos missed{0};     // time in which this worker did not run
-
-  /// What the laws take for now: no packet was seen in the time missed, so it does not count as
-  /// time without packets.
-  [[nodiscard]] Nanos law_time(Nanos now) const { return now - missed; }
 
   LinkShard& shard(unsigned link) { return *egress[link].shard; }
 

@@ -220,20 +220,26 @@ LinkState state_of(const EgressLink& link, double queue) {
 void price(Burst& burst, LinkGroup& group, Lane& lane) {
   Egress& egress = lane.egress[group.link];
   EgressLink& link = *egress.link;
-  const LinkState state = state_of(link, egress.backlog(burst.now));
+  LinkState state = state_of(link, egress.backlog(burst.now));
   group.backlog = state.queue;
+  if (egress.owed > 0_ns && link.drain == config::Drain::kShaped) [[unlikely]]
+    state.buffer += egress.not_carried();
   if (!link.law) {
     group.bytes = admit_plain(burst, group.members, state);
     egress.shard->offered_bytes.add(group.bytes);
+    if (egress.owed > 0_ns) [[unlikely]]
+      egress.make_up(group.bytes);
     return;
   }
   Priced priced(burst, group, link);
   egress.shard->offered_bytes.add(group.bytes);
+  if (egress.owed > 0_ns) [[unlikely]]
+    egress.make_up(group.bytes);
   if (link.classes > 1 || static_cast<double>(group.bytes) > state.buffer - state.queue)
     admit(burst, group, link, priced, state);
 
   const std::span<PricedPacket> packets(priced.packets.data(), priced.count);
-  const Nanos now = lane.law_time(burst.now);
+  const Nanos now = egress.law_time(burst.now);
   const uint64_t refused = link.law->arrive(lane.index, packets, state, now);
   if (refused != 0) [[unlikely]]
     refuse(burst, group.members, priced, refused);
@@ -244,8 +250,9 @@ void price(Burst& burst, LinkGroup& group, Lane& lane) {
   egress.shard->stamped.add(priced.mend_all(link.rewritten));
 }
 
-void price_departure(EgressLink& link, const Lane& lane, std::span<const Queued> packets,
+void price_departure(const Egress& egress, unsigned worker, std::span<const Queued> packets,
                      Nanos now) {
+  EgressLink& link = *egress.link;
   std::array<PricedPacket, kBurst> priced;
   std::array<uint32_t, kBurst> before;
   for (size_t k = 0; k < packets.size(); ++k) {
@@ -257,7 +264,7 @@ void price_departure(EgressLink& link, const Lane& lane, std::span<const Queued>
     before[k] = sum_of(priced[k].header, link.rewritten);
   }
   const LinkState state = state_of(link, static_cast<double>(link.queued()));
-  link.law->depart(lane.index, std::span(priced.data(), packets.size()), state, lane.law_time(now));
+  link.law->depart(worker, std::span(priced.data(), packets.size()), state, egress.law_time(now));
   for (size_t k = 0; k < packets.size(); ++k)
     if (priced[k].header != nullptr)
       mend(priced[k].header, before[k], sum_of(priced[k].header, link.rewritten));

@@ -21,7 +21,7 @@ struct LinkGroup {
 void price(Burst& burst, LinkGroup& group, Lane& lane);
 
 /// Runs the law's departure hook on packets that leave the link's queue now.
-void price_departure(EgressLink& link, const Lane& lane, std::span<const Queued> packets,
+void price_departure(const Egress& egress, unsigned worker, std::span<const Queued> packets,
                      Nanos now);
 
 /// What a law may know of its link while `queue` bytes wait.

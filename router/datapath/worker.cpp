@@ -28,7 +28,7 @@ Worker::Worker(const Parts& parts) : tables_(*parts.tables) {
                             .hand_off = link.hand_off[parts.index].get()});
     shared_ = shared_ || (link.law && link.shards.size() > 1);
     if (port != nullptr) inputs_.push_back({l, port});
-    if (link.owner == parts.index) drains_.emplace_back(link, lane_, *senders_.back(), parts.slack);
+    if (link.owner == parts.index) drains_.emplace_back(lane_, l, parts.slack);
   }
 }
 
@@ -50,14 +50,27 @@ Nanos Worker::poll(Nanos now) {
     answer(burst_, lane_);
     send_on(burst_, lane_);
     lane_.sweep(burst_);
+    // What came during a stall finds the room that the link would have made by now.
+    if (behind_) [[unlikely]]
+      next = std::min(next, drain(now));
   }
+  if (behind_) [[unlikely]]
+    settle();
   return std::min(next, drain(now));
 }
 
 void Worker::missed(Nanos since, Nanos now) {
-  lane_.missed += now - since;
+  for (Egress& e : lane_.egress) e.stall(now - since);
   stall_ = since;
   for (Input& in : inputs_) in.behind = true;
+  behind_ = !inputs_.empty();
+}
+
+// All that came during the stall is in when no input has more of it.
+void Worker::settle() {
+  behind_ = std::ranges::any_of(inputs_, &Input::behind);
+  if (behind_) return;
+  for (Egress& e : lane_.egress) e.owed = Nanos(0);
 }
 
 void Worker::keep_house(Nanos now) {
@@ -66,7 +79,7 @@ void Worker::keep_house(Nanos now) {
   for (Egress& e : lane_.egress) {
     if (!e.link->law) continue;
     const LinkState state = state_of(*e.link, e.backlog(now));
-    e.link->law->arrive(lane_.index, {}, state, lane_.law_time(now));
+    e.link->law->arrive(lane_.index, {}, state, e.law_time(now));
   }
 }
 

@@ -60,6 +60,7 @@ class alignas(64) Worker {
  private:
   void keep_house(Nanos now);
   Nanos drain(Nanos now);
+  void settle();
 
   const std::atomic<const Tables*>& tables_;
   Lane lane_;
@@ -67,7 +68,8 @@ class alignas(64) Worker {
   std::vector<std::unique_ptr<PortSender>> senders_;  // by link; null: no queue there
   std::vector<LinkDrain> drains_;                     // links this worker owns
   Nanos next_update_{0};
-  Nanos stall_{0};  // when the last one began
+  Nanos stall_{0};       // when the last one began
+  bool behind_ = false;  // there is an input that is
   unsigned polls_ = 0;
   bool shared_ = false;  // others send to this worker's links, too
   Nanos kept_{0};        // house, the last time

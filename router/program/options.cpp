@@ -16,7 +16,7 @@ tl::expected<Options, int> parse_options(int argc, char** argv) {
       o, [&o](CLI::App& app) {
         add_time(
             app, "--slack", [&o](Nanos t) { o.slack = t; },
-            "link time that a late poll may catch up on (default: 20ms)");
+            "link time that a late poll may catch up on (default: 64ms)");
         app.add_option("--log-level", o.log_level,
                        "least level logged: " + std::string(metrics::kLogLevels));
       });

@@ -11,7 +11,7 @@
 namespace turnpike::router {
 
 struct Options : CommandLine {
-  Nanos slack = 20_ms;  // link time that a late poll may catch up on
+  Nanos slack = 64_ms;  // link time that a late poll may catch up on
   std::string log_level = "info";
 };
 

@@ -222,15 +222,8 @@ PromiseColumns::Totals ReserveLink::listen(Shard& shard, PromiseColumns& rows, N
 }
 
 uint64_t ReserveLink::arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
-                             Nanos now) {
+                             Nanos clock_now) {
   Shard& shard = shards_[index];
-  // What the queue needs to drain within a round trip or so is taken off. The packet that is being
-  // sent is none of it.
-  const double queue = std::max(link.queue - kPacket, 0.0);
-  const double drain = params_[kAlpha] * queue / (params_[kWindow] * shard.average_rtt);
-  const double usable = std::max(link.capacity - drain, params_[kFloor] * link.capacity);
-  advance(shard, index, link, usable, now);
-
   PromiseColumns rows;  // one for each packet; a SYN's is judged but promises nothing there
   bool usual = true;
   uint64_t bytes = 0, unpriced_bytes = 0, opens = 0;
@@ -252,13 +245,24 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<PricedPacket> burst, cons
       opens |= uint64_t{1} << k;
     }
   }
+  const Nanos now = bytes > 0 ? shard.clock.arrive(clock_now, static_cast<double>(bytes))
+                              : shard.clock.at(clock_now);
+  // What the queue needs to drain within a round trip or so is taken off. The packet that is being
+  // sent is none of it.
+  const double queue = std::max(link.queue - kPacket, 0.0);
+  const double drain = params_[kAlpha] * queue / (params_[kWindow] * shard.average_rtt);
+  const double usable = std::max(link.capacity - drain, params_[kFloor] * link.capacity);
+  advance(shard, index, link, usable, now);
+
   rows.headers.count = unpriced < burst.size() ? burst.size() : 0;
   rows.headers.decode();
   const PromiseColumns::Totals totals = listen(shard, rows, now);
+  const double life = life_ * shard.average_rtt;
+  if (bytes > 0) shard.clock.expect(std::min(static_cast<double>(bytes), totals.rate * life), life);
   if (unpriced_bytes > 0) [[unlikely]] {
-    const double life = params_[kWindow] * shard.average_rtt;  // d
-    const double rate = static_cast<double>(unpriced_bytes) / life;
-    promise(shard, {.bucket = Knees::kInelastic, .rate = static_cast<float>(rate)}, life);
+    const double window = params_[kWindow] * shard.average_rtt;  // d
+    const double rate = static_cast<double>(unpriced_bytes) / window;
+    promise(shard, {.bucket = Knees::kInelastic, .rate = static_cast<float>(rate)}, window);
   }
   for (uint64_t left = opens & ~totals.refused; left != 0; left &= left - 1) {
     PricedPacket& p = burst[static_cast<size_t>(std::countr_zero(left))];

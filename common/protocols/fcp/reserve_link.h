@@ -12,6 +12,7 @@
 #include "common/protocols/fcp/clearing_price.h"
 #include "common/protocols/fcp/first_rounds.h"
 #include "common/protocols/fcp/header.h"
+#include "common/protocols/fcp/law_clock.h"
 #include "common/protocols/fcp/overbooking.h"
 #include "common/protocols/fcp/params.h"
 #include "common/protocols/fcp/promise_columns.h"
@@ -46,6 +47,7 @@ class ReserveLink final : public LinkLaw {
   uint64_t arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
                   Nanos now) override;
   size_t gauges(std::span<Gauge> out) const override;
+  [[nodiscard]] bool knows_stalls() const override { return true; }
   [[nodiscard]] Rewritten rewritten() const override {
     static_assert(kReserveOffset == kPriceOffset + 4 && kAgeOffset == kReserveOffset + 4);
     return {kPriceOffset, kAgeOffset + sizeof(uint32_t)};
@@ -55,6 +57,7 @@ class ReserveLink final : public LinkLaw {
   // What one lcore keeps, and on lines of its own what the others read.
   // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): it wastes one line
   struct alignas(64) Shard {
+    LawClock clock;
     PromiseWheel promises;
     ClearingPrice clearing;  // of all shards' promises; the others' as of `refreshed`
     TimeSeries<> history;    // of the price

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The demo as two processes, a router and a sender, on a machine that takes the CPU away from
+// either: what of the shares, of the link and of the packets is left.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "common/config/load.h"
+#include "common/dpdk/ring_queue.h"
+#include "common/dpdk/test_eal.h"
+#include "common/program/attachment.h"
+#include "common/program/stalls.h"
+#include "router/router.h"
+#include "sender/sender.h"
+#include "sender/sizing.h"
+
+namespace turnpike::lab {
+namespace {
+
+// Under sanitizers a packet takes a hundred times as long.
+#ifdef TURNPIKE_INSTRUMENTED
+constexpr std::array kRates{"20 Mbps"};
+#else
+constexpr std::array kRates{"100 Mbps", "1 Gbps"};
+#endif
+constexpr size_t kBottleneck = 3;
+constexpr Nanos kPoll = 20_us;        // as often as a program that naps polls
+constexpr Nanos kSlack = 64_ms;        // the router's default
+constexpr uint32_t kPortSlots = 2047;  // packets: of memif's rings
+
+std::string demo(const std::string& rate) {
+  return "run: { duration: 8 s, seed: 1 }\n"
+         "hosts: { alice: { budget: 1 $/s }, bob: { budget: 1 $/s }, carol: { budget: 2 $/s },"
+         " server: {} }\n"
+         "routers: { gate: {} }\n"
+         "links:\n"
+         "  alice-gate: { ends: [alice, gate], rate: 10 Gbps, delay: 2 ms, attach: memif }\n"
+         "  bob-gate: { ends: [bob, gate], rate: 10 Gbps, delay: 2 ms, attach: memif }\n"
+         "  carol-gate: { ends: [carol, gate], rate: 10 Gbps, delay: 2 ms, attach: memif }\n"
+         "  bottleneck: { ends: [gate, server], rate: " +
+         rate +
+         ", delay: 8 ms, buffer: 1 BDP, law: fcp, attach: memif }\n"
+         "traffic:\n  flows:\n"
+         "    alice: { from: alice, to: server, start: 0 s }\n"
+         "    bob: { from: bob, to: server, start: 1 s, stop: 6 s }\n"
+         "    carol: { from: carol, to: server, start: 2 s }\n";
+}
+
+class Ignore final : public sender::OutcomeSink {
+  void flow_ended(const sender::FlowOutcome&) override {}
+};
+
+/// Who is kept from running, for how long, how often.
+struct Hold {
+  const char* who;  // "router", "sender", "both"
+  Nanos time, period;
+
+  [[nodiscard]] bool router() const { return std::string_view(who) != "sender"; }
+  [[nodiscard]] bool sender() const { return std::string_view(who) != "router"; }
+  /// Once in each period, at a moment that depends on which one it is.
+  [[nodiscard]] bool at(Nanos now) const {
+    if (time == 0_ns) return false;
+    const int64_t n = now.count() / period.count();
+    const double where = std::fmod(static_cast<double>(n + 1) * 0.6180339887, 1);
+    const auto start = static_cast<int64_t>(where * static_cast<double>((period - time).count()));
+    const int64_t in = now.count() % period.count() - start;
+    return in >= 0 && in < time.count();
+  }
+};
+
+/// The router's worker and the sender, each polled as its program polls it, on one virtual clock.
+class StallsTest : public ::testing::TestWithParam<std::tuple<const char*, Hold>> {
+ protected:
+  void SetUp() override {
+    auto loaded = config::load_text(demo(std::get<0>(GetParam())), "demo");
+    ASSERT_TRUE(loaded) << loaded.error().front().text();
+    topology_ = std::move(*loaded);
+    const std::vector<uint32_t> hosts{0, 1, 2, 3};
+    const size_t buffers = sender::size_of(topology_, hosts).buffers;
+    auto pool = Pool::create("stalls", {.mbufs = static_cast<uint32_t>(buffers)});
+    ASSERT_TRUE(pool) << pool.error();
+    pool_ = std::make_unique<Pool>(std::move(*pool));
+
+    std::vector<std::vector<QueuePair*>> ports;
+    std::vector<sender::Plug> plugs(hosts.size());
+    for (const size_t l : topology_.routers[0].links) {
+      const config::Link& link = topology_.links[l];
+      auto cable = RingCable::create("stalls", kPortSlots);
+      ASSERT_TRUE(cable) << cable.error();
+      cables_.push_back(std::make_unique<RingCable>(std::move(*cable)));
+      ports.push_back({&cables_.back()->end(0)});
+      const size_t end = 1 - link.end_at(topology_.routers[0].name);
+      wires_.push_back(wire_at(cables_.back()->end(1), link, end, true, buffers));
+      for (uint32_t h = 0; h < hosts.size(); ++h)
+        if (topology_.hosts[h].name == link.ends[end].node) plugs[h] = {h, wires_.back().get()};
+    }
+    auto router = router::Router::make(topology_, 0, ports, {{pool_->get()}}, {.slack = kSlack});
+    ASSERT_TRUE(router) << router.error();
+    router_ = std::move(*router);
+    auto sender = sender::Sender::make(
+        topology_,
+        {.plugs = plugs, .pool = pool_->get(), .outcomes = &ignore_, .seed = 1, .tick_shift = 8});
+    ASSERT_TRUE(sender) << sender.error();
+    sender_ = std::move(*sender);
+  }
+  void TearDown() override {
+    if (sender_) sender_->abandon(now_);
+    if (router_) router_->worker(0).discard();
+  }
+
+  void run_until(Nanos end) {
+    const Hold& hold = std::get<1>(GetParam());
+    for (; now_ < end; now_ += kPoll) {
+      const bool held = hold.at(now_);
+      if (held) held_ += kPoll;
+      if (!held || !hold.router()) {
+        router::Worker& worker = router_->worker(0);
+        if (const Nanos missed = router_stalls_.missed(now_); missed > 0_ns)
+          worker.missed(now_ - missed, now_);
+        worker.poll(now_);
+      }
+      if (!held || !hold.sender()) {
+        if (sender_stalls_.missed(now_) > 0_ns) sender_->stalled(now_);
+        sender_->poll(now_);
+      }
+    }
+  }
+  std::map<std::string, double> acknowledged() {
+    std::map<std::string, double> bytes;
+    for (const auto& host : sender_->hosts())
+      bytes[topology_.hosts[host->index()].name] =
+          static_cast<double>(host->totals().acked_bytes.read());
+    return bytes;
+  }
+
+  struct Found {
+    double worst = 0;  // of shares, relative
+    double used = 0;   // s of the link's time
+    double held = 0;   // s
+  };
+  Found found(Nanos from, Nanos to, const std::map<std::string, double>& weights) {
+    run_until(from);
+    auto before = acknowledged();
+    const Nanos held = held_;
+    run_until(to);
+    auto bytes = acknowledged();
+    double all = 0, weight = 0;
+    for (const auto& [name, w] : weights) {
+      all += bytes[name] -= before[name];
+      weight += w;
+    }
+    Found f;
+    for (const auto& [name, w] : weights)
+      f.worst = std::max(f.worst, std::fabs(bytes[name] / all / (w / weight) - 1));
+    const double rate = bytes_per_second(router_->snapshot().links[kBottleneck].rate);
+    f.used = all / rate;
+    f.held = to_seconds(held_ - held);
+    return f;
+  }
+
+  Ignore ignore_;
+  config::Topology topology_;
+  std::unique_ptr<Pool> pool_;
+  std::vector<std::unique_ptr<RingCable>> cables_;
+  std::vector<std::unique_ptr<Wire>> wires_;
+  std::unique_ptr<router::Router> router_;
+  std::unique_ptr<sender::Sender> sender_;
+  Stalls router_stalls_, sender_stalls_;
+  Nanos now_{0}, held_{0};
+};
+
+// A stall costs the time that it takes, and no more.
+TEST_P(StallsTest, SharesAndLinkRecover) {
+  double time = 0, used = 0, held = 0;  // s
+  const auto expect_shares = [&](Nanos from, Nanos to, const std::map<std::string, double>& weights) {
+    const Found f = found(from, to, weights);
+    EXPECT_LE(f.worst, 0.05) << "until " << to_seconds(to) << " s";
+    time += to_seconds(to - from);
+    used += f.used;
+    held += f.held;
+  };
+  expect_shares(500_ms, 1_s, {{"alice", 1}});
+  expect_shares(1500_ms, 2_s, {{"alice", 1}, {"bob", 1}});
+  expect_shares(2500_ms, 6_s, {{"alice", 1}, {"bob", 1}, {"carol", 2}});
+  expect_shares(6500_ms, 8_s, {{"alice", 1}, {"carol", 2}});
+  EXPECT_GE(used / time, 1 - held / time - 0.02);
+  EXPECT_EQ(router_->snapshot().dropped(), 0U);
+}
+
+std::vector<Hold> holds() {
+  std::vector<Hold> all;
+  for (const char* who : {"router", "sender", "both"})
+    for (const auto& [time, period] :
+         {std::pair{2_ms, 100_ms}, {5_ms, 250_ms}, {20_ms, 500_ms}, {40_ms, 1000_ms}})
+      all.push_back({who, time, period});
+  return all;
+}
+std::string name_of(const ::testing::TestParamInfo<std::tuple<const char*, Hold>>& info) {
+  const auto& [rate, hold] = info.param;
+  const auto ms = [](Nanos t) { return std::to_string(t.count() / 1'000'000); };
+  std::string name = std::string(hold.who) + "_" + ms(hold.time) + "_of_" + ms(hold.period) +
+                     "_ms_at_" + rate;
+  std::ranges::replace(name, ' ', '_');
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(Matrix, StallsTest,
+                         ::testing::Combine(::testing::ValuesIn(kRates),
+                                            ::testing::ValuesIn(holds())),
+                         name_of);
+
+}  // namespace
+}  // namespace turnpike::lab
