@@ -89,7 +89,7 @@ ExitCode lab(const LabOptions& o) {
     std::fprintf(stderr, "turnpike lab: %s\n", eal.error().c_str());
     return kExitHostNotReady;
   }
-  Pace pace(t.run.duration, o.real_time, isatty(STDERR_FILENO) != 0);
+  Pace pace(t, o.real_time, isatty(STDERR_FILENO) != 0);
   auto summary = run_world(t, folder, {.slack = o.real_time ? kRealTimeSlack : Nanos(0)},
                            [&](Nanos end, World& world) { pace.play(end, world); });
   if (!summary) {

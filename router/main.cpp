@@ -115,9 +115,9 @@ int run(int argc, char** argv) {
                          .show_log = options->show_log,
                          .extra = options->eal});
   if (!eal) return fail(kExitHostNotReady, eal.error());
-  const bool sleep = naps(*options, !pci.empty());
+  const Naps naps = sleeps(*options, !pci.empty()) ? naps_for(t) : Naps();
   auto engine = Engine::make(t, *node, *devices,
-                             {.workers = workers, .slack = options->slack, .sleep = sleep});
+                             {.workers = workers, .slack = options->slack, .naps = naps});
   if (!engine) return fail(kExitHostNotReady, engine.error());
   auto record = Record::open(t.run.output, name);
   if (!record) return fail(kExitRuntime, record.error());
@@ -135,7 +135,7 @@ int run(int argc, char** argv) {
   }
   (*engine)->launch(clock);
   spdlog::info("{} forwards on {} worker{}, {} when idle", name, workers, workers == 1 ? "" : "s",
-               sleep ? "sleeping" : "polling");
+               naps ? "sleeping" : "polling");
   std::cerr << (*engine)->remote_text();
   watch(**engine, clock, t.run, *options, name, *record);
   (*engine)->stop(kDrainPatience);

@@ -87,21 +87,21 @@ struct Job {
   Player* player;
   const TscClock* clock;
   const Command* command;
-  bool sleep;
+  Naps naps;
 };
 int play(void* argument) {
   const Job& job = *static_cast<Job*>(argument);
-  job.player->play(*job.clock, *job.command, job.sleep);
+  job.player->play(*job.clock, *job.command, job.naps);
   return 0;
 }
 
 /// The run itself: lcores play, this thread samples. Returns when it ended.
 Nanos conduct(const config::Topology& t, std::span<const std::unique_ptr<Player>> players,
-              bool sleep, Control& control) {
+              Naps naps, Control& control) {
   const TscClock clock(rte_get_tsc_hz(), TscClock::ticks());
   Command command;
   std::vector<Job> jobs;
-  for (const auto& player : players) jobs.push_back({player.get(), &clock, &command, sleep});
+  for (const auto& player : players) jobs.push_back({player.get(), &clock, &command, naps});
   for (unsigned i = 0; i < jobs.size(); ++i) {
     rte_eal_remote_launch(play, &jobs[i], Eal::worker_lcore(i));
   }
@@ -160,7 +160,7 @@ int run(int argc, char** argv) {
   for (size_t i = 0; i < hosts->size(); ++i) shares[i % shares.size()].push_back((*hosts)[i]);
 
   const std::vector<std::string> pci = pci_addresses(t, *hosts);
-  const bool sleep = naps(*options, !pci.empty());
+  const Naps naps = sleeps(*options, !pci.empty()) ? naps_for(t) : Naps();
   auto eal = Eal::start(
       {.program = "turnpike-sender",
        .workers = {lcores.begin(), lcores.begin() + static_cast<std::ptrdiff_t>(shares.size())},
@@ -190,7 +190,7 @@ int run(int argc, char** argv) {
   Control control(t, players, report::live_style(options->live, stdout));
   const std::chrono::duration<double> unix_time =
       std::chrono::system_clock::now().time_since_epoch();
-  const Nanos end = conduct(t, players, sleep, control);
+  const Nanos end = conduct(t, players, naps, control);
   control.conclude(end);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
   const RunEnd run_end{.now = end,

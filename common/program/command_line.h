@@ -31,8 +31,8 @@ struct CommandLine {
   std::vector<std::string> eal;  // behind "--"
 };
 
-/// Whether idle lcores nap: as asked for, or where no NIC wants them awake.
-inline bool naps(const CommandLine& c, bool nics) {
+/// Whether idle lcores sleep: as asked for, or where no NIC wants them awake.
+inline bool sleeps(const CommandLine& c, bool nics) {
   return c.idle == "sleep" || (c.idle == "auto" && !nics);
 }
 

@@ -3,39 +3,48 @@
 // has it back at once.
 #pragma once
 
-#include <chrono>
-#include <thread>
-
-#include <sys/prctl.h>
-#include <sys/resource.h>
-
+#include "common/config/topology.h"
 #include "common/units/units.h"
 
 namespace turnpike {
 
-/// Belongs to the thread that makes it.
+/// How long the idle lcores of a program sleep at a time.
+struct Naps {
+  Nanos most{0};  // 0: they poll on
+  Nanos late{0};  // what is due may wait for so long
+
+  explicit operator bool() const { return most > Nanos(0); }
+};
+
+/// A tenth of the topology's shortest delay, within [20, 100] us: long against a poll, short
+/// against a round trip. Streams are sent on time, flows and queues catch up with what was due.
+Naps naps_for(const config::Topology& topology);
+
+/// Belongs to the thread that makes it. A kernel runs a thread as soon as it wakes if it has had
+/// less than its share of the CPU and asks for short slices, and lets it wait for a tick, 1 to 4
+/// ms, otherwise. So the thread asks for short slices, where the kernel knows them (Linux 6.12),
+/// and sleeps for as long as it ran.
 class Napper {
  public:
-  static constexpr unsigned kIdlePolls = 64;  // in a row, before the first nap
-  static constexpr Nanos kNap = 20_us;        // long against a poll, short against a round trip
+  explicit Napper(Naps naps);
 
-  Napper() {
-    // The kernel may wake a sleeper up to this much late; 50 us unless told otherwise.
-    prctl(PR_SET_TIMERSLACK, 1000UL);
-    // A thread that naps shares its CPU, and should not queue behind whoever computes there: beside
-    // two busy loops the demo's link is 96 % full with this and 88 % without. Only root may.
-    [[maybe_unused]] const int refused = setpriority(PRIO_PROCESS, 0, -20);
-  }
-
-  /// `moved`: the poll found something to do; `until_next`: how long nothing will be due.
-  void after_poll(bool moved, Nanos until_next) {
+  /// `moved`: the poll at `now` found something to do; `until_next`: how long nothing will be due.
+  void after_poll(Nanos now, bool moved, Nanos until_next) {
+    if (napped_) woke_ = now;
     idle_ = moved ? 0 : idle_ + 1;
-    if (idle_ < kIdlePolls || until_next < kNap) return;
-    std::this_thread::sleep_for(std::chrono::nanoseconds(kNap.count()));
+    napped_ = idle_ >= kIdlePolls && naps_;
+    if (napped_) nap(now - woke_, until_next);
   }
 
  private:
+  static constexpr unsigned kIdlePolls = 4;  // in a row, before a nap
+
+  void nap(Nanos ran, Nanos until_next) const;
+
+  Naps naps_;
   unsigned idle_ = 0;
+  bool napped_ = true;  // after the last poll
+  Nanos woke_{0};       // from the last nap
 };
 
 }  // namespace turnpike

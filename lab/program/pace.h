@@ -15,8 +15,11 @@ namespace turnpike::lab {
 
 class Pace {
  public:
-  Pace(Nanos whole, bool real_time, bool shown)
-      : whole_(to_seconds(whole)), real_time_(real_time), shown_(shown) {}
+  Pace(const config::Topology& topology, bool real_time, bool shown)
+      : whole_(to_seconds(topology.run.duration)),
+        real_time_(real_time),
+        shown_(shown),
+        naps_(naps_for(topology)) {}
 
   void play(Nanos end, World& world) {
     if (real_time_) {
@@ -34,9 +37,9 @@ class Pace {
 
  private:
   void follow_clock(Nanos end, World& world) {
-    Napper napper;
+    Napper napper(naps_);
     for (Nanos now = clock_.now(); now < end; now = clock_.now())
-      napper.after_poll(world.catch_up(now), world.next() - now);
+      napper.after_poll(now, world.catch_up(now), world.next() - now);
     world.catch_up(end);
   }
 
@@ -53,6 +56,7 @@ class Pace {
   const TscClock clock_{rte_get_tsc_hz(), TscClock::ticks()};
   double whole_, next_ = 0;
   bool real_time_, shown_;
+  Naps naps_;
 };
 
 }  // namespace turnpike::lab

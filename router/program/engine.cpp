@@ -11,7 +11,6 @@
 #include "common/dpdk/eal.h"
 #include "common/dpdk/home.h"
 #include "common/program/attachment.h"
-#include "common/program/napper.h"
 
 namespace turnpike::router {
 namespace {
@@ -40,7 +39,7 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
       Pool::create("router", {.mbufs = needs.mbufs, .data_room = needs.data_room, .socket = home});
   if (!pool) return tl::unexpected(pool.error());
   std::unique_ptr<Engine> e(new Engine(std::move(*pool), std::move(ports)));
-  e->sleep_ = options.sleep;
+  e->naps_ = options.naps;
   rte_mempool* const mempool = e->pool_.get();
 
   for (size_t l = 0; l < devices.size(); ++l) {
@@ -124,7 +123,7 @@ void Engine::launch(const TscClock& clock) {
 
 void Engine::run(unsigned index) {
   Worker& worker = router_->worker(index);
-  Napper napper;
+  Napper napper(naps_);
   bool receiving = true;
   while (!discard_.load(std::memory_order_relaxed)) {
     if (receiving && stop_.load(std::memory_order_relaxed)) {
@@ -136,7 +135,7 @@ void Engine::run(unsigned index) {
     if (const Nanos missed = stalls_[index].missed(now); missed > Nanos(0))
       worker.missed(now - missed, now);
     const Nanos next = worker.poll(now);
-    if (sleep_) napper.after_poll(worker.moved(), next == kNever ? kNever : next - now);
+    napper.after_poll(now, worker.moved(), next == kNever ? kNever : next - now);
   }
   worker.discard();
 }

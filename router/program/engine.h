@@ -14,6 +14,7 @@
 #include "common/dpdk/pool.h"
 #include "common/dpdk/port.h"
 #include "common/dpdk/wire.h"
+#include "common/program/napper.h"
 #include "common/program/stalls.h"
 #include "common/time/clock.h"
 #include "router/program/ports.h"
@@ -26,7 +27,7 @@ class Engine {
   struct Options {
     unsigned workers = 1;
     Nanos slack{0};
-    bool sleep = false;  // idle workers sleep for moments instead of polling on
+    Naps naps;  // of idle workers
   };
   static tl::expected<std::unique_ptr<Engine>, std::string> make(
       const config::Topology& topology, size_t node, const std::vector<LinkDevice>& devices,
@@ -74,7 +75,7 @@ class Engine {
   std::vector<Stalls> stalls_;  // by worker
   std::string remote_;
   const TscClock* clock_ = nullptr;
-  bool sleep_ = false;
+  Naps naps_;
   bool running_ = false;
   std::atomic<bool> stop_{false};     // receive nothing more
   std::atomic<bool> discard_{false};  // drop what is still held

@@ -8,7 +8,6 @@
 
 #include "common/dpdk/home.h"
 #include "common/dpdk/names.h"
-#include "common/program/napper.h"
 #include "sender/outbox.h"
 #include "sender/sizing.h"
 
@@ -121,14 +120,14 @@ tl::expected<void, std::string> Player::make_stream_pool(const config::Topology&
   return {};
 }
 
-void Player::play(const TscClock& clock, const Command& command, bool sleep) {
-  Napper napper;
+void Player::play(const TscClock& clock, const Command& command, Naps naps) {
+  Napper napper(naps);
   while (!command.stop.load(std::memory_order_relaxed)) {
     const Nanos now = clock.now();
     if (stalls_.missed(now) > Nanos(0)) sender_->stalled(now);
     busyness_.polled(now, sender_->moved());
     const Nanos next = sender_->poll(now);
-    if (sleep) napper.after_poll(sender_->moved(), next == kNever ? kNever : next - now);
+    napper.after_poll(now, sender_->moved(), next == kNever ? kNever : next - now);
   }
   const Nanos end = clock.now();
   sender_->stop(end);

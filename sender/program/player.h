@@ -14,6 +14,7 @@
 #include <tl/expected.hpp>
 
 #include "common/dpdk/pool.h"
+#include "common/program/napper.h"
 #include "common/program/stalls.h"
 #include "common/time/clock.h"
 #include "sender/program/ports.h"
@@ -78,9 +79,9 @@ class Player {
                                                                  std::vector<uint32_t> hosts,
                                                                  unsigned worker, uint64_t seed);
 
-  /// Polls until told to stop and then until everything is closed, or kDrain has passed. With
-  /// `sleep` it naps while there is nothing to do.
-  void play(const TscClock& clock, const Command& command, bool sleep);
+  /// Polls until told to stop and then until everything is closed, or kDrain has passed. It naps
+  /// while there is nothing to do.
+  void play(const TscClock& clock, const Command& command, Naps naps);
 
   /// Closes everything; says what is wrong if not every buffer came back.
   tl::expected<void, std::string> close();
