@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The front door; meson does the work. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build bench bench-beside bench-check lint fuzz format docker clean
+.PHONY: help demo test test-all setup build bench bench-beside bench-check lint fuzz format docker clean
 MAKEFLAGS += --no-print-directory
 
 FUZZ_SECONDS ?= 600
@@ -17,8 +17,11 @@ help:  ## list the targets
 demo: build  ## build, then run the main job: three hosts pay for a shared bottleneck
 	@build/lab/turnpike demo
 
-test: setup build  ## install what is missing, build, run every test
+test: setup build  ## install what is missing, build, run the tests of that build
 	@tests/run
+
+test-all: setup build  ## also under sanitizers, the fuzz targets, instructions per packet, lint
+	@tests/run --all
 
 setup:  ## install the packages of packages.txt that are missing
 	$(call quiet,packages of packages.txt: installing what is missing,docker/install-packages build test)

@@ -9,12 +9,13 @@
 #include <CLI/CLI.hpp>
 
 #include "common/config/load.h"
+#include "common/report/run_data.h"
+#include "lab/program/disturbance.h"
 #include "lab/report.h"
 #include "lab/router_folders.h"
 #include "lab/verbs.h"
 #include "lab/verdict.h"
 #include "sender/results/link_name.h"
-#include "sender/results/summary.h"
 
 namespace turnpike::lab {
 namespace {
@@ -24,6 +25,8 @@ namespace fs = std::filesystem;
 struct DemoOptions {
   std::string file, folder, live = "auto";
 };
+
+std::string lab_folder(const std::string& folder) { return folder + "/lab"; }
 
 std::string first_that_exists(const std::vector<fs::path>& candidates) {
   std::error_code ignored;
@@ -43,13 +46,16 @@ void keep_priced(const config::Topology& topology, report::LiveView& view) {
     std::erase_if(view.links, [&](const report::LiveLink& l) { return !priced.contains(l.name); });
 }
 
-/// How long the machine kept each router from running, ms; a sender says so itself, by lcore.
-nlohmann::json stalls_of(const config::Topology& topology, const std::string& folder) {
-  nlohmann::json out = nlohmann::json::object();
-  for (const config::Router& r : topology.routers)
-    if (const auto router = read_router(topology, r, folder))
-      out[r.name] = router->value("stalled_ms", 0.0);
-  return out;
+/// What the same file came to on the virtual clock, or how its run failed.
+tl::expected<nlohmann::json, Failure> play_reference(const Command& command,
+                                                     const std::string& folder) {
+  const auto ended =
+      supervise({.routers = {}, .sender = command}, [](const Command&, const std::string&) {});
+  if (!ended) return tl::unexpected(ended.error());
+  return report::read_json(lab_folder(folder) + "/summary.json")
+      .map_error([](const std::string& why) {
+        return Failure{kExitRuntime, why};
+      });
 }
 
 int demo(const DemoOptions& options) {
@@ -82,7 +88,8 @@ int demo(const DemoOptions& options) {
   std::printf("%s: %s, results and logs in %s\n", file.c_str(), topology->run.name.c_str(),
               folder.c_str());
   std::fflush(stdout);
-  return play(*topology, cast_for(*topology, file, router, sender, folder), folder,
+  return play(*topology, reference_for(self, file, folder),
+              cast_for(*topology, file, router, sender, folder), folder,
               report::live_style(options.live, stdout), stdout);
 }
 
@@ -114,35 +121,55 @@ Cast cast_for(const config::Topology& topology, const std::string& file,
   return cast;
 }
 
-int play(const config::Topology& topology, const Cast& cast, const std::string& folder,
-         report::LiveStyle style, std::FILE* out) {
+Command reference_for(const std::string& turnpike, const std::string& file,
+                      const std::string& folder) {
+  return {.name = "turnpike lab",
+          .argv = {turnpike, "lab", file, "--out", lab_folder(folder)},
+          .log = folder + "/lab.log"};
+}
+
+int play(const config::Topology& topology, const std::optional<Command>& reference,
+         const Cast& cast, const std::string& folder, report::LiveStyle style, std::FILE* out) {
   // What an earlier run left must not pass for this one's.
   std::error_code ignored;
   for (const char* name : {"summary.json", "links.csv", "rates.csv", "flows.csv", "report.html"})
     fs::remove(fs::path(folder) / name, ignored);
 
+  const auto fail = [](const Failure& failure) {
+    std::fprintf(stderr, "%s\n", failure.text.c_str());
+    return failure.exit_code;
+  };
+  std::optional<nlohmann::json> lab;
+  if (reference) {
+    auto played = play_reference(*reference, folder);
+    if (!played) return fail(played.error());
+    lab = std::move(*played);
+  }
+  Disturbance disturbance;
   report::LiveView view;
   report::Live live(style, out);
   const auto names = [&](const std::string& node, const std::string& link) {
     return full_link_name(topology, node, link);
   };
   const auto ended = supervise(cast, [&](const Command& who, const std::string& line) {
+    disturbance.hear(who.name, line, who.name == cast.sender.name);
     if (!report::apply_live_json(line, view, names)) return;
     keep_priced(topology, view);
     if (who.name == cast.sender.name) live.show(view);  // the sender sets the pace
   });
-  if (!ended) {
-    std::fprintf(stderr, "%s\n", ended.error().text.c_str());
-    return ended.error().exit_code;
-  }
+  if (!ended) return fail(ended.error());
   gather_links(topology, folder);
-  const auto summary = finish_report(folder, {{"stalled_ms", stalls_of(topology, folder)}});
+  const auto judged = [&](nlohmann::json& summary) {
+    add_disturbance(summary, disturbance);
+    if (lab) add_reference(summary, *lab);
+  };
+  const auto summary = finish_report(folder, judged);
   if (!summary) {
     std::fprintf(stderr, "turnpike demo: %s\n", summary.error().c_str());
     return kExitRuntime;
   }
   std::fprintf(out, "\n%sReport: %s/report.html\n", verdict_text(*summary).c_str(), folder.c_str());
-  return sender::verdict_good(*summary) ? kExitOk : kExitRuntime;
+  return demo_good(*summary) ? kExitOk : kExitRuntime;
 }
 
 void add_demo(CLI::App& app, ExitCode& code) {

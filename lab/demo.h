@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,15 @@ Cast cast_for(const config::Topology& topology, const std::string& file,
               const std::string& router_program, const std::string& sender_program,
               const std::string& folder);
 
-/// Runs them with a live view on `out`, then joins their results in `folder`, prints the verdict
-/// and says whether it is good (kExitRuntime if not). Children's failures come out as they are.
-int play(const config::Topology& topology, const Cast& cast, const std::string& folder,
-         report::LiveStyle style, std::FILE* out);
+/// The same file on the virtual clock, by the program at `turnpike`.
+Command reference_for(const std::string& turnpike, const std::string& file,
+                      const std::string& folder);
+
+/// Plays the reference, where there is one, then runs the cast with a live view on `out` and
+/// measures what the machine takes from it. Joins the results in `folder`, prints the verdict and
+/// says whether it is good (kExitRuntime if not): the lab decides on the code, and real time may be
+/// off by the file's tolerance and what the machine took. Children's failures come out as they are.
+int play(const config::Topology& topology, const std::optional<Command>& reference,
+         const Cast& cast, const std::string& folder, report::LiveStyle style, std::FILE* out);
 
 }  // namespace turnpike::lab

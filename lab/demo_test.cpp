@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <optional>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -55,12 +56,13 @@ class Demo : public ::testing::Test {
   }
   int run(const Cast& cast) {
     std::filesystem::remove(folder + "/up");
-    const int code = play(topology, cast, folder, report::LiveStyle::kLines, out);
+    const int code = play(topology, reference, cast, folder, report::LiveStyle::kLines, out);
     std::fflush(out);
     return code;
   }
   [[nodiscard]] std::string said() const { return {text, size}; }
 
+  std::optional<Command> reference;
   const config::Topology topology = turnpike::sender::demo_topology();
   const std::string folder =
       (std::filesystem::temp_directory_path() / ("turnpike-demo-" + std::to_string(::getpid())))
@@ -89,23 +91,52 @@ TEST_F(Demo, MergesJudgesAndReports) {
   EXPECT_EQ(report::number_at(summary, {"verdict", "dropped_packets"}), 0);
 }
 
-TEST_F(Demo, SharesThatDisagreeFail) {
-  std::string bad = kGood;
-  bad.replace(bad.find("\"shares_ok\":true"), 16, "\"shares_ok\":false");
-  EXPECT_EQ(run({.routers = {router()}, .sender = sender(bad)}), kExitRuntime);
-  EXPECT_NE(said().find("NOT as it should be"), std::string::npos);
-  EXPECT_EQ(said().find("kept the sender waiting"), std::string::npos) << "nobody waited";
+std::string with_error(const std::string& error) {
+  std::string summary = kGood;
+  return summary.replace(summary.find("-0.008"), 6, error);
 }
 
-TEST_F(Demo, WhatTheMachineHadPartInIsSaid) {
-  std::string bad = kGood;
-  bad.replace(bad.find("\"shares_ok\":true"), 16, R"("shares_ok":false)");
-  bad.insert(1, R"("lcores":[{"busy":0.5,"stalled_ms":30},{"busy":0.5,"stalled_ms":12}],)");
-  const Command gate = router(R"(echo "{\"stalled_ms\":9.5}" > router-gate.json; exit 0)");
-  EXPECT_EQ(run({.routers = {gate}, .sender = sender(bad)}), kExitRuntime);
-  EXPECT_NE(said().find("kept the sender waiting for 42 ms, routers for 10 ms, of 2 s"),
+TEST_F(Demo, SharesThatDisagreeFail) {
+  EXPECT_EQ(run({.routers = {router()}, .sender = sender(with_error("-0.8"))}), kExitRuntime);
+  EXPECT_NE(said().find("NOT as it should be"), std::string::npos);
+  EXPECT_NE(said().find("stood still for 0.0 %"), std::string::npos) << said();
+}
+
+// The sender speaks at 0.1 and 1.9 s; in between a router stood still for 0.6 s of the 1.5 s that
+// are judged.
+TEST_F(Demo, WhatTheMachineTookIsNoMistakeOfTheCode) {
+  const std::string line = R"({"t":1.9,"hosts":{"alice":{"rate_mbps":99.5}}})";
+  const Command gate = script(
+      "router", "trap 'exit 0' TERM; echo '" + std::string(kRouterLine) +
+                    R"('; touch up; sleep 0.2; echo '{"t":1,"node":"gate","stalled_ms":600}'; )" +
+                    "touch stalled; while :; do sleep 0.01; done");
+  const auto late_sender = [&](const std::string& error) {
+    return script("sender",
+                  "while ! [ -e up ]; do sleep 0.01; done; echo '" + std::string(kSenderLine) +
+                      "'; while ! [ -e stalled ]; do sleep 0.01; done; sleep 0.1; echo '" + line +
+                      "'; echo '" + with_error(error) + "' > summary.json");
+  };
+  EXPECT_EQ(run({.routers = {gate}, .sender = late_sender("-0.40")}), kExitOk) << said();
+  EXPECT_NE(said().find("The machine took 30.0 % of the time: programs stood still for 30.0 %"),
             std::string::npos)
       << said();
+  std::filesystem::remove(folder + "/stalled");
+  EXPECT_EQ(run({.routers = {gate}, .sender = late_sender("-0.90")}), kExitRuntime);
+}
+
+TEST_F(Demo, TheVirtualClockDecidesOnTheCode) {
+  const auto lab = [&](const std::string& error, const std::string& ok) {
+    std::string summary = with_error(error);
+    summary.replace(summary.find("\"shares_ok\":true"), 16, "\"shares_ok\":" + ok);
+    return script("lab", "mkdir -p lab; echo '" + summary + "' > lab/summary.json");
+  };
+  reference = lab("-0.0021", "true");
+  EXPECT_EQ(run({.routers = {router()}, .sender = sender(kGood)}), kExitOk) << said();
+  EXPECT_NE(said().find("-0.21 %"), std::string::npos) << said();
+  reference = lab("-0.3", "false");
+  EXPECT_EQ(run({.routers = {router()}, .sender = sender(kGood)}), kExitRuntime);
+  reference = script("lab", "echo no memory >&2; exit 4");
+  EXPECT_EQ(run({.routers = {router()}, .sender = sender(kGood)}), 4);
 }
 
 TEST_F(Demo, ADropInARouterFails) {

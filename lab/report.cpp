@@ -14,12 +14,12 @@
 
 namespace turnpike::lab {
 
-tl::expected<nlohmann::json, std::string> finish_report(const std::string& folder,
-                                                        const nlohmann::json& more) {
+tl::expected<nlohmann::json, std::string> finish_report(
+    const std::string& folder, const std::function<void(nlohmann::json&)>& add) {
   auto run = report::read_run(folder);
   if (!run) return tl::unexpected(run.error());
   report::add_links(*run);
-  run->summary.update(more);
+  if (add) add(run->summary);
   return report::write_text(folder + "/summary.json", run->summary.dump(2) + "\n")
       .and_then([&] { return report::write_text(folder + "/report.html", report::run_page(*run)); })
       .map([&] { return run->summary; });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The demo as two processes, a router and a sender, on a machine that takes the CPU away from
 // either: what of the shares, of the link and of the packets is left.
+#include "common/program/stalls.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,7 +18,6 @@
 #include "common/dpdk/ring_queue.h"
 #include "common/dpdk/test_eal.h"
 #include "common/program/attachment.h"
-#include "common/program/stalls.h"
 #include "router/router.h"
 #include "sender/sender.h"
 #include "sender/sizing.h"
@@ -31,7 +32,7 @@ constexpr std::array kRates{"20 Mbps"};
 constexpr std::array kRates{"100 Mbps", "1 Gbps"};
 #endif
 constexpr size_t kBottleneck = 3;
-constexpr Nanos kPoll = 20_us;        // as often as a program that naps polls
+constexpr Nanos kPoll = 20_us;         // as often as a program that naps polls
 constexpr Nanos kSlack = 64_ms;        // the router's default
 constexpr uint32_t kPortSlots = 2047;  // packets: of memif's rings
 
@@ -81,61 +82,61 @@ class StallsTest : public ::testing::TestWithParam<std::tuple<const char*, Hold>
   void SetUp() override {
     auto loaded = config::load_text(demo(std::get<0>(GetParam())), "demo");
     ASSERT_TRUE(loaded) << loaded.error().front().text();
-    topology_ = std::move(*loaded);
+    topology = std::move(*loaded);
     const std::vector<uint32_t> hosts{0, 1, 2, 3};
-    const size_t buffers = sender::size_of(topology_, hosts).buffers;
-    auto pool = Pool::create("stalls", {.mbufs = static_cast<uint32_t>(buffers)});
-    ASSERT_TRUE(pool) << pool.error();
-    pool_ = std::make_unique<Pool>(std::move(*pool));
+    const size_t buffers = sender::size_of(topology, hosts).buffers;
+    auto made = Pool::create("stalls", {.mbufs = static_cast<uint32_t>(buffers)});
+    ASSERT_TRUE(made) << made.error();
+    pool = std::make_unique<Pool>(std::move(*made));
 
     std::vector<std::vector<QueuePair*>> ports;
     std::vector<sender::Plug> plugs(hosts.size());
-    for (const size_t l : topology_.routers[0].links) {
-      const config::Link& link = topology_.links[l];
+    for (const size_t l : topology.routers[0].links) {
+      const config::Link& link = topology.links[l];
       auto cable = RingCable::create("stalls", kPortSlots);
       ASSERT_TRUE(cable) << cable.error();
-      cables_.push_back(std::make_unique<RingCable>(std::move(*cable)));
-      ports.push_back({&cables_.back()->end(0)});
-      const size_t end = 1 - link.end_at(topology_.routers[0].name);
-      wires_.push_back(wire_at(cables_.back()->end(1), link, end, true, buffers));
+      cables.push_back(std::make_unique<RingCable>(std::move(*cable)));
+      ports.push_back({&cables.back()->end(0)});
+      const size_t end = 1 - link.end_at(topology.routers[0].name);
+      wires.push_back(wire_at(cables.back()->end(1), link, end, true, buffers));
       for (uint32_t h = 0; h < hosts.size(); ++h)
-        if (topology_.hosts[h].name == link.ends[end].node) plugs[h] = {h, wires_.back().get()};
+        if (topology.hosts[h].name == link.ends[end].node) plugs[h] = {h, wires.back().get()};
     }
-    auto router = router::Router::make(topology_, 0, ports, {{pool_->get()}}, {.slack = kSlack});
-    ASSERT_TRUE(router) << router.error();
-    router_ = std::move(*router);
-    auto sender = sender::Sender::make(
-        topology_,
-        {.plugs = plugs, .pool = pool_->get(), .outcomes = &ignore_, .seed = 1, .tick_shift = 8});
-    ASSERT_TRUE(sender) << sender.error();
-    sender_ = std::move(*sender);
+    auto gate_made = router::Router::make(topology, 0, ports, {{pool->get()}}, {.slack = kSlack});
+    ASSERT_TRUE(gate_made) << gate_made.error();
+    gate = std::move(*gate_made);
+    auto player_made = sender::Sender::make(
+        topology,
+        {.plugs = plugs, .pool = pool->get(), .outcomes = &ignore, .seed = 1, .tick_shift = 8});
+    ASSERT_TRUE(player_made) << player_made.error();
+    player = std::move(*player_made);
   }
   void TearDown() override {
-    if (sender_) sender_->abandon(now_);
-    if (router_) router_->worker(0).discard();
+    if (player) player->abandon(now);
+    if (gate) gate->worker(0).discard();
   }
 
   void run_until(Nanos end) {
     const Hold& hold = std::get<1>(GetParam());
-    for (; now_ < end; now_ += kPoll) {
-      const bool held = hold.at(now_);
-      if (held) held_ += kPoll;
-      if (!held || !hold.router()) {
-        router::Worker& worker = router_->worker(0);
-        if (const Nanos missed = router_stalls_.missed(now_); missed > 0_ns)
-          worker.missed(now_ - missed, now_);
-        worker.poll(now_);
+    for (; now < end; now += kPoll) {
+      const bool asleep = hold.at(now);
+      if (asleep) held += kPoll;
+      if (!asleep || !hold.router()) {
+        router::Worker& worker = gate->worker(0);
+        if (const Nanos missed = gate_stalls.missed(now); missed > 0_ns)
+          worker.missed(now - missed, now);
+        worker.poll(now);
       }
-      if (!held || !hold.sender()) {
-        if (sender_stalls_.missed(now_) > 0_ns) sender_->stalled(now_);
-        sender_->poll(now_);
+      if (!asleep || !hold.sender()) {
+        if (player_stalls.missed(now) > 0_ns) player->stalled(now);
+        player->poll(now);
       }
     }
   }
   std::map<std::string, double> acknowledged() {
     std::map<std::string, double> bytes;
-    for (const auto& host : sender_->hosts())
-      bytes[topology_.hosts[host->index()].name] =
+    for (const auto& host : player->hosts())
+      bytes[topology.hosts[host->index()].name] =
           static_cast<double>(host->totals().acked_bytes.read());
     return bytes;
   }
@@ -148,7 +149,7 @@ class StallsTest : public ::testing::TestWithParam<std::tuple<const char*, Hold>
   Found found(Nanos from, Nanos to, const std::map<std::string, double>& weights) {
     run_until(from);
     auto before = acknowledged();
-    const Nanos held = held_;
+    const Nanos before_held = held;
     run_until(to);
     auto bytes = acknowledged();
     double all = 0, weight = 0;
@@ -159,27 +160,28 @@ class StallsTest : public ::testing::TestWithParam<std::tuple<const char*, Hold>
     Found f;
     for (const auto& [name, w] : weights)
       f.worst = std::max(f.worst, std::fabs(bytes[name] / all / (w / weight) - 1));
-    const double rate = bytes_per_second(router_->snapshot().links[kBottleneck].rate);
+    const double rate = bytes_per_second(gate->snapshot().links[kBottleneck].rate);
     f.used = all / rate;
-    f.held = to_seconds(held_ - held);
+    f.held = to_seconds(held - before_held);
     return f;
   }
 
-  Ignore ignore_;
-  config::Topology topology_;
-  std::unique_ptr<Pool> pool_;
-  std::vector<std::unique_ptr<RingCable>> cables_;
-  std::vector<std::unique_ptr<Wire>> wires_;
-  std::unique_ptr<router::Router> router_;
-  std::unique_ptr<sender::Sender> sender_;
-  Stalls router_stalls_, sender_stalls_;
-  Nanos now_{0}, held_{0};
+  Ignore ignore;
+  config::Topology topology;
+  std::unique_ptr<Pool> pool;
+  std::vector<std::unique_ptr<RingCable>> cables;
+  std::vector<std::unique_ptr<Wire>> wires;
+  std::unique_ptr<turnpike::router::Router> gate;
+  std::unique_ptr<turnpike::sender::Sender> player;
+  Stalls gate_stalls, player_stalls;
+  Nanos now{0}, held{0};
 };
 
 // A stall costs the time that it takes, and no more.
 TEST_P(StallsTest, SharesAndLinkRecover) {
   double time = 0, used = 0, held = 0;  // s
-  const auto expect_shares = [&](Nanos from, Nanos to, const std::map<std::string, double>& weights) {
+  const auto expect_shares = [&](Nanos from, Nanos to,
+                                 const std::map<std::string, double>& weights) {
     const Found f = found(from, to, weights);
     EXPECT_LE(f.worst, 0.05) << "until " << to_seconds(to) << " s";
     time += to_seconds(to - from);
@@ -191,7 +193,7 @@ TEST_P(StallsTest, SharesAndLinkRecover) {
   expect_shares(2500_ms, 6_s, {{"alice", 1}, {"bob", 1}, {"carol", 2}});
   expect_shares(6500_ms, 8_s, {{"alice", 1}, {"carol", 2}});
   EXPECT_GE(used / time, 1 - held / time - 0.02);
-  EXPECT_EQ(router_->snapshot().dropped(), 0U);
+  EXPECT_EQ(gate->snapshot().dropped(), 0U);
 }
 
 std::vector<Hold> holds() {
@@ -205,8 +207,8 @@ std::vector<Hold> holds() {
 std::string name_of(const ::testing::TestParamInfo<std::tuple<const char*, Hold>>& info) {
   const auto& [rate, hold] = info.param;
   const auto ms = [](Nanos t) { return std::to_string(t.count() / 1'000'000); };
-  std::string name = std::string(hold.who) + "_" + ms(hold.time) + "_of_" + ms(hold.period) +
-                     "_ms_at_" + rate;
+  std::string name =
+      std::string(hold.who) + "_" + ms(hold.time) + "_of_" + ms(hold.period) + "_ms_at_" + rate;
   std::ranges::replace(name, ' ', '_');
   return name;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lab/verdict.h"
 
+#include <cmath>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -14,58 +15,83 @@
 namespace turnpike::lab {
 namespace {
 
+using nlohmann::json;
 using report::fixed;
 using report::number_at;
 
-/// A law that sees no packets for a while gives the link's time away; that is no mistake of the
-/// law.
-std::string stalls_text(const nlohmann::json& summary) {
-  double sender = 0, routers = 0;
-  for (const auto& lcore : summary.value("lcores", nlohmann::json::array()))
-    sender += number_at(lcore, {"stalled_ms"});
-  for (const auto& ms : summary.value("stalled_ms", nlohmann::json::object()))
-    routers += ms.get<double>();
-  if (!(sender + routers > 0)) return "";
-  return "The machine kept the sender waiting for " + fixed(sender, 0) + " ms, routers for " +
-         fixed(routers, 0) + " ms, of " + fixed(number_at(summary, {"duration_s"}), 0) +
-         " s: where it is busy or virtual, try again when it is quieter\n";
+std::string percent(double ratio, int decimals) { return fixed(ratio * 100, decimals) + " %"; }
+
+/// Of what only a run in real time, or one with a reference, has.
+std::string percent_if_known(double ratio, int decimals) {
+  return std::isfinite(ratio) ? percent(ratio, decimals) : "-";
 }
 
-std::string percent(double ratio, int decimals) { return fixed(ratio * 100, decimals) + " %"; }
+double taken_of(const json& interval) {
+  const double taken = number_at(interval, {"taken"});
+  return std::isfinite(taken) ? taken : 0;
+}
+
+std::string machine_text(const json& summary) {
+  const json machine = summary.value("machine", json());
+  if (!machine.is_object()) return "";
+  const double whole = number_at(summary, {"duration_s"});
+  const auto part = [&](const char* key) { return percent(number_at(machine, {key}) / whole, 1); };
+  return "The machine took " + percent(number_at(machine, {"taken"}), 1) +
+         " of the time: programs stood still for " + part("stalled_s") + ", waited for a CPU for " +
+         part("waited_s") + ", its hypervisor took " + part("stolen_s") + ", a probe was late by " +
+         part("probe_late_s") + "\n";
+}
 
 }  // namespace
 
-std::string verdict_text(const nlohmann::json& summary) {
-  std::vector<std::vector<std::string>> rows{
-      {"steady interval", "host", "measured Mbps", "entitled Mbps", "error"}};
-  std::vector<std::vector<std::string>> links{{"steady interval", "bottleneck", "utilisation"}};
-  for (const auto& i : summary.value("intervals", nlohmann::json::array())) {
+void add_reference(json& summary, const json& lab) {
+  json& intervals = summary["intervals"];
+  const json reference = lab.value("intervals", json::array());
+  for (size_t i = 0; i < intervals.size() && i < reference.size(); ++i) {
+    for (auto& [name, host] : intervals[i]["hosts"].items())
+      host["lab"] = number_at(reference[i], {"hosts", name.c_str(), "error"});
+    for (auto& [name, link] : intervals[i]["links"].items())
+      link["lab"] = number_at(reference[i], {"links", name.c_str(), "utilization"});
+  }
+  summary["verdict"]["lab_ok"] = sender::verdict_good(lab);
+}
+
+bool demo_good(const json& summary) {
+  return sender::verdict_good(summary) && summary["verdict"].value("lab_ok", json(true)) == true;
+}
+
+std::string verdict_text(const json& summary) {
+  const double tolerance = number_at(summary, {"verdict", "tolerance"});
+  std::vector<std::vector<std::string>> rows{{"steady interval", "host", "entitled Mbps",
+                                              "in real time", "error", "of at most",
+                                              "error in the lab"}};
+  std::vector<std::vector<std::string>> links{
+      {"steady interval", "bottleneck", "utilisation", "of at least", "in the lab"}};
+  for (const auto& i : summary.value("intervals", json::array())) {
     const std::string span =
         fixed(number_at(i, {"from"}), 1) + " to " + fixed(number_at(i, {"to"}), 1) + " s";
     for (const auto& [name, host] : i["hosts"].items())
-      rows.push_back({span, name, fixed(number_at(host, {"measured_mbps"}), 2),
-                      fixed(number_at(host, {"entitled_mbps"}), 2),
-                      percent(number_at(host, {"error"}), 2)});
+      rows.push_back({span, name, fixed(number_at(host, {"entitled_mbps"}), 2),
+                      fixed(number_at(host, {"measured_mbps"}), 2),
+                      percent(number_at(host, {"error"}), 2), percent(tolerance + taken_of(i), 1),
+                      percent_if_known(number_at(host, {"lab"}), 2)});
     for (const auto& [name, link] : i["links"].items())
       if (link["bottleneck"] == true)
-        links.push_back({span, name, percent(number_at(link, {"utilization"}), 2)});
+        links.push_back({span, name, percent(number_at(link, {"utilization"}), 2),
+                         percent(sender::kLeastUtilization - taken_of(i), 1),
+                         percent_if_known(number_at(link, {"lab"}), 2)});
   }
   if (rows.size() == 1) return "There was no steady interval to judge.\n";
 
-  const auto& verdict = summary["verdict"];
+  const json& verdict = summary["verdict"];
   const double dropped = number_at(verdict, {"dropped_packets"});
   std::string out = columns(rows) + "\n" + columns(links) +
                     "\n  packets lost: " + fixed(number_at(verdict, {"lost_packets"}), 0);
   if (dropped >= 0) out += ", dropped by routers: " + fixed(dropped, 0);
-  out += "\n\n";
-  const bool good = sender::verdict_good(summary);
-  out += good ? "Shares agree with budgets" : "NOT as it should be";
-  out += ": greatest error " + percent(number_at(verdict, {"worst_error"}), 2) + " of at most " +
-         percent(number_at(verdict, {"tolerance"}), 0) + ", lowest utilisation " +
-         percent(number_at(verdict, {"lowest_utilization"}), 2) + " of at least " +
-         percent(sender::kLeastUtilization, 0) + "\n";
-  out += report::limits_text(summary);
-  return good ? out : out + stalls_text(summary);
+  out += "\n\n" + machine_text(summary) + report::limits_text(summary);
+  out += demo_good(summary) ? "Shares agree with budgets" : "NOT as it should be";
+  return out + ": greatest error " + percent(number_at(verdict, {"worst_error"}), 2) +
+         ", lowest utilisation " + percent(number_at(verdict, {"lowest_utilization"}), 2) + "\n";
 }
 
 }  // namespace turnpike::lab

@@ -70,7 +70,8 @@ void watch(const Engine& engine, const TscClock& clock, const config::Run& run, 
     const Nanos now = clock.now();
     if (now >= end) return;
     if (now >= next) {
-      const Sample sample = sampler.take(engine.router().snapshot(), now);
+      Sample sample = sampler.take(engine.router().snapshot(), now);
+      sample.stalled_ms = to_seconds(engine.stalled()) * 1e3;
       record.add(sample);
       if (o.live == "json") {
         std::puts(json_text(sample, name).c_str());
@@ -116,8 +117,8 @@ int run(int argc, char** argv) {
                          .extra = options->eal});
   if (!eal) return fail(kExitHostNotReady, eal.error());
   const Naps naps = sleeps(*options, !pci.empty()) ? naps_for(t) : Naps();
-  auto engine = Engine::make(t, *node, *devices,
-                             {.workers = workers, .slack = options->slack, .naps = naps});
+  auto engine =
+      Engine::make(t, *node, *devices, {.workers = workers, .slack = options->slack, .naps = naps});
   if (!engine) return fail(kExitHostNotReady, engine.error());
   auto record = Record::open(t.run.output, name);
   if (!record) return fail(kExitRuntime, record.error());

@@ -13,7 +13,7 @@
 namespace turnpike {
 namespace {
 
-constexpr Nanos kShortest = 20_us, kLongest = 100_us;
+constexpr Nanos kShortest = 20_us, kLongest = 50_us;
 constexpr int64_t kPart = 10;     // of the shortest delay
 constexpr Nanos kLeast = 5_us;    // less is polled away: a nap takes as long to end
 constexpr Nanos kLongRun = 1_ms;  // a thread that is so busy has no time to make up for it

@@ -16,7 +16,7 @@ struct Naps {
   explicit operator bool() const { return most > Nanos(0); }
 };
 
-/// A tenth of the topology's shortest delay, within [20, 100] us: long against a poll, short
+/// A tenth of the topology's shortest delay, within [20, 50] us: long against a poll, short
 /// against a round trip. Streams are sent on time, flows and queues catch up with what was due.
 Naps naps_for(const config::Topology& topology);
 

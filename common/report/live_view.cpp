@@ -64,6 +64,7 @@ T& named(std::vector<T>& all, const std::string& name) {
 std::string live_json(const LiveView& view) {
   json out = {{"t", view.t}};
   if (!view.node.empty()) out["node"] = view.node;
+  if (view.stalled_ms > 0) out["stalled_ms"] = view.stalled_ms;
   if (!view.hosts.empty()) out["hosts"] = json::object();
   for (const LiveHost& h : view.hosts)
     out["hosts"][h.name] = {{"rate_mbps", h.rate_mbps}, {"entitled_mbps", h.entitled_mbps},

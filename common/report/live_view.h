@@ -42,6 +42,7 @@ struct LiveStream {
 struct LiveView {
   double t = 0;           // s
   std::string node = {};  // the router that speaks; empty: a sender
+  double stalled_ms = 0;  // time that its lcores were kept from running so far
   std::vector<LiveHost> hosts;
   std::vector<LiveLink> links;
   std::vector<LiveStream> streams = {};

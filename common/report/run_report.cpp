@@ -17,6 +17,13 @@ std::string title_of(const nlohmann::json& summary) {
   return it != summary.end() && it->is_string() ? it->get<std::string>() : "A run";
 }
 
+std::string taken_text(const nlohmann::json& summary) {
+  const double taken = number_at(summary, {"machine", "taken"});
+  return taken > 0 ? " The machine took " + percent(taken, 1) +
+                         " of the time, which shares and links may lack besides."
+                   : "";
+}
+
 void say_verdict(const nlohmann::json& summary, Page& page) {
   const auto it = summary.find("verdict");
   if (it == summary.end() || !it->is_object()) return;
@@ -33,7 +40,7 @@ void say_verdict(const nlohmann::json& summary, Page& page) {
       percent(number_at(*it, {"tolerance"}), 0) + ", " + fixed(intervals, 0) +
       " steady intervals). Lowest utilisation of a bottleneck: " +
       percent(number_at(*it, {"lowest_utilization"}), 1) + ". Packets lost: " + fixed(lost, 0) +
-      ".";
+      "." + taken_text(summary);
   page.verdict(yes("shares_ok") && yes("utilization_ok") && lost == 0, text);
 }
 

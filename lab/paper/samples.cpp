@@ -10,7 +10,7 @@
 namespace turnpike::lab {
 namespace {
 
-constexpr double kSlack = 1e-9;  // s; times are decimal fractions
+constexpr double kRounding = 1e-9;  // s; times are decimal fractions
 
 bool is_of(const report::Csv& csv, size_t row, const SeriesSpec& spec) {
   switch (spec.kind) {
@@ -40,7 +40,7 @@ Samples read_samples(const std::string& folder, const SeriesSpec& spec) {
   for (size_t row = 0; row < csv.rows(); ++row) {
     if (!is_of(csv, row, spec)) continue;
     const double t = csv.number(row, "t"), v = csv.number(row, spec.column);
-    if (!(t > spec.from + kSlack && t <= spec.to + kSlack) || !std::isfinite(v)) continue;
+    if (!(t > spec.from + kRounding && t <= spec.to + kRounding) || !std::isfinite(v)) continue;
     out.x.push_back(t);
     out.y.push_back(v);
   }
@@ -51,8 +51,8 @@ Samples binned(const Samples& samples, double from, double every) {
   Samples out;
   std::vector<double> counts;
   for (size_t i = 0; i < samples.x.size(); ++i) {
-    const double end = from + std::ceil((samples.x[i] - from) / every - kSlack / every) * every;
-    if (out.x.empty() || end > out.x.back() + kSlack) {
+    const double end = from + std::ceil((samples.x[i] - from) / every - kRounding / every) * every;
+    if (out.x.empty() || end > out.x.back() + kRounding) {
       out.x.push_back(end);
       out.y.push_back(0);
       counts.push_back(0);

@@ -29,8 +29,7 @@ struct Egress {
   /// Packets that have waited meanwhile take the time that the link takes for them, and none when
   /// the link would have been idle.
   void make_up(uint64_t bytes) {
-    const Nanos took =
-        std::min(owed, from_seconds(static_cast<double>(bytes) / link->capacity));
+    const Nanos took = std::min(owed, from_seconds(static_cast<double>(bytes) / link->capacity));
     owed -= took;
     if (!link->knows_stalls) missed -= took;
   }

@@ -36,7 +36,11 @@ Nanos Worker::poll(Nanos now) {
   if (++polls_ % kHousekeeping == 0 || (shared_ && now >= kept_ + kFresh)) keep_house(now);
   Nanos next = shared_ ? kept_ + kFresh : kNever;
   moved_ = false;
-  for (Input& in : inputs_) {
+  // In turns: the first of several bursts at one time finds the lowest price.
+  if (++first_ >= inputs_.size()) first_ = 0;
+  for (size_t i = 0, at = first_; i < inputs_.size(); ++i, ++at) {
+    if (at == inputs_.size()) at = 0;
+    Input& in = inputs_[at];
     const unsigned n = rx(burst_, *in.port, in.link, lane_.shard(in.link), now);
     next = std::min(next, n == kBurst ? now : in.port->next_deadline());
     if (in.behind) [[unlikely]] {

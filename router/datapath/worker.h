@@ -65,6 +65,7 @@ class alignas(64) Worker {
   const std::atomic<const Tables*>& tables_;
   Lane lane_;
   std::vector<Input> inputs_;
+  size_t first_ = 0;                                  // input, of a poll
   std::vector<std::unique_ptr<PortSender>> senders_;  // by link; null: no queue there
   std::vector<LinkDrain> drains_;                     // links this worker owns
   Nanos next_update_{0};

@@ -49,7 +49,10 @@ std::string json_text(const Sample& sample, const std::string& node) {
          {"drops", l.drops}};
     for (const Gauge& g : l.gauges) j[std::string(g.name)] = g.value;
   }
-  const nlohmann::ordered_json line{{"t", sample.t}, {"node", node}, {"links", std::move(links)}};
+  const nlohmann::ordered_json line{{"t", sample.t},
+                                    {"node", node},
+                                    {"stalled_ms", sample.stalled_ms},
+                                    {"links", std::move(links)}};
   return line.dump();
 }
 

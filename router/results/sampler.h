@@ -27,9 +27,10 @@ struct Sample {
   double t = 0;       // s since the router started
   double unix_s = 0;  // the same instant as the world counts it, to lay several series side by side
   std::vector<LinkSample> links;
+  double stalled_ms = 0;  // time that workers were kept from running so far
 };
 
-/// One line: {"t":..,"node":..,"links":{NAME:{"price":..,..,GAUGE:..}}}.
+/// One line: {"t":..,"node":..,"stalled_ms":..,"links":{NAME:{"price":..,..,GAUGE:..}}}.
 std::string json_text(const Sample& sample, const std::string& node);
 /// What a person sees of it.
 report::LiveView view_of(const Sample& sample, const std::string& node);

@@ -62,6 +62,7 @@ void Control::sample(Nanos now) {
     view.t = to_seconds(now);
     view.streams = streams_.take(senders_, now);
   }
+  for (const auto& player : players_) view.stalled_ms += to_seconds(player->stalls().total()) * 1e3;
   live_.show(view);
 }
 

@@ -64,14 +64,14 @@ class LawClock {
     return made_up;
   }
 
-  Nanos arrival_{0};         // the last one
-  Nanos heard_{0};           // when that was by this clock
-  Nanos since_{0};           // the one before, by this clock
-  Nanos least_{kNever};      // that a silence takes
-  double rate_ = 0;          // B/s, expected
-  Nanos owed_{0};            // that the clock stood still and may make up for
-  Nanos made_up_until_{0};   // by the caller's clock
-  Nanos surplus_{0};         // that bytes have taken beyond the time that passed since
+  Nanos arrival_{0};        // the last one
+  Nanos heard_{0};          // when that was by this clock
+  Nanos since_{0};          // the one before, by this clock
+  Nanos least_{kNever};     // that a silence takes
+  double rate_ = 0;         // B/s, expected
+  Nanos owed_{0};           // that the clock stood still and may make up for
+  Nanos made_up_until_{0};  // by the caller's clock
+  Nanos surplus_{0};        // that bytes have taken beyond the time that passed since
 };
 
 }  // namespace turnpike::fcp
