@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,8 @@
 
 namespace turnpike::lab {
 namespace {
+
+using namespace std::string_view_literals;
 
 // Under sanitizers a packet takes a hundred times as long.
 #ifdef TURNPIKE_INSTRUMENTED
@@ -58,21 +61,38 @@ class Ignore final : public sender::OutcomeSink {
   void flow_ended(const sender::FlowOutcome&) override {}
 };
 
-/// Who is kept from running, for how long, how often.
+/// Who is kept from running, for how long, how often. "each": at a moment of its own and for times
+/// of which `time` is the mean, as on a machine that others use.
 struct Hold {
-  const char* who;  // "router", "sender", "both"
+  const char* who;  // "router", "sender", "both", "each"
   Nanos time, period;
 
-  [[nodiscard]] bool router() const { return std::string_view(who) != "sender"; }
-  [[nodiscard]] bool sender() const { return std::string_view(who) != "router"; }
+  [[nodiscard]] bool router(Nanos now) const {
+    if (each()) return at(now, 0, varied(now, 0));
+    return who != "sender"sv && at(now, 0, time);
+  }
+  [[nodiscard]] bool sender(Nanos now) const {
+    if (each()) return at(now, 0.5, varied(now, 0.5));
+    return who != "router"sv && at(now, 0, time);
+  }
+
+ private:
+  [[nodiscard]] bool each() const { return who == "each"sv; }
+  /// Evenly between 0 and 1, by the period and `shift`.
+  [[nodiscard]] double even(Nanos now, double step, double shift) const {
+    return std::fmod(static_cast<double>(now.count() / period.count() + 1) * step + shift, 1);
+  }
+  /// Exponentially distributed.
+  [[nodiscard]] Nanos varied(Nanos now, double shift) const {
+    const double times = -std::log(std::max(even(now, 0.7548776662, shift), 1e-3));
+    return std::min(from_seconds(to_seconds(time) * times), period);
+  }
   /// Once in each period, at a moment that depends on which one it is.
-  [[nodiscard]] bool at(Nanos now) const {
-    if (time == 0_ns) return false;
-    const int64_t n = now.count() / period.count();
-    const double where = std::fmod(static_cast<double>(n + 1) * 0.6180339887, 1);
-    const auto start = static_cast<int64_t>(where * static_cast<double>((period - time).count()));
-    const int64_t in = now.count() % period.count() - start;
-    return in >= 0 && in < time.count();
+  [[nodiscard]] bool at(Nanos now, double shift, Nanos length) const {
+    const double where = even(now, 0.6180339887, shift);
+    const Nanos start = from_seconds(where * to_seconds(period - length));
+    const Nanos in = Nanos(now.count() % period.count()) - start;
+    return in >= 0_ns && in < length;
   }
 };
 
@@ -119,15 +139,15 @@ class StallsTest : public ::testing::TestWithParam<std::tuple<const char*, Hold>
   void run_until(Nanos end) {
     const Hold& hold = std::get<1>(GetParam());
     for (; now < end; now += kPoll) {
-      const bool asleep = hold.at(now);
-      if (asleep) held += kPoll;
-      if (!asleep || !hold.router()) {
+      const bool router_held = hold.router(now), sender_held = hold.sender(now);
+      if (router_held || sender_held) held += kPoll;
+      if (!router_held) {
         router::Worker& worker = gate->worker(0);
         if (const Nanos missed = gate_stalls.missed(now); missed > 0_ns)
           worker.missed(now - missed, now);
         worker.poll(now);
       }
-      if (!asleep || !hold.sender()) {
+      if (!sender_held) {
         if (player_stalls.missed(now) > 0_ns) player->stalled(now);
         player->poll(now);
       }
@@ -202,6 +222,7 @@ std::vector<Hold> holds() {
     for (const auto& [time, period] :
          {std::pair{2_ms, 100_ms}, {5_ms, 250_ms}, {20_ms, 500_ms}, {40_ms, 1000_ms}})
       all.push_back({who, time, period});
+  all.push_back({"each", 3_ms, 30_ms});
   return all;
 }
 std::string name_of(const ::testing::TestParamInfo<std::tuple<const char*, Hold>>& info) {

@@ -93,6 +93,7 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, Flo
   const uint64_t expected = extend_serial(answer.acknowledgement, flow.acknowledged);
   if (expected > flow.acknowledged && expected <= flow.next_sequence) flow.acknowledged = expected;
 
+  state.answered_after = sample;
   state.rtt = flow.rtt.latest();
   state.smoothed_rtt = flow.rtt.smoothed();
   for (uint32_t i = flow.in_flight.head(); i != own;) {

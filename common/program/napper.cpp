@@ -14,10 +14,10 @@ namespace turnpike {
 namespace {
 
 constexpr Nanos kShortest = 20_us, kLongest = 50_us;
-constexpr int64_t kPart = 10;     // of the shortest delay
-constexpr Nanos kLeast = 5_us;    // less is polled away: a nap takes as long to end
-constexpr Nanos kLongRun = 1_ms;  // a thread that is so busy has no time to make up for it
-constexpr Nanos kSlice = 100_us;  // the least that Linux takes
+constexpr int64_t kPart = 10;       // of the shortest delay
+constexpr Nanos kLeast = 5_us;      // less is polled away: a nap takes as long to end
+constexpr Nanos kLongRun = 400_us;  // a thread that is so busy has no time to make up for it
+constexpr Nanos kSlice = 100_us;    // the least that Linux takes
 
 /// Linux's struct sched_attr, of which glibc has had a name since 2.41.
 struct SchedulingAttributes {

@@ -16,6 +16,7 @@ struct FlowState {
   Nanos now{0};
   Nanos rtt{0};              // latest sample; 0 until the handshake measured one
   Nanos smoothed_rtt{0};     // RFC 6298 average; 0 likewise
+  Nanos answered_after{0};   // since the packet answered was sent; no sample if a stall was in it
   uint32_t packet_size = 0;  // B of a full packet (IP datagram)
   double in_flight = 0;      // B whose fate was not known before this call
   double unsent =

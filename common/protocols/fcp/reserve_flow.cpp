@@ -36,7 +36,7 @@ bool ReserveFlow::on_syn_ack(const FlowState& s, const PacketNote& note, const u
   const Header echoed = load(header);
   const bool believed = take_price(echoed, price_);
   if (!believed) price_ = kMaxPrice;
-  priced_ = s.now - s.rtt;
+  priced_ = s.now - std::max(s.rtt, s.answered_after);
   if (believed) wait_ = Nanos(echoed.age_ns);
   const auto first = note.get<Promised>();
   const double limit =
@@ -89,7 +89,7 @@ void ReserveFlow::write_fin(const FlowState& s, uint32_t size, uint8_t* header, 
 
 bool ReserveFlow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
   const bool believed = take_price(load(header), price_);
-  if (believed) priced_ = s.now - s.rtt;
+  if (believed) priced_ = s.now - std::max(s.rtt, s.answered_after);
   on_ack_without_feedback(s, note);
   return believed;
 }

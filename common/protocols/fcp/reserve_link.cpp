@@ -201,7 +201,7 @@ void ReserveLink::promise(Shard& shard, const Promise& made, double life) {
 }
 
 // A data packet announces its flow's rate one round trip from now, and how that depends on the
-// price.
+// price. `now` is the caller's: what senders say of time is of clocks that do not stand still.
 PromiseColumns::Totals ReserveLink::listen(Shard& shard, PromiseColumns& rows, Nanos now) const {
   rows.look_back();
   shard.history.at(now, {rows.ago.data(), rows.headers.count}, rows.headers.paid.data());
@@ -256,7 +256,7 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<PricedPacket> burst, cons
 
   rows.headers.count = unpriced < burst.size() ? burst.size() : 0;
   rows.headers.decode();
-  const PromiseColumns::Totals totals = listen(shard, rows, now);
+  const PromiseColumns::Totals totals = listen(shard, rows, clock_now);
   const double life = life_ * shard.average_rtt;
   if (bytes > 0) shard.clock.expect(std::min(static_cast<double>(bytes), totals.rate * life), life);
   if (unpriced_bytes > 0) [[unlikely]] {
@@ -277,7 +277,7 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<PricedPacket> burst, cons
                                    kMinPrice.count(), kMaxPrice);
   if (params_[kNoise] != 0) [[unlikely]]
     shard.price *= price_noise(params_, shard.random, now);
-  if (!burst.empty()) shard.history.record(now, shard.price);
+  if (!burst.empty()) shard.history.record(clock_now, shard.price);
   shard.published.price.store(shard.price, kRelaxed);
   shard.published.whole.store(shard.first_rounds.booked().whole, kRelaxed);
   shard.published.part.store(shard.first_rounds.booked().part, kRelaxed);
