@@ -18,8 +18,8 @@ namespace turnpike::fcp {
 /// expected was due meanwhile: it takes the time that it would have taken.
 class LawClock {
  public:
-  static constexpr double kSilence = 16 * 1500;  // B
-  static constexpr double kPart = 0.25;          // of a promise's life
+  static constexpr double kSilence = 4 * 1500;  // B
+  static constexpr double kPart = 0.5;          // of a promise's life
   static constexpr Nanos kMostHeld = 100_ms;
 
   /// The time at `now`; nothing arrives.
@@ -39,7 +39,8 @@ class LawClock {
     return heard_ += since_;
   }
 
-  /// Of what has arrived just now, the bytes of flows that go on. `life`: of their promises, s.
+  /// Of what has arrived just now, the bytes of flows that go on. `life`:
+  /// of their promises, s.
   void expect(double bytes, double life) {
     rate_ = (rate_ * life + bytes) / (life + to_seconds(since_));
     least_ = from_seconds(kPart * life);

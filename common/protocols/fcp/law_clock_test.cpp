@@ -6,10 +6,10 @@
 namespace turnpike::fcp {
 namespace {
 
-// A packet of 1500 B every 120 us: kSilence takes 1.92 ms. Of a promise's life kPart is 1.5 ms.
+// A packet of 1500 B every 120 us: kSilence takes 480 us, kPart of a promise's life 3 ms.
 constexpr Nanos kGap = 120_us;
 constexpr double kLife = 6e-3;
-constexpr Nanos kHeldAfter = 1920_us;
+constexpr Nanos kHeldAfter = 3_ms;
 
 class LawClockTest : public ::testing::Test {
  protected:
@@ -57,7 +57,7 @@ TEST_F(LawClockTest, DoesNotWaitForFlowsThatEnd) {
 }
 
 TEST_F(LawClockTest, DoesNotWaitForFewPackets) {
-  send(1000, 10_ms);
+  send(1000, 30_ms);
   send(1, 80_ms);
   EXPECT_EQ(law, now);
 }
@@ -67,7 +67,7 @@ TEST_F(LawClockTest, MakesUpForWhatWasDue) {
   const Nanos last = law;
   send(1, 20_ms);
   send(49, 0_ns);
-  EXPECT_NEAR(to_seconds(law - last), 50 * to_seconds(kGap), 1e-4);
+  EXPECT_NEAR(to_seconds(law - last), 50 * to_seconds(kGap), 2 * to_seconds(kGap));
   send(200, 0_ns);  // all that it stood still, and no more
   EXPECT_NEAR(to_seconds(now - law), 0, 1e-9);
 }
@@ -77,7 +77,7 @@ TEST_F(LawClockTest, RunsAsUsualAfterwards) {
   send(1, 20_ms);
   send(20);
   const Nanos behind = now - law;
-  EXPECT_GT(behind, 17_ms);
+  EXPECT_GT(behind, 16_ms);
   for (int i = 0; i < 100; ++i) {
     send(1, kGap * 2);  // two packets at a time
     send(1, 0_ns);

@@ -226,11 +226,12 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<PricedPacket> burst, cons
   Shard& shard = shards_[index];
   PromiseColumns rows;  // one for each packet; a SYN's is judged but promises nothing there
   bool usual = true;
-  uint64_t bytes = 0, unpriced_bytes = 0, opens = 0;
+  uint64_t arrived = 0, bytes = 0, unpriced_bytes = 0, opens = 0;
   size_t unpriced = 0;
   for (size_t k = 0; k < burst.size(); ++k) {
     const PricedPacket& p = burst[k];
     const uint32_t counted = p.admitted ? p.size : 0;
+    arrived += p.size;
     bytes += counted;
     usual &= p.admitted;
     if (p.header == nullptr) [[unlikely]] {
@@ -245,8 +246,8 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<PricedPacket> burst, cons
       opens |= uint64_t{1} << k;
     }
   }
-  const Nanos now = bytes > 0 ? shard.clock.arrive(clock_now, static_cast<double>(bytes))
-                              : shard.clock.at(clock_now);
+  const Nanos now = burst.empty() ? shard.clock.at(clock_now)
+                                  : shard.clock.arrive(clock_now, static_cast<double>(arrived));
   // What the queue needs to drain within a round trip or so is taken off. The packet that is being
   // sent is none of it.
   const double queue = std::max(link.queue - kPacket, 0.0);
@@ -258,7 +259,8 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<PricedPacket> burst, cons
   rows.headers.decode();
   const PromiseColumns::Totals totals = listen(shard, rows, clock_now);
   const double life = life_ * shard.average_rtt;
-  if (bytes > 0) shard.clock.expect(std::min(static_cast<double>(bytes), totals.rate * life), life);
+  if (!burst.empty())
+    shard.clock.expect(std::min(static_cast<double>(bytes), totals.rate * life), life);
   if (unpriced_bytes > 0) [[unlikely]] {
     const double window = params_[kWindow] * shard.average_rtt;  // d
     const double rate = static_cast<double>(unpriced_bytes) / window;
