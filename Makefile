@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The front door; meson does the work. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all setup build bench bench-beside bench-check lint fuzz format docker clean
+.PHONY: help demo test test-all compile setup build bench bench-beside bench-check lint fuzz format docker clean
 MAKEFLAGS += --no-print-directory
 
 FUZZ_SECONDS ?= 600
@@ -31,6 +31,9 @@ build:  ## install what the build needs, configure, compile into build/
 	  docker/install-packages build && \
 	  { [ -f build/build.ninja ] || meson setup build -Dcpp_args=-g1; } && ninja -C build)
 
+compile:  ## compile the programs with GCC and with clang, not optimized, and run the tests that use DPDK most
+	$(call quiet,GCC and clang into build-gcc/ and build-clang/,tests/compile)
+
 bench: setup build  ## run the benchmarks, write bench/results/HOST-DATE.json
 	@bench/run.py
 
@@ -53,4 +56,4 @@ docker:  ## build the runtime image
 	$(call quiet,building the image turnpike,docker build -t turnpike -f docker/Dockerfile .)
 
 clean:  ## remove everything that was built
-	@rm -rf build build-sanitize build-fuzz && echo "clean: done"
+	@rm -rf build build-sanitize build-fuzz build-gcc build-clang && echo "clean: done"

@@ -134,7 +134,6 @@ class AnswerPort final : public QueuePair {
     const uint32_t sequence = wire::swap_be32(a.sequence);
     wire::store_be32(headers + wire::kAcknowledgementAt,
                      a.kind == wire::Kind::kAck ? sequence + 1 : sequence);
-    std::memcpy(headers + wire::kTimestampAt, &a.timestamp, sizeof a.timestamp);
     std::memcpy(headers + wire::kEchoAt, &a.timestamp, sizeof a.timestamp);
     m.data_len = kFrame;
     m.pkt_len = kFrame;

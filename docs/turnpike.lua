@@ -27,6 +27,7 @@ local f = {
   acknowledgement = ProtoField.uint32("turnpike.ack", "Acknowledgement"),
   timestamp = ProtoField.uint32("turnpike.timestamp", "Timestamp (64 ns)"),
   echo = ProtoField.uint32("turnpike.echo", "Echo (64 ns)"),
+  token = ProtoField.uint32("turnpike.token", "Token", base.HEX),
   congestion = ProtoField.bytes("turnpike.congestion", "Congestion header"),
   range = ProtoField.none("turnpike.range", "Range"),
   range_begin = ProtoField.uint32("turnpike.range.begin", "Begin"),
@@ -207,9 +208,10 @@ local function common_header(tvb, tree, pinfo)
   tree:add(f.flow, tvb(4, 4))
   tree:add(f.sequence, tvb(8, 4))
   tree:add(f.acknowledgement, tvb(12, 4))
-  for at, field in pairs({ [16] = f.timestamp, [20] = f.echo }) do
-    tree:add(field, tvb(at, 4)):append_text(string.format(" (%.6f s)", tvb(at, 4):uint() * TICK_NS / 1e9))
-  end
+  local time, time_at, token_at = f.timestamp, 16, 20
+  if answers[kind] then time, time_at, token_at = f.echo, 20, 16 end
+  tree:add(time, tvb(time_at, 4)):append_text(string.format(" (%.6f s)", tvb(time_at, 4):uint() * TICK_NS / 1e9))
+  tree:add(f.token, tvb(token_at, 4))
 
   pinfo.cols.info = string.format("%s flow=%08x seq=%u", kinds[kind] or "?", tvb(4, 4):uint(), tvb(8, 4):uint())
   if answers[kind] then pinfo.cols.info:append(string.format(" ack=%u", tvb(12, 4):uint())) end

@@ -3,6 +3,7 @@
 #include "lab/check.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "common/config/address.h"
 #include "common/config/load.h"
 #include "common/config/path.h"
+#include "common/units/printable.h"
 #include "common/units/text.h"
 #include "lab/batch/case.h"
 #include "lab/demo.h"
@@ -221,7 +223,8 @@ ExitCode check(const std::vector<std::string>& files) {
     }
     for (const Mistake& m : loaded.error()) std::fprintf(stderr, "%s\n", m.text().c_str());
     const size_t n = loaded.error().size();
-    std::fprintf(stderr, "%s: %zu mistake%s\n", file.c_str(), n, n == 1 ? "" : "s");
+    std::fprintf(stderr, "%s: %zu mistake%s\n", printable(file, PATH_MAX).c_str(), n,
+                 n == 1 ? "" : "s");
     code = kExitBadConfiguration;
   }
   return code;
@@ -230,9 +233,10 @@ ExitCode check(const std::vector<std::string>& files) {
 }  // namespace
 
 std::string description(const Topology& t, const std::string& file) {
-  std::string out = file + ": '" + t.run.name + "' runs for " + to_text(t.run.duration) +
-                    " with seed " + std::to_string(t.run.seed) + ", UDP port " +
-                    std::to_string(t.run.udp_port) + ", results in " + t.run.output + "\n\n";
+  std::string out = printable(file, PATH_MAX) + ": '" + t.run.name + "' runs for " +
+                    to_text(t.run.duration) + " with seed " + std::to_string(t.run.seed) +
+                    ", UDP port " + std::to_string(t.run.udp_port) + ", results in " +
+                    t.run.output + "\n\n";
   out += "Nodes\n" + nodes(t) + "\nLinks\n" + links(t);
   if (!t.flows.empty() || !t.workloads.empty() || !t.streams.empty())
     out += "\nTraffic\n" + traffic(t);

@@ -80,10 +80,9 @@ int demo(const DemoOptions& options) {
     return kExitRuntime;
   }
   const std::string folder = options.folder.empty() ? topology->run.output : options.folder;
-  fs::create_directories(folder, error);
-  if (error) {
-    std::fprintf(stderr, "turnpike demo: %s: %s\n", folder.c_str(), error.message().c_str());
-    return kExitRuntime;
+  if (const auto prepared = report::prepare_folder(folder); !prepared) {
+    std::fprintf(stderr, "turnpike demo: %s\n", prepared.error().c_str());
+    return kExitHostNotReady;
   }
   std::printf("%s: %s, results and logs in %s\n", file.c_str(), topology->run.name.c_str(),
               folder.c_str());

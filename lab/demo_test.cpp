@@ -135,6 +135,7 @@ TEST_F(Demo, TheVirtualClockDecidesOnTheCode) {
   EXPECT_NE(said().find("-0.21 %"), std::string::npos) << said();
   reference = lab("-0.3", "false");
   EXPECT_EQ(run({.routers = {router()}, .sender = sender(kGood)}), kExitRuntime);
+  EXPECT_NE(said().find("NOT as it should be in the lab"), std::string::npos) << said();
   reference = script("lab", "echo no memory >&2; exit 4");
   EXPECT_EQ(run({.routers = {router()}, .sender = sender(kGood)}), 4);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// INT and TERM as something to poll, for programs that wait for children.
+// INT, TERM and HUP as something to poll, for programs that wait for children.
 #pragma once
 
 #include <csignal>
@@ -7,9 +7,12 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "common/program/signals.h"
+
 namespace turnpike::lab {
 
-/// For as long as it lives, INT and TERM come to its descriptor and end nothing by themselves.
+/// For as long as it lives, INT, TERM and HUP come to its descriptor and end nothing by themselves
+/// (HUP that was ignored stays so), and PIPE, USR1 and USR2 are ignored for good.
 class Interrupts {
  public:
   Interrupts() {
@@ -17,6 +20,8 @@ class Interrupts {
     sigemptyset(&wanted);
     sigaddset(&wanted, SIGINT);
     sigaddset(&wanted, SIGTERM);
+    if (!is_ignored(SIGHUP)) sigaddset(&wanted, SIGHUP);
+    ignore_signals();
     sigprocmask(SIG_BLOCK, &wanted, &before_);
     fd_ = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
   }

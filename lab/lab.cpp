@@ -13,9 +13,10 @@
 #include "common/config/load.h"
 #include "common/dpdk/eal.h"
 #include "common/program/command_line.h"
+#include "common/program/machine_memory.h"
+#include "common/report/whole_file.h"
 #include "lab/compare/run.h"
 #include "lab/memory.h"
-#include "lab/program/machine_memory.h"
 #include "lab/program/pace.h"
 #include "lab/run.h"
 #include "lab/run_text.h"
@@ -49,9 +50,6 @@ void cut(config::Topology& t, Nanos duration) {
   for (config::Span& s : run.measure) s.to = std::min(s.to, duration);
 }
 
-/// Link time that routers catch up on where polls come as late as a busy machine makes them.
-constexpr Nanos kRealTimeSlack = 64_ms;
-
 ExitCode lab(const LabOptions& o) {
   auto loaded = config::load_file(o.file, o.settings);
   if (!loaded) {
@@ -80,6 +78,10 @@ ExitCode lab(const LabOptions& o) {
     std::fprintf(stderr, "turnpike lab: %s\n", why.c_str());
     return kExitHostNotReady;
   }
+  if (const auto prepared = report::prepare_folder(folder); !prepared) {
+    std::fprintf(stderr, "turnpike lab: %s\n", prepared.error().c_str());
+    return kExitHostNotReady;
+  }
   if (!o.json) {
     std::printf("%s\n\n", memory_text(need, available).c_str());
     std::fflush(stdout);
@@ -90,7 +92,7 @@ ExitCode lab(const LabOptions& o) {
     return kExitHostNotReady;
   }
   Pace pace(t, o.real_time, isatty(STDERR_FILENO) != 0);
-  auto summary = run_world(t, folder, {.slack = o.real_time ? kRealTimeSlack : Nanos(0)},
+  auto summary = run_world(t, folder, {.slack = o.real_time ? router::kRealTimeSlack : Nanos(0)},
                            [&](Nanos end, World& world) { pace.play(end, world); });
   if (!summary) {
     std::fprintf(stderr, "turnpike lab: %s\n", summary.error().c_str());

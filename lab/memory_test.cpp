@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/config/load.h"
-#include "lab/program/machine_memory.h"
+#include "common/program/machine_memory.h"
 
 namespace turnpike::lab {
 namespace {
@@ -100,6 +100,15 @@ TEST_F(MachineMemory, KnowsTheFirstVersionOfControlGroups) {
   write("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "1000\n");
   write("/sys/fs/cgroup/memory/a/memory.usage_in_bytes", "100\n");
   EXPECT_EQ(available_memory(root), size_t{900});
+}
+
+TEST(Memory, AProgramThatDoesNotFitIsRefusedBeforeItStarts) {
+  EXPECT_EQ(memory_obstacle(164, std::nullopt), "");
+  EXPECT_EQ(memory_obstacle(164, 100'000'000), "");
+  EXPECT_EQ(memory_obstacle(20, 0), "");
+  const std::string why = memory_obstacle(164, 64'000'000);
+  EXPECT_NE(why.find("take 100 MB"), std::string::npos) << why;
+  EXPECT_NE(why.find("has 64 MB to give"), std::string::npos) << why;
 }
 
 }  // namespace

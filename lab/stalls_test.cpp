@@ -36,7 +36,6 @@ constexpr std::array kRates{"100 Mbps", "1 Gbps"};
 #endif
 constexpr size_t kBottleneck = 3;
 constexpr Nanos kPoll = 20_us;         // as often as a program that naps polls
-constexpr Nanos kSlack = 64_ms;        // the router's default
 constexpr uint32_t kPortSlots = 2047;  // packets: of memif's rings
 
 std::string demo(const std::string& rate) {
@@ -122,7 +121,8 @@ class StallsTest : public ::testing::TestWithParam<std::tuple<const char*, Hold>
       for (uint32_t h = 0; h < hosts.size(); ++h)
         if (topology.hosts[h].name == link.ends[end].node) plugs[h] = {h, wires.back().get()};
     }
-    auto gate_made = router::Router::make(topology, 0, ports, {{pool->get()}}, {.slack = kSlack});
+    auto gate_made = router::Router::make(topology, 0, ports, {{pool->get()}},
+                                          {.slack = router::kRealTimeSlack});
     ASSERT_TRUE(gate_made) << gate_made.error();
     gate = std::move(*gate_made);
     auto player_made = sender::Sender::make(

@@ -24,9 +24,9 @@ using OnLine = std::function<void(const Command& who, const std::string& line)>;
 
 /// Starts the routers and, once each has written a line and so is up, the sender; hands every line
 /// that they write to `on_line`, and returns when all have ended. When the sender ends, routers are
-/// asked to (TERM) and have `grace_ms` to do it. INT and TERM to this process go to the sender,
-/// which then ends its run early; a second one goes to all. Nothing if everybody ended well;
-/// otherwise who failed first, with the end of its log.
+/// asked to (TERM) and have `grace_ms` to do it. INT, TERM and HUP to this process go to the
+/// sender, which then ends its run early; a second one goes to all. Nothing if everybody ended
+/// well; otherwise who failed first, with the end of its log.
 tl::expected<void, Failure> supervise(const Cast& cast, const OnLine& on_line,
                                       int grace_ms = 15000);
 

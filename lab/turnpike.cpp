@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/config/mistakes.h"
+#include "common/program/guarded.h"
 #include "lab/verbs.h"
 
 namespace {
@@ -47,10 +48,12 @@ int main(int argc, char** argv) {
       "Start with: turnpike check configs/demo.yaml, turnpike lab configs/demo.yaml\n"
       "Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 wrong topology file, 4 machine not ready");
   if (no_verb(app, {argv, static_cast<size_t>(argc)})) return kExitUsage;
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? kExitOk : kExitUsage;  // 0: help was asked for
-  }
-  return code;
+  return guarded("turnpike", [&]() -> int {
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+      return app.exit(e) == 0 ? kExitOk : kExitUsage;  // 0: help was asked for
+    }
+    return code;
+  });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lab/verdict.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -18,17 +19,13 @@ namespace {
 using nlohmann::json;
 using report::fixed;
 using report::number_at;
+using report::number_or_zero;
 
 std::string percent(double ratio, int decimals) { return fixed(ratio * 100, decimals) + " %"; }
 
 /// Of what only a run in real time, or one with a reference, has.
 std::string percent_if_known(double ratio, int decimals) {
   return std::isfinite(ratio) ? percent(ratio, decimals) : "-";
-}
-
-double taken_of(const json& interval) {
-  const double taken = number_at(interval, {"taken"});
-  return std::isfinite(taken) ? taken : 0;
 }
 
 std::string machine_text(const json& summary) {
@@ -45,13 +42,16 @@ std::string machine_text(const json& summary) {
 }  // namespace
 
 void add_reference(json& summary, const json& lab) {
-  json& intervals = summary["intervals"];
-  const json reference = lab.value("intervals", json::array());
-  for (size_t i = 0; i < intervals.size() && i < reference.size(); ++i) {
-    for (auto& [name, host] : intervals[i]["hosts"].items())
-      host["lab"] = number_at(reference[i], {"hosts", name.c_str(), "error"});
-    for (auto& [name, link] : intervals[i]["links"].items())
-      link["lab"] = number_at(reference[i], {"links", name.c_str(), "utilization"});
+  const json played = lab.value("intervals", json::array());
+  for (json& i : summary["intervals"]) {
+    const auto same = std::ranges::find_if(played, [&](const json& p) {
+      return std::fabs(number_at(p, {"from"}) - number_at(i, {"from"})) < 1e-6;
+    });
+    if (same == played.end()) continue;
+    for (auto& [name, host] : i["hosts"].items())
+      host["lab"] = number_at(*same, {"hosts", name.c_str(), "error"});
+    for (auto& [name, link] : i["links"].items())
+      link["lab"] = number_at(*same, {"links", name.c_str(), "utilization"});
   }
   summary["verdict"]["lab_ok"] = sender::verdict_good(lab);
 }
@@ -68,17 +68,18 @@ std::string verdict_text(const json& summary) {
   std::vector<std::vector<std::string>> links{
       {"steady interval", "bottleneck", "utilisation", "of at least", "in the lab"}};
   for (const auto& i : summary.value("intervals", json::array())) {
+    const double taken = number_or_zero(i, {"taken"});
     const std::string span =
         fixed(number_at(i, {"from"}), 1) + " to " + fixed(number_at(i, {"to"}), 1) + " s";
     for (const auto& [name, host] : i["hosts"].items())
       rows.push_back({span, name, fixed(number_at(host, {"entitled_mbps"}), 2),
                       fixed(number_at(host, {"measured_mbps"}), 2),
-                      percent(number_at(host, {"error"}), 2), percent(tolerance + taken_of(i), 1),
+                      percent(number_at(host, {"error"}), 2), percent(tolerance + taken, 1),
                       percent_if_known(number_at(host, {"lab"}), 2)});
     for (const auto& [name, link] : i["links"].items())
       if (link["bottleneck"] == true)
         links.push_back({span, name, percent(number_at(link, {"utilization"}), 2),
-                         percent(sender::kLeastUtilization - taken_of(i), 1),
+                         percent(sender::kLeastUtilization - taken, 1),
                          percent_if_known(number_at(link, {"lab"}), 2)});
   }
   if (rows.size() == 1) return "There was no steady interval to judge.\n";
@@ -89,7 +90,10 @@ std::string verdict_text(const json& summary) {
                     "\n  packets lost: " + fixed(number_at(verdict, {"lost_packets"}), 0);
   if (dropped >= 0) out += ", dropped by routers: " + fixed(dropped, 0);
   out += "\n\n" + machine_text(summary) + report::limits_text(summary);
-  out += demo_good(summary) ? "Shares agree with budgets" : "NOT as it should be";
+  const bool exact = verdict.value("lab_ok", json(true)) == true;
+  out += demo_good(summary) ? "Shares agree with budgets"
+         : exact            ? "NOT as it should be"
+                            : "NOT as it should be in the lab";
   return out + ": greatest error " + percent(number_at(verdict, {"worst_error"}), 2) +
          ", lowest utilisation " + percent(number_at(verdict, {"lowest_utilization"}), 2) + "\n";
 }

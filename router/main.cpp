@@ -2,7 +2,6 @@
 // turnpike-router: one router of a topology over DPDK ports, until it is told to stop.
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <thread>
@@ -14,8 +13,12 @@
 #include "common/config/load.h"
 #include "common/dpdk/eal.h"
 #include "common/metrics/log.h"
+#include "common/program/guarded.h"
 #include "common/program/large_heap.h"
+#include "common/program/machine_memory.h"
+#include "common/program/signals.h"
 #include "common/report/live.h"
+#include "common/report/whole_file.h"
 #include "common/units/text.h"
 #include "router/program/engine.h"
 #include "router/program/options.h"
@@ -25,9 +28,6 @@ namespace turnpike::router {
 namespace {
 
 constexpr Nanos kDrainPatience{1'000'000'000};
-
-volatile std::sig_atomic_t interrupted = 0;
-void on_signal(int) { interrupted = 1; }
 
 int fail(ExitCode code, const std::string& text) {
   std::cerr << "turnpike-router: " << text << '\n';
@@ -57,18 +57,22 @@ std::vector<unsigned> choose_lcores(const config::Router& node, const Options& o
   return {available_cpus().front()};
 }
 
-/// Samples, shows and records until the end; the workers run meanwhile.
-void watch(const Engine& engine, const TscClock& clock, const config::Run& run, const Options& o,
-           const std::string& name, Record& record) {
+/// Samples, shows and records until the end; the workers run meanwhile. The error: why the router
+/// could not go on.
+tl::expected<void, std::string> watch(Engine& engine, const TscClock& clock, const config::Run& run,
+                                      const Options& o, const std::string& name, Record& record) {
   const std::chrono::duration<double> unix_now =
       std::chrono::system_clock::now().time_since_epoch();
   Sampler sampler(unix_now.count() - to_seconds(clock.now()));
   report::Live live(report::live_style(o.live, stdout), stdout);
+  LinkMonitor links = engine.monitor();
   const Nanos end = o.duration ? clock.now() + *o.duration : kNever;
   Nanos next = clock.now() + run.sample;
-  while (interrupted == 0) {
+  while (end_requests() == 0) {
     const Nanos now = clock.now();
-    if (now >= end) return;
+    if (now >= end) break;
+    for (const std::string& line : links.poll(now)) spdlog::info(line);
+    if (!links.fatal().empty()) return tl::unexpected(links.fatal());
     if (now >= next) {
       Sample sample = sampler.take(engine.router().snapshot(), now);
       sample.stalled_ms = to_seconds(engine.stalled()) * 1e3;
@@ -84,6 +88,7 @@ void watch(const Engine& engine, const TscClock& clock, const config::Run& run, 
     const Nanos pause = std::min({next - now, end == kNever ? kNever : end - now, Nanos(20_ms)});
     std::this_thread::sleep_for(std::chrono::nanoseconds(std::max<int64_t>(pause.count(), 0)));
   }
+  return {};
 }
 
 int run(int argc, char** argv) {
@@ -106,40 +111,49 @@ int run(int argc, char** argv) {
   const auto devices = link_devices(t, *node, workers);
   if (!devices) return fail(kExitBadConfiguration, devices.error());
 
+  if (auto prepared = report::prepare_folder(t.run.output); !prepared)
+    return fail(kExitHostNotReady, prepared.error());
   const std::vector<std::string> pci = pci_addresses(t, *node);
+  const bool hugepages = options->hugepages || !pci.empty();
+  const unsigned memory_mb = needs_of(t, *node, workers).memory_mb;
+  if (const std::string why = hugepages ? "" : memory_obstacle(memory_mb, available_memory());
+      !why.empty())
+    return fail(kExitHostNotReady, why);
   auto eal = Eal::start({.program = "turnpike-router",
                          .workers = lcores,
-                         .hugepages = options->hugepages || !pci.empty(),
-                         .memory_mb = needs_of(t, *node, workers).memory_mb,
+                         .hugepages = hugepages,
+                         .memory_mb = memory_mb,
                          .pci = pci,
                          .file_prefix = "turnpike-" + name,
                          .show_log = options->show_log,
                          .extra = options->eal});
   if (!eal) return fail(kExitHostNotReady, eal.error());
+  if (end_requests() != 0) return kExitOk;
   const Naps naps = sleeps(*options, !pci.empty()) ? naps_for(t) : Naps();
   auto engine =
       Engine::make(t, *node, *devices, {.workers = workers, .slack = options->slack, .naps = naps});
   if (!engine) return fail(kExitHostNotReady, engine.error());
-  auto record = Record::open(t.run.output, name);
-  if (!record) return fail(kExitRuntime, record.error());
 
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
   const TscClock clock(rte_get_tsc_hz(), TscClock::ticks());
   const auto started = (*engine)->start([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    return interrupted == 0 && clock.now() < options->wait;
+    return end_requests() == 0 && clock.now() < options->wait;
   });
+  if (end_requests() != 0) return kExitOk;  // before it forwarded anything
   if (!started) {
-    if (interrupted != 0) return kExitOk;
     return fail(kExitHostNotReady, started.error());
   }
+  // Not before the ports are this process's own: another router may be writing there.
+  auto record = Record::open(t.run.output, name);
+  if (!record) return fail(kExitRuntime, record.error());
   (*engine)->launch(clock);
   spdlog::info("{} forwards on {} worker{}, {} when idle", name, workers, workers == 1 ? "" : "s",
                naps ? "sleeping" : "polling");
   std::cerr << (*engine)->remote_text();
-  watch(**engine, clock, t.run, *options, name, *record);
-  (*engine)->stop(kDrainPatience);
+  const auto watched = watch(**engine, clock, t.run, *options, name, *record);
+  (*engine)->stop([deadline = clock.now() + kDrainPatience, &clock] {
+    return end_requests() < 2 && clock.now() < deadline;
+  });
 
   const Snapshot end = (*engine)->router().snapshot();
   const auto written =
@@ -149,6 +163,7 @@ int run(int argc, char** argv) {
   const auto complain = [&](const std::string& text) {
     code = static_cast<ExitCode>(fail(kExitRuntime, text));
   };
+  if (!watched) complain(watched.error());
   if (!written) complain(written.error());
   if (!end.conserved()) complain("packets are not accounted for: the counters do not add up");
   if (auto closed = (*engine)->close(); !closed) complain(closed.error());
@@ -159,6 +174,7 @@ int run(int argc, char** argv) {
 }  // namespace turnpike::router
 
 int main(int argc, char** argv) {
+  turnpike::handle_signals();
   turnpike::heap_in_large_pages();
-  return turnpike::router::run(argc, argv);
+  return turnpike::guarded("turnpike-router", [&] { return turnpike::router::run(argc, argv); });
 }

@@ -15,6 +15,15 @@ uint32_t slots_for(const EgressLink& link, uint32_t pool) {
   return static_cast<uint32_t>(std::clamp<int64_t>(by_bytes, kBurst, pool));
 }
 
+/// Packet buffers of a queue full of MTU-sized packets.
+uint32_t full_packets(const EgressLink& link, uint16_t mtu) {
+  return static_cast<uint32_t>(
+      std::clamp<int64_t>(link.buffer / (mtu + link.overhead), kBurst, UINT32_MAX / kBurst));
+}
+
+/// Headroom of the packet pool, by port and worker.
+constexpr uint32_t kHeadroomPerPort = 4 * kBurst;
+
 uint64_t sum(const std::vector<LinkShard>& shards, metrics::Counter LinkShard::*field) {
   uint64_t n = 0;
   for (const LinkShard& s : shards) n += (s.*field).read();
@@ -92,6 +101,11 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     }
     r->links_.push_back(std::move(e));
   }
+  std::vector<uint32_t> full;
+  for (size_t l = 0; l < self.links.size(); ++l)
+    full.push_back(full_packets(*r->links_[l], topology.links[self.links[l]].mtu));
+  const auto headroom =
+      static_cast<uint32_t>(self.links.size() * options.workers * kHeadroomPerPort);
   for (unsigned w = 0; w < options.workers; ++w) {
     Worker::Parts parts;
     parts.index = w;
@@ -99,6 +113,7 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     parts.counters = &r->counters_[w];
     parts.tables = &r->current_;
     parts.slack = options.slack;
+    if (options.share_pool) parts.buffers = BufferShare(pools[w], full, headroom);
     parts.errors = {options.errors_per_second, options.errors_at_once};
     for (size_t l = 0; l < r->links_.size(); ++l) {
       parts.links.push_back(r->links_[l].get());

@@ -18,14 +18,18 @@
 
 namespace turnpike::router {
 
+/// Slack where polls come as late as a busy machine makes them: beyond stalls of 50 ms.
+inline constexpr Nanos kRealTimeSlack = 64_ms;
+
 struct RouterOptions {
   unsigned workers = 1;
   Nanos slack{0};                   // how much link time a late poll may catch up; 0: exact pacing
   double errors_per_second = 1000;  // ICMP errors, per worker
   double errors_at_once = 100;
-  uint32_t most_held = 0;  // packets that can wait at most; 0: as many as a pool has
-  bool growing = false;    // queues begin small and grow: only where one thread polls all workers
-  int socket = -1;         // NUMA node of tables and queues; -1: any
+  uint32_t most_held = 0;   // packets that can wait at most; 0: as many as a pool has
+  bool growing = false;     // queues begin small and grow: only where one thread polls all workers
+  bool share_pool = false;  // limits each link's share of `pools`, which the ports receive into
+  int socket = -1;          // NUMA node of tables and queues; -1: any
   const Protocol* (*find)(std::string_view name) = find_protocol;  // of the links' laws
 };
 

@@ -13,7 +13,7 @@ namespace turnpike::sender {
 /// flow's protocol says.
 struct Answer {
   wire::Kind kind = wire::Kind::kAck;
-  uint32_t sequence = 0, acknowledgement = 0, echo = 0;
+  uint32_t sequence = 0, acknowledgement = 0, echo = 0, token = 0;
   std::span<const wire::SeqRange> ranges;
   const uint8_t* congestion = nullptr;
 };

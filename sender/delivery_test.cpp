@@ -150,9 +150,45 @@ TEST(Delivery, NobodyThere) {
   ASSERT_EQ(w.outcomes().size(), 1U);
   EXPECT_FALSE(w.outcomes()[0].completed);
   EXPECT_EQ(w.outcomes()[0].bytes, 0U);
+  EXPECT_EQ(w.outcomes()[0].ended, FlowEnd::kGivenUp);
+  EXPECT_EQ(w.totals(0).given_up_flows.read(), 1U);
   EXPECT_EQ(w.totals(0).timeouts.read(), Source::kMaxTimeouts);
   FixedLaw::unsettled = 0;  // the last SYN's fate stays unknown
   w.expect_clean();
+}
+
+TEST(Delivery, ALinkThatComesBackEndsTheWaitForATimeOut) {
+  FixedLaw::reset(12e6);
+  bool cut = true;
+  World w(with({finite(10'000)}), {.tap = [&cut](size_t, auto&, Nanos) { return !cut; }});
+  w.run(20_s);  // SYNs at 0, 1, 3, 7 and 15 s: the next would go at 31 s
+  ASSERT_EQ(w.totals(0).timeouts.read(), 4U);
+  cut = false;
+  w.sender(0).link_restored(w.now());
+  w.run(w.now() + 1_s);
+  ASSERT_EQ(w.outcomes().size(), 1U);
+  EXPECT_TRUE(w.outcomes()[0].completed);
+  EXPECT_EQ(w.outcomes()[0].ended, FlowEnd::kClosed);
+  EXPECT_LT(w.outcomes()[0].end, 21_s);
+  w.expect_clean();
+}
+
+TEST(Delivery, TheEndOfAFlowHasItsReason) {
+  FixedLaw::reset(12e6);
+  World silent(with({finite(10'000)}), {.loss = 1});
+  silent.run(20_s);
+  silent.sender(0).stop(silent.now());
+  ASSERT_EQ(silent.outcomes().size(), 1U);
+  EXPECT_EQ(silent.outcomes()[0].ended, FlowEnd::kUnanswered);
+  silent.sender(0).abandon(silent.now());
+
+  World cut_short(with({finite(config::kEndless)}), {});
+  cut_short.run(1_s);
+  cut_short.sender(0).stop(cut_short.now());
+  ASSERT_EQ(cut_short.outcomes().size(), 1U);
+  EXPECT_EQ(cut_short.outcomes()[0].ended, FlowEnd::kOpen);
+  cut_short.run(10_s);
+  FixedLaw::unsettled = 0;  // of the flow that was abandoned
 }
 
 TEST(Delivery, NothingToSendIsDeliveredToo) {

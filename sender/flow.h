@@ -72,9 +72,10 @@ struct alignas(64) Flow {
   uint64_t acknowledged = 0;    // the receiver expects this one next
   double committed = 0;         // law().committed() as the host's ledger has it
   uint32_t source = 0;          // entry of the topology's traffic
-  uint32_t target_version = 0;  // of the strategy when the law was last given its target
+  uint32_t token = 0;           // that the receiver gave it
+  uint16_t target_version = 0;  // of the strategy when the law was last given its target
   Stage stage = Stage::kFree;
-  uint8_t backoff = 0;            // time-outs in a row
+  uint8_t backoff : 4 = 0;        // time-outs in a row
   bool wants_budget : 1 = false;  // the strategy counts it
   bool cut_short : 1 = false;     // stopped before all that was asked for was sent
   bool reported : 1 = false;      // its outcome has been told

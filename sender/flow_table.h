@@ -10,21 +10,23 @@
 
 #include "common/dpdk/large_array.h"
 #include "sender/flow.h"
+#include "sender/flow_id.h"
 
 namespace turnpike::sender {
 
-/// An id is a place in the table and, above it, how often that place has been used: a late packet
-/// of an earlier flow never meets the later one. Places are reused oldest first, so a generation
-/// comes round only after capacity x 2^(32 - place bits) flows.
+/// An id encodes a place in the table and, above it, how often that place has been used: a late
+/// packet of an earlier flow never meets the later one. Places are reused oldest first, so a
+/// generation comes round only after capacity x 2^(32 - place bits) flows.
 class FlowTable {
  public:
   static constexpr size_t kMaxCapacity = size_t{1} << 24;
 
   /// Maps room for `capacity` flows (1 to kMaxCapacity) and never again; places that were never
   /// used take no memory unless the table is `populated`.
-  explicit FlowTable(size_t capacity, bool populated = true)
+  explicit FlowTable(size_t capacity, bool populated = true, FlowIdCode ids = FlowIdCode())
       : capacity_(std::clamp<size_t>(capacity, 1, kMaxCapacity)),
         place_bits_(static_cast<unsigned>(std::bit_width(capacity_ - 1))),
+        ids_(ids),
         flows_(capacity_, populated),
         free_(capacity_, populated),
         left_(capacity_) {}
@@ -35,9 +37,10 @@ class FlowTable {
     --left_;
     const size_t place = next_place();
     Flow& flow = flows_[place];
-    const auto id = static_cast<uint32_t>(flow.id + (uint64_t{1} << place_bits_));
+    const auto number =
+        static_cast<uint32_t>(ids_.number_of(flow.id) + (uint64_t{1} << place_bits_));
     std::destroy_at(&flow);
-    std::construct_at(&flow)->id = id;
+    std::construct_at(&flow)->id = ids_.id_of(number);
     return &flow;
   }
 
@@ -54,7 +57,7 @@ class FlowTable {
 
   /// The open flow of this id, or null.
   [[nodiscard]] Flow* find(uint32_t id) {
-    const size_t place = id & ((uint64_t{1} << place_bits_) - 1);
+    const size_t place = place_of(id);
     if (place >= flows_.size()) return nullptr;
     Flow& flow = flows_[place];
     return flow.id == id && flow.stage != Stage::kFree ? &flow : nullptr;
@@ -63,7 +66,7 @@ class FlowTable {
   /// Touches the flow that has the place of this id, which may be anybody's invention. Returns it
   /// without having looked at it, or null if there is no such place.
   [[nodiscard]] const Flow* touch(uint32_t id) const {
-    const size_t place = id & ((uint64_t{1} << place_bits_) - 1);
+    const size_t place = place_of(id);
     if (place >= flows_.size()) return nullptr;
     flows_[place].touch();
     return &flows_[place];
@@ -87,11 +90,14 @@ class FlowTable {
   }
 
  private:
+  [[nodiscard]] size_t place_of(uint32_t id) const {
+    return ids_.number_of(id) & ((uint64_t{1} << place_bits_) - 1);
+  }
   /// There must be one. Places that were never used are older than all that have been freed.
   size_t next_place() {
     if (flows_.can_grow()) {
       const size_t place = flows_.grow();
-      flows_[place].id = static_cast<uint32_t>(place);
+      flows_[place].id = ids_.id_of(static_cast<uint32_t>(place));
       return place;
     }
     const uint32_t place = free_[first_];
@@ -101,6 +107,7 @@ class FlowTable {
 
   size_t capacity_;
   unsigned place_bits_;
+  FlowIdCode ids_;
   GrowingArray<Flow> flows_;
   GrowingArray<uint32_t> free_;  // a ring of places, oldest first
   size_t first_ = 0, last_ = 0;  // in it

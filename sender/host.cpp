@@ -36,12 +36,12 @@ uint64_t port_seed(const config::Topology& topology, uint32_t index) {
 
 tl::expected<std::unique_ptr<Host>, std::string> Host::make(const config::Topology& topology,
                                                             uint32_t index, QueuePair& queue,
-                                                            Lane& lane, SinkSize sink) {
+                                                            Lane& lane, const SinkParts& sink) {
   const config::Host& h = topology.hosts[index];
   auto strategy = make_strategy(h.strategy, h.budget);
   if (!strategy) return tl::unexpected("host " + h.name + ": no strategy \"" + h.strategy + "\"");
   std::unique_ptr<Host> host(new Host(topology, index, queue, lane, std::move(strategy)));
-  auto receiver = Receiver::make(sink.flows, sink.runs, host->totals_, sink.populated);
+  auto receiver = Receiver::make(sink.flows, sink.runs, host->totals_, sink.populated, sink.secret);
   if (!receiver) return tl::unexpected("host " + h.name + ": " + receiver.error());
   host->receiver_ = std::move(*receiver);
   return host;
@@ -192,7 +192,7 @@ bool Host::take_request(rte_mbuf& m, const Arrival& arrival, Nanos now) {
                         .empty = at.payload_size == arrival.header.length};
   const auto reply = receiver_->receive(key, arrived, now);
   if (!reply) return false;
-  if (write_reply(m, at, arrival.header, *reply, now)) return true;
+  if (write_reply(m, at, arrival.header, *reply)) return true;
   totals_.out_of_buffers.add();
   return false;
 }
@@ -208,6 +208,7 @@ void Host::take_answer(const rte_mbuf& m, const Arrival& arrival, Nanos now) {
                      .sequence = header.sequence,
                      .acknowledgement = header.acknowledgement,
                      .echo = header.echo,
+                     .token = header.token,
                      .ranges = {ranges.data(), header.ranges},
                      .congestion = payload + wire::kHeaderSize},
                     header.protocol,

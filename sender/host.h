@@ -16,11 +16,12 @@
 
 namespace turnpike::sender {
 
-/// Room for what others send to a host.
-struct SinkSize {
+/// What a host remembers of what others send to it.
+struct SinkParts {
   uint32_t flows = 0;
   size_t runs = 0;        // gaps among all of them
   bool populated = true;  // the gaps' memory is there from the beginning
+  SecretKey secret{};     // of tokens
 };
 
 /// Owned by one lcore.
@@ -32,7 +33,7 @@ class Host {
   /// `index` into Topology::hosts. The topology, queue and lane outlive the host.
   static tl::expected<std::unique_ptr<Host>, std::string> make(const config::Topology& topology,
                                                                uint32_t index, QueuePair& queue,
-                                                               Lane& lane, SinkSize sink);
+                                                               Lane& lane, const SinkParts& sink);
 
   /// Takes what has arrived, at most kBurst frames; returns how many there were.
   uint16_t receive(Nanos now);

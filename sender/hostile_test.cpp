@@ -17,7 +17,7 @@ struct Played {
   Frames sent[2];
   std::vector<FlowOutcome> outcomes;
   uint64_t duplicate_acks = 0, unknown_flows = 0, bad_feedback = 0, bad_packets = 0, resets = 0;
-  uint64_t foreign_packets = 0;
+  uint64_t foreign_packets = 0, forged_packets = 0;
 };
 
 Played play(const std::function<void(Channel&)>& inject,
@@ -38,6 +38,7 @@ Played play(const std::function<void(Channel&)>& inject,
   for (size_t i = 0; i < 2; ++i) {
     run.unknown_flows += w.totals(i).unknown_flows.read();
     run.bad_packets += w.totals(i).bad_packets.read();
+    run.forged_packets += w.totals(i).forged_packets.read();
     run.foreign_packets += w.totals(i).foreign_packets.read();
   }
   run.duplicate_acks = w.totals(0).duplicate_acks.read();
@@ -95,7 +96,51 @@ TEST(Hostile, ForgedAnswersChangeNothing) {
   });
   EXPECT_TRUE(forged.sent[0] == plain.sent[0]);
   EXPECT_EQ(forged.resets, 0U);
-  EXPECT_EQ(forged.duplicate_acks + forged.unknown_flows, 3000U);
+  EXPECT_EQ(forged.duplicate_acks + forged.unknown_flows + forged.forged_packets, 3000U);
+}
+
+// An off-path attacker knows addresses, ports and the protocol, and guesses flow ids, tokens and
+// times; one in ten packets has the right id.
+TEST(Hostile, BlindFloodsChangeNothing) {
+  const Played plain = play([](Channel&) {});
+  std::mt19937_64 random(9);
+  wire::Header seen;
+  ASSERT_EQ(wire::decode(std::span(plain.sent[0][0].second).subspan(kPayload), seen),
+            wire::HeaderError::kNone);
+  constexpr int kFlood = 10'000;
+  const Played flooded = play([&](Channel& c) {
+    for (int i = 0; i < kFlood; ++i) {
+      const wire::Header h{.kind = static_cast<Kind>(1 + random() % 7),
+                           .protocol = fcp::kProtocolId,
+                           .length = wire::header_length(fcp::kHeaderSize, 0),
+                           .flow = i % 10 == 0 ? seen.flow : static_cast<uint32_t>(random()),
+                           .sequence = static_cast<uint32_t>(random() % 80),
+                           .acknowledgement = static_cast<uint32_t>(random() % 100),
+                           .timestamp = static_cast<uint32_t>(random()),
+                           .echo = static_cast<uint32_t>(random() % 3'000'000),
+                           .token = static_cast<uint32_t>(random())};
+      const auto port = static_cast<uint16_t>(Paths::kFirstPort + random() % Paths::kPorts);
+      const Nanos at(static_cast<int64_t>(random() % 150'000'000));
+      if (wire::is_request(h.kind)) {
+        wire::FrameSpec spec;
+        spec.addresses = wire::Ipv4Pair{0x0a000001, 0x0a000002};
+        spec.source_port = port;
+        spec.destination_port = wire::kDefaultUdpPort;
+        std::vector<uint8_t> payload(h.length);
+        wire::encode(h, payload.data());
+        c.inject(1, wire::build_frame(spec, payload, h.kind == Kind::kData ? 100 : 0), at);
+      } else {
+        c.inject(0, answer_frame(h, port), at);
+      }
+    }
+  });
+  EXPECT_TRUE(flooded.sent[0] == plain.sent[0]);
+  ASSERT_EQ(flooded.outcomes.size(), plain.outcomes.size());
+  for (size_t i = 0; i < plain.outcomes.size(); ++i) {
+    EXPECT_TRUE(flooded.outcomes[i].completed);
+    EXPECT_EQ(flooded.outcomes[i].end, plain.outcomes[i].end);
+  }
+  EXPECT_GT(flooded.forged_packets, 10U);
 }
 
 TEST(Hostile, FeedbackThatIsNotANumber) {

@@ -24,12 +24,13 @@ struct LaneOptions {
   unsigned tick_shift = 0;
   RecordPool* records = nullptr;  // shared with other lanes of the same thread; null: its own
   bool populated = true;          // all memory is there from the beginning
+  uint64_t id_key = 0;            // of flow ids
 };
 
 struct Lane {
   explicit Lane(const LaneOptions& o)
       : wheel(Nanos(0), o.tick_shift, TimerWheel::block_bits_for(o.size.flows)),
-        flows(o.size.flows, o.populated),
+        flows(o.size.flows, o.populated, FlowIdCode(o.id_key)),
         own_records(o.records != nullptr
                         ? nullptr
                         : std::make_unique<RecordPool>(

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <thread>
@@ -11,21 +10,25 @@
 #include <rte_cycles.h>
 #include <rte_launch.h>
 #include <rte_version.h>
+#include <sys/random.h>
 
 #include "common/config/exit_codes.h"
 #include "common/config/load.h"
 #include "common/dpdk/eal.h"
 #include "common/program/attachment.h"
+#include "common/program/guarded.h"
+#include "common/program/machine_memory.h"
+#include "common/program/signals.h"
+#include "common/report/whole_file.h"
 #include "common/units/text.h"
 #include "sender/program/control.h"
+#include "sender/program/links.h"
 #include "sender/program/options.h"
 #include "sender/program/player.h"
+#include "sender/results/shortfall.h"
 
 namespace turnpike::sender {
 namespace {
-
-volatile std::sig_atomic_t interrupted = 0;
-void on_signal(int) { interrupted = interrupted + 1; }
 
 int fail(ExitCode code, const std::string& text) {
   std::cerr << "turnpike-sender: " << text << '\n';
@@ -61,28 +64,6 @@ std::vector<unsigned> choose_lcores(const config::Topology& t, const Options& o)
   return {cpus.empty() ? last : cpus.back()};
 }
 
-/// Polls for links until all are up; says which are not.
-std::string wait_for_peers(const config::Topology& t,
-                           std::span<const std::unique_ptr<Player>> players, Nanos patience) {
-  std::vector<Port*> ports;
-  std::vector<std::string> names;
-  for (const auto& player : players) {
-    for (size_t i = 0; i < player->ports().size(); ++i) {
-      ports.push_back(&player->ports()[i]->port());
-      names.push_back(t.hosts[player->hosts()[i]].name);
-    }
-  }
-  const auto give_up =
-      std::chrono::steady_clock::now() + std::chrono::nanoseconds(patience.count());
-  const auto down = wait_for_links(ports, [&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    return interrupted == 0 && std::chrono::steady_clock::now() < give_up;
-  });
-  std::string text;
-  for (const std::string& name : down) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 struct Job {
   Player* player;
   const TscClock* clock;
@@ -95,9 +76,18 @@ int play(void* argument) {
   return 0;
 }
 
-/// The run itself: lcores play, this thread samples. Returns when it ended.
-Nanos conduct(const config::Topology& t, std::span<const std::unique_ptr<Player>> players,
-              Naps naps, Control& control) {
+/// How the run ended.
+struct Ending {
+  Nanos at{0};
+  std::string down;   // links that were down then; empty: none
+  std::string fatal;  // why it could not go on, if it could not
+};
+
+/// The run itself: lcores play, this thread samples and looks after the links. Returns when it
+/// ended.
+Ending conduct(const config::Topology& t, std::span<const std::unique_ptr<Player>> players,
+               Naps naps, Control& control) {
+  Links links(t, players);
   const TscClock clock(rte_get_tsc_hz(), TscClock::ticks());
   Command command;
   std::vector<Job> jobs;
@@ -107,17 +97,19 @@ Nanos conduct(const config::Topology& t, std::span<const std::unique_ptr<Player>
   }
   control.sample(Nanos(0));
   Nanos next = t.run.sample;
-  Nanos end(0);
-  while (end == Nanos(0)) {
+  Ending end;
+  while (end.at == Nanos(0)) {
     const Nanos now = clock.now();
-    const bool over = now >= t.run.duration || interrupted != 0;
+    links.poll(now);
+    const bool over =
+        now >= t.run.duration || end_requests() != 0 || !links.monitor().fatal().empty();
     if (over) command.stop.store(true, std::memory_order_relaxed);
     if (over || now >= next) {
       control.collect();
       control.sample(now);
       next = std::max(next + t.run.sample, now);
     }
-    if (over) end = now;
+    if (over) end = {.at = now, .down = links.monitor().down(), .fatal = links.monitor().fatal()};
     const Nanos pause = std::min({next - now, t.run.duration - now, Nanos(20_ms)});
     if (!over)
       std::this_thread::sleep_for(std::chrono::nanoseconds(std::max<int64_t>(pause.count(), 0)));
@@ -125,12 +117,19 @@ Nanos conduct(const config::Topology& t, std::span<const std::unique_ptr<Player>
   for (unsigned i = 0; i < jobs.size(); ++i) {
     while (rte_eal_get_lcore_state(Eal::worker_lcore(i)) == RUNNING) {
       // A second signal does not wait for flows to close.
-      if (interrupted > 1) command.leave.store(true, std::memory_order_relaxed);
+      if (end_requests() > 1 || !end.fatal.empty())
+        command.leave.store(true, std::memory_order_relaxed);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     rte_eal_wait_lcore(Eal::worker_lcore(i));
   }
   return end;
+}
+
+/// A signal came before anything was sent.
+int ended_early() {
+  return fail(kExitRuntime,
+              std::string("ended by ") + end_signal() + " before the run began: nothing was sent");
 }
 
 int run(int argc, char** argv) {
@@ -154,6 +153,13 @@ int run(int argc, char** argv) {
       return fail(kExitBadConfiguration, device.error());
     }
   }
+  if (hosts->size() > config::kMaxPorts)
+    return fail(kExitBadConfiguration,
+                options->file + ": " + std::to_string(hosts->size()) +
+                    " hosts have ports, and DPDK opens " + std::to_string(config::kMaxPorts) +
+                    " in one process: let several senders play some each, with --node");
+  if (auto prepared = report::prepare_folder(t.run.output); !prepared)
+    return fail(kExitHostNotReady, prepared.error());
   const auto started = std::chrono::steady_clock::now();
   const std::vector<unsigned> lcores = choose_lcores(t, *options);
   std::vector<std::vector<uint32_t>> shares(std::min(lcores.size(), hosts->size()));
@@ -161,39 +167,46 @@ int run(int argc, char** argv) {
 
   const std::vector<std::string> pci = pci_addresses(t, *hosts);
   const Naps naps = sleeps(*options, !pci.empty()) ? naps_for(t) : Naps();
+  const bool hugepages = options->hugepages || !pci.empty();
+  const unsigned needed_mb = memory_mb(t, shares);
+  if (const std::string why = hugepages ? "" : memory_obstacle(needed_mb, available_memory());
+      !why.empty())
+    return fail(kExitHostNotReady, why);
   auto eal = Eal::start(
       {.program = "turnpike-sender",
        .workers = {lcores.begin(), lcores.begin() + static_cast<std::ptrdiff_t>(shares.size())},
-       .hugepages = options->hugepages || !pci.empty(),
-       .memory_mb = memory_mb(t, shares),
+       .hugepages = hugepages,
+       .memory_mb = needed_mb,
        .pci = pci,
        .file_prefix = "turnpike-sender",
        .show_log = options->show_log,
        .extra = options->eal});
   if (!eal) return fail(kExitHostNotReady, eal.error());
+  if (end_requests() != 0) return ended_early();
 
+  SecretKey secret;
+  if (getrandom(&secret, sizeof secret, 0) != sizeof secret)
+    return fail(kExitHostNotReady, "the kernel gives no random numbers");
   std::vector<std::unique_ptr<Player>> players;
   for (auto& share : shares) {
-    auto player = Player::make(t, share, static_cast<unsigned>(players.size()), t.run.seed);
+    const auto worker = static_cast<unsigned>(players.size());
+    auto player = Player::make(t, share, worker, t.run.seed, secret);
     if (!player) return fail(kExitHostNotReady, player.error());
     std::cerr << (*player)->remote_text();
     players.push_back(std::move(*player));
   }
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
-  if (const std::string down = wait_for_peers(t, players, options->wait); !down.empty()) {
-    if (interrupted != 0) return kExitOk;
-    return fail(kExitHostNotReady, "no link after " + to_text(options->wait) + ": " + down +
-                                       "; is turnpike-router running with the same file?");
-  }
+  const auto linked = wait_for_peers(t, players, options->wait);
+  if (end_requests() != 0) return ended_early();
+  if (!linked) return fail(kExitHostNotReady, linked.error());
 
+  report::remove_results(t.run.output, {"summary.json", "rates.csv", "flows.csv", "report.html"});
   Control control(t, players, report::live_style(options->live, stdout));
   const std::chrono::duration<double> unix_time =
       std::chrono::system_clock::now().time_since_epoch();
-  const Nanos end = conduct(t, players, naps, control);
-  control.conclude(end);
+  const Ending end = conduct(t, players, naps, control);
+  control.conclude(end.at);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
-  const RunEnd run_end{.now = end,
+  const RunEnd run_end{.now = end.at,
                        .wall_s = wall.count(),
                        .lcores = control.lcores(),
                        .unix_s = unix_time.count(),
@@ -203,16 +216,23 @@ int run(int argc, char** argv) {
             << t.run.output << '\n';
 
   ExitCode code = kExitOk;
-  if (!written) code = static_cast<ExitCode>(fail(kExitRuntime, written.error()));
-  for (const auto& player : players) {
-    if (auto closed = player->close(); !closed) {
-      code = static_cast<ExitCode>(fail(kExitRuntime, closed.error()));
-    }
-  }
+  const auto complain = [&](const std::string& text) {
+    if (!text.empty()) code = static_cast<ExitCode>(fail(kExitRuntime, text));
+  };
+  complain(end.fatal);
+  if (!end.down.empty()) complain("not delivered: at the end there was no link " + end.down);
+  if (const std::string text = shortfall_text(t, control.recorder().record()); !text.empty())
+    complain("not delivered: " + text);
+  if (!written) complain(written.error());
+  for (const auto& player : players)
+    if (auto closed = player->close(); !closed) complain(closed.error());
   return code;
 }
 
 }  // namespace
 }  // namespace turnpike::sender
 
-int main(int argc, char** argv) { return turnpike::sender::run(argc, argv); }
+int main(int argc, char** argv) {
+  turnpike::handle_signals();
+  return turnpike::guarded("turnpike-sender", [&] { return turnpike::sender::run(argc, argv); });
+}

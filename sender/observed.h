@@ -20,6 +20,8 @@ struct HostTotals {
   metrics::Counter duplicate_packets;                 // as a sink: data it had already
   metrics::Counter lost_packets, retransmitted_packets, timeouts;
   metrics::Counter opened_flows, completed_flows;
+  metrics::Counter given_up_flows;  // after Source::kMaxTimeouts time-outs in a row
+  metrics::Counter forged_packets;  // of a known flow, with a wrong token
   metrics::Counter bad_packets, bad_feedback, unknown_flows, duplicate_acks, resets;
   metrics::Counter out_of_records;       // could not send: every in-flight record is taken
   metrics::Counter out_of_buffers;       // could not send or answer: no mbuf
@@ -50,6 +52,10 @@ struct GroupTotals {
   uint32_t open_flows = 0;           // closing ones included; for the lcore alone
 };
 
+/// How a flow ended; kOpen: the run did first, kUnanswered: likewise, after several time-outs in a
+/// row.
+enum class FlowEnd : uint8_t { kOpen, kUnanswered, kClosed, kReset, kGivenUp };
+
 /// A flow that ended, or was still open when the run stopped.
 struct FlowOutcome {
   uint32_t id = 0;
@@ -59,6 +65,7 @@ struct FlowOutcome {
   uint64_t bytes = 0;         // payload delivered
   uint32_t packets = 0, retransmissions = 0;
   bool completed = false;  // everything asked for was delivered
+  FlowEnd ended = FlowEnd::kOpen;
 };
 
 /// Where outcomes go; called by lcores, must not block.

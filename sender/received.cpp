@@ -17,17 +17,14 @@ Received::Verdict Received::add(RunPool& pool, uint64_t sequence, uint32_t& at) 
     return Verdict::kNew;
   }
 
-  // New packets belong to the last run or behind it; fillers of gaps are searched from the front,
-  // because the oldest gaps are filled first.
   uint32_t i = first_;
-  if (last_ != kNoRun && sequence >= pool[last_].begin) i = last_;
-  while (i != kNoRun && pool[i].end < sequence) i = pool[i].next;
-
+  if (last_ != kNoRun && !find(pool, sequence, i)) return Verdict::kRefused;
   if (i == kNoRun || sequence + 1 < pool[i].begin) {
     at = insert(pool, sequence, i);
     return at == kNoRun ? Verdict::kRefused : Verdict::kNew;
   }
   at = i;
+  filled_ = i;
   Run& run = pool[i];
   if (sequence >= run.begin && sequence < run.end) return Verdict::kDuplicate;
   if (sequence + 1 == run.begin) {
@@ -43,13 +40,37 @@ Received::Verdict Received::add(RunPool& pool, uint64_t sequence, uint32_t& at) 
   return Verdict::kNew;
 }
 
+// The first run that ends at `sequence` or later, kNoRun if there is none, into `at`. New packets
+// belong to the last run or behind it, those that were overtaken a little before; those sent again
+// fill the oldest gaps first and go on from there. So it is searched from both sides at once.
+bool Received::find(const RunPool& pool, uint64_t sequence, uint32_t& at) const {
+  if (pool[last_].end < sequence) {
+    at = kNoRun;
+    return true;
+  }
+  uint32_t up = filled_ != kNoRun && sequence >= pool[filled_].begin ? filled_ : first_;
+  uint32_t down = last_;
+  for (unsigned step = 0; step < kMaxSteps; ++step) {
+    const uint32_t before = pool[down].previous;
+    at = down;
+    if (before == kNoRun || pool[before].end < sequence) return true;
+    at = up;
+    if (pool[up].end >= sequence) return true;
+    down = before;
+    up = pool[up].next;
+  }
+  return false;
+}
+
 void Received::clear(RunPool& pool) {
   while (first_ != kNoRun) unlink(pool, first_);
   expected_ = 0;
+  filled_ = kNoRun;
 }
 
 void Received::unlink(RunPool& pool, uint32_t i) {
   const Run run = pool[i];
+  if (filled_ == i) filled_ = run.next;
   (run.previous == kNoRun ? first_ : pool[run.previous].next) = run.next;
   (run.next == kNoRun ? last_ : pool[run.next].previous) = run.previous;
   pool.give_back(i);

@@ -40,11 +40,15 @@ class RunPool {
 };
 
 /// What arrived of one flow. A packet for which no run is left is refused: it must not be
-/// acknowledged, or it would never be sent again.
+/// acknowledged, or it would never be sent again. So is one that lies kMaxSteps gaps and more from
+/// the last one, and behind the first and the one filled last.
 class Received {
  public:
   /// A flow's share of the pool: slow start may lose every other one of 16384 packets, not more.
   static constexpr uint32_t kMaxRuns = 8192;
+
+  /// Runs that one packet looks at, at most.
+  static constexpr unsigned kMaxSteps = 64;
 
   enum class Verdict : uint8_t { kNew, kDuplicate, kRefused };
 
@@ -61,11 +65,13 @@ class Received {
   void clear(RunPool& pool);
 
  private:
+  bool find(const RunPool& pool, uint64_t sequence, uint32_t& at) const;
   void unlink(RunPool& pool, uint32_t i);
   uint32_t insert(RunPool& pool, uint64_t sequence, uint32_t before);
 
   uint64_t expected_ = 0;
   uint32_t first_ = kNoRun, last_ = kNoRun;
+  uint32_t filled_ = kNoRun;  // the run at which the last gap was filled
   uint32_t count_ = 0;
 };
 

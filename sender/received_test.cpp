@@ -67,6 +67,29 @@ TEST(Received, AgreesWithASet) {
   }
 }
 
+// Thousands of gaps: new packets, overtaken ones and those that are sent again in order are all
+// taken; one in the middle of nowhere is not, so that it costs no more than they do.
+TEST(Received, FindsWhatHonestSendersSendAmongThousandsOfGaps) {
+  RunPool pool(Received::kMaxRuns);
+  Received r;
+  uint32_t at = 0;
+  constexpr uint64_t kLast = 12'000;
+  const auto add = [&](uint64_t s) { return r.add(pool, s, at) == Received::Verdict::kNew; };
+  for (uint64_t s = 3; s < kLast; s += 3) {
+    ASSERT_TRUE(add(s)) << s;
+    if (s > 90 && s % 9 == 0) {
+      ASSERT_TRUE(add(s - 88)) << "overtaken by 88 packets";
+    }
+  }
+  EXPECT_FALSE(add(kLast / 2 + 1));
+  for (uint64_t s = 0; s < kLast; ++s) {
+    uint32_t run = kNoRun;
+    ASSERT_NE(r.add(pool, s, run), Received::Verdict::kRefused) << s;
+  }
+  EXPECT_EQ(r.expected(), kLast);
+  EXPECT_EQ(r.runs(), 0U);
+}
+
 TEST(Received, OneFlowCannotTakeAllRuns) {
   RunPool pool(Received::kMaxRuns * 2);
   Received r;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Idle flows are swept out as new ones come: each SYN looks at a few places, so memory is bounded
-// by traffic and nothing needs a timer.
+// Idle flows are swept out as new ones come: each new flow looks at a few places, so memory is
+// bounded by traffic and nothing needs a timer.
 #include "sender/receiver.h"
 
 #include <algorithm>
@@ -20,9 +20,8 @@ namespace {
 
 using wire::Kind;
 
-constexpr size_t kSweep = 4;          // places a SYN looks at
+constexpr size_t kSweep = 4;          // places a new flow looks at
 constexpr size_t kUrgentSweep = 256;  // when the table is full
-constexpr Nanos kRestart = 3_s;       // a SYN after such a silence is a new flow's
 constexpr size_t kGuesses = 8;        // for each flow, so that few share one
 
 /// As rte_hash compares them, byte by byte.
@@ -35,7 +34,8 @@ bool same(const FlowKey& a, const FlowKey& b) {
 
 tl::expected<std::unique_ptr<Receiver>, std::string> Receiver::make(uint32_t capacity, size_t runs,
                                                                     HostTotals& totals,
-                                                                    bool populated) {
+                                                                    bool populated,
+                                                                    const SecretKey& secret) {
   capacity = std::max(capacity, 8U);  // rte_hash makes buckets of eight
   const std::string name = unique_name("sink");
   rte_hash_parameters p{};
@@ -51,17 +51,18 @@ tl::expected<std::unique_ptr<Receiver>, std::string> Receiver::make(uint32_t cap
     return tl::unexpected("no room for " + std::to_string(capacity) +
                           " received flows: " + rte_strerror(rte_errno));
   }
-  return std::unique_ptr<Receiver>(new Receiver(capacity, runs, table, totals, populated));
+  return std::unique_ptr<Receiver>(new Receiver(capacity, runs, table, totals, populated, secret));
 }
 
 Receiver::Receiver(uint32_t capacity, size_t runs, rte_hash* table, HostTotals& totals,
-                   bool populated)
+                   bool populated, const SecretKey& secret)
     : table_(table),
       totals_(totals),
       states_(capacity),
       guesses_(kGuesses * std::bit_ceil(capacity)),
       guess_shift_(64 - std::countr_zero(guesses_.size())),
-      runs_(runs, populated) {}
+      runs_(runs, populated),
+      secret_(secret) {}
 
 Receiver::~Receiver() {
   for (State& s : states_) clear(s);
@@ -100,6 +101,62 @@ Receiver::State* Receiver::open(const FlowKey& key, Nanos now) {
   return &s;
 }
 
+// Hash of the flow, its protocol and the number of spans of kTokenLife that have passed.
+uint32_t Receiver::token_of(const FlowKey& key, const Protocol& protocol, Nanos now) const {
+  const auto words = key.words();
+  const auto span = static_cast<uint64_t>(now / kTokenLife);
+  return static_cast<uint32_t>(
+      siphash(secret_, std::array{words[0], words[1], words[2], span << 8 | protocol.id}));
+}
+
+bool Receiver::issued(const FlowKey& key, const Request& request, Nanos now) const {
+  const uint32_t token = request.header.token;
+  return token == token_of(key, request.protocol, now) ||
+         (now >= kTokenLife && token == token_of(key, request.protocol, now - kTokenLife));
+}
+
+tl::expected<Receiver::State*, Receiver::Absence> Receiver::flow_of(const FlowKey& key,
+                                                                    const Request& request,
+                                                                    Nanos now) {
+  State* s = find(key);
+  const uint32_t token = request.header.token;
+  if (s != nullptr && s->token == token) [[likely]]
+    return s;
+  if (request.header.kind != Kind::kData || !issued(key, request, now))
+    return tl::unexpected(s != nullptr ? Absence::kForged : Absence::kUnknown);
+  if (s != nullptr) {
+    clear(*s);  // the same id again, from a sender that was restarted
+  } else {
+    s = open(key, now);
+    if (s == nullptr) return tl::unexpected(Absence::kNoRoom);
+  }
+  s->token = token;
+  begin(*s, request.protocol);
+  return s;
+}
+
+std::optional<Reply> Receiver::without_flow(const Request& request, Absence why) {
+  const wire::Header& header = request.header;
+  switch (why) {
+    case Absence::kForged:
+      totals_.forged_packets.add();
+      return std::nullopt;
+    case Absence::kNoRoom:
+      totals_.refused_packets.add();
+      return std::nullopt;
+    case Absence::kUnknown:
+      break;
+  }
+  // A FIN's flow went after an earlier copy of it, whose answer was lost. What is not known is not
+  // claimed: the sender hears back what it had been told before.
+  if (header.kind == Kind::kFin)
+    return Reply{
+        .kind = Kind::kFinAck, .acknowledgement = header.acknowledgement, .token = header.token};
+  totals_.unknown_flows.add();
+  if (request.empty) return std::nullopt;
+  return Reply{.kind = Kind::kReset, .token = header.token};
+}
+
 void Receiver::begin(State& s, const Protocol& protocol) {
   s.protocol = &protocol;
   if (protocol.make_receiver_law != nullptr) s.law = protocol.make_receiver_law(s.law_storage);
@@ -131,55 +188,32 @@ void Receiver::sweep(Nanos now, size_t steps, bool urgent) {
 
 std::optional<Reply> Receiver::receive(const FlowKey& key, const Request& request, Nanos now) {
   const wire::Header& header = request.header;
-  State* s = find(key);
-  if (header.kind == Kind::kSyn) {
-    if (s != nullptr && (s->finished() || now - s->heard > kRestart)) {
-      // The same id again, from a sender that was restarted.
-      clear(*s);
-      begin(*s, request.protocol);
-    }
-    if (s == nullptr) {
-      s = open(key, now);
-      if (s == nullptr) {
-        totals_.refused_packets.add();
-        return std::nullopt;
-      }
-      begin(*s, request.protocol);
-    }
-    s->heard = now;
-    return Reply{.kind = Kind::kSynAck};
-  }
+  if (header.kind == Kind::kSyn)
+    return Reply{.kind = Kind::kSynAck, .token = token_of(key, request.protocol, now)};
+  const auto found = flow_of(key, request, now);
+  if (!found) return without_flow(request, found.error());
+  State& s = **found;
   if (header.kind == Kind::kData && request.empty) {
-    if (s == nullptr) {
-      totals_.unknown_flows.add();
-    } else if (s->law == nullptr || s->protocol != &request.protocol) {
+    if (s.law == nullptr || s.protocol != &request.protocol) {
       totals_.refused_packets.add();
     } else {
-      s->law->on_probe(request.congestion, now);
+      s.law->on_probe(request.congestion, now);
     }
     return std::nullopt;
   }
-  if (s == nullptr) {
-    if (header.kind == Kind::kFin) {
-      // Its state went after an earlier copy of this FIN, whose answer was lost. What is not
-      // known is not claimed: the sender hears back what it had been told before.
-      return Reply{.kind = Kind::kFinAck, .acknowledgement = header.acknowledgement};
-    }
-    totals_.unknown_flows.add();
-    return Reply{.kind = Kind::kReset};
-  }
-  s->heard = now;
+  s.heard = now;
   if (header.kind == Kind::kFin) {
-    const uint64_t packets = extend_serial(header.sequence, s->received.expected());
-    if (packets >= s->received.expected() && packets < uint64_t{1} << 63) s->packets = packets;
+    const uint64_t packets = extend_serial(header.sequence, s.received.expected());
+    if (packets >= s.received.expected() && packets < uint64_t{1} << 63) s.packets = packets;
     return Reply{.kind = Kind::kFinAck,
-                 .acknowledgement = static_cast<uint32_t>(s->received.expected())};
+                 .acknowledgement = static_cast<uint32_t>(s.received.expected()),
+                 .token = header.token};
   }
-  return data(*s, request, now);
+  return data(s, request, now);
 }
 
 std::optional<Reply> Receiver::data(State& s, const Request& request, Nanos now) {
-  Reply reply;
+  Reply reply{.token = request.header.token};
   uint32_t run = kNoRun;
   const uint64_t sequence = extend_serial(request.header.sequence, s.received.expected());
   // A sequence from before the flow's beginning wraps to the far end of 64 bits.

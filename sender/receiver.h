@@ -16,6 +16,7 @@
 #include "common/wire/turnpike_header.h"
 #include "sender/observed.h"
 #include "sender/received.h"
+#include "sender/siphash.h"
 
 struct rte_hash;
 
@@ -47,23 +48,30 @@ struct Request {
 struct Reply {
   wire::Kind kind = wire::Kind::kAck;
   uint32_t acknowledgement = 0;
+  uint32_t token = 0;
   uint8_t ranges = 0;
   std::array<wire::SeqRange, wire::kMaxRanges> range{};
 };
 
-/// Nothing is mapped after construction.
+/// A SYN creates no state: the SYN-ACK carries a token that only this receiver can compute (a SYN
+/// cookie, RFC 4987 section 3.6), and the first DATA packet that returns the token opens the flow.
+/// So half-open flows cost no memory, and an off-path attacker can neither add to a flow nor end
+/// it. Nothing is mapped after construction.
 class Receiver {
  public:
   /// How long a flow that has ended is remembered, so that late copies of its packets are known.
   static constexpr Nanos kLinger = 2_s;
   /// And one that has fallen silent without ending.
   static constexpr Nanos kIdle = 60_s;
+  /// A token can open a flow for at least this long after the SYN, and for at most twice as long.
+  static constexpr Nanos kTokenLife{int64_t{1} << 35};
 
   /// Room for `capacity` flows at a time and `runs` gaps among all of them, whose memory is there
-  /// from the beginning if it is to be `populated`.
+  /// from the beginning if it is to be `populated`. Tokens are made with `secret`.
   static tl::expected<std::unique_ptr<Receiver>, std::string> make(uint32_t capacity, size_t runs,
                                                                    HostTotals& totals,
-                                                                   bool populated = true);
+                                                                   bool populated = true,
+                                                                   const SecretKey& secret = {});
   ~Receiver();
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
@@ -77,6 +85,7 @@ class Receiver {
  private:
   struct State {
     FlowKey key;
+    uint32_t token = 0;
     Received received;
     Nanos heard{0};
     uint64_t packets = UINT64_MAX;  // of the whole flow, once its FIN has said so
@@ -87,11 +96,18 @@ class Receiver {
     alignas(8) std::byte law_storage[ReceiverLaw::kMaxBytes];
   };
 
-  Receiver(uint32_t capacity, size_t runs, rte_hash* table, HostTotals& totals, bool populated);
+  Receiver(uint32_t capacity, size_t runs, rte_hash* table, HostTotals& totals, bool populated,
+           const SecretKey& secret);
 
   State* find(const FlowKey& key);
   [[nodiscard]] uint32_t& guess(const FlowKey& key);
   State* open(const FlowKey& key, Nanos now);
+  [[nodiscard]] uint32_t token_of(const FlowKey& key, const Protocol& protocol, Nanos now) const;
+  [[nodiscard]] bool issued(const FlowKey& key, const Request& request, Nanos now) const;
+  /// Why a packet has no flow: unknown key, wrong token, or a full table.
+  enum class Absence : uint8_t { kUnknown, kForged, kNoRoom };
+  tl::expected<State*, Absence> flow_of(const FlowKey& key, const Request& request, Nanos now);
+  std::optional<Reply> without_flow(const Request& request, Absence why);
   void begin(State& state, const Protocol& protocol);
   void clear(State& state);
   void forget(State& state);
@@ -106,6 +122,7 @@ class Receiver {
   std::vector<uint32_t> guesses_;
   int guess_shift_;
   RunPool runs_;
+  SecretKey secret_;
   size_t hand_ = 0;  // where the sweep goes on
   uint32_t flows_ = 0;
 };

@@ -3,7 +3,9 @@
 #include "sender/receiver.h"
 
 #include <array>
+#include <map>
 #include <random>
+#include <tuple>
 
 #include "common/dpdk/test_eal.h"
 
@@ -16,17 +18,29 @@ class ReceiverTest : public ::testing::Test {
  protected:
   void make(uint32_t flows, size_t runs) { receiver = *Receiver::make(flows, runs, totals); }
   std::optional<Reply> send(uint32_t flow, Kind kind, uint32_t sequence, Nanos now = 1_s) {
-    wire::Header h{.kind = kind, .flow = flow, .sequence = sequence, .acknowledgement = 9};
-    return receive({.flow = flow, .port = 50000, .ip_version = 4}, h, now);
+    wire::Header h{.kind = kind,
+                   .flow = flow,
+                   .sequence = sequence,
+                   .acknowledgement = 9,
+                   .token = tokens[flow]};
+    const auto reply = receive({.flow = flow, .port = 50000, .ip_version = 4}, h, now);
+    if (kind == Kind::kSyn) tokens[flow] = reply->token;
+    return reply;
   }
   std::optional<Reply> receive(const FlowKey& key, const wire::Header& h, Nanos now) {
     return receiver->receive(key, {.header = h, .protocol = *find_protocol("fcp"), .size = 1500},
                              now);
   }
-  void open(uint32_t flow, Nanos now = 1_s) { ASSERT_TRUE(send(flow, Kind::kSyn, 0, now)); }
+  void shake_hands(uint32_t flow, Nanos now = 1_s) { ASSERT_TRUE(send(flow, Kind::kSyn, 0, now)); }
+  /// The second packet is expected then.
+  void open(uint32_t flow, Nanos now = 1_s) {
+    shake_hands(flow, now);
+    ASSERT_TRUE(send(flow, Kind::kData, 0, now));
+  }
 
   HostTotals totals;
   std::unique_ptr<Receiver> receiver;
+  std::map<uint32_t, uint32_t> tokens;  // by flow
 };
 
 TEST_F(ReceiverTest, AcknowledgesInOrder) {
@@ -47,7 +61,7 @@ TEST_F(ReceiverTest, AcknowledgesInOrder) {
 
 TEST_F(ReceiverTest, RangesAreTheNearestBelow) {
   make(8, 64);
-  open(1);
+  shake_hands(1);
   std::optional<Reply> reply;
   for (uint32_t s = 1; s < 41; s += 2) reply = send(1, Kind::kData, s);  // all odd ones
   ASSERT_EQ(reply->ranges, wire::kMaxRanges);
@@ -65,7 +79,7 @@ TEST_F(ReceiverTest, RangesAreTheNearestBelow) {
 
 TEST_F(ReceiverTest, WhatCannotBeRememberedIsNotAcknowledged) {
   make(8, 2);
-  open(1);
+  shake_hands(1);
   EXPECT_TRUE(send(1, Kind::kData, 2));
   EXPECT_TRUE(send(1, Kind::kData, 4));
   EXPECT_FALSE(send(1, Kind::kData, 6));
@@ -77,7 +91,7 @@ TEST_F(ReceiverTest, WhatCannotBeRememberedIsNotAcknowledged) {
 
 TEST_F(ReceiverTest, SequencesWrap) {
   make(8, 64);
-  open(1);
+  shake_hands(1);
   // In steps that a 32-bit serial number can tell apart, beyond 2^32 and on.
   uint64_t s = 0;
   for (int i = 0; i < 8; ++i) {
@@ -101,38 +115,92 @@ TEST_F(ReceiverTest, FlowsAreTheirAddressPortAndId) {
 TEST_F(ReceiverTest, IdleFlowsMakeRoomForNewOnes) {
   make(8, 64);
   for (uint32_t f = 0; f < 8; ++f) open(f, 1_s);
-  EXPECT_FALSE(send(99, Kind::kSyn, 0, 2_s)) << "none of the eight may be forgotten yet";
+  shake_hands(99, 2_s);
+  EXPECT_FALSE(send(99, Kind::kData, 0, 2_s)) << "none of the eight may be forgotten yet";
   EXPECT_EQ(totals.refused_packets.read(), 1U);
-  EXPECT_TRUE(send(3, Kind::kData, 1, 59_s));  // keeps flow 3, with a run of its own
-  EXPECT_TRUE(send(99, Kind::kSyn, 0, 62_s));
+  EXPECT_TRUE(send(3, Kind::kData, 2, 59_s));  // keeps flow 3, with a run of its own
+  shake_hands(99, 62_s);
+  EXPECT_TRUE(send(99, Kind::kData, 0, 62_s));
   EXPECT_LT(receiver->flows(), 8U);
-  EXPECT_EQ(send(3, Kind::kData, 0, 62_s)->acknowledgement, 2U);
+  EXPECT_EQ(send(3, Kind::kData, 1, 62_s)->acknowledgement, 3U);
 }
 
 TEST_F(ReceiverTest, EndedFlowsLingerUnlessRoomIsNeeded) {
   make(8, 64);
   for (uint32_t f = 0; f < 8; ++f) {
     open(f, 1_s);
-    EXPECT_TRUE(send(f, Kind::kFin, 0, 1_s));
+    EXPECT_TRUE(send(f, Kind::kFin, 1, 1_s));
   }
-  EXPECT_EQ(send(5, Kind::kFin, 0, 1_s + 1_ms)->kind, Kind::kFinAck);
+  EXPECT_EQ(send(5, Kind::kFin, 1, 1_s + 1_ms)->kind, Kind::kFinAck);
   EXPECT_EQ(receiver->flows(), 8U);
   open(100, 1_s + 2_ms);
   EXPECT_GE(receiver->flows(), 1U);
   // Forgotten or not, a repeated FIN is answered alike; what is not known is not claimed.
   for (uint32_t f = 0; f < 8; ++f) {
-    EXPECT_EQ(send(f, Kind::kFin, 0, 2_s)->kind, Kind::kFinAck);
+    EXPECT_EQ(send(f, Kind::kFin, 1, 2_s)->kind, Kind::kFinAck);
   }
+}
+
+TEST_F(ReceiverTest, HalfOpenFlowsTakeNoRoom) {
+  make(8, 64);
+  for (uint32_t f = 0; f < 100'000; ++f) shake_hands(f);
+  EXPECT_EQ(receiver->flows(), 0U);
+  EXPECT_EQ(send(4711, Kind::kData, 0)->kind, Kind::kAck);
+  EXPECT_EQ(receiver->flows(), 1U);
+}
+
+TEST_F(ReceiverTest, ATokenOpensAFlowForAWhileAndThenNoMore) {
+  make(8, 64);
+  for (const auto& [flow, later, kind] :
+       {std::tuple{1U, 30_s, Kind::kAck}, {2U, 34_s, Kind::kAck}, {3U, 70_s, Kind::kReset}}) {
+    shake_hands(flow);
+    EXPECT_EQ(send(flow, Kind::kData, 0, 1_s + later)->kind, kind) << flow;
+  }
+  for (const uint32_t flow : {1U, 2U})  // long after, open flows go on
+    EXPECT_EQ(send(flow, Kind::kData, 1, 90_s)->acknowledgement, 2U);
+}
+
+// An off-path attacker that knows everything of a flow but its token.
+TEST_F(ReceiverTest, AStrangerCannotAddToAFlowOrEndIt) {
+  make(8, 64);
+  open(1);
+  const uint32_t token = tokens[1];
+  std::mt19937 random(3);
+  for (int i = 0; i < 100'000; ++i) {
+    tokens[1] = random();
+    if (tokens[1] == token) continue;
+    ASSERT_FALSE(send(1, i % 2 == 0 ? Kind::kFin : Kind::kData, 1)) << "not even answered";
+  }
+  EXPECT_EQ(totals.forged_packets.read(), 100'000U);
+  EXPECT_EQ(totals.received_packets.read(), 1U);
+  tokens[1] = token;
+  EXPECT_EQ(send(1, Kind::kData, 1)->acknowledgement, 2U);
+}
+
+TEST_F(ReceiverTest, TokensAreTheReceiversSecret) {
+  HostTotals other;
+  const auto receiver_of = [&](SecretKey key) { return *Receiver::make(8, 64, other, true, key); };
+  const wire::Header syn{.kind = Kind::kSyn, .flow = 1};
+  const Protocol &fcp = *find_protocol("fcp"), &rcp = *find_protocol("rcp");
+  const auto token = [&](SecretKey key, const FlowKey& flow, const Protocol& p, Nanos now) {
+    return receiver_of(key)->receive(flow, {.header = syn, .protocol = p}, now)->token;
+  };
+  const FlowKey flow{.flow = 1, .port = 50000, .ip_version = 4}, port{.flow = 1, .port = 50001};
+  const uint32_t usual = token({1, 2}, flow, fcp, 1_s);
+  EXPECT_EQ(token({1, 2}, flow, fcp, 2_s), usual);
+  EXPECT_NE(token({1, 3}, flow, fcp, 1_s), usual);
+  EXPECT_NE(token({1, 2}, port, fcp, 1_s), usual);
+  EXPECT_NE(token({1, 2}, flow, rcp, 1_s), usual);
+  EXPECT_NE(token({1, 2}, flow, fcp, 99_s), usual);
 }
 
 TEST_F(ReceiverTest, ARestartedSenderBeginsAnew) {
   make(8, 64);
   open(1);
-  EXPECT_TRUE(send(1, Kind::kData, 0));
   EXPECT_TRUE(send(1, Kind::kSyn, 0)) << "a late copy";
   EXPECT_EQ(send(1, Kind::kData, 1)->acknowledgement, 2U);
-  EXPECT_TRUE(send(1, Kind::kSyn, 0, 10_s)) << "a new flow of the same id";
-  EXPECT_EQ(send(1, Kind::kData, 0, 10_s)->acknowledgement, 1U);
+  EXPECT_TRUE(send(1, Kind::kSyn, 0, 40_s)) << "a new flow of the same id";
+  EXPECT_EQ(send(1, Kind::kData, 0, 40_s)->acknowledgement, 1U);
 }
 
 // Sixteen flows and 128 places to guess from: in most rounds two of them share one.
@@ -143,7 +211,7 @@ TEST_F(ReceiverTest, FlowsThatAreGuessedAlikeStayApart) {
     std::array<uint32_t, 16> flows;
     for (uint32_t& f : flows) {
       f = static_cast<uint32_t>(random());
-      open(f);
+      shake_hands(f);
     }
     for (uint32_t s = 0; s < 20; ++s)
       for (size_t i = s; i < flows.size(); ++i)

@@ -53,8 +53,7 @@ uint64_t turn_round(uint8_t* ip, const UdpFrame& at, uint16_t datagram, uint16_t
 
 }  // namespace
 
-bool write_reply(rte_mbuf& m, const UdpFrame& at, const Header& header, const Reply& reply,
-                 Nanos now) {
+bool write_reply(rte_mbuf& m, const UdpFrame& at, const Header& header, const Reply& reply) {
   const size_t congestion = header.length - kHeaderSize - header.ranges * kRangeSize;
   const uint16_t length = header_length(congestion, reply.ranges);
   const size_t size = at.payload + length;
@@ -76,8 +75,8 @@ bool write_reply(rte_mbuf& m, const UdpFrame& at, const Header& header, const Re
                       .flow = header.flow,
                       .sequence = header.sequence,
                       .acknowledgement = reply.acknowledgement,
-                      .timestamp = to_ticks(now),
-                      .echo = header.timestamp};
+                      .echo = header.timestamp,
+                      .token = reply.token};
   uint8_t* payload = frame + at.payload;
   uint64_t sum = encode(answer, payload) + sum_of_words({payload + kHeaderSize, congestion});
   for (size_t i = 0; i < reply.ranges; ++i) {

@@ -13,6 +13,6 @@ namespace turnpike::sender {
 /// The congestion header stays as it came: that is the feedback. `at` and `header` are what the
 /// parsers found in the frame, which lies in one segment. False: the buffer has no room for it.
 bool write_reply(rte_mbuf& m, const wire::UdpFrame& at, const wire::Header& header,
-                 const Reply& reply, Nanos now);
+                 const Reply& reply);
 
 }  // namespace turnpike::sender

@@ -3,8 +3,10 @@
 #include "sender/sender.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "common/protocols/random.h"
 #include "sender/sizing.h"
 
 namespace turnpike::sender {
@@ -27,6 +29,17 @@ FlowClass make_kind(const Protocol& protocol, const auto& entry, const Terms& te
           .limit = entry.limit.count() > 0 ? bytes_per_second(entry.limit) : INFINITY};
 }
 
+SecretKey secret_of(uint64_t seed) {
+  SplitMix64 random(seed);
+  return {random.next(), random.next()};
+}
+
+/// Another secret for each purpose.
+SecretKey derive(const SecretKey& secret, uint64_t purpose) {
+  return {siphash(secret, std::array{purpose, uint64_t{0}}),
+          siphash(secret, std::array{purpose, uint64_t{1}})};
+}
+
 }  // namespace
 
 tl::expected<std::unique_ptr<Sender>, std::string> Sender::make(const config::Topology& topology,
@@ -39,7 +52,9 @@ tl::expected<std::unique_ptr<Sender>, std::string> Sender::make(const config::To
   auto agenda = Agenda::make(topology, options.seed, plays, traces);
   if (!agenda) return tl::unexpected(agenda.error());
 
-  std::unique_ptr<Sender> sender(new Sender(topology, options, played, traces, std::move(*agenda)));
+  const SecretKey secret = options.secret.value_or(secret_of(options.seed));
+  std::unique_ptr<Sender> sender(
+      new Sender(topology, options, secret, played, traces, std::move(*agenda)));
   if (auto added = sender->add_kinds(topology, options); !added) {
     return tl::unexpected(added.error());
   }
@@ -50,7 +65,7 @@ tl::expected<std::unique_ptr<Sender>, std::string> Sender::make(const config::To
     // Gaps are no more than packets in flight; where they take memory only as they come, there is
     // room for all.
     if (!options.populated) runs = std::max(runs, sender->lane_.records.capacity());
-    const SinkSize sink{flows, runs, options.populated};
+    const SinkParts sink{flows, runs, options.populated, derive(secret, plug.host)};
     auto host = Host::make(topology, plug.host, *plug.queue, sender->lane_, sink);
     if (!host) return tl::unexpected(host.error());
     sender->by_index_[plug.host] = host->get();
@@ -60,7 +75,8 @@ tl::expected<std::unique_ptr<Sender>, std::string> Sender::make(const config::To
 }
 
 Sender::Sender(const config::Topology& topology, const SenderOptions& options,
-               std::span<const uint32_t> hosts, const Traces& traces, Agenda agenda)
+               const SecretKey& secret, std::span<const uint32_t> hosts, const Traces& traces,
+               Agenda agenda)
     : lane_({.size = size_of(topology, hosts, traces),
              .groups = topology.flows.size() + topology.workloads.size(),
              .pool = options.pool,
@@ -68,7 +84,8 @@ Sender::Sender(const config::Topology& topology, const SenderOptions& options,
              .outcomes = *options.outcomes,
              .tick_shift = options.tick_shift,
              .records = options.records,
-             .populated = options.populated}),
+             .populated = options.populated,
+             .id_key = derive(secret, UINT64_MAX)[0]}),
       agenda_(std::move(agenda)),
       instances_(agenda_.instances()) {}
 
@@ -125,6 +142,10 @@ void Sender::fetch_due(Nanos now) {
     if (!flow.in_flight.empty()) lane_.records.prefetch(flow.in_flight.tail());
     if (const Timer* next = lane_.wheel.after(t)) lane_.flows.owner_of(next).prefetch();
   });
+}
+
+void Sender::link_restored(Nanos now) {
+  lane_.flows.for_each([&](Flow& f) { by_index_[f.host]->source().link_restored(f, now); });
 }
 
 // Starts that find the table full wait in the agenda, in order; stops and budgets do not.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,8 @@ struct SenderOptions {
   bool zeroed = false;  // the pool's buffers hold zeros beyond the end of their last frame
   OutcomeSink* outcomes = nullptr;
   uint64_t seed = 1;
+  // Key of flow ids and tokens; none: derived from the seed, so that runs are repeatable.
+  std::optional<SecretKey> secret = {};
   unsigned tick_shift = 0;  // timers fire on ticks of 2^tick_shift ns
   // Of packets in flight, shared with other senders that the same thread polls; null: its own.
   RecordPool* records = nullptr;
@@ -56,6 +59,9 @@ class Sender {
   /// Nobody polled until `now` for long enough to matter; to be told before the next poll.
   void stalled(Nanos now) { lane_.awake = now; }
 
+  /// A host's link is up again after it was down: flows whose time-outs had backed off try at once.
+  void link_restored(Nanos now);
+
   /// Does what is due by `now`; returns when something will be due next.
   Nanos poll(Nanos now);
 
@@ -78,7 +84,7 @@ class Sender {
   [[nodiscard]] Lane& lane() { return lane_; }
 
  private:
-  Sender(const config::Topology& topology, const SenderOptions& options,
+  Sender(const config::Topology& topology, const SenderOptions& options, const SecretKey& secret,
          std::span<const uint32_t> hosts, const Traces& traces, Agenda agenda);
 
   tl::expected<void, std::string> add_kinds(const config::Topology& topology,

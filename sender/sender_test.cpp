@@ -46,7 +46,7 @@ TEST(SenderMake, RefusesWithWords) {
   w.arrivals = config::TraceArrivals{};
   w.size = config::TraceSize{"/nonexistent.csv"};
   t.workloads = {w};
-  EXPECT_EQ(refusal(t), "/nonexistent.csv: cannot be read");
+  EXPECT_EQ(refusal(t), "/nonexistent.csv: cannot be read: No such file or directory");
 }
 
 TEST(SenderRun, TooFewBuffersSlowItDownOnly) {

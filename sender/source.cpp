@@ -83,11 +83,12 @@ void Source::stop(Flow& f, Nanos now) {
 }
 
 void Source::wind_down(Flow& f, Nanos now) {
-  report(f, false, now);
+  const bool silent = f.backoff >= (f.stage == Stage::kOpening ? 1 : kSilentTimeouts);
+  report(f, silent ? FlowEnd::kUnanswered : FlowEnd::kOpen, now);
   stop(f, now);
 }
 
-void Source::abandon(Flow& f, Nanos now) { finish(f, false, now); }
+void Source::abandon(Flow& f, Nanos now) { finish(f, FlowEnd::kOpen, now); }
 
 void Source::on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint16_t port,
                        Nanos now) {
@@ -95,6 +96,11 @@ void Source::on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint
   if (f == nullptr || f->host != parts_.host || f->kind->protocol->id != protocol ||
       Paths::source_port(f->path) != port) {
     parts_.totals.unknown_flows.add();
+    return;
+  }
+  // An off-path attacker does not know the flow's token. A SYN-ACK brings it.
+  if (answer.kind != Kind::kSynAck && answer.token != f->token) [[unlikely]] {
+    parts_.totals.forged_packets.add();
     return;
   }
   FlowState state = state_of(*f, now);
@@ -105,12 +111,13 @@ void Source::on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint
   }
   if (answer.kind == Kind::kReset) {
     parts_.totals.resets.add();
-    finish(*f, false, now);
+    finish(*f, FlowEnd::kReset, now);
     return;
   }
   if (!done.believed) parts_.totals.bad_feedback.add();
   if (done.own == Kind::kSyn && f->stage == Stage::kOpening) {
     f->stage = Stage::kOpen;
+    f->token = answer.token;
     f->pacer.resume(now + f->law().first_wait(state));
   }
   credit(*f, done);
@@ -129,7 +136,7 @@ void Source::after_answer(Flow& f, const Acknowledged& done, FlowState& state) {
   if (!f.lost.empty()) drop_covered(f);
   ledger_.settle(f);
   if (f.stage == Stage::kClosing && f.in_flight.empty() && f.lost.empty()) {
-    finish(f, !f.cut_short, now);
+    finish(f, FlowEnd::kClosed, now);
     return;
   }
   update(f, state);
@@ -145,6 +152,13 @@ void Source::after_answer(Flow& f, const Acknowledged& done, FlowState& state) {
   arm(f);
 }
 
+void Source::link_restored(Flow& f, Nanos now) {
+  if (f.backoff == 0) return;
+  f.backoff = 0;
+  f.patience_from = now - f.rtt.timeout(0);
+  arm(f);
+}
+
 void Source::on_timer(Flow& f, Nanos now) {
   if (std::min(f.recover_at, timeout_at(f)) <= now) on_recovery(f, now);
   if (f.send_at <= now && f.stage != Stage::kFree) on_pacing(f, now);
@@ -155,7 +169,8 @@ void Source::on_recovery(Flow& f, Nanos now) {
   Losses losses = detect_losses(f, parts_.lane.records, ledger_.headroom(f), now);
   if (timeout_at(f) <= now) {
     if (f.backoff >= kMaxTimeouts) {
-      finish(f, false, now);
+      parts_.totals.given_up_flows.add();
+      finish(f, FlowEnd::kGivenUp, now);
       return;
     }
     parts_.totals.timeouts.add();
@@ -219,7 +234,7 @@ void Source::leave_budget(Flow& f) {
   parts_.strategy->leave(f.member);
 }
 
-void Source::finish(Flow& f, bool completed, Nanos now) {
+void Source::finish(Flow& f, FlowEnd how, Nanos now) {
   RecordPool& records = parts_.lane.records;
   for (RecordList* list : {&f.in_flight, &f.lost}) {
     while (!list->empty()) {
@@ -229,16 +244,17 @@ void Source::finish(Flow& f, bool completed, Nanos now) {
     }
   }
   parts_.lane.wheel.cancel(f.timer);
-  report(f, completed, now);
+  report(f, how, now);
   leave_budget(f);
   ledger_.left(f);
   f.law().~FlowLaw();
   parts_.lane.flows.close(f);
 }
 
-void Source::report(Flow& f, bool completed, Nanos now) {
+void Source::report(Flow& f, FlowEnd how, Nanos now) {
   if (f.reported) return;
   f.reported = true;
+  const bool completed = how == FlowEnd::kClosed && !f.cut_short;
   if (completed) parts_.totals.completed_flows.add();
   parts_.totals.active_flows.fetch_sub(1, std::memory_order_relaxed);
   parts_.lane.groups[f.source].active_flows.fetch_sub(1, std::memory_order_relaxed);
@@ -251,7 +267,8 @@ void Source::report(Flow& f, bool completed, Nanos now) {
                                    .bytes = f.delivered,
                                    .packets = f.delivered_packets,
                                    .retransmissions = f.retransmissions,
-                                   .completed = completed});
+                                   .completed = completed,
+                                   .ended = how});
 }
 
 }  // namespace turnpike::sender

@@ -33,9 +33,10 @@ struct SourceParts {
 /// Owned by one lcore, like its lane.
 class Source {
  public:
-  static constexpr unsigned kMaxBurst = 8;      // packets of one flow at one expiry
-  static constexpr unsigned kMaxTimeouts = 15;  // in a row, then the flow is given up
-  static constexpr Nanos kRetry = 10_us;        // after a packet found no room
+  static constexpr unsigned kMaxBurst = 8;        // packets of one flow at one expiry
+  static constexpr unsigned kMaxTimeouts = 15;    // in a row, then the flow is given up
+  static constexpr unsigned kSilentTimeouts = 3;  // in a row: the flow is not answered any more
+  static constexpr Nanos kRetry = 10_us;          // after a packet found no room
 
   explicit Source(SourceParts parts)
       : parts_(std::move(parts)),
@@ -70,6 +71,9 @@ class Source {
   }
   /// An answer to one of this host's flows; `port` is where it came to, `congestion` B long.
   void on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint16_t port, Nanos now);
+
+  /// The path may be back: a flow that waits for a time-out after others, times out now.
+  void link_restored(Flow& flow, Nanos now);
 
   /// The timer of one of this host's flows has fired.
   void on_timer(Flow& flow, Nanos now);
@@ -128,8 +132,8 @@ class Source {
   void credit(Flow& flow, const Acknowledged& done);
   void tell_strategy(Flow& flow, Nanos now);
   void leave_budget(Flow& flow);
-  void finish(Flow& flow, bool completed, Nanos now);
-  void report(Flow& flow, bool completed, Nanos now);
+  void finish(Flow& flow, FlowEnd how, Nanos now);
+  void report(Flow& flow, FlowEnd how, Nanos now);
 
   SourceParts parts_;
   Ledger ledger_;

@@ -46,7 +46,7 @@ void Source::on_pacing(Flow& f, Nanos now) {
     parts_.totals.offered_bytes.add(size);
   }
   if (f.stage == Stage::kClosing && f.in_flight.empty() && f.lost.empty()) {
-    finish(f, !f.cut_short, now);  // what was to be sent again had arrived after all
+    finish(f, FlowEnd::kClosed, now);  // what was to be sent again had arrived after all
     return;
   }
   plan_sending(f, not_before, state);
@@ -200,7 +200,8 @@ bool Source::put_frame(Flow& f, const Outgoing& out, Nanos now, Write&& write_co
                                .flow = f.id,
                                .sequence = static_cast<uint32_t>(out.sequence),
                                .acknowledgement = static_cast<uint32_t>(f.acknowledged),
-                               .timestamp = wire::to_ticks(now)},
+                               .timestamp = wire::to_ticks(now),
+                               .token = f.token},
                               payload);
   write_congestion(payload + wire::kHeaderSize);
   parts_.nic.stamp(f.kind->protocol->id, payload + wire::kHeaderSize, out.size,
@@ -248,8 +249,9 @@ bool Source::transmit(Flow& f, uint32_t index, const FlowState& state) {
 }
 
 void Source::write_congestion(Flow& f, SentPacket& r, uint8_t* header, const FlowState& state) {
-  if (f.wants_budget && f.target_version != parts_.strategy->version()) {
-    f.target_version = parts_.strategy->version();
+  const auto version = static_cast<uint16_t>(parts_.strategy->version());
+  if (f.wants_budget && f.target_version != version) {
+    f.target_version = version;
     f.law().set_target(parts_.strategy->target(f.member));
   }
   switch (r.kind) {

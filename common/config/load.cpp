@@ -2,16 +2,11 @@
 // The way of a file: text, tree, typed file, topology; mistakes of all stages come together.
 #include "common/config/load.h"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 #include "common/config/draft.h"
 #include "common/config/reader.h"
 #include "common/config/setting.h"
 #include "common/config/yaml_tree.h"
+#include "common/units/input_file.h"
 
 namespace turnpike::config {
 
@@ -37,20 +32,11 @@ Loaded load_text(const std::string& text, const std::string& name,
 }
 
 Loaded load_file(const std::string& path, std::span<const Setting> settings) {
-  const auto unreadable = [&](const std::string& why) {
-    return tl::unexpected(std::vector<Mistake>{{path, 0, 0, "", "cannot be read: " + why}});
-  };
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return unreadable("it is a directory");
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return unreadable(std::strerror(errno));
-  // One byte more than is allowed is enough to refuse the rest, be it /dev/zero.
-  std::string text(kMaxFileBytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad()) return unreadable("input error");
-  text.resize(static_cast<size_t>(in.gcount()));
-  return load_text(text, path, settings);
+  const auto text = read_input_file(path, kMaxFileBytes);
+  if (!text)
+    return tl::unexpected(
+        std::vector<Mistake>{{path, 0, 0, "", "cannot be read: " + text.error()}});
+  return load_text(*text, path, settings);
 }
 
 }  // namespace turnpike::config

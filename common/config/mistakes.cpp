@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <tuple>
 
+#include "common/units/printable.h"
+
 namespace turnpike::config {
 namespace {
 
 constexpr size_t kMostSlips = 3;
+// B of the parts of a message
+constexpr size_t kMostOfAPath = 4096, kMostOfAKey = 400, kMostOfAMessage = 1000;
 
 // Optimal string alignment distance, one row at a time; words beyond 64 letters are never near.
 // It gives up, with a number of at least `limit`, where that much is certain.
@@ -38,20 +42,26 @@ size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
 }  // namespace
 
 std::string Mistake::text() const {
-  std::string out = file + ":";
+  // All of it may be a stranger's.
+  std::string out = printable(file, kMostOfAPath) + ":";
   if (line > 0) out += std::to_string(line) + ":" + std::to_string(column) + ":";
   out += " ";
-  if (!path.empty()) out += path + ": ";
-  return out + message;
+  if (!path.empty()) out += printable(path, kMostOfAKey) + ": ";
+  return out + printable(message, kMostOfAMessage);
 }
 
 void Mistakes::add(Position at, std::string path, std::string message) {
-  if (full()) return;
-  list_.push_back({file_, at.line, at.column, std::move(path), std::move(message)});
+  add({file_, at.line, at.column, std::move(path), std::move(message)});
+}
+
+void Mistakes::add(Mistake mistake) {
+  if (!full()) list_.push_back(std::move(mistake));
 }
 
 std::vector<Mistake> Mistakes::sorted() const {
-  const auto key = [](const Mistake& m) { return std::tie(m.line, m.column, m.path, m.message); };
+  const auto key = [&](const Mistake& m) {
+    return std::tuple(m.file != file_, std::tie(m.file, m.line, m.column, m.path, m.message));
+  };
   std::vector<Mistake> out = list_;
   std::stable_sort(out.begin(), out.end(),
                    [&](const Mistake& a, const Mistake& b) { return key(a) < key(b); });

@@ -26,10 +26,12 @@ class Mistakes {
   explicit Mistakes(std::string file) : file_(std::move(file)) {}
 
   void add(Position at, std::string path, std::string message);
+  /// One in another file, which the topology names.
+  void add(Mistake mistake);
   [[nodiscard]] bool empty() const { return list_.empty(); }
   [[nodiscard]] bool full() const { return list_.size() >= kMost; }
   [[nodiscard]] const std::string& file() const { return file_; }
-  /// In file order, each once.
+  /// In file order, each once; those of other files last.
   [[nodiscard]] std::vector<Mistake> sorted() const;
 
  private:

@@ -101,6 +101,23 @@ void check_pair(Draft& d, size_t link, const std::array<Told, 2>& told) {
                    a->server ? "both ends are memif servers" : "neither end is the memif server");
 }
 
+// A router opens a port for each of its links that is attached, and DPDK has so many.
+void check_counts(Draft& d) {
+  for (const Router& router : d.topology.routers) {
+    size_t ports = 0;
+    for (const size_t i : router.links) {
+      const Link& link = d.topology.links[i];
+      const size_t end = link.ends[0].node == router.name ? 0 : 1;
+      const Attachment& attachment = link.ends[end].attachment;
+      const bool port = attachment.index() != 0 && !std::holds_alternative<AttachRing>(attachment);
+      if (!port || ++ports != kMaxPorts + 1) continue;
+      d.mistakes.add(d.link_spec(i).attach.at, d.link_path(i) + ".attach",
+                     "'" + router.name + "' has more than " + std::to_string(kMaxPorts) +
+                         " links with ports, and DPDK opens no more in one process");
+    }
+  }
+}
+
 }  // namespace
 
 void place_ports(Draft& d) {
@@ -131,6 +148,7 @@ void place_ports(Draft& d) {
                        "two ends on one port: " + used + " is that of " + first->second);
     }
   }
+  check_counts(d);
 }
 
 }  // namespace turnpike::config

@@ -2,11 +2,12 @@
 // Routing tables too large for a topology file: a text file beside it, a route on each line.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "common/config/address.h"
 #include "common/config/draft.h"
+#include "common/config/lines.h"
+#include "common/config/trace.h"
+#include "common/units/input_file.h"
 
 namespace turnpike::config {
 namespace {
@@ -22,20 +23,41 @@ bool twice(std::span<const Route<Prefix>> routes) {
   return std::ranges::adjacent_find(keys) != keys.end();
 }
 
-// One line's route into the router's tables; what is wrong with it, or nothing.
-std::string place_line(const Draft& d, Router& router, const std::string& line) {
-  std::istringstream words(line);
-  std::string prefix, via, more;
-  words >> prefix >> via;
-  if (via.empty() || (words >> more)) return "a prefix and a neighbour or link are wanted";
-  const auto link = neighbour_link(d, router, via);
-  if (!link) return "'" + via + "' is neither a neighbour's address nor a link of the router";
-  if (const auto v4 = parse_ipv4_prefix(prefix); v4 && network(*v4).address == v4->address) {
+// The links that neighbours and names stand for; a table has few, many times.
+using Vias = std::map<std::string, size_t, std::less<>>;
+
+std::optional<size_t> link_of(const Draft& d, const Router& router, std::string_view via,
+                              Vias& vias) {
+  if (const auto known = vias.find(via); known != vias.end()) return known->second;
+  const auto link = neighbour_link(d, router, std::string(via));
+  if (link) vias.emplace(via, *link);
+  return link;
+}
+
+// The first word of a text, taken off it with the blanks around it.
+std::string_view take_word(std::string_view& text) {
+  text = trim(text);
+  const std::string_view word = text.substr(0, std::min(text.find_first_of(kBlank), text.size()));
+  text = trim(text.substr(word.size()));
+  return word;
+}
+
+// One line's route into the router's tables.
+LineError place_line(const Draft& d, Router& router, std::string_view line, Vias& vias) {
+  std::string_view more = line;
+  const std::string_view prefix = take_word(more), via = take_word(more);
+  if (via.empty() || !more.empty())
+    return {"a prefix and a neighbour or link are wanted", via.empty() ? prefix : more};
+  const auto link = link_of(d, router, via, vias);
+  if (!link)
+    return {excerpt(via) + " is neither a neighbour's address nor a link of the router", via};
+  const std::string text(prefix);
+  if (const auto v4 = parse_ipv4_prefix(text); v4 && network(*v4).address == v4->address) {
     router.ipv4_routes.push_back({*v4, *link});
-  } else if (const auto v6 = parse_ipv6_prefix(prefix); v6 && network(*v6).address == v6->address) {
+  } else if (const auto v6 = parse_ipv6_prefix(text); v6 && network(*v6).address == v6->address) {
     router.ipv6_routes.push_back({*v6, *link});
   } else {
-    return "'" + prefix + "' is no prefix, or bits beyond its length are set";
+    return {excerpt(prefix) + " is no prefix, or bits beyond its length are set", prefix};
   }
   return {};
 }
@@ -46,22 +68,26 @@ void place_table(Draft& d, size_t index, const Field<std::string>& table) {
   Router& router = d.topology.routers[index];
   const std::string path = "routers." + router.name + ".table";
   router.table = (std::filesystem::path(d.mistakes.file()).parent_path() / table.value).string();
-  std::error_code error;
-  std::ifstream in(router.table);
-  size_t number = 0, wrong = 0;
   const auto complain = [&](const std::string& text) {
     d.mistakes.add(table.at, path, text);
     d.tables_right = false;
-    ++wrong;
   };
-  if (!std::filesystem::is_regular_file(router.table, error) || !in)
-    return complain("there is no file '" + router.table + "'");
+  const auto text = read_input_file(router.table, kMaxListBytes);
+  if (!text) return complain("'" + router.table + "' cannot be read: " + text.error());
   const size_t ipv4 = router.ipv4_routes.size(), ipv6 = router.ipv6_routes.size();
-  for (std::string line; wrong < kMostToTell && std::getline(in, line);) {
-    ++number;
-    if (line.empty() || line.front() == '#') continue;
-    if (const std::string what = place_line(d, router, line); !what.empty())
-      complain("line " + std::to_string(number) + " of '" + router.table + "': " + what);
+  Lines lines(*text);
+  Vias vias;
+  size_t wrong = 0;
+  while (wrong < kMostToTell) {
+    const auto line = lines.next();
+    if (!line) break;
+    if (trim(*line).empty() || line->front() == '#') continue;
+    const LineError found = place_line(d, router, *line, vias);
+    if (found.message.empty()) continue;
+    ++wrong;
+    d.tables_right = false;
+    d.mistakes.add(
+        {router.table, lines.number(), column_of(found.part, *line), path, found.message});
   }
   if (twice(std::span<const Route<Ipv4Prefix>>(router.ipv4_routes)) ||
       twice(std::span<const Route<Ipv6Prefix>>(router.ipv6_routes)))

@@ -7,6 +7,7 @@
 #include "common/config/describe.h"
 #include "common/config/draft.h"
 #include "common/config/pairs.h"
+#include "common/config/trace.h"
 #include "common/units/text.h"
 
 namespace turnpike::config {
@@ -173,15 +174,26 @@ class Traffic {
   void place_trace(const Field<std::string>& trace, Workload& out) {
     namespace fs = std::filesystem;
     const fs::path file = fs::path(d_.mistakes.file()).parent_path() / trace.value;
-    std::error_code error;
-    if (!fs::is_regular_file(file, error))
-      complain(trace.at, join(path_, "size.trace"), "there is no file '" + file.string() + "'");
+    // A trace that several workloads share is read once.
+    if (traces_.insert(file.string()).second) check_trace(trace.at, file.string());
     out.size = TraceSize{file.string()};
     out.arrivals = TraceArrivals{};
   }
 
+  void check_trace(Position at, const std::string& file) {
+    const auto entries = load_trace(file);
+    if (entries) return;
+    Mistake m = entries.error();
+    m.path = join(path_, "size.trace");
+    if (m.line > 0)
+      d_.mistakes.add(std::move(m));
+    else
+      complain(at, m.path, "'" + file + "' " + m.message);
+  }
+
   Draft& d_;
   Pairs pairs_;
+  std::set<std::string> traces_;  // read so far
   std::string path_;
   uint16_t least_mtu_ = UINT16_MAX;  // over the pairs of the transfer at hand
 };

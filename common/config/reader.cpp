@@ -107,6 +107,9 @@ class Reader {
     read(node, {}, {}, out);
   }
 
+  /// No more mistakes are taken.
+  [[nodiscard]] bool full() const { return mistakes_.full(); }
+
   bool fail(Position where, const std::string& path, std::string message) {
     mistakes_.add(where, path, std::move(message));
     return false;
@@ -155,6 +158,7 @@ class MapVisitor {
     // A slip of the pen is one mistake, and what it holds is read as what was meant.
     for (const Entry& entry : map.entries) {
       if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) continue;
+      if (reader.full()) break;
       reader.fail(entry.at, join(at.path, entry.key), "unknown key" + suggestion(entry.key, keys));
       if (const auto meant = nearest(entry.key, keys); !meant.empty())
         entries_.emplace(meant, &entry);

@@ -163,16 +163,18 @@ TEST(Resolve, LosesNoDigit) {
 
 TEST(Resolve, HasRoomForTheLargestFileThatThereMayBe) {
   std::string text = "hosts:\n";
-  std::string links = "links:\n", flows = "traffic:\n  flows:\n";
+  std::string routers = "routers:\n", links = "links:\n", flows = "traffic:\n  flows:\n";
   for (int i = 0; i < 1023; ++i) {
     const std::string n = std::to_string(i);
     text.append("  h").append(n).append(": {budget: 1 $/s}\n");
     links.append("  l").append(n).append(": {ends: [h").append(n);
-    links.append(", gate], rate: 1 Gbps, attach: memif}\n");
+    links.append(", g").append(std::to_string(i / kMaxPorts));
+    links.append("], rate: 1 Gbps, attach: memif}\n");
   }
   for (int i = 0; i < 5000; ++i)
     flows.append("    f").append(std::to_string(i)).append(": {from: h0, to: h1}\n");
-  again(expect_right(text + "routers: {gate: {}}\n" + links + flows));
+  for (size_t i = 0; i <= 1023 / kMaxPorts; ++i) routers.append("  g" + std::to_string(i) + ":\n");
+  again(expect_right(text + routers + links + flows));
 }
 
 }  // namespace

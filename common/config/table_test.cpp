@@ -22,6 +22,7 @@ class TableFile : public ::testing::Test {
                        std::string(wrong ? "^" : "") + path_ + "}");
   }
   void TearDown() override { std::filesystem::remove(path_); }
+  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   std::string path_ = ::testing::TempDir() + "/turnpike-table-" + std::to_string(getpid());
@@ -48,15 +49,29 @@ TEST_F(TableFile, HoldsAMillionRoutes) {
   EXPECT_EQ(expect_right(with(text, false)).routers[0].ipv4_in_table, 1'000'000U);
 }
 
-TEST_F(TableFile, TellsWhichLineIsWrong) {
-  expect_mistakes(with("10.9.1.0/24\n", true), {"line 1 of "});
-  expect_mistakes(with("10.9.1.0/24 right\n10.9.2.0/24 wrong\n", true),
-                  {"'wrong' is neither a neighbour's address nor a link"});
-  expect_mistakes(with("10.9.1.0/16 right\n", true), {"bits beyond its length"});
-  expect_mistakes(with("10.9.1.0/24 right now\n", true), {"are wanted"});
+TEST_F(TableFile, SaysWhereItIsWrong) {
+  const auto mistake = [this](const std::string& table) {
+    const Loaded loaded = load_text(with(table, false), "file.yaml");
+    EXPECT_EQ(loaded.error().size(), 1U);
+    return loaded.error()[0].text();
+  };
+  const std::string at = path() + ":", key = ": routers.gate.table: ";
+  EXPECT_EQ(mistake("10.9.1.0/24\n"),
+            at + "1:1" + key + "a prefix and a neighbour or link are wanted");
+  EXPECT_EQ(mistake("10.9.1.0/24 right now\n"),
+            at + "1:19" + key + "a prefix and a neighbour or link are wanted");
+  EXPECT_EQ(
+      mistake("10.9.1.0/24 right\n10.9.2.0/24 wr\x1bng\n"),
+      at + "2:13" + key + "'wr\\x1bng' is neither a neighbour's address nor a link of the router");
+  EXPECT_EQ(mistake(" 10.9.1.0/16 right\n"),
+            at + "1:2" + key + "'10.9.1.0/16' is no prefix, or bits beyond its length are set");
+}
+
+TEST_F(TableFile, IsRefusedAsAWhole) {
   expect_mistakes(with("10.9.0.0/16 right\n", true), {"two routes"});
   expect_mistakes(changed("{lcores: [0, 1]}", "{table: ^/no/such.txt}"),
-                  {"there is no file '/no/such.txt'"});
+                  {"'/no/such.txt' cannot be read: No such file"});
+  expect_mistakes(changed("{lcores: [0, 1]}", "{table: ^/dev/zero}"), {"it is a device"});
 }
 
 }  // namespace

@@ -58,6 +58,9 @@ struct AttachVdev {
   std::string arguments;
 };
 
+/// Ports that DPDK opens in one process (RTE_MAX_ETHPORTS, as Debian builds it).
+inline constexpr size_t kMaxPorts = 32;
+
 using Attachment = std::variant<std::monostate, AttachPci, AttachMemif, AttachAfPacket, AttachAfXdp,
                                 AttachTap, AttachRing, AttachPcap, AttachVdev>;
 

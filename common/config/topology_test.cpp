@@ -173,7 +173,8 @@ TEST(Topology, Workloads) {
       {"size.pareto.cap: 1 KB is not above the mean, 1 KB"});
   expect_mistakes(right(who + "arrivals: {poisson: 4 /s}, size: {fixed: 1 KB}, on: ^1 s"),
                   {"on and off come together"});
-  expect_mistakes(right(who + "size: {trace: ^/no/such.csv}"), {"there is no file '/no/such.csv'"});
+  expect_mistakes(right(who + "size: {trace: ^/no/such.csv}"),
+                  {"'/no/such.csv' cannot be read: No such file"});
   expect_mistakes(
       right("from: [alice, ^alice], to: bob, arrivals: {poisson: 4 /s}, size: {fixed: 1 KB}"),
       {"'alice' is listed twice"});

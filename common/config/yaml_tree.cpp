@@ -10,6 +10,8 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include "common/units/printable.h"
+
 namespace turnpike::config {
 namespace {
 
@@ -21,10 +23,13 @@ struct Refused {
   std::string message;
 };
 
-size_t count_nodes(const YamlNode& node) {
-  size_t n = 1;
-  for (const YamlNode& item : node.items) n += count_nodes(item);
-  for (const Entry& entry : node.entries) n += count_nodes(entry.value);
+// What a scalar costs, in nodes.
+size_t weight_of(size_t bytes) { return 1 + bytes / 64; }
+
+size_t weight_of(const YamlNode& node) {
+  size_t n = weight_of(node.text.size());
+  for (const YamlNode& item : node.items) n += weight_of(item);
+  for (const Entry& entry : node.entries) n += weight_of(entry.value) + weight_of(entry.key.size());
   return n;
 }
 
@@ -108,8 +113,8 @@ class Builder final : public YAML::EventHandler {
   }
 
   void finish(YamlNode node, YAML::anchor_t anchor) {
-    count(1, node.at);
-    if (anchor != 0) anchored_[anchor] = {node, count_nodes(node)};
+    count(weight_of(node.text.size()), node.at);
+    if (anchor != 0) anchored_[anchor] = {node, weight_of(node)};
     add(std::move(node));
   }
 
@@ -130,6 +135,8 @@ class Builder final : public YAML::EventHandler {
 
   void add_entry(Frame& parent, YamlNode value) {
     const YamlNode key = *std::exchange(parent.key, std::nullopt);
+    if (key.is_scalar() && key.text.size() > kMaxKeyBytes)
+      throw Refused{key.at, "a key of more than " + std::to_string(kMaxKeyBytes) + " bytes"};
     if (!key.is_scalar()) {
       mistakes_.add(key.at, path(), "a key must be a plain word");
     } else if (const auto [first, fresh] = parent.seen.emplace(key.text, key.at.line); !fresh) {
@@ -160,6 +167,24 @@ class Builder final : public YAML::EventHandler {
   size_t nodes_ = 0;
 };
 
+// The first byte that no text has, where there is one. yaml-cpp takes 0x04 for the end of the file.
+std::optional<Refused> wrong_byte(std::string_view text) {
+  Position at{1, 1};
+  for (size_t i = 0; i < text.size();) {
+    const std::string_view left = text.substr(i);
+    const size_t length = utf8_length(left);
+    const bool blank = text[i] == '\t' || text[i] == '\n' || text[i] == '\r';
+    if (length == 0)
+      return Refused{at, "a byte that is not UTF-8: " + printable(left.substr(0, 1), 1)};
+    if (!blank && is_control(left))
+      return Refused{at, "a control character: " + printable(left.substr(0, length), length)};
+    at = text[i] == '\n' ? Position{at.line + 1, 1}
+                         : Position{at.line, at.column + static_cast<int>(length)};
+    i += length;
+  }
+  return {};
+}
+
 }  // namespace
 
 const Entry* YamlNode::find(std::string_view key) const {
@@ -171,6 +196,10 @@ const Entry* YamlNode::find(std::string_view key) const {
 std::optional<YamlNode> parse_yaml(const std::string& text, Mistakes& mistakes) {
   if (text.size() > kMaxFileBytes) {
     mistakes.add({1, 1}, "", "the file is larger than " + std::to_string(kMaxFileBytes) + " bytes");
+    return {};
+  }
+  if (const auto refused = wrong_byte(text)) {
+    mistakes.add(refused->at, "", refused->message);
     return {};
   }
   try {

@@ -38,8 +38,10 @@ struct Entry {
 /// What a hostile file may cost: beyond this it is refused, whatever it says.
 /// A file of 50 000 values that leaves much to defaults still has room to say it all.
 inline constexpr size_t kMaxFileBytes = 8 << 20;
-inline constexpr size_t kMaxNodes = 400'000;  // counting what aliases stand for
+inline constexpr size_t kMaxNodes =
+    400'000;  // counting what aliases stand for, and 64 B of a scalar as one
 inline constexpr size_t kMaxDepth = 32;
+inline constexpr size_t kMaxKeyBytes = 256;
 
 /// Reads the one document in `text`. Syntax errors and exceeded limits give nothing; duplicate
 /// keys are mistakes too, but the tree (with the first of them) is still of use.

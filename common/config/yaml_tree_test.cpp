@@ -70,6 +70,24 @@ TEST(YamlTree, RefusesWhatIsMadeToDoHarm) {
   std::string many = "a:\n";
   for (size_t i = 0; i <= kMaxNodes; ++i) many += "- 1\n";
   expect_refused(many, "too large");
+  std::string scalars = "a: &a " + std::string(1 << 20, 'x') + "\nb:\n";
+  for (int i = 0; i < 1000; ++i) scalars += "- *a\n";
+  expect_refused(scalars, "too large");
+  expect_refused(std::string(kMaxKeyBytes + 1, 'k') + ": 1\n", "a key of more than");
+}
+
+TEST(YamlTree, RefusesBytesThatNoTextHas) {
+  std::vector<Mistake> told;
+  EXPECT_FALSE(parse("a: 1\nb: \x04\n", &told));
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].text(), "f:2:4: a control character: \\x04");
+  expect_refused(std::string("a: 1\0\n", 6), "a control character: \\x00");
+  expect_refused("a: \x1b[2J\n", "a control character: \\x1b");
+  expect_refused("a: \xff\n", "not UTF-8: \\xff");
+  EXPECT_TRUE(
+      parse("\xef\xbb\xbf"
+            "a: \xc3\xa9\r\n"))
+      << "a byte order mark, and lines of another system";
 }
 
 TEST(YamlTree, TellsSyntaxErrorsWithTheirPlace) {

@@ -72,7 +72,8 @@ Device af_packet_device(unsigned number, const std::string& interface, unsigned 
   return {.name = name,
           .arguments = name + ",iface=" + interface + ",qpairs=" + std::to_string(queues),
           .fix = "the interface must exist (ip link show " + interface +
-                 ") and the process have CAP_NET_RAW: run as root"};
+                 ") and the process have CAP_NET_RAW: run as root",
+          .interface = interface};
 }
 
 Device af_xdp_device(unsigned number, const std::string& interface, unsigned queues) {
@@ -85,7 +86,8 @@ Device af_xdp_device(unsigned number, const std::string& interface, unsigned que
           .fix = "the interface must exist with that many queues (ethtool -L " + interface +
                  " combined " + std::to_string(queues) +
                  ") and the process have CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF: run as root",
-          .keeps = kRings * queues};
+          .keeps = kRings * queues,
+          .interface = interface};
 }
 
 Device tap_device(unsigned number, const std::string& interface,

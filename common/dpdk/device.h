@@ -17,7 +17,8 @@ struct Device {
   std::string fix;         // what usually mends it where attaching fails, for the error message
   std::string stale = {};  // socket file that this device will create and a crash may have left
   unsigned keeps = 0;      // packet buffers, at most, that its driver does not give back at the end
-  bool follows = false;    // cannot start before its peer is there
+  bool follows = false;    // a memif client: connects to a server that may come and go
+  std::string interface = {};  // the kernel's under it, where the port depends on it; empty: none
 };
 
 // Virtual devices are numbered by the caller: no two of one kind share a number in a process.

@@ -10,6 +10,7 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include "common/dpdk/dpdk_log.h"
 #include "common/dpdk/interrupt_thread.h"
@@ -49,17 +50,40 @@ std::string obstacle(const EalOptions& options, std::span<const unsigned> cpus) 
   if (options.hugepages && !overruled && !hugepages_free()) {
     return "no free hugepages; " + std::string(kHugepagesFix);
   }
+  const uint64_t machine_mb = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                                  static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) >>
+                              20;
+  if (!options.hugepages && options.memory_mb > machine_mb) {
+    return "not enough memory: the topology needs " + std::to_string(options.memory_mb) +
+           " MB, and this machine has " + std::to_string(machine_mb) + " MB";
+  }
   return {};
 }
 
-std::string explain(int error, const std::string& log) {
+std::string memory_fix(const EalOptions& options) {
+  if (options.hugepages) return " (" + std::string(kHugepagesFix) + ")";
+  return " (not enough memory: DPDK asks for " + std::to_string(options.memory_mb) +
+         " MB beside its libraries; the machine or a limit of this process, which ulimit -v shows, "
+         "gives less)";
+}
+
+/// Whether a failure was for want of memory. DPDK reports some of those as invalid arguments, for
+/// instance where a driver's library could not be mapped.
+bool wants_memory(int error, const std::string& log) {
+  constexpr std::string_view kSigns[] = {"failed to map segment", "annot allocate",
+                                         "Cannot init memory"};
+  return error == ENOMEM || std::ranges::any_of(kSigns, [&](std::string_view sign) {
+           return log.find(sign) != std::string::npos;
+         });
+}
+
+std::string explain(int error, const std::string& log, const EalOptions& options) {
   std::string text = "DPDK did not start: " + (log.empty() ? rte_strerror(error) : log);
+  if (wants_memory(error, log)) return text + memory_fix(options);
   switch (error) {
     case EACCES:
     case EPERM:
       return text + " (run as root, or with CAP_IPC_LOCK, CAP_NET_RAW and CAP_SYS_NICE)";
-    case ENOMEM:
-      return text + " (" + std::string(kHugepagesFix) + ")";
     case EINVAL:
       return text + " (one of the EAL arguments is wrong; they stand after --)";
     default:
@@ -118,13 +142,13 @@ tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
   if (options.show_log) {
     install_dpdk_log();
     if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0) {
-      return tl::unexpected(explain(rte_errno, {}));
+      return tl::unexpected(explain(rte_errno, {}, options));
     }
     return Eal();
   }
   const CapturedLog log;
   if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0) {
-    return tl::unexpected(explain(rte_errno, log.text()));
+    return tl::unexpected(explain(rte_errno, log.text(), options));
   }
   return Eal();
 }

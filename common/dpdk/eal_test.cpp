@@ -47,6 +47,12 @@ TEST(Eal, ACpuThatIsNotThereIsNamed) {
   EXPECT_NE(eal.error().find("CPU 100000 is not available"), std::string::npos) << eal.error();
 }
 
+TEST(Eal, MoreMemoryThanTheMachineHasIsNamed) {
+  const auto eal = Eal::start({.memory_mb = UINT32_MAX});
+  ASSERT_FALSE(eal);
+  EXPECT_NE(eal.error().find("not enough memory"), std::string::npos) << eal.error();
+}
+
 TEST(Eal, StartsOnlyOnceInAProcess) {
   const auto second = Eal::start({});
   ASSERT_FALSE(second);

@@ -10,7 +10,10 @@ namespace {
 /// else of a lost one. Its own burst functions look in another order.
 bool connected(uint16_t port) {
   rte_eth_link link{};
-  return rte_eth_link_get_nowait(port, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+  if (rte_eth_link_get_nowait(port, &link) != 0 || link.link_status != RTE_ETH_LINK_UP)
+    return false;
+  std::atomic_thread_fence(std::memory_order_acquire);  // then all else of the connection
+  return true;
 }
 }  // namespace
 

@@ -3,6 +3,7 @@
 // until no alarm is under way. To stay there takes an interrupt of our own.
 #include "common/dpdk/interrupt_thread.h"
 
+#include <atomic>
 #include <semaphore>
 
 #include <rte_alarm.h>
@@ -11,6 +12,10 @@
 #include <unistd.h>
 
 namespace turnpike {
+
+namespace {
+std::atomic<bool> is_parked{false};
+}  // namespace
 
 void on_interrupt_thread(const std::function<void()>& act) {
   struct Task {
@@ -22,7 +27,7 @@ void on_interrupt_thread(const std::function<void()>& act) {
     t->act();
     t->done.release();
   };
-  if (rte_eal_alarm_set(1, run, &task) != 0) {
+  if (is_parked.load() || rte_eal_alarm_set(1, run, &task) != 0) {
     act();
     return;
   }
@@ -30,6 +35,7 @@ void on_interrupt_thread(const std::function<void()>& act) {
 }
 
 void park_interrupt_thread() {
+  if (is_parked.load()) return;
   static std::binary_semaphore parked{0};
   const auto park = [](void*) {
     parked.release();
@@ -42,6 +48,7 @@ void park_interrupt_thread() {
       rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT) == 0 &&
       rte_intr_callback_register(handle, park, nullptr) == 0) {
     parked.acquire();
+    is_parked.store(true);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "common/dpdk/dpdk_log.h"
 #include "common/dpdk/interrupt_thread.h"
+#include "common/dpdk/memif_client.h"
 
 namespace turnpike {
 
@@ -145,6 +146,9 @@ Port::Port(Port&& other) noexcept
       attached_(other.attached_),
       follows_(other.follows_),
       started_(other.started_),
+      calls_(other.calls_),
+      interface_name_(std::move(other.interface_name_)),
+      interface_(other.interface_),
       queues_(std::move(other.queues_)) {}
 
 Port::~Port() {
@@ -174,6 +178,22 @@ void Port::stop() {
   if (rte_eth_dev_info_get(id_, &info) == 0) in_turn(info, [this] { rte_eth_dev_stop(id_); });
 }
 
+bool Port::keep_link() {
+  // A refused connection costs little. A handshake takes some turns of two interrupt threads, which
+  // may have to wait for a CPU; one that was hung up on looks the same from here.
+  constexpr unsigned kRefused = 3, kHandshake = 12;
+  if (link_up()) {
+    calls_ = 0;
+    return true;
+  }
+  if (!follows_) return false;
+  if (calls_++ % (started_ ? kHandshake : kRefused) != 0) return false;
+  const CapturedLog log;  // the driver calls an absent server an error
+  started_ = reconnect_memif_client(id_) == 0;
+  calls_ = 1;
+  return false;
+}
+
 bool Port::link_up() const {
   rte_eth_link link{};
   return rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
@@ -201,28 +221,21 @@ std::array<uint8_t, 6> Port::mac() const {
   return mac;
 }
 
-std::vector<std::string> start_ports(std::span<Port* const> ports,
-                                     const std::function<bool()>& pause) {
-  for (;;) {
-    std::vector<std::string> reasons;
-    bool again = true;
-    for (Port* port : ports) {
-      const auto started = port->start();
-      if (started) continue;
-      reasons.push_back(started.error());
-      again = again && port->follows();
-    }
-    if (reasons.empty() || !again || !pause()) return reasons;
+std::vector<std::string> start_ports(std::span<Port* const> ports) {
+  std::vector<std::string> reasons;
+  for (Port* port : ports) {
+    if (port->follows()) continue;
+    if (const auto started = port->start(); !started) reasons.push_back(started.error());
   }
+  return reasons;
 }
 
-std::vector<std::string> wait_for_links(std::span<Port* const> ports,
-                                        const std::function<bool()>& pause) {
-  if (auto reasons = start_ports(ports, pause); !reasons.empty()) return reasons;
+std::vector<size_t> wait_for_links(std::span<Port* const> ports, const std::function<bool()>& pause,
+                                   bool clients_only) {
   for (;;) {
-    std::vector<std::string> down;
-    for (const Port* port : ports)
-      if (!port->link_up()) down.push_back(port->name());
+    std::vector<size_t> down;
+    for (size_t i = 0; i < ports.size(); ++i)
+      if (!ports[i]->keep_link() && (ports[i]->follows() || !clients_only)) down.push_back(i);
     if (down.empty() || !pause()) return down;
   }
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 
 #include "common/dpdk/device.h"
 #include "common/dpdk/eth_queue.h"
+#include "common/dpdk/kernel_interface.h"
 
 struct rte_mempool;
 
@@ -58,8 +60,16 @@ class Port {
 
   /// The queue pair of one lcore; lives as long as the port.
   [[nodiscard]] EthQueue& queue(uint16_t i) { return *queues_[i]; }
-  /// Whether it cannot start before its peer is there.
+  /// Whether it is a memif client, which cannot start before its server is there.
   [[nodiscard]] bool follows() const { return follows_; }
+  /// Whether the link is up. Call it every 10 to 20 ms from the control thread: where a memif
+  /// client has no server, or has lost it, some of these calls try to connect.
+  bool keep_link();
+  /// Of the kernel's interface under the port; kUp where there is none.
+  [[nodiscard]] KernelInterface::State interface_state() const {
+    return interface_ ? interface_->state() : KernelInterface::State::kUp;
+  }
+  [[nodiscard]] const std::string& interface() const { return interface_name_; }
   [[nodiscard]] bool link_up() const;
   [[nodiscard]] PortStats stats() const;
   [[nodiscard]] uint16_t id() const { return id_; }
@@ -73,7 +83,10 @@ class Port {
       : id_(id),
         name_(device.name),
         attached_(!device.arguments.empty()),
-        follows_(device.follows) {}
+        follows_(device.follows),
+        interface_name_(device.interface) {
+    if (!interface_name_.empty()) interface_.emplace(interface_name_);
+  }
 
   static constexpr uint16_t kNone = UINT16_MAX;
   uint16_t id_ = kNone;
@@ -81,18 +94,20 @@ class Port {
   bool attached_ = false;  // a virtual device that goes with this object
   bool follows_ = false;
   bool started_ = false;
+  unsigned calls_ = 0;  // of keep_link() since the last attempt to connect
+  std::string interface_name_;
+  std::optional<KernelInterface> interface_;
   std::vector<std::unique_ptr<EthQueue>> queues_;
 };
 
-/// Starts the ports that are not started yet. Those whose peer must be there first, such as a memif
-/// client, are tried again as long as `pause` says so: it waits a little, and false ends it (out of
-/// patience, or a signal). Why ports did not start, or nothing.
-std::vector<std::string> start_ports(std::span<Port* const> ports,
-                                     const std::function<bool()>& pause);
+/// Starts the ports that need no peer for it, which are all but memif clients. Why some did not
+/// start, or nothing.
+std::vector<std::string> start_ports(std::span<Port* const> ports);
 
-/// Starts the ports and polls until all links are up, with `pause` as above. Names of links still
-/// down, or why ports did not start; or nothing.
-std::vector<std::string> wait_for_links(std::span<Port* const> ports,
-                                        const std::function<bool()>& pause);
+/// Waits until the links of started ports and memif clients are up; those of memif clients alone
+/// where `clients_only`. `pause` waits 10 to 20 ms; false ends it (out of patience, or a signal).
+/// Ports whose links are still down, as indices; or nothing.
+std::vector<size_t> wait_for_links(std::span<Port* const> ports, const std::function<bool()>& pause,
+                                   bool clients_only = false);
 
 }  // namespace turnpike

@@ -3,8 +3,14 @@
 
 #include <algorithm>
 
+#include <rte_build_config.h>
+
+#include "common/units/input_file.h"
+
 namespace turnpike {
 namespace {
+
+static_assert(config::kMaxPorts <= RTE_MAX_ETHPORTS);
 
 struct ToDevice {
   unsigned number, queues;
@@ -34,6 +40,9 @@ struct ToDevice {
     return tap_device(number, a.interface, peer.mac);
   }
   Result operator()(const config::AttachPcap& a) const {
+    // The driver would wait for a FIFO's writer.
+    if (const std::string why = why_unreadable(a.rx_file); !why.empty())
+      return tl::unexpected("'" + a.rx_file + "' cannot be read: " + why);
     return pcap_device(number, a.rx_file, a.tx_file, a.repeat, queues);
   }
   Result operator()(const config::AttachVdev& a) const { return other_device(a.arguments); }

@@ -32,7 +32,13 @@ tl::expected<void, int> parse_command_line(int argc, char** argv, const std::str
   if (split != all.end()) out.eal.assign(split + 1, all.end());
 
   CLI::App app(description);
-  app.footer("Arguments for DPDK's EAL may follow after --; none is ever needed.");
+  app.footer(
+      "Arguments for DPDK's EAL may follow after --; none is ever needed.\n"
+      "Signals: TERM, INT and HUP end the run, a second one without waiting for flows and queues, "
+      "a "
+      "third one at once; PIPE, USR1 and USR2 are ignored.\n"
+      "Exit codes: 0 fine, 1 failed or not delivered, 2 wrong usage, 3 wrong topology file, 4 the "
+      "machine is not ready.");
   app.add_option("FILE", out.file, "topology file (YAML)")->required();
   app.add_option("--node", out.nodes, "nodes to play, comma-separated")->delimiter(',');
   app.add_option("--lcores", out.lcores, "CPUs to play them on, comma-separated")->delimiter(',');

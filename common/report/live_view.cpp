@@ -42,10 +42,7 @@ std::string bar(double part, double entitled_part) {
   return text;
 }
 
-double figure(const json& tree, const char* key) {
-  const double v = number_at(tree, {key});
-  return std::isfinite(v) ? v : 0;
-}
+double figure(const json& tree, const char* key) { return number_or_zero(tree, {key}); }
 
 uint64_t count(const json& tree, const char* key) {
   return static_cast<uint64_t>(std::clamp(figure(tree, key), 0., 1e18));

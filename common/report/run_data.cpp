@@ -145,12 +145,9 @@ tl::expected<nlohmann::json, std::string> read_json(const std::string& path) {
       });
 }
 
-tl::expected<void, std::string> write_text(const std::string& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out) return tl::unexpected(path + ": " + std::strerror(errno));
-  return {};
+double number_or_zero(const nlohmann::json& tree, std::initializer_list<const char*> keys) {
+  const double v = number_at(tree, keys);
+  return std::isfinite(v) ? v : 0;
 }
 
 double number_at(const nlohmann::json& tree, std::initializer_list<const char*> keys) {

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <tl/expected.hpp>
 
+#include "common/report/whole_file.h"
+
 namespace turnpike::report {
 
 /// One host over time, a point per sample.
@@ -65,10 +67,10 @@ nlohmann::json summarise(const LinkSeries& link);
 tl::expected<std::string, std::string> read_text(const std::string& path);
 /// The JSON object that is a whole file, or why not.
 tl::expected<nlohmann::json, std::string> read_json(const std::string& path);
-/// Writes a whole file, or says why not.
-tl::expected<void, std::string> write_text(const std::string& path, const std::string& text);
 
 /// A number at a path of keys; NaN where there is none.
 double number_at(const nlohmann::json& tree, std::initializer_list<const char*> keys);
+/// The same, 0 where there is none.
+double number_or_zero(const nlohmann::json& tree, std::initializer_list<const char*> keys);
 
 }  // namespace turnpike::report

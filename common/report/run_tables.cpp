@@ -36,12 +36,6 @@ std::string bytes_text(double v) {
   return significant(v, 3) + " B";
 }
 
-/// By the machine; what is off by so much more is its doing.
-double part_of_time_taken(const json& interval) {
-  const double taken = number_at(interval, {"taken"});
-  return std::isfinite(taken) ? taken : 0;
-}
-
 }  // namespace
 
 HtmlTable share_table(const json& summary) {
@@ -49,8 +43,8 @@ HtmlTable share_table(const json& summary) {
               .columns = {"interval (s)", "host", "measured (Mbps)", "entitled (Mbps)", "error"}};
   const double tolerance = number_at(summary, {"verdict", "tolerance"});
   for (const json& i : part(summary, "intervals")) {
-    std::string span = span_text(i);  // said once per interval
-    const double taken = part_of_time_taken(i);
+    std::string span = span_text(i);                    // said once per interval
+    const double taken = number_or_zero(i, {"taken"});  // by the machine
     for (const auto& [name, host] : part(i, "hosts").items()) {
       const double error = number_at(host, {"error"});
       const bool bad = std::isfinite(tolerance) && !(std::fabs(error) <= tolerance + taken);

@@ -21,6 +21,10 @@ inline constexpr size_t kLengthUnit = 4;  // B; lengths travel in words of this 
 inline constexpr size_t kMaxHeaderLength = 255 * kLengthUnit;
 
 enum class Kind : uint8_t { kSyn = 1, kSynAck, kData, kAck, kFin, kFinAck, kReset };
+/// SYN, DATA and FIN; the other kinds answer them.
+constexpr bool is_request(Kind kind) {
+  return kind == Kind::kSyn || kind == Kind::kData || kind == Kind::kFin;
+}
 
 /// The common header, decoded. Sequence numbers count packets; an ACK carries the sequence of the
 /// packet that caused it, the next one expected in order, and ranges received beyond that.
@@ -32,8 +36,9 @@ struct Header {
   uint32_t flow = 0;
   uint32_t sequence = 0;
   uint32_t acknowledgement = 0;
-  uint32_t timestamp = 0;  // when it was sent, ticks of 64 ns of the sender's clock
-  uint32_t echo = 0;       // the timestamp that this answers
+  uint32_t timestamp = 0;  // of a request: when it was sent, ticks of 64 ns of the sender's clock
+  uint32_t echo = 0;       // of an answer: the timestamp that it answers
+  uint32_t token = 0;      // of the flow, issued by the receiver in its SYN-ACK; 0 on SYN
 };
 
 /// Packets received beyond the cumulative acknowledgement: [begin, end).
@@ -51,8 +56,8 @@ inline constexpr size_t kLengthAt = 3;  // in units of kLengthUnit
 inline constexpr size_t kFlowAt = 4;
 inline constexpr size_t kSequenceAt = 8;
 inline constexpr size_t kAcknowledgementAt = 12;
-inline constexpr size_t kTimestampAt = 16;
-inline constexpr size_t kEchoAt = 20;
+inline constexpr size_t kTimestampAt = 16;  // of a request; an answer has its token there
+inline constexpr size_t kEchoAt = 20;       // of an answer; a request has its token there
 static_assert(kEchoAt + 4 == kHeaderSize);
 
 /// Decodes and checks kind, protocol, ranges and length alone, which is all that a router needs;
@@ -85,8 +90,11 @@ inline HeaderError decode(std::span<const uint8_t> data, Header& out) {
   out.flow = load_be32(p + kFlowAt);
   out.sequence = load_be32(p + kSequenceAt);
   out.acknowledgement = load_be32(p + kAcknowledgementAt);
-  out.timestamp = load_be32(p + kTimestampAt);
-  out.echo = load_be32(p + kEchoAt);
+  const bool request = is_request(out.kind);
+  const uint32_t first = load_be32(p + kTimestampAt), second = load_be32(p + kEchoAt);
+  out.timestamp = request ? first : 0;
+  out.echo = request ? 0 : second;
+  out.token = request ? second : first;
   return HeaderError::kNone;
 }
 
@@ -101,11 +109,13 @@ inline uint64_t encode(const Header& header, uint8_t* out) {
   store_be32(out + kFlowAt, header.flow);
   store_be32(out + kSequenceAt, header.sequence);
   store_be32(out + kAcknowledgementAt, header.acknowledgement);
-  store_be32(out + kTimestampAt, header.timestamp);
-  store_be32(out + kEchoAt, header.echo);
+  const bool request = is_request(header.kind);
+  const uint32_t fifth = request ? header.timestamp : header.token,
+                 sixth = request ? header.token : header.echo;
+  store_be32(out + kTimestampAt, fifth);
+  store_be32(out + kEchoAt, sixth);
   // A 32-bit word counts as its two halves: fold() makes no difference between them.
-  return uint64_t{first} + header.flow + header.sequence + header.acknowledgement +
-         header.timestamp + header.echo;
+  return uint64_t{first} + header.flow + header.sequence + header.acknowledgement + fifth + sixth;
 }
 
 /// Where the i-th range is. Ranges are the last thing before the payload, so finding them takes no

@@ -32,8 +32,8 @@ Header example() {
           .flow = 0x01020304,
           .sequence = 0x05060708,
           .acknowledgement = 0x090a0b0c,
-          .timestamp = 0x0d0e0f10,
-          .echo = 0x11121314};
+          .echo = 0x11121314,
+          .token = 0x0d0e0f10};
 }
 
 std::vector<uint8_t> bytes_of(const Header& header) {
@@ -53,6 +53,7 @@ void expect_equal(const Header& a, const Header& b) {
   EXPECT_EQ(a.acknowledgement, b.acknowledgement);
   EXPECT_EQ(a.timestamp, b.timestamp);
   EXPECT_EQ(a.echo, b.echo);
+  EXPECT_EQ(a.token, b.token);
 }
 
 TEST(TurnpikeHeader, BytesAreThoseOfTheDiagram) {
@@ -76,8 +77,8 @@ TEST(TurnpikeHeader, ComesBackAsItWent) {
     h.flow = *rc::gen::arbitrary<uint32_t>();
     h.sequence = *rc::gen::arbitrary<uint32_t>();
     h.acknowledgement = *rc::gen::arbitrary<uint32_t>();
-    h.timestamp = *rc::gen::arbitrary<uint32_t>();
-    h.echo = *rc::gen::arbitrary<uint32_t>();
+    (is_request(h.kind) ? h.timestamp : h.echo) = *rc::gen::arbitrary<uint32_t>();
+    h.token = *rc::gen::arbitrary<uint32_t>();
     std::vector<uint8_t> data = bytes_of(h);
     for (uint32_t i = 0; i < h.ranges; ++i) store_range(h, data.data(), i, {i * 3, i * 3 + 1});
 

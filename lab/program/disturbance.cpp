@@ -60,7 +60,8 @@ double children_waited_s() {
 }  // namespace
 
 TimeTaken TimeTaken::operator-(const TimeTaken& before) const {
-  return {stalled - before.stalled, waited - before.waited, stolen - before.stolen,
+  // Wake-ups may take less than they were counted for.
+  return {stalled - before.stalled, std::max(waited - before.waited, 0.0), stolen - before.stolen,
           probe - before.probe};
 }
 

@@ -158,7 +158,7 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
     if (rte_fib_add(t->ipv4_.get(), p.address, p.length, hop) != 0)
       return tl::unexpected("cannot add route " + config::prefix_text(p) + " of " + node.name);
   for (const auto& [p, hop] : plan.ipv6)
-    if (rte_fib6_add(t->ipv6_.get(), p.address.data(), p.length, hop) != 0)
+    if (fib6_add(t->ipv6_.get(), p.address, p.length, hop) != 0)
       return tl::unexpected("cannot add route " + config::prefix_text(p) + " of " + node.name);
   t->hops_ = std::move(plan.hops);
   return t;
@@ -183,9 +183,7 @@ void Tables::find(std::span<const uint32_t> addresses, const NextHop** out) cons
 
 void Tables::find(std::span<const config::Ipv6> addresses, const NextHop** out) const {
   uint64_t found[kMaxLookup];
-  uint8_t ips[kMaxLookup][RTE_FIB6_IPV6_ADDR_SIZE];
-  std::memcpy(ips, addresses.data(), addresses.size_bytes());
-  rte_fib6_lookup_bulk(ipv6_.get(), ips, found, static_cast<int>(addresses.size()));
+  fib6_lookup(ipv6_.get(), addresses, found);
   for (size_t i = 0; i < addresses.size(); ++i) out[i] = &hops_[found[i]];
 }
 

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include <rte_fib.h>
-#include <rte_fib6.h>
 #include <tl/expected.hpp>
 
 #include "common/config/topology.h"
+#include "router/control/fib6_compat.h"
 #include "router/control/next_hop.h"
 
 namespace turnpike::router {
@@ -37,7 +37,7 @@ class Tables {
       const config::Topology& topology, size_t router, int socket);
 
   /// At most kMaxLookup addresses at once, IPv4 in host byte order.
-  static constexpr size_t kMaxLookup = 64;
+  static constexpr size_t kMaxLookup = kMaxFib6Lookup;
   void find(std::span<const uint32_t> addresses, const NextHop** out) const;
   void find(std::span<const config::Ipv6> addresses, const NextHop** out) const;
   [[nodiscard]] const NextHop& find(uint32_t address) const;

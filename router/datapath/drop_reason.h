@@ -46,6 +46,7 @@ namespace turnpike::router {
   X(kFragmentFailed, "fragment_failed", "could not be fragmented")                               \
   X(kBadCongestionHeader, "bad_congestion_header", "figures that the link's law cannot believe") \
   X(kQueueFull, "queue_full", "the link's buffer has no room for its bytes")                     \
+  X(kBufferShare, "buffer_share", "packet buffers are scarce and the link holds its share")      \
   X(kQueueSlots, "queue_slots", "the link's queue has no free slot")                             \
   X(kEarlyDrop, "early_drop", "the link's law sheds load before its buffer is full")             \
   X(kTxFull, "tx_full", "the port took no more")                                                 \

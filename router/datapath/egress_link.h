@@ -82,6 +82,13 @@ struct EgressLink {
     for (const LinkShard& s : shards) in += s.in_bytes.read();
     return in > out ? static_cast<int64_t>(in - out) : 0;
   }
+  /// The same in packets.
+  [[nodiscard]] uint64_t held() const {
+    uint64_t in = 0, out = 0;
+    for (const LinkShard& s : shards) out += s.out_packets.read();
+    for (const LinkShard& s : shards) in += s.in_packets.read();
+    return in > out ? in - out : 0;
+  }
   /// Bytes of a class that no drain has taken yet, where the link has several.
   [[nodiscard]] double queued_of(unsigned queue_class) const {
     uint64_t in = 0, out = 0;

@@ -8,6 +8,7 @@
 
 #include "common/metrics/counter.h"
 #include "router/control/tables.h"
+#include "router/datapath/buffer_share.h"
 #include "router/datapath/burst.h"
 #include "router/datapath/egress.h"
 #include "router/datapath/token_bucket.h"
@@ -29,6 +30,8 @@ struct Lane {
   rte_mempool* pool = nullptr;
   WorkerCounters* counters = nullptr;
   TokenBucket errors;  // rate of ICMP errors, RFC 1812 4.3.2.8
+  BufferShare buffers;
+  bool scarce = false;  // buffers: links are held to their shares in this poll
 
   LinkShard& shard(unsigned link) { return *egress[link].shard; }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/datapath/queue.h"
 
+#include <algorithm>
+
 #include "router/datapath/tx.h"
 
 namespace turnpike::router {
@@ -94,6 +96,21 @@ void to_port(Burst& burst, const LinkGroup& group, Egress& egress) {
   burst.forward &= ~leaving;
 }
 
+/// Drops packets beyond the link's share of the packet pool.
+void hold_to_share(Burst& burst, LinkGroup& group, Lane& lane) {
+  const uint64_t held = lane.egress[group.link].link->held(),
+                 limit = lane.buffers.limit(group.link);
+  uint64_t room = limit - std::min(held, limit);
+  for_each(group.members, [&](unsigned i) {
+    if (room > 0) {
+      --room;
+      return;
+    }
+    burst.drop(i, DropReason::kBufferShare);
+    group.members &= ~(uint32_t{1} << i);
+  });
+}
+
 }  // namespace
 
 void enqueue(Burst& burst, const LinkGroup& group, Lane& lane) {
@@ -113,6 +130,8 @@ void send_on(Burst& burst, Lane& lane) {
     for_each(left,
              [&](unsigned i) { group.members |= uint32_t{burst.info[i].link == group.link} << i; });
     left &= ~group.members;
+    if (lane.scarce) [[unlikely]]
+      hold_to_share(burst, group, lane);
     price(burst, group, lane);
     enqueue(burst, group, lane);
   }

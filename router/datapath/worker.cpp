@@ -17,6 +17,7 @@ Worker::Worker(const Parts& parts) : tables_(*parts.tables) {
   lane_.pool = parts.pool;
   lane_.counters = parts.counters;
   lane_.errors = parts.errors;
+  lane_.buffers = parts.buffers;
   for (unsigned l = 0; l < parts.links.size(); ++l) {
     EgressLink& link = *parts.links[l];
     LinkShard& shard = link.shards[parts.index];
@@ -35,6 +36,9 @@ Worker::Worker(const Parts& parts) : tables_(*parts.tables) {
 Nanos Worker::poll(Nanos now) {
   if (++polls_ % kHousekeeping == 0 || (shared_ && now >= kept_ + kFresh)) keep_house(now);
   Nanos next = shared_ ? kept_ + kFresh : kNever;
+  lane_.scarce = lane_.buffers.scarce();
+  if (lane_.scarce) [[unlikely]]
+    lane_.buffers.share([this](size_t l) { return lane_.egress[l].link->held(); });
   moved_ = false;
   // In turns: the first of several bursts at one time finds the lowest price.
   if (++first_ >= inputs_.size()) first_ = 0;

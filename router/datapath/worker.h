@@ -31,6 +31,7 @@ class alignas(64) Worker {
     std::vector<QueuePair*> ports;   // by link; null: this worker has no queue there
     Nanos slack{0};                  // LinkDrain's
     TokenBucket errors;
+    BufferShare buffers;
   };
   /// Polls between housekeeping: picking up new tables, keeping idle links' laws up to date.
   static constexpr unsigned kHousekeeping = 256;

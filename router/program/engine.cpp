@@ -10,6 +10,7 @@
 
 #include "common/dpdk/eal.h"
 #include "common/dpdk/home.h"
+#include "common/dpdk/interrupt_thread.h"
 #include "common/program/attachment.h"
 
 namespace turnpike::router {
@@ -47,6 +48,7 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
         e->ports_[l].configure({.queues = devices[l].queues, .mtu = link(l).mtu}, {&mempool, 1});
     if (!done) return tl::unexpected("link " + link(l).name + ": " + done.error());
     e->kept_ += devices[l].device.keeps;
+    e->links_.push_back(link(l).name);
   }
   const auto queues = e->plug_in(topology, node, devices, options.workers, needs.mbufs);
   for (size_t l = 0; l < queues.size(); ++l)
@@ -58,6 +60,7 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
   router_options.workers = options.workers;
   router_options.slack = options.slack;
   router_options.socket = home;
+  router_options.share_pool = true;
   auto router = Router::make(topology, node, queues, pools, router_options);
   if (!router) return tl::unexpected(router.error());
   e->router_ = std::move(*router);
@@ -93,17 +96,26 @@ std::vector<std::vector<QueuePair*>> Engine::plug_in(const config::Topology& top
 }
 
 Engine::~Engine() {
-  if (running_) stop(Nanos(0));
+  if (running_) stop([] { return false; });
+  park_interrupt_thread();  // ports close next
 }
 
 tl::expected<void, std::string> Engine::start(const std::function<bool()>& pause) {
   std::vector<Port*> ports;
   for (Port& p : ports_) ports.push_back(&p);
   std::string text;
-  for (const std::string& reason : start_ports(ports, pause))
-    text += (text.empty() ? "" : "\n") + reason;
+  for (const std::string& reason : start_ports(ports)) text += (text.empty() ? "" : "\n") + reason;
+  if (!text.empty()) return tl::unexpected(text);
+  for (const size_t l : wait_for_links(ports, pause, /*clients_only=*/true))
+    text += (text.empty() ? "no link to the router at the other end of " : ", ") + links_[l];
   if (!text.empty()) return tl::unexpected(text);
   return {};
+}
+
+LinkMonitor Engine::monitor() {
+  std::vector<LinkMonitor::Link> links;
+  for (size_t l = 0; l < ports_.size(); ++l) links.push_back({links_[l], &ports_[l]});
+  return LinkMonitor(std::move(links));
 }
 
 void Engine::launch(const TscClock& clock) {
@@ -140,18 +152,18 @@ void Engine::run(unsigned index) {
   worker.discard();
 }
 
-void Engine::stop(Nanos patience) {
+void Engine::stop(const std::function<bool()>& may_wait) {
   stop_.store(true);
   // Only when nobody puts packets into another's queue any more can a queue be called empty.
   while (stopped_.load() < router_->workers()) pause();
-  const Nanos end = clock_->now() + patience;
-  while (router_->held() > 0 && clock_->now() < end) pause();
+  while (router_->held() > 0 && may_wait()) pause();
   discard_.store(true);
   for (const Job& job : jobs_) rte_eal_wait_lcore(Eal::worker_lcore(job.worker));
   running_ = false;
 }
 
 tl::expected<void, std::string> Engine::close() {
+  park_interrupt_thread();
   router_.reset();
   wires_.clear();
   ports_.clear();

@@ -14,6 +14,7 @@
 #include "common/dpdk/pool.h"
 #include "common/dpdk/port.h"
 #include "common/dpdk/wire.h"
+#include "common/program/link_monitor.h"
 #include "common/program/napper.h"
 #include "common/program/stalls.h"
 #include "common/time/clock.h"
@@ -34,13 +35,14 @@ class Engine {
       const Options& options);
   ~Engine();
 
-  /// Starts the ports, see start_ports(). The error: what did not start.
+  /// Starts the ports and waits until those that connect to other routers are connected, see
+  /// wait_for_links(). The error: what did not start.
   tl::expected<void, std::string> start(const std::function<bool()>& pause);
   /// Sets the workers going on their lcores.
   void launch(const TscClock& clock);
-  /// Stops receiving, lets the queues drain for at most `patience`, drops what is left; returns
-  /// when all workers have ended.
-  void stop(Nanos patience);
+  /// Stops receiving, lets the queues drain while `may_wait`, drops what is left; returns when all
+  /// workers have ended.
+  void stop(const std::function<bool()>& may_wait);
   /// Gives everything back. The error: buffers that never came back.
   tl::expected<void, std::string> close();
 
@@ -53,6 +55,8 @@ class Engine {
   [[nodiscard]] const std::string& remote_text() const { return remote_; }
   /// By link.
   [[nodiscard]] std::vector<PortStats> port_stats() const;
+  /// Of all links, for the control thread while the router runs.
+  [[nodiscard]] LinkMonitor monitor();
 
  private:
   struct Job {
@@ -68,6 +72,7 @@ class Engine {
 
   Pool pool_;
   std::vector<Port> ports_;
+  std::vector<std::string> links_;            // their names
   std::vector<std::unique_ptr<Wire>> wires_;  // the lengths of links to other routers
   unsigned kept_ = 0;                         // buffers that drivers do not give back
   std::unique_ptr<Router> router_;

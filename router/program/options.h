@@ -7,11 +7,12 @@
 #include <tl/expected.hpp>
 
 #include "common/program/command_line.h"
+#include "router/router.h"
 
 namespace turnpike::router {
 
 struct Options : CommandLine {
-  Nanos slack = 64_ms;  // link time that a late poll may catch up on
+  Nanos slack = kRealTimeSlack;  // link time that a late poll may catch up on
   std::string log_level = "info";
 };
 

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
-#include <filesystem>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -43,55 +42,53 @@ std::string workers_text(const Snapshot& end) {
   return text;
 }
 
-std::string cannot_write(const std::string& path) {
-  return "cannot write " + path + ": " + std::strerror(errno);
-}
-
 }  // namespace
 
 tl::expected<Record, std::string> Record::open(const std::string& folder, const std::string& node) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return tl::unexpected("cannot create " + folder + ": " + error.message());
+  if (auto prepared = report::prepare_folder(folder); !prepared)
+    return tl::unexpected(prepared.error());
+  const std::string counters = "router-" + node + ".json";
+  report::remove_results(folder, {"links.csv", counters.c_str()});
   Record r;
   r.folder_ = folder;
   r.node_ = node;
-  const std::string path = folder + "/links.csv";
-  r.series_.open(path, std::ios::trunc);
-  if (!r.series_) return tl::unexpected(cannot_write(path));
+  auto series = report::WholeFile::open(folder + "/links.csv");
+  if (!series) return tl::unexpected(series.error());
+  r.series_.emplace(std::move(*series));
   return r;
 }
 
 void Record::add(const Sample& sample) {
+  std::ostringstream lines;
   if (!header_written_) {
     // All laws' gauges, each once: links under other laws leave theirs empty.
     for (const LinkSample& l : sample.links)
       for (const Gauge& g : l.gauges)
         if (std::ranges::find(gauges_, g.name) == gauges_.end()) gauges_.emplace_back(g.name);
-    series_ << "t,unix_s,link,price,queue_bytes,queue_delay_ms,utilization,drops,input";
-    for (const std::string& g : gauges_) series_ << ',' << g;
-    series_ << '\n';
+    lines << "t,unix_s,link,price,queue_bytes,queue_delay_ms,utilization,drops,input";
+    for (const std::string& g : gauges_) lines << ',' << g;
+    lines << '\n';
     header_written_ = true;
   }
   for (const LinkSample& l : sample.links) {
-    series_ << number(sample.t) << ',' << std::fixed << sample.unix_s << std::defaultfloat << ','
-            << report::csv_field(l.name) << ',' << number(l.price) << ',' << l.queue_bytes << ','
-            << number(l.queue_delay_ms) << ',' << number(l.utilization) << ',' << l.drops << ','
-            << number(l.input);
+    lines << number(sample.t) << ',' << std::fixed << sample.unix_s << std::defaultfloat << ','
+          << report::csv_field(l.name) << ',' << number(l.price) << ',' << l.queue_bytes << ','
+          << number(l.queue_delay_ms) << ',' << number(l.utilization) << ',' << l.drops << ','
+          << number(l.input);
     for (const std::string& name : gauges_) {
-      series_ << ',';
+      lines << ',';
       const auto g = std::ranges::find(l.gauges, name, &Gauge::name);
-      if (g != l.gauges.end()) series_ << number(g->value);
+      if (g != l.gauges.end()) lines << number(g->value);
     }
-    series_ << '\n';
+    lines << '\n';
   }
+  series_->write(lines.str());
 }
 
 tl::expected<void, std::string> Record::finish(const Snapshot& end,
                                                std::span<const PortStats> ports, double seconds,
                                                Nanos stalled) {
-  series_.close();
-  if (!series_) return tl::unexpected(cannot_write(folder_ + "/links.csv"));
+  if (auto done = series_->finish(); !done) return done;
 
   nlohmann::ordered_json links = nlohmann::ordered_json::object();
   for (size_t l = 0; l < end.links.size(); ++l) {
@@ -123,12 +120,7 @@ tl::expected<void, std::string> Record::finish(const Snapshot& end,
                                    {"suppressed_errors", end.suppressed_errors},
                                    {"drops", drops_of(end.drops)},
                                    {"links", std::move(links)}};
-  const std::string path = folder_ + "/router-" + node_ + ".json";
-  std::ofstream out(path, std::ios::trunc);
-  out << all.dump(2) << '\n';
-  out.close();
-  if (!out) return tl::unexpected(cannot_write(path));
-  return {};
+  return report::write_text(folder_ + "/router-" + node_ + ".json", all.dump(2) + "\n");
 }
 
 std::string counters_text(const Snapshot& end, const std::string& node) {

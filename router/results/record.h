@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a router leaves in the output folder: links.csv while it runs, router-NAME.json at the end.
+// What a router leaves in the output folder: links.csv, which is links.csv.part while it runs, and
+// router-NAME.json.
 #pragma once
 
-#include <fstream>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,13 +11,15 @@
 #include <tl/expected.hpp>
 
 #include "common/dpdk/port.h"
+#include "common/report/whole_file.h"
 #include "router/results/sampler.h"
 
 namespace turnpike::router {
 
 class Record {
  public:
-  /// Creates the folder and links.csv. The error says which path and why.
+  /// Creates the folder and links.csv.part, and removes what an earlier run left. The error says
+  /// which path and why.
   static tl::expected<Record, std::string> open(const std::string& folder, const std::string& node);
 
   void add(const Sample& sample);
@@ -28,7 +31,7 @@ class Record {
  private:
   Record() = default;
   std::string folder_, node_;
-  std::ofstream series_;
+  std::optional<report::WholeFile> series_;
   std::vector<std::string> gauges_;  // the columns behind the fixed ones
   bool header_written_ = false;
 };

@@ -7,6 +7,7 @@
 #include <rte_ring_elem.h>
 
 #include "common/dpdk/home.h"
+#include "common/dpdk/interrupt_thread.h"
 #include "common/dpdk/names.h"
 #include "sender/outbox.h"
 #include "sender/sizing.h"
@@ -56,7 +57,8 @@ bool OutcomeRing::take(FlowOutcome& out) {
 
 tl::expected<std::unique_ptr<Player>, std::string> Player::make(const config::Topology& topology,
                                                                 std::vector<uint32_t> hosts,
-                                                                unsigned worker, uint64_t seed) {
+                                                                unsigned worker, uint64_t seed,
+                                                                const SecretKey& secret) {
   std::vector<std::unique_ptr<Plugged>> ports;
   std::vector<int> sockets;
   std::string remote;
@@ -97,6 +99,7 @@ tl::expected<std::unique_ptr<Player>, std::string> Player::make(const config::To
                                         .pool = player->pool_.get(),
                                         .outcomes = player->outcomes_.get(),
                                         .seed = seed,
+                                        .secret = secret,
                                         .tick_shift = kTickShift,
                                         .traces = &traces});
   if (!sender) return tl::unexpected(sender.error());
@@ -120,12 +123,19 @@ tl::expected<void, std::string> Player::make_stream_pool(const config::Topology&
   return {};
 }
 
+Player::~Player() { park_interrupt_thread(); }
+
 void Player::play(const TscClock& clock, const Command& command, Naps naps) {
   Napper napper(naps);
+  unsigned restored = 0;  // as of the last look
   while (!command.stop.load(std::memory_order_relaxed)) {
     const Nanos now = clock.now();
     if (stalls_.missed(now) > Nanos(0)) sender_->stalled(now);
     busyness_.polled(now, sender_->moved());
+    if (restored_.load(std::memory_order_relaxed) != restored) {
+      restored = restored_.load(std::memory_order_relaxed);
+      sender_->link_restored(now);
+    }
     const Nanos next = sender_->poll(now);
     napper.after_poll(now, sender_->moved(), next == kNever ? kNever : next - now);
   }
@@ -141,6 +151,7 @@ void Player::play(const TscClock& clock, const Command& command, Naps naps) {
 }
 
 tl::expected<void, std::string> Player::close() {
+  park_interrupt_thread();
   sender_.reset();
   unsigned kept = 0;
   for (const auto& plugged : ports_) kept += plugged->kept();

@@ -71,17 +71,23 @@ struct Command {
 
 class Player {
  public:
+  ~Player();
+
   static constexpr Nanos kDrain = 2_s;  // for flows to close at the end
 
   /// Opens the hosts' ports and makes their sender, for that worker to play; the error names the
   /// host.
   static tl::expected<std::unique_ptr<Player>, std::string> make(const config::Topology& topology,
                                                                  std::vector<uint32_t> hosts,
-                                                                 unsigned worker, uint64_t seed);
+                                                                 unsigned worker, uint64_t seed,
+                                                                 const SecretKey& secret);
 
   /// Polls until told to stop and then until everything is closed, or kDrain has passed. It naps
   /// while there is nothing to do.
   void play(const TscClock& clock, const Command& command, Naps naps);
+
+  /// From the control thread: a port's link is up again, see Sender::link_restored().
+  void link_restored() { restored_.fetch_add(1, std::memory_order_relaxed); }
 
   /// Closes everything; says what is wrong if not every buffer came back.
   tl::expected<void, std::string> close();
@@ -108,6 +114,7 @@ class Player {
   std::vector<std::unique_ptr<Plugged>> ports_;
   std::unique_ptr<OutcomeRing> outcomes_;
   std::unique_ptr<Sender> sender_;
+  std::atomic<unsigned> restored_{0};  // the control thread writes
   Stalls stalls_;
   Busyness busyness_;
 };

@@ -59,6 +59,22 @@ std::string rates_csv(const Topology& topology, const Record& record) {
   return out;
 }
 
+const char* end_name(FlowEnd how) {
+  switch (how) {
+    case FlowEnd::kClosed:
+      return "closed";
+    case FlowEnd::kReset:
+      return "reset";
+    case FlowEnd::kGivenUp:
+      return "given_up";
+    case FlowEnd::kUnanswered:
+      return "unanswered";
+    case FlowEnd::kOpen:
+      break;
+  }
+  return "open";
+}
+
 std::string flows_csv(const Topology& topology, const Record& record) {
   std::vector<const FlowOutcome*> order;
   for (const FlowOutcome& f : record.outcomes) order.push_back(&f);
@@ -66,13 +82,16 @@ std::string flows_csv(const Topology& topology, const Record& record) {
   std::sort(order.begin(), order.end(), [](const FlowOutcome* a, const FlowOutcome* b) {
     return std::tie(a->start, a->host, a->id) < std::tie(b->start, b->host, b->id);
   });
-  std::string out = "id,flow,host,to,start_s,bytes,completion_s,packets,retransmissions\n";
+  std::string out =
+      "id,flow,host,to,start_s,bytes,completion_s,packets,retransmissions,"
+      "ended\n";
   for (const FlowOutcome* f : order)
     out += std::to_string(f->id) + "," + csv_field(group_name(topology, f->source)) + "," +
            csv_field(topology.hosts[f->host].name) + "," + csv_field(topology.hosts[f->to].name) +
            "," + fixed(to_seconds(f->start), 9) + "," + std::to_string(f->bytes) + "," +
            (f->completed ? fixed(to_seconds(f->end - f->start), 9) : "") + "," +
-           std::to_string(f->packets) + "," + std::to_string(f->retransmissions) + "\n";
+           std::to_string(f->packets) + "," + std::to_string(f->retransmissions) + "," +
+           end_name(f->ended) + "\n";
   return out;
 }
 

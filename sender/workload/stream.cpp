@@ -55,8 +55,8 @@ tl::expected<Stream, std::string> Stream::make(const config::Workload& workload,
   if (const auto* named = std::get_if<config::TraceSize>(&workload.size)) {
     stream.trace_ = std::move(trace);
     if (stream.trace_ == nullptr) {
-      auto entries = load_trace(named->file);
-      if (!entries) return tl::unexpected(entries.error());
+      auto entries = config::load_trace(named->file);
+      if (!entries) return tl::unexpected(entries.error().text());
       stream.trace_ = std::make_shared<const std::vector<TraceEntry>>(std::move(*entries));
     }
   } else if (std::holds_alternative<config::TraceArrivals>(workload.arrivals)) {

@@ -135,22 +135,6 @@ TEST(Stream, ArrivesOnlyInTheOnPart) {
   EXPECT_LT(all.back().at, 11_s);
 }
 
-TEST(Trace, IsReadStrictly) {
-  const auto good = parse_trace("time_s,bytes\n# hm\n0,10\n\n 0.5 , 20 \r\n0.5,0\n", "t");
-  ASSERT_TRUE(good);
-  ASSERT_EQ(good->size(), 3U);
-  EXPECT_EQ((*good)[1].at, 500_ms);
-  EXPECT_EQ((*good)[1].bytes, 20U);
-  EXPECT_EQ(parse_trace("0,1\n1;2\n", "t").error(),
-            "t:2: expected \"time_s,bytes\", found \"1;2\"");
-  EXPECT_EQ(parse_trace("1,1\n0,1\n", "t").error(), "t:2: times must not go back");
-  for (const char* bad : {"", "0,-1", "nan,1", "inf,1", "-1,1", "0,1.5", "0,", ",1", "0,1,2",
-                          "1e300,1", "0,99999999999999999999"}) {
-    EXPECT_FALSE(parse_trace(bad, "t")) << bad;
-  }
-  EXPECT_EQ(load_trace("/nonexistent.csv").error(), "/nonexistent.csv: cannot be read");
-}
-
 TEST(Trace, DrivesAWorkload) {
   const std::string path = ::testing::TempDir() + "turnpike-trace.csv";
   std::ofstream(path) << "time_s,bytes\n0.25,100\n0.75,200\n";

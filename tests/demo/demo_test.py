@@ -21,6 +21,9 @@ INTERVALS = [(0.5, 2, {"alice"}), (2.5, 4, {"alice", "bob"}), (4.5, 11, {"alice"
              (11.5, 15, {"alice", "carol"})]
 TOLERANCE, LEAST_UTILIZATION = 0.05, 0.95
 LAB_TOLERANCE = 0.01
+# A demo that went wrong says nothing where the machine took more than this of the time: stalls are then longer than the
+# 50 ms that programs make up for. It is played again, at most twice.
+MOST_TAKEN, ATTEMPTS = 0.2, 3
 
 
 def play(turnpike, rate, folder):
@@ -36,6 +39,22 @@ def play(turnpike, rate, folder):
         return "none after 100 s", (late.stdout or b"").decode(errors="replace"), None
     path = folder / "out" / "summary.json"
     return done.returncode, done.stdout, json.loads(path.read_text()) if path.exists() else None
+
+
+def most_taken(summary):
+    """The largest part of an interval that the machine took; 0 where that is not known."""
+    return max((i["taken"] for i in summary["intervals"]), default=0) if summary else 0
+
+
+def play_undisturbed(turnpike, rate, folder):
+    """play(), again where it went wrong on a disturbed machine; and whether the last one was disturbed, too."""
+    for _ in range(ATTEMPTS):
+        code, said, summary = play(turnpike, rate, folder)
+        taken = most_taken(summary)
+        if code == 0 or taken <= MOST_TAKEN:
+            return code, said, summary, False
+        print(f"# {rate}: exit code {code}; the machine took {100 * taken:.0f} % of an interval", flush=True)
+    return code, said, summary, True
 
 
 def check_interval(tap, rate, found, start, end, senders):
@@ -76,7 +95,10 @@ def main():
     for rate in sys.argv[2:]:
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            code, said, summary = play(turnpike, rate, folder)
+            code, said, summary, disturbed = play_undisturbed(turnpike, rate, folder)
+            if disturbed:
+                tap.skip(rate, f"the machine took up to {100 * most_taken(summary):.0f} % of the time")
+                continue
             tap.check(f"{rate}: exit code {code}", code == 0, *said.splitlines()[-25:])
             if not tap.check(f"{rate}: summary.json is there", summary is not None):
                 continue

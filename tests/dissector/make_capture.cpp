@@ -54,8 +54,9 @@ wire::Header header(Kind kind, uint8_t ranges = 0) {
           .flow = 0x89abcdef,
           .sequence = 4'000'000'000,
           .acknowledgement = 77,
-          .timestamp = 15'625'000,  // 1 s
-          .echo = 31'250'000};
+          .timestamp = wire::is_request(kind) ? 15'625'000U : 0,  // 1 s
+          .echo = wire::is_request(kind) ? 0 : 31'250'000U,
+          .token = 0x89ab'cdef};
 }
 
 const fcp::Header kCredible{.rtt_ns = 20'000'000,
@@ -88,8 +89,9 @@ json fields_of(const wire::Header& h, const fcp::Header& c) {
             {"turnpike.flow", h.flow},
             {"turnpike.seq", h.sequence},
             {"turnpike.ack", h.acknowledgement},
-            {"turnpike.timestamp", h.timestamp},
-            {"turnpike.echo", h.echo},
+            {"turnpike.token", h.token},
+            wire::is_request(h.kind) ? json{"turnpike.timestamp", h.timestamp}
+                                     : json{"turnpike.echo", h.echo},
             {"turnpike.fcp.rtt", c.rtt_ns},
             {"turnpike.fcp.price", c.price},
             {"turnpike.fcp.exchange", c.exchange}};

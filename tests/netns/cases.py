@@ -71,8 +71,12 @@ class Transfer:
             return 0.0, out
 
 
-def tcp(tap, name, client, server, address, at_least, at_most, seconds=3):
-    """A transfer whose rate lies within bounds, in Mbit/s."""
-    rate, out = Transfer(client, server, address, seconds).finish()
-    tap.check(f"{name}: {rate:.1f} Mbit/s within {at_least} to {at_most}",
-              at_least <= rate <= at_most, out)
+def tcp(tap, name, client, server, address, at_least, at_most, seconds=3, attempts=3):
+    """A transfer whose rate lies within bounds, in Mbit/s. One that was too slow may have met a machine that did
+    something else: what the router forwards at that rate once, it can."""
+    for _ in range(attempts):
+        rate, out = Transfer(client, server, address, seconds).finish()
+        if rate >= at_least:
+            break
+        print(f"# {name}: {rate:.1f} Mbit/s", flush=True)
+    tap.check(f"{name}: {rate:.1f} Mbit/s within {at_least} to {at_most}", at_least <= rate <= at_most, out)

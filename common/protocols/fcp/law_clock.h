@@ -39,8 +39,7 @@ class LawClock {
     return heard_ += since_;
   }
 
-  /// Of what has arrived just now, the bytes of flows that go on. `life`:
-  /// of their promises, s.
+  /// Of what has arrived just now, the bytes of flows that go on. `life`: of their promises, s.
   void expect(double bytes, double life) {
     rate_ = (rate_ * life + bytes) / (life + to_seconds(since_));
     least_ = from_seconds(kPart * life);

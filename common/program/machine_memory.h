@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-namespace turnpike::lab {
+namespace turnpike {
 
 /// The number that is a file's only word; none where there is no such file or it says "max".
 inline std::optional<size_t> number_in(const std::string& path) {
@@ -71,4 +71,17 @@ inline std::optional<size_t> available_memory(const std::string& root = "") {
   return available;
 }
 
-}  // namespace turnpike::lab
+/// Why a program that gives EAL so many MB cannot run here; empty: it can. The kernel would kill it
+/// while it makes its packet buffers.
+inline std::string memory_obstacle(unsigned eal_memory, std::optional<size_t> available) {
+  constexpr size_t kMegabyte = 1'000'000;
+  constexpr unsigned kReserve = 64;  // MB of EAL's that a program leaves untouched
+  const unsigned needed = eal_memory - std::min(eal_memory, kReserve);
+  if (!available || needed <= *available / kMegabyte) return "";
+  return "packet buffers and tables take " + std::to_string(needed) + " MB, and this machine, or " +
+         "the control group that the program runs in, has " +
+         std::to_string(*available / kMegabyte) +
+         " MB to give: allow it more memory, or give links smaller buffers";
+}
+
+}  // namespace turnpike

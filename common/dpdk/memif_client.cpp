@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/dpdk/memif_client.h"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <rte_ethdev.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/dpdk/interrupt_thread.h"
+#include "common/dpdk/memif_guard.h"
+
+namespace turnpike {
+
+int reconnect_memif_client(uint16_t port) {
+  // Bursts that began before the link went down may still be about to call the driver.
+  MemifGuard::wait_outside();
+  on_interrupt_thread([port] { rte_eth_dev_stop(port); });
+  // A task of its own: the new socket may get the old one's number, for which the interrupt thread
+  // may hold an event that it has not served yet.
+  int error = 0;
+  on_interrupt_thread([port, &error] { error = rte_eth_dev_start(port); });
+  return error;
+}
+
+}  // namespace turnpike
+
+// These stand before libc's for the whole program, as munmap() in memif_guard.cpp does: the driver
+// offers no options. Both are for sockets of memif's kind alone.
+
+namespace {
+
+bool is_memif_socket(int fd) {
+  int domain = 0, type = 0;
+  socklen_t size = sizeof domain;
+  if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain != AF_UNIX) return false;
+  size = sizeof type;
+  return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+}
+
+}  // namespace
+
+/// A server that is stopped accepts nobody, and connect() would wait for it on the interrupt
+/// thread, which everything else of memif's needs. So it fails at once with EAGAIN and is tried
+/// again.
+extern "C" int connect(int fd, const sockaddr* addr, socklen_t len) {
+  const int flags = is_memif_socket(fd) ? fcntl(fd, F_GETFL) : -1;
+  if (flags < 0) return static_cast<int>(syscall(SYS_connect, fd, addr, len));
+  fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+  const auto result = static_cast<int>(syscall(SYS_connect, fd, addr, len));
+  const int error = errno;
+  fcntl(fd, F_SETFL, flags);
+  errno = error;
+  return result;
+}
+
+/// Whether the neighbour is gone is for the next receive to find. Where greeting a neighbour fails
+/// DPDK's listener frees the connection and leaves its interrupt handler registered.
+extern "C" ssize_t sendmsg(int fd, const msghdr* message, int flags) {
+  const bool memif = is_memif_socket(fd);
+  const ssize_t sent = syscall(SYS_sendmsg, fd, message, memif ? flags | MSG_NOSIGNAL : flags);
+  if (sent >= 0 || !memif || (errno != EPIPE && errno != ECONNRESET)) return sent;
+  size_t whole = 0;
+  for (size_t i = 0; i < message->msg_iovlen; ++i) whole += message->msg_iov[i].iov_len;
+  return static_cast<ssize_t>(whole);
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What main() does with exceptions that nothing below it can act on.
+#pragma once
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "common/config/exit_codes.h"
+
+namespace turnpike {
+
+/// Runs `body`, which returns an exit code. Memory that is not there becomes a message and
+/// kExitHostNotReady, any other exception kExitRuntime.
+template <class Body>
+int guarded(const char* program, Body body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    std::fprintf(
+        stderr,
+        "%s: not enough memory: the machine, a memory limit of the process (ulimit -v) or of its "
+        "control group gives no more\n",
+        program);
+    return kExitHostNotReady;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s: %s\n", program, e.what());
+    return kExitRuntime;
+  }
+}
+
+}  // namespace turnpike

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/program/signals.h"
+
+#include <atomic>
+#include <csignal>
+
+namespace turnpike {
+namespace {
+
+constexpr int kPatience = 2;  // requests that leave the end to the program
+
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes them");
+std::atomic<int> requests{0};
+std::atomic<int> first{0};
+
+void on_signal(int number) {
+  int none = 0;
+  first.compare_exchange_strong(none, number);
+  if (requests.fetch_add(1) < kPatience) return;
+  std::signal(number, SIG_DFL);
+  std::raise(number);  // delivered when this handler returns
+}
+
+void set_handler(int number, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;  // DPDK does not expect to be interrupted
+  sigaction(number, &action, nullptr);
+}
+
+}  // namespace
+
+void handle_signals() {
+  for (const int number : {SIGTERM, SIGINT}) set_handler(number, on_signal);
+  if (!is_ignored(SIGHUP)) set_handler(SIGHUP, on_signal);
+  ignore_signals();
+}
+
+void ignore_signals() {
+  for (const int number : {SIGPIPE, SIGUSR1, SIGUSR2}) set_handler(number, SIG_IGN);
+}
+
+bool is_ignored(int number) {
+  struct sigaction now {};
+  return sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+int end_requests() { return requests.load(std::memory_order_relaxed); }
+
+const char* end_signal() {
+  switch (first.load(std::memory_order_relaxed)) {
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGINT:
+      return "SIGINT";
+    case SIGHUP:
+      return "SIGHUP";
+    default:
+      return "";
+  }
+}
+
+}  // namespace turnpike

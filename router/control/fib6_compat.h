@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The IPv6 FIB of DPDK 22.11, which takes addresses as arrays of bytes, and of 24.11, which has a
+// type for them.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include <rte_fib6.h>
+#include <rte_version.h>
+
+#include "common/config/topology.h"
+
+namespace turnpike::router {
+
+/// At most this many addresses in one lookup.
+inline constexpr size_t kMaxFib6Lookup = 64;
+
+#if RTE_VERSION >= RTE_VERSION_NUM(24, 11, 0, 0)
+
+inline int fib6_add(rte_fib6* fib, const config::Ipv6& address, uint8_t length, uint64_t hop) {
+  rte_ipv6_addr ip;
+  std::memcpy(ip.a, address.data(), sizeof ip.a);
+  return rte_fib6_add(fib, &ip, length, hop);
+}
+
+inline int fib6_lookup(rte_fib6* fib, std::span<const config::Ipv6> addresses, uint64_t* hops) {
+  rte_ipv6_addr ips[kMaxFib6Lookup];
+  std::memcpy(ips, addresses.data(), addresses.size_bytes());
+  return rte_fib6_lookup_bulk(fib, ips, hops, static_cast<int>(addresses.size()));
+}
+
+#else
+
+inline int fib6_add(rte_fib6* fib, const config::Ipv6& address, uint8_t length, uint64_t hop) {
+  return rte_fib6_add(fib, address.data(), length, hop);
+}
+
+inline int fib6_lookup(rte_fib6* fib, std::span<const config::Ipv6> addresses, uint64_t* hops) {
+  uint8_t ips[kMaxFib6Lookup][RTE_FIB6_IPV6_ADDR_SIZE];
+  std::memcpy(ips, addresses.data(), addresses.size_bytes());
+  return rte_fib6_lookup_bulk(fib, ips, hops, static_cast<int>(addresses.size()));
+}
+
+#endif
+
+}  // namespace turnpike::router

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Obscures flow ids with a key of the run.
+#pragma once
+
+#include <cstdint>
+
+namespace turnpike::sender {
+
+/// A keyed permutation of 32-bit numbers: an id on the wire does not reveal which other ids are in
+/// use. It is not a cipher; an observer of many ids may recover the key. The flow's token, not its
+/// id, authenticates a packet.
+class FlowIdCode {
+ public:
+  explicit FlowIdCode(uint64_t key = 0)
+      : before_(static_cast<uint32_t>(key)), after_(static_cast<uint32_t>(key >> 32)) {}
+
+  [[nodiscard]] uint32_t id_of(uint32_t number) const {
+    uint32_t x = (number ^ before_) * kFirst;
+    x = (x ^ x >> 16) * kSecond;
+    return (x ^ x >> 16) ^ after_;
+  }
+  [[nodiscard]] uint32_t number_of(uint32_t id) const {
+    uint32_t x = id ^ after_;
+    x = (x ^ x >> 16) * inverse(kSecond);
+    return ((x ^ x >> 16) * inverse(kFirst)) ^ before_;
+  }
+
+ private:
+  // Multipliers of MurmurHash3's finalizer (Appleby), chosen for avalanche.
+  static constexpr uint32_t kFirst = 0x85ebca6b, kSecond = 0xc2b2ae35;
+  /// Multiplicative inverse of an odd number modulo 2^32 (Newton's iteration doubles the number of
+  /// correct bits).
+  static constexpr uint32_t inverse(uint32_t odd) {
+    uint32_t x = odd;
+    for (int i = 0; i < 4; ++i) x *= 2 - odd * x;
+    return x;
+  }
+
+  uint32_t before_, after_;
+};
+
+}  // namespace turnpike::sender

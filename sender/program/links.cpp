@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sender/program/links.h"
+
+#include <chrono>
+#include <iostream>
+#include <thread>
+
+#include "common/program/signals.h"
+#include "common/units/text.h"
+
+namespace turnpike::sender {
+namespace {
+
+/// In the order of the players, and of each one's hosts.
+std::vector<LinkMonitor::Link> links_of(const config::Topology& t, Players players) {
+  std::vector<LinkMonitor::Link> links;
+  links.reserve(t.hosts.size());
+  for (const auto& player : players)
+    for (size_t i = 0; i < player->ports().size(); ++i)
+      links.push_back(
+          {t.links[t.hosts[player->hosts()[i]].link].name, &player->ports()[i]->port()});
+  return links;
+}
+
+}  // namespace
+
+tl::expected<void, std::string> wait_for_peers(const config::Topology& topology, Players players,
+                                               Nanos patience) {
+  const std::vector<LinkMonitor::Link> links = links_of(topology, players);
+  std::vector<Port*> ports;
+  ports.reserve(links.size());
+  for (const LinkMonitor::Link& link : links) ports.push_back(link.port);
+  std::string text;
+  for (const std::string& reason : start_ports(ports)) text += (text.empty() ? "" : "\n") + reason;
+  if (!text.empty()) return tl::unexpected(text);
+  const auto give_up =
+      std::chrono::steady_clock::now() + std::chrono::nanoseconds(patience.count());
+  const auto down = wait_for_links(ports, [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return end_requests() == 0 && std::chrono::steady_clock::now() < give_up;
+  });
+  for (const size_t i : down) text += (text.empty() ? "" : ", ") + links[i].name;
+  if (text.empty()) return {};
+  return tl::unexpected("no link after " + to_text(patience) + ": " + text +
+                        "; is turnpike-router running with the same file?");
+}
+
+Links::Links(const config::Topology& topology, Players players)
+    : monitor_(links_of(topology, players)) {
+  for (const auto& player : players)
+    players_.insert(players_.end(), player->ports().size(), player.get());
+}
+
+void Links::poll(Nanos now) {
+  for (const std::string& line : monitor_.poll(now))
+    std::cerr << "turnpike-sender: " << line << '\n';
+  for (const size_t i : monitor_.restored()) players_[i]->link_restored();
+}
+
+}  // namespace turnpike::sender
