@@ -10,6 +10,7 @@ import shutil
 import sys
 import time
 
+import ablation
 import load_grid
 import plots
 import results
@@ -37,6 +38,8 @@ def arguments():
                    help="draw some cases over time into DIR, presets beside each other, and play nothing else")
     p.add_argument("--schemes", action="store_true",
                    help="set the presets beside RCP, QCP, XCP, QFCP and TCP, and play nothing else")
+    p.add_argument("--ablation", action="store_true",
+                   help="play a few cases under the last preset with parts of its law left out, and nothing else")
     p.add_argument("--list", action="store_true", help="name the cases and play nothing")
     return p.parse_args()
 
@@ -69,6 +72,10 @@ def main():
         print(f"{time.monotonic() - began:7.1f} s  {run.case.name} {run.preset} {run.seed}  {run.error}",
               file=sys.stderr, flush=True)
 
+    if a.ablation:
+        failed = ablation.compare(cases, presets[-1], seeds, options, a.out, progress)
+        print(*failed, sep="\n", file=sys.stderr)
+        return 1 if failed else 0
     runs = play_all(cases, presets, seeds, options, progress)
     rows = results.rows_of(runs)
     results.write(a.out, rows, runs)

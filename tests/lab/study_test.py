@@ -12,6 +12,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "lab" / "control")]
+import ablation  # noqa: E402
 import load_grid  # noqa: E402
 import results  # noqa: E402
 import weaknesses  # noqa: E402
@@ -73,6 +74,7 @@ def check_cases(tap):
         tap.check(f"{level}: every case has a name of its own", len(set(names)) == len(names))
         missing = [c.file for c in cases if not (ROOT / c.file).exists()]
         tap.check(f"{level}: every case has its file", not missing, *missing)
+    tap.check("the ablation's cases are the study's", set(ablation.CASES) <= set(names), *ablation.CASES)
 
 
 def study(turnpike, folder, *options):
@@ -93,6 +95,12 @@ def check_tool(tap, turnpike):
                                "links.bottleneck.rate=50 Mbps", "--set", "run.duration=4 s")
         runs = json.loads((folder / "study.json").read_text())["runs"]
         tap.check("--set holds for all runs", runs[0]["figures"]["utilisation"] > 0.95 and not runs[0]["error"], runs)
+        code, out, err = study(turnpike, folder, "--case", "figure4/ascending", "--ablation", "--set",
+                               "links.bottleneck.rate=20 Mbps")
+        lines = {line[:18].rstrip(): line[18:].split() for line in out.splitlines()}
+        tap.check("a law without its queue term or discount is another one",
+                  code == 0 and all(lines[form] != lines["as it is"] for form in ("no queue term", "no discount")),
+                  out, err)
         code, out, err = study(turnpike, folder, "--case", "figure9", "--preset", "no-such")
         tap.check("a preset that there is not fails", code == 1 and "Runs that failed" in out, code, out, err)
 

@@ -26,6 +26,7 @@ enum LinkParam : size_t {
   kStartShare,
   kGrowth,
   kFirstBytes,
+  kWithout,
   kLinkParamCount
 };
 
@@ -43,6 +44,14 @@ inline constexpr std::array<std::string_view, 2> kCredits{"window", "fading"};
 /// or one of the two alone.
 enum class PastPrice { kLesser, kHistory, kBalance };
 inline constexpr std::array<std::string_view, 3> kPastPrices{"lesser", "history", "balance"};
+
+/// Parts of the clearing law that an experiment may leave out (docs/control.md): turns of flows
+/// that end with their first round, the book that drains slower than the link, announcements held
+/// against arrivals, the ceiling on the knees of SYNs, promises beyond the capacity while part of
+/// them does not come, and the discount on a burst's own promises.
+enum class Part { kNone, kTurns, kEase, kCredit, kUsualPrice, kOverbooking, kDiscount };
+inline constexpr std::array<std::string_view, 7> kParts{
+    "none", "turns", "ease", "credit", "usual_price", "overbooking", "discount"};
 
 inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
     {"alpha", ParamUnit::kNumber, 2, 0, 100, "queue gain in the price's denominator, eq 2"},
@@ -77,6 +86,8 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
     {"growth", ParamUnit::kNumber, 8, 1, 64,
      "how many times its own rate a packet may ask for, at most"},
     {"first_bytes", ParamUnit::kBytes, 45000, 1500, 1e6, "that a SYN may ask for, at most"},
+    {"without", ParamUnit::kWord, 0, 0, kParts.size() - 1,
+     "for experiments on what a part of the law is worth: the one that is left out", kParts},
 }};
 
 enum FlowParam : size_t {

@@ -54,6 +54,7 @@ ReserveLink::ReserveLink(const ParamValues& params, unsigned shards, uint64_t se
     : params_(params),
       life_(params[kPromiseLife]),
       growth_(params[kGrowth] * kRounding),
+      without_(static_cast<Part>(params[kWithout])),
       storage_(std::make_unique<Shard[]>(shards)) {
   shards_ = {storage_.get(), shards};
   for (unsigned i = 0; i < shards; ++i) {
@@ -73,9 +74,10 @@ void ReserveLink::advance(Shard& shard, unsigned index, const LinkState& link, d
     // A server that is always a little slower than the link while the book is short has the link
     // idle often enough for its queue to empty.
     const double booked = shard.first_rounds.booked().sum() + shard.booked_elsewhere.sum();
+    const double ease = has(Part::kEase) ? kEase : 0;
     const double empty = 1 - std::min(booked / (link.capacity * shard.average_rtt), 1.0);
     const double queue = kBookDrain * (link.capacity - usable);
-    const double carried = (link.capacity - queue) * (1 - kEase * empty) * passed;
+    const double carried = (link.capacity - queue) * (1 - ease * empty) * passed;
     shard.first_rounds.drain(carried, shard.booked_elsewhere);
     shard.last = now;
   }
@@ -90,7 +92,7 @@ void ReserveLink::refresh(Shard& shard, unsigned index, const LinkState& link, N
   shard.overbooking.age(passed, shard.average_rtt);
   shard.first_rounds.age(passed, shard.average_rtt);
   shard.usual.pass(shard.price, passed, shard.average_rtt);
-  shard.ceiling = shard.usual.ceiling();
+  if (has(Part::kUsualPrice)) shard.ceiling = shard.usual.ceiling();
   shard.aged = now;
 
   PromiseWheel::Sums all = shard.promises.sums();
@@ -119,7 +121,8 @@ void ReserveLink::refresh(Shard& shard, unsigned index, const LinkState& link, N
     shard.average_rtt =
         std::clamp(all.rtt_sum / all.rtt_rate, params_[kMinWindow] / 2, params_[kMaxWindow] / 2);
   }
-  shard.overbooked = shard.overbooking.factor(link.capacity, shard.average_rtt, carried);
+  if (has(Part::kOverbooking))
+    shard.overbooked = shard.overbooking.factor(link.capacity, shard.average_rtt, carried);
   shard.refreshed = shard.promises.tick();
 }
 
@@ -148,14 +151,15 @@ void ReserveLink::open(Shard& shard, PricedPacket& packet, const Header& h, cons
     const double bytes = std::min(asked, params_[kFirstBytes]);
     if (asked > bytes * kRounding) count(shard.published.clipped);
     const double parts = std::clamp<double>(h.slot, 1, kMostParts);
-    const bool whole = parts > 1;
+    const bool whole = parts > 1 && has(Part::kTurns);
     const double rate = std::min(limit, parts * bytes / average);
     if (!shard.measured) limit = rate;  // the flow's round trip may be far below the average
     const double budget = h.balance > 0 ? h.balance : rate * shard.price;
     const double affordable = std::min(rate, budget / shard.price);
     const FirstRounds::Booked &own = shard.first_rounds.booked(), &others = shard.booked_elsewhere;
     const double waiting = own.whole + others.whole;
-    const double credit = shard.first_rounds.credit(link.capacity, average);
+    const double credit =
+        has(Part::kCredit) ? shard.first_rounds.credit(link.capacity, average) : 1;
     const double knee = std::min(budget / rate, shard.ceiling);
     const double counted = credit * rate, paid = counted * knee;
     // The first data packets' promises take over one round trip later and are complete half a life
@@ -274,7 +278,8 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<PricedPacket> burst, cons
   publish(shard);
   shard.overbooking.carry(static_cast<double>(bytes));
   // Just after it has been added, a promise counts for more than on average over its slot: by half.
-  const double discount = std::min(double{totals.rate} / 2, kMostDiscount * link.capacity);
+  const double most = has(Part::kDiscount) ? kMostDiscount : 0;
+  const double discount = std::min(double{totals.rate} / 2, most * link.capacity);
   shard.price = std::clamp<double>(shard.clearing.price(usable * shard.overbooked + discount),
                                    kMinPrice.count(), kMaxPrice);
   if (params_[kNoise] != 0) [[unlikely]]

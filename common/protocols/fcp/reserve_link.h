@@ -84,6 +84,7 @@ class ReserveLink final : public LinkLaw {
     } published;
   };
 
+  [[nodiscard]] bool has(Part part) const { return without_ != part; }
   void advance(Shard& shard, unsigned index, const LinkState& link, double usable, Nanos now);
   void refresh(Shard& shard, unsigned index, const LinkState& link, Nanos now);
   void open(Shard& shard, PricedPacket& packet, const Header& header, const LinkState& link);
@@ -94,6 +95,7 @@ class ReserveLink final : public LinkLaw {
 
   ParamValues params_;
   double life_, growth_;  // parameters that each burst needs
+  Part without_;
   std::span<Shard> shards_;
   std::unique_ptr<Shard[]> storage_;
 };
