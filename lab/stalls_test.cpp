@@ -222,9 +222,14 @@ std::vector<Hold> holds() {
     for (const auto& [time, period] :
          {std::pair{2_ms, 100_ms}, {5_ms, 250_ms}, {20_ms, 500_ms}, {40_ms, 1000_ms}})
       all.push_back({who, time, period});
-  all.push_back({"each", 3_ms, 30_ms});
+  for (const auto& [time, period] : {std::pair{3_ms, 30_ms}, {1_ms, 4_ms}, {1_ms, 3_ms}})
+    all.push_back({"each", time, period});
   return all;
 }
+#ifndef TURNPIKE_INSTRUMENTED
+/// A third of each program's time. At 1 Gbps packets are lost then.
+std::vector<Hold> long_holds() { return {{"each", 10_ms, 30_ms}, {"each", 20_ms, 60_ms}}; }
+#endif
 std::string name_of(const ::testing::TestParamInfo<std::tuple<const char*, Hold>>& info) {
   const auto& [rate, hold] = info.param;
   const auto ms = [](Nanos t) { return std::to_string(t.count() / 1'000'000); };
@@ -237,6 +242,12 @@ INSTANTIATE_TEST_SUITE_P(Matrix, StallsTest,
                          ::testing::Combine(::testing::ValuesIn(kRates),
                                             ::testing::ValuesIn(holds())),
                          name_of);
+#ifndef TURNPIKE_INSTRUMENTED
+INSTANTIATE_TEST_SUITE_P(Long, StallsTest,
+                         ::testing::Combine(::testing::Values("100 Mbps"),
+                                            ::testing::ValuesIn(long_holds())),
+                         name_of);
+#endif
 
 }  // namespace
 }  // namespace turnpike::lab

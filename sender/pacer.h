@@ -15,7 +15,7 @@ namespace turnpike::sender {
 class Pacer {
  public:
   /// Catching up after a late poll goes back no further than this share of a round trip.
-  static constexpr int64_t kLagDivisor = 2;
+  static constexpr int64_t kLagDivisor = 4;
   static constexpr Nanos kLeastLag = 1_ms;
   static constexpr double kSteep = 3;  // change of the price
 

@@ -124,9 +124,9 @@ TEST(Pacer, ForgivesWhatIsTooLongAgo) {
   Pacer p;
   p.set_rate(1e6, 0_s);
   EXPECT_EQ(p.forgive(10_ms, 100_ms), 0_ms);
-  EXPECT_EQ(p.forgive(100_ms, 100_ms), 50_ms);  // half the round trip stays owed
-  EXPECT_EQ(p.due(), 50_ms);
-  EXPECT_EQ(p.forgive(100_ms, 0_ms), 49_ms);  // a millisecond always does
+  EXPECT_EQ(p.forgive(100_ms, 100_ms), 75_ms);  // a quarter of the round trip stays owed
+  EXPECT_EQ(p.due(), 75_ms);
+  EXPECT_EQ(p.forgive(100_ms, 0_ms), 24_ms);  // a millisecond always does
 }
 
 }  // namespace

@@ -14,9 +14,10 @@ FORMS = {
     "no credit": ({"without": "credit"}, {}),
     "no usual price": ({"without": "usual_price"}, {}),
     "no overbooking": ({"without": "overbooking"}, {}),
+    "no margin": ({"without": "margin"}, {}),
     "no discount": ({"without": "discount"}, {}),
     "no queue term": ({"alpha": 0}, {}),
-    "start_share 1": ({"start_share": 1}, {}),
+    "start_share 0.25": ({"start_share": 0.25}, {}),
     "growth 64": ({"growth": 64}, {"growth": 64}),
     "growth 2": ({"growth": 2}, {"growth": 2}),
     "promise_life 1": ({"promise_life": 1}, {"promise_life": 1}),
@@ -58,7 +59,7 @@ def compare(cases, preset, seeds, options, out, progress):
     columns = [(c.name, figure) for c in cases for figure in CASES[c.name][1]]
     rows, failed = [], []
     for form, (link, flow) in FORMS.items():
-        runs = play_all([form_of(c, link, flow) for c in cases], [preset], seeds, options, progress)
+        runs = play_all([form_of(c, link, flow) for c in cases], {preset: seeds}, options, progress)
         found = {(r["case"], r["figure"]): r.get("mean") for r in results.rows_of(runs)}
         failed += results.failures(runs)
         rows.append([form, *(found.get(c) for c in columns)])

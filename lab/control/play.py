@@ -71,9 +71,10 @@ def play(run, options):
     return run
 
 
-def play_all(cases, presets, seeds, options, progress):
-    """All runs, in the order of cases, presets, seeds. `progress(run)` is called as each ends."""
-    runs = [Run(c, p, s) for c in cases for p in presets for s in range(1, min(c.seeds or seeds, seeds) + 1)]
+def play_all(cases, seeds, options, progress):
+    """All runs, in the order of cases, presets, seeds; `seeds` says how many each preset has. `progress(run)` is called
+    as each ends."""
+    runs = [Run(c, preset, s) for c in cases for preset, n in seeds.items() for s in range(1, min(c.seeds or n, n) + 1)]
     for jobs, large in ((options.jobs, False), (1, True)):
         with ThreadPoolExecutor(jobs) as pool:
             for run in pool.map(lambda r: play(r, options), [r for r in runs if r.case.large == large]):

@@ -29,6 +29,7 @@ def arguments():
     p.add_argument("--case", action="append", default=[], metavar="PATTERN",
                    help="cases whose names match (shell pattern or a part of the name), of any size; may be repeated")
     p.add_argument("--seeds", type=int, default=0, help="seeds 1 to N (default 8; 2 with --quick)")
+    p.add_argument("--other-seeds", type=int, default=0, metavar="N", help="of presets that are not judged")
     p.add_argument("--set", action="append", default=[], dest="settings", metavar="PATH=VALUE", help="for all runs")
     p.add_argument("--turnpike", default=str(ROOT / "build/lab/turnpike"), metavar="PATH", help="(%(default)s)")
     p.add_argument("--out", default="out/control", type=pathlib.Path, help="folder for results (%(default)s)")
@@ -76,7 +77,7 @@ def main():
         failed = ablation.compare(cases, presets[-1], seeds, options, a.out, progress)
         print(*failed, sep="\n", file=sys.stderr)
         return 1 if failed else 0
-    runs = play_all(cases, presets, seeds, options, progress)
+    runs = play_all(cases, {p: a.other_seeds or seeds for p in presets} | {presets[-1]: seeds}, options, progress)
     rows = results.rows_of(runs)
     results.write(a.out, rows, runs)
     print(results.text(rows))

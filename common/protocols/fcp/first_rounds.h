@@ -99,6 +99,8 @@ class FirstRounds {
     return std::min((kSlack * came_ + prior) / (due_ + prior), 1.0);
   }
   [[nodiscard]] const Booked& booked() const { return booked_; }
+  /// B of first rounds that have come lately.
+  [[nodiscard]] double came() const { return came_; }
   /// Whether there are flows whose turn has not begun.
   [[nodiscard]] bool waiting() const { return waiting_.bytes > 0; }
 

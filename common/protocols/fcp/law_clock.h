@@ -16,10 +16,14 @@ namespace turnpike::fcp {
 /// promise's life in which kSilence bytes were expected, this clock stands still until the next
 /// arrival, for at most kMostHeld. What comes within kPart of a life after that faster than
 /// expected was due meanwhile: it takes the time that it would have taken.
+///
+/// A machine that stalled is likely to stall again before promises are renewed, and each silence
+/// takes its part of their lives. So for kRecent lives after a stall kPartAfter is enough.
 class LawClock {
  public:
-  static constexpr double kSilence = 4 * 1500;  // B
-  static constexpr double kPart = 0.5;          // of a promise's life
+  static constexpr double kSilence = 4 * 1500;               // B
+  static constexpr double kPart = 0.5;                       // of a promise's life
+  static constexpr double kPartAfter = 0.125, kRecent = 16;  // lives
   static constexpr Nanos kMostHeld = 100_ms;
 
   /// The time at `now`; nothing arrives.
@@ -32,6 +36,8 @@ class LawClock {
       owed_ = held;
       made_up_until_ = now + least_;
       surplus_ = Nanos(0);
+      stalled_ = true;
+      stall_ = now;
     }
     if (owed_ > Nanos(0)) [[unlikely]]
       since_ += make_up(now, bytes);
@@ -42,7 +48,9 @@ class LawClock {
   /// Of what has arrived just now, the bytes of flows that go on. `life`: of their promises, s.
   void expect(double bytes, double life) {
     rate_ = (rate_ * life + bytes) / (life + to_seconds(since_));
-    least_ = from_seconds(kPart * life);
+    if (stalled_ && to_seconds(arrival_ - stall_) > kRecent * life) [[unlikely]]
+      stalled_ = false;
+    least_ = from_seconds((stalled_ ? kPartAfter : kPart) * life);
   }
 
  private:
@@ -69,6 +77,8 @@ class LawClock {
   Nanos since_{0};          // the one before, by this clock
   Nanos least_{kNever};     // that a silence takes
   double rate_ = 0;         // B/s, expected
+  Nanos stall_{0};          // end of the last stall, by the caller's clock
+  bool stalled_ = false;    // it was less than kRecent lives ago
   Nanos owed_{0};           // that the clock stood still and may make up for
   Nanos made_up_until_{0};  // by the caller's clock
   Nanos surplus_{0};        // that bytes have taken beyond the time that passed since

@@ -26,6 +26,7 @@ enum LinkParam : size_t {
   kStartShare,
   kGrowth,
   kFirstBytes,
+  kQueueTarget,
   kWithout,
   kLinkParamCount
 };
@@ -48,10 +49,10 @@ inline constexpr std::array<std::string_view, 3> kPastPrices{"lesser", "history"
 /// Parts of the clearing law that an experiment may leave out (docs/control.md): turns of flows
 /// that end with their first round, the book that drains slower than the link, announcements held
 /// against arrivals, the ceiling on the knees of SYNs, promises beyond the capacity while part of
-/// them does not come, and the discount on a burst's own promises.
-enum class Part { kNone, kTurns, kEase, kCredit, kUsualPrice, kOverbooking, kDiscount };
-inline constexpr std::array<std::string_view, 7> kParts{
-    "none", "turns", "ease", "credit", "usual_price", "overbooking", "discount"};
+/// them does not come, the discount on a burst's own promises, and the capacity left free.
+enum class Part { kNone, kTurns, kEase, kCredit, kUsualPrice, kOverbooking, kDiscount, kMargin };
+inline constexpr std::array<std::string_view, 8> kParts{
+    "none", "turns", "ease", "credit", "usual_price", "overbooking", "discount", "margin"};
 
 inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
     {"alpha", ParamUnit::kNumber, 2, 0, 100, "queue gain in the price's denominator, eq 2"},
@@ -81,11 +82,14 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
      kPricings},
     {"promise_life", ParamUnit::kNumber, 0.3, 0.05, 1,
      "round trips that a promise lives for, at least its packet's slot; flows need the same"},
-    {"start_share", ParamUnit::kNumber, 0.25, 0.01, 1,
+    {"start_share", ParamUnit::kNumber, 0.1, 0.01, 1,
      "of the capacity, the most that a flow's first round may be sent at"},
     {"growth", ParamUnit::kNumber, 8, 1, 64,
      "how many times its own rate a packet may ask for, at most"},
     {"first_bytes", ParamUnit::kBytes, 45000, 1500, 1e6, "that a SYN may ask for, at most"},
+    {"queue_target", ParamUnit::kTime, 150e-6, 1e-6, 1,
+     "mean queueing delay that first rounds of flows may cause; above it the price leaves up to "
+     "3.5 % of the capacity free"},
     {"without", ParamUnit::kWord, 0, 0, kParts.size() - 1,
      "for experiments on what a part of the law is worth: the one that is left out", kParts},
 }};

@@ -59,6 +59,7 @@ ReserveLink::ReserveLink(const ParamValues& params, unsigned shards, uint64_t se
   shards_ = {storage_.get(), shards};
   for (unsigned i = 0; i < shards; ++i) {
     shards_[i].average_rtt = params_[kFirstRtt];
+    shards_[i].margin = CapacityMargin(params_[kQueueTarget]);
     shards_[i].random = SplitMix64(seed, i).next() | 1;
   }
 }
@@ -93,6 +94,11 @@ void ReserveLink::refresh(Shard& shard, unsigned index, const LinkState& link, N
   shard.first_rounds.age(passed, shard.average_rtt);
   shard.usual.pass(shard.price, passed, shard.average_rtt);
   if (has(Part::kUsualPrice)) shard.ceiling = shard.usual.ceiling();
+  if (has(Part::kMargin)) {
+    const double carried_lately = shard.overbooking.carried();
+    const double first = carried_lately > 0 ? shard.first_rounds.came() / carried_lately : 0;
+    shard.margin.pass(link.queue / link.capacity, first, passed, shard.average_rtt);
+  }
   shard.aged = now;
 
   PromiseWheel::Sums all = shard.promises.sums();
@@ -256,7 +262,8 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<PricedPacket> burst, cons
   // sent is none of it.
   const double queue = std::max(link.queue - kPacket, 0.0);
   const double drain = params_[kAlpha] * queue / (params_[kWindow] * shard.average_rtt);
-  const double usable = std::max(link.capacity - drain, params_[kFloor] * link.capacity);
+  const double free = shard.margin.share() * link.capacity;
+  const double usable = std::max(link.capacity - free - drain, params_[kFloor] * link.capacity);
   advance(shard, index, link, usable, now);
 
   rows.headers.count = unpriced < burst.size() ? burst.size() : 0;

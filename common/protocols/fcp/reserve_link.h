@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 
+#include "common/protocols/fcp/capacity_margin.h"
 #include "common/protocols/fcp/clearing_price.h"
 #include "common/protocols/fcp/first_rounds.h"
 #include "common/protocols/fcp/header.h"
@@ -28,7 +29,9 @@ namespace turnpike::fcp {
 /// demand that meets the link one round trip from now, and the price is the one at which that
 /// demand is the capacity:
 ///
-///     sum over promises of min(N, B / p) = max(C - alpha q/d, floor C)     d = 2 average RTT
+///     sum over promises of min(N, B / p) = max(C - m C - alpha q/d, floor C)     d = 2 average RTT
+///
+/// The margin m is 0 unless first rounds cause a queue (fcp/capacity_margin.h).
 ///
 /// Traffic without a price is demand that no price lowers. A flow that sends all it has in its
 /// first round cannot be repriced: the link books its bytes, and has it wait until what was booked
@@ -68,6 +71,7 @@ class ReserveLink final : public LinkLaw {
     FirstRounds first_rounds;
     FirstRounds::Booked booked_elsewhere;
     UsualPrice usual;
+    CapacityMargin margin;
     double ceiling = std::numeric_limits<double>::infinity();  // $/B, of knees
     Nanos last{0};                                             // arrival
     Nanos aged{0};                                             // when `refreshed`

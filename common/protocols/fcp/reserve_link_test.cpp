@@ -88,7 +88,7 @@ TEST(ReserveLink, SynIsPricedAtItsOwnKneeAndTold) {
   steady(known, 1e6, 1, 1e6);
   const Header later =
       arrive(known, {.preload = 30'000.0F / 84, .balance = 1, .slot = 1}, 84, true, 2_s);
-  EXPECT_FLOAT_EQ(later.reserve, 12.5e6 / 4) << "the first round's rate limit";
+  EXPECT_FLOAT_EQ(later.reserve, 12.5e6 * params()[kStartShare]) << "the first round's rate limit";
 }
 
 TEST(ReserveLink, FirstRoundsThatEndTheirFlowsAreServedInTurn) {

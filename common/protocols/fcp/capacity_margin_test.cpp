@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/protocols/fcp/capacity_margin.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace turnpike::fcp::capacity_margin_test {
+namespace {
+
+constexpr double kTarget = 1e-3, kRtt = 0.1;
+
+/// The margin after ten memories of that queue, s, with that share of first rounds.
+double margin(double queue, double first) {
+  CapacityMargin m(kTarget);
+  for (int i = 0; i < 64000; ++i) m.pass(queue, first, 0.1 * kRtt, kRtt);
+  return m.share();
+}
+
+TEST(CapacityMargin, IsProportionalBetweenOneTargetAndTwo) {
+  EXPECT_EQ(margin(0, 1), 0);
+  EXPECT_EQ(margin(0.99 * kTarget, 1), 0);
+  EXPECT_NEAR(margin(1.5 * kTarget, 1), CapacityMargin::kMost / 2, 1e-9);
+  EXPECT_NEAR(margin(2.1 * kTarget, 1), CapacityMargin::kMost, 1e-12);
+  EXPECT_NEAR(margin(1, 1), CapacityMargin::kMost, 1e-12);
+}
+
+TEST(CapacityMargin, NeedsFirstRounds) {
+  EXPECT_EQ(margin(1, 0), 0);
+  EXPECT_NEAR(margin(1, CapacityMargin::kShare / 3), CapacityMargin::kMost / 3, 1e-12);
+}
+
+TEST(CapacityMargin, OneBurstIsNoStandingQueue) {
+  CapacityMargin m(kTarget);
+  for (int i = 0; i < 8; ++i) m.pass(1, 1, kRtt, kRtt);  // 1 s of queue for eight round trips
+  EXPECT_NEAR(m.share(), 0, 1e-12);
+}
+
+TEST(CapacityMargin, ForgetsByTheRoundTrip) {
+  CapacityMargin m(kTarget);
+  for (int i = 0; i < 640; ++i) m.pass(8 * kTarget, 1, kRtt, kRtt);
+  for (int i = 0; i < 64; ++i) m.pass(0, 1, kRtt, kRtt);
+  EXPECT_NEAR(m.share(), CapacityMargin::kMost, 1e-12);  // 8 / e targets, nearly 3
+  for (int i = 0; i < 64; ++i) m.pass(0, 1, kRtt, kRtt);
+  EXPECT_NEAR(m.share(), CapacityMargin::kMost * (8 * std::exp(-2) - 1), 1e-5);  // 1.08
+}
+
+}  // namespace
+}  // namespace turnpike::fcp::capacity_margin_test
