@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The front door; meson does the work. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all compile setup build bench bench-beside bench-check lint fuzz format docker clean
+.PHONY: help demo test test-all compile setup build bench bench-beside bench-check lint fuzz format hooks docker clean
 MAKEFLAGS += --no-print-directory
 
 FUZZ_SECONDS ?= 600
@@ -43,7 +43,7 @@ bench-beside: setup build  ## cycles per packet of router and sender beside dpdk
 bench-check: setup build  ## hold instructions per packet against the committed ones
 	@bench/instructions.py
 
-lint: setup build  ## check layout (clang-format) and run static analysis (clang-tidy)
+lint: setup build  ## check layout (clang-format) and spelling (codespell), run static analysis (clang-tidy)
 	@tests/lint
 
 fuzz: setup  ## run every fuzz target for FUZZ_SECONDS (600) each
@@ -51,6 +51,9 @@ fuzz: setup  ## run every fuzz target for FUZZ_SECONDS (600) each
 
 format: setup  ## lay out the code with clang-format
 	@tests/lint --format
+
+hooks:  ## make git check the subject and the layout of every commit, in this clone
+	@git config core.hooksPath hooks && echo "hooks: git calls hooks/commit-msg and hooks/pre-commit"
 
 docker:  ## build the runtime image
 	$(call quiet,building the image turnpike,docker build -t turnpike -f docker/Dockerfile .)

@@ -178,7 +178,8 @@ void add_demo(CLI::App& app, ExitCode& code) {
       "shares; needs no NIC, no hugepages");
   auto options = std::make_shared<DemoOptions>();
   verb->add_option("FILE", options->file, "topology file (default: configs/demo.yaml)");
-  verb->add_option("--out", options->folder, "folder for results (default: the file's run.output)");
+  verb->add_option("--out", options->folder, "folder for results (default: the file's run.output)")
+      ->type_name("DIR");
   verb->add_option("--live", options->live, "what to show while it runs")
       ->check(CLI::IsMember({"auto", "table", "lines", "off"}));
   verb->callback([options, &code] { code = static_cast<ExitCode>(demo(*options)); });

@@ -141,7 +141,8 @@ void add_lab(CLI::App& app, ExitCode& code) {
         o->duration = time;
       },
       "such as 5s; what would start later is left out");
-  verb->add_option("--out", o->folder, "folder for results (default: the file's run.output)");
+  verb->add_option("--out", o->folder, "folder for results (default: the file's run.output)")
+      ->type_name("DIR");
   auto* real_time = verb->add_flag(
       "--realtime", o->real_time,
       "as real time passes, by the processor's clock, and as late as this machine is");

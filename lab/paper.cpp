@@ -207,9 +207,13 @@ void add_paper(CLI::App& app, ExitCode& code) {
   verb->add_flag("--short", o->quick, "only those that are quick");
   verb->add_option("--jobs", o->jobs, "runs at a time (default: processors)")
       ->check(CLI::Range(1, 1024));
-  verb->add_option("--html", o->page, "page to write (default: paper.html among the results)");
-  verb->add_option("--out", o->folder, "folder for results")->capture_default_str();
-  verb->add_option("--baseline", o->baseline, std::string("default: ") + kBaseline);
+  verb->add_option("--html", o->page, "page to write (default: paper.html among the results)")
+      ->type_name("FILE");
+  verb->add_option("--out", o->folder, "folder for results")
+      ->type_name("DIR")
+      ->capture_default_str();
+  verb->add_option("--baseline", o->baseline, std::string("default: ") + kBaseline)
+      ->type_name("FILE");
   verb->add_flag("--update-baseline", o->update, "write what is met now into the baseline");
   verb->callback([o, &code] { code = static_cast<ExitCode>(paper(*o)); });
 }

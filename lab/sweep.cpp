@@ -134,7 +134,9 @@ void add_sweep(CLI::App& app, ExitCode& code) {
       ->allow_extra_args(false);
   verb->add_option("--jobs", o->jobs, "runs at a time (default: processors)")
       ->check(CLI::Range(1, 1024));
-  verb->add_option("--out", o->folder, "folder for results")->capture_default_str();
+  verb->add_option("--out", o->folder, "folder for results")
+      ->type_name("DIR")
+      ->capture_default_str();
   verb->callback([o, &code] { code = sweep(*o); });
 }
 

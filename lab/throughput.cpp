@@ -130,7 +130,8 @@ void add_bench(CLI::App& app, ExitCode& code) {
   verb->add_flag("--no-calibration", o->no_calibration,
                  "do not ask first what the generator can do in loopback");
   verb->add_flag("--lab", o->lab, "in this process on a virtual clock: exact");
-  verb->add_option("--out", o->folder, "folder for results (default: the file's run.output)");
+  verb->add_option("--out", o->folder, "folder for results (default: the file's run.output)")
+      ->type_name("DIR");
   verb->callback([o, &code] { code = static_cast<ExitCode>(bench(*o)); });
 }
 

@@ -11,7 +11,9 @@
 #include <CLI/CLI.hpp>
 
 #include "common/config/mistakes.h"
+#include "common/program/command_pages.h"
 #include "common/program/guarded.h"
+#include "common/program/version.h"
 #include "lab/verbs.h"
 
 namespace {
@@ -47,12 +49,13 @@ int main(int argc, char** argv) {
   app.footer(
       "Start with: turnpike check configs/demo.yaml, turnpike lab configs/demo.yaml\n"
       "Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 wrong topology file, 4 machine not ready");
+  add_page_options(app, version_line("turnpike"));
   if (no_verb(app, {argv, static_cast<size_t>(argc)})) return kExitUsage;
   return guarded("turnpike", [&]() -> int {
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
-      return app.exit(e) == 0 ? kExitOk : kExitUsage;  // 0: help was asked for
+      return app.exit(e) == 0 ? kExitOk : kExitUsage;  // 0: help, a version or a page was asked for
     }
     return code;
   });

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/config/exit_codes.h"
+#include "common/program/command_pages.h"
 #include "common/units/text.h"
 
 namespace turnpike {
@@ -24,14 +25,14 @@ void add_time(CLI::App& app, const std::string& name, std::function<void(Nanos)>
   app.add_option_function<std::string>(name, take, help)->type_name("TIME");
 }
 
-tl::expected<void, int> parse_command_line(int argc, char** argv, const std::string& description,
+tl::expected<void, int> parse_command_line(int argc, char** argv, const ProgramFacts& program,
                                            CommandLine& out,
                                            const std::function<void(CLI::App&)>& own) {
   const std::span<char*> all(argv, static_cast<size_t>(argc));
   const auto split = std::ranges::find(all, std::string("--"));
   if (split != all.end()) out.eal.assign(split + 1, all.end());
 
-  CLI::App app(description);
+  CLI::App app(program.description, program.name);
   app.footer(
       "Arguments for DPDK's EAL may follow after --; none is ever needed.\n"
       "Signals: TERM, INT and HUP end the run, a second one without waiting for flows and queues, "
@@ -50,12 +51,14 @@ tl::expected<void, int> parse_command_line(int argc, char** argv, const std::str
   add_time(
       app, "--wait", [&out](Nanos t) { out.wait = t; },
       "how long to wait for peers (default: 30s)");
-  app.add_option("--out", out.output, "folder for the results (default: the file's run.output)");
+  app.add_option("--out", out.output, "folder for the results (default: the file's run.output)")
+      ->type_name("DIR");
   add_time(
       app, "--duration", [&out](Nanos t) { out.duration = t; }, "such as 5s");
   app.add_flag("--hugepages", out.hugepages, "take memory from hugepages");
   app.add_flag("--dpdk-log", out.show_log, "show DPDK's own messages");
   own(app);
+  add_page_options(app, program.version_line);
   try {
     app.parse(static_cast<int>(split - all.begin()), argv);
   } catch (const CLI::ParseError& e) {

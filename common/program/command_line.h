@@ -36,9 +36,16 @@ inline bool sleeps(const CommandLine& c, bool nics) {
   return c.idle == "sleep" || (c.idle == "auto" && !nics);
 }
 
+/// A program as its command line presents it.
+struct ProgramFacts {
+  std::string name;          // "turnpike-router"
+  std::string description;   // a sentence
+  std::string version_line;  // what --version prints
+};
+
 /// Reads argv into `out`; `own` adds the options that only this program has. What follows "--" is
-/// EAL's. Nothing on success; the exit code after help or an error has been printed.
-tl::expected<void, int> parse_command_line(int argc, char** argv, const std::string& description,
+/// EAL's. Nothing on success; the exit code after help, a version or an error has been printed.
+tl::expected<void, int> parse_command_line(int argc, char** argv, const ProgramFacts& program,
                                            CommandLine& out,
                                            const std::function<void(CLI::App&)>& own);
 

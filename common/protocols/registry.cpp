@@ -16,9 +16,10 @@
 namespace turnpike {
 namespace {
 
-constexpr std::array kProtocols{fcp::kProtocol, rcp::kProtocol, qfcp::kProtocol,
-                                xcp::kProtocol, qcp::kProtocol, qcp::kShortProtocol,
-                                tcp::kProtocol, acc::kProtocol};
+constexpr std::array kProtocols{
+    fcp::kProtocol, rcp::kProtocol,      qfcp::kProtocol, xcp::kProtocol,
+    qcp::kProtocol, qcp::kShortProtocol, tcp::kProtocol,  acc::kProtocol,
+};
 
 }  // namespace
 

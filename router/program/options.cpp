@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/metrics/log.h"
+#include "common/program/version.h"
 
 namespace turnpike::router {
 
@@ -11,8 +12,11 @@ tl::expected<Options, int> parse_options(int argc, char** argv) {
   Options o;
   const auto parsed = parse_command_line(
       argc, argv,
-      "Forwards and prices packets as a router of a Turnpike topology, until INT or TERM or for "
-      "--duration.",
+      {.name = "turnpike-router",
+       .description =
+           "Forwards and prices packets as a router of a Turnpike topology, until INT or "
+           "TERM or for --duration.",
+       .version_line = version_line("turnpike-router")},
       o, [&o](CLI::App& app) {
         add_time(
             app, "--slack", [&o](Nanos t) { o.slack = t; },

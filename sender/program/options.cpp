@@ -5,13 +5,18 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/program/version.h"
+
 namespace turnpike::sender {
 
 tl::expected<Options, int> parse_options(int argc, char** argv) {
   Options o;
   const auto parsed = parse_command_line(
-      argc, argv, "Plays the hosts of a Turnpike topology: sends, receives, measures.", o,
-      [&o](CLI::App& app) { app.add_option("--seed", o.seed, "instead of the file's"); });
+      argc, argv,
+      {.name = "turnpike-sender",
+       .description = "Plays the hosts of a Turnpike topology: sends, receives, measures.",
+       .version_line = version_line("turnpike-sender")},
+      o, [&o](CLI::App& app) { app.add_option("--seed", o.seed, "instead of the file's"); });
   if (!parsed) return tl::unexpected(parsed.error());
   return o;
 }
