@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,44 +19,86 @@ namespace {
 
 constexpr size_t kLongestLine = 1 << 20;  // B; more without an end is thrown away
 
+/// In the child, between fork() and exec(), where only what is safe in a signal handler may be
+/// called: becomes the program, or returns why that failed. `parent` is who forked it.
+int become(char* const* argv, const char* log, int output, pid_t parent) {
+  // A parent that is killed cannot end its children: the kernel does. It ends nobody whose parent
+  // has gone before this call.
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
+  if (getppid() != parent) _exit(128 + SIGKILL);
+  if (setpgid(0, 0) != 0) return errno;
+  const int nothing = open("/dev/null", O_RDONLY);
+  const int errors = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (nothing < 0 || errors < 0 || dup2(nothing, STDIN_FILENO) < 0 ||
+      dup2(output, STDOUT_FILENO) < 0 || dup2(errors, STDERR_FILENO) < 0) {
+    return errno;
+  }
+  close(nothing);
+  close(errors);
+  // This process may have blocked signals to take them in turn; a child starts afresh.
+  for (int number = 1; number < NSIG; ++number) std::signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  execv(argv[0], argv);
+  return errno;
+}
+
+/// A child with all signals blocked until it has become the program, so that no handler of this
+/// process runs in it.
+pid_t fork_blocked() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = fork();
+  const int error = errno;
+  if (pid != 0) pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return pid;
+}
+
+struct Pipe {
+  int ends[2] = {-1, -1};
+
+  [[nodiscard]] bool open() { return pipe2(ends, O_CLOEXEC) == 0; }
+  void close(size_t end) {
+    if (ends[end] >= 0) ::close(std::exchange(ends[end], -1));
+  }
+  ~Pipe() {
+    close(0);
+    close(1);
+  }
+};
+
 }  // namespace
 
 tl::expected<Child, std::string> Child::start(const Command& command) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return tl::unexpected(std::string(std::strerror(errno)));
-  fcntl(ends[0], F_SETFL, O_NONBLOCK);
-
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, command.log.c_str(),
-                                   O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  // This process may have blocked signals to take them in turn; a child starts afresh.
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-
+  // The second one tells why the program did not start; exec() closes it.
+  Pipe output, failure;
+  if (!output.open() || !failure.open()) return tl::unexpected(std::string(std::strerror(errno)));
+  fcntl(output.ends[0], F_SETFL, O_NONBLOCK);
   std::vector<char*> argv;
   for (const std::string& a : command.argv) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
-  pid_t pid = 0;
-  const int error = posix_spawn(&pid, argv[0], &files, &attributes, argv.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  close(ends[1]);
-  if (error != 0) {
-    close(ends[0]);
-    return tl::unexpected("cannot start " + command.argv[0] + ": " + std::strerror(error));
+  const pid_t parent = getpid();
+  const pid_t pid = fork_blocked();
+  if (pid == 0) {
+    const int error = become(argv.data(), command.log.c_str(), output.ends[1], parent);
+    if (write(failure.ends[1], &error, sizeof error) < 0) _exit(126);
+    _exit(127);
   }
-  return Child(command, pid, ends[0]);
+  int error = errno;
+  failure.close(1);
+  ssize_t told = sizeof error;
+  if (pid > 0) {
+    do {
+      told = read(failure.ends[0], &error, sizeof error);
+    } while (told < 0 && errno == EINTR);
+    if (told > 0) waitpid(pid, nullptr, 0);
+  }
+  if (told > 0)
+    return tl::unexpected("cannot start " + command.argv[0] + ": " + std::strerror(error));
+  return Child(command, pid, std::exchange(output.ends[0], -1));
 }
 
 Child::Child(Child&& other) noexcept

@@ -18,7 +18,8 @@ struct Command {
 };
 
 /// A running child, in a process group of its own so that a terminal's interrupt reaches only its
-/// parent. Killed when it goes out of scope while it still runs.
+/// parent. Killed when it goes out of scope while it still runs, and by the kernel when the thread
+/// that started it ends, however that ends.
 class Child {
  public:
   static tl::expected<Child, std::string> start(const Command& command);

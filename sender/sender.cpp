@@ -151,6 +151,7 @@ void Sender::link_restored(Nanos now) {
 // Starts that find the table full wait in the agenda, in order; stops and budgets do not.
 void Sender::start_due(Nanos now) {
   if (stopped_) return;
+  polled_ = now;
   if (agenda_.starts_held() && !lane_.flows.full()) agenda_.hold_starts(false);
   for (unsigned n = 0; n < kMaxEvents && agenda_.next_time() <= now; ++n) {
     const Event& event = agenda_.next();
@@ -204,7 +205,9 @@ Nanos Sender::next_deadline(Nanos now) const {
 void Sender::stop(Nanos now) {
   if (stopped_) return;
   stopped_ = true;
-  for (agenda_.hold_starts(false); agenda_.next_time() <= now; agenda_.pop())
+  // What has come since the last poll did not want for a place: the run was over.
+  const Nanos seen = agenda_.starts_held() ? now : polled_;
+  for (agenda_.hold_starts(false); agenda_.next_time() <= seen; agenda_.pop())
     if (agenda_.next().what == Event::What::kStart)
       by_index_[agenda_.next().from]->count_unstarted_flow();
   lane_.flows.for_each([&](Flow& f) { by_index_[f.host]->source().wind_down(f, now); });

@@ -109,6 +109,7 @@ class Sender {
   bool moved_ = false;
   bool stopped_ = false;
   bool waited_ = false;  // starts have waited since the last time that none was overdue
+  Nanos polled_{0};      // last
 };
 
 }  // namespace turnpike::sender

@@ -110,6 +110,19 @@ TEST(SenderRun, AFlowWithoutAPlaceIsCountedAndMayStillBeStopped) {
   w.sender(0).abandon(10_s);
 }
 
+// A program polls a last time some time before the end.
+TEST(SenderRun, FlowsThatTheLastPollDidNotSeeDidNotWantForAPlace) {
+  FixedLaw::reset(20e6);
+  config::Topology t = two_hosts();
+  t.workloads = {periodic_flows(10, Bytes(1000))};
+  World w(std::move(t), {.delay = 5_ms});
+  w.run(950_ms);
+  w.sender(0).stop(1050_ms);
+  EXPECT_EQ(w.totals(0).opened_flows.read(), 10U);
+  EXPECT_EQ(w.totals(0).unstarted_flows.read(), 0U);
+  w.sender(0).abandon(1050_ms);
+}
+
 TEST(SenderRun, WaitingFlowsCountTheirTimeFromTheirArrival) {
   FixedLaw::reset(20e6);
   config::Topology t = two_hosts();

@@ -12,6 +12,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
+from leash import leash  # noqa: E402
 from tap import Tap  # noqa: E402
 
 DEMO = ROOT / "configs" / "demo.yaml"
@@ -34,7 +35,8 @@ def play(turnpike, rate, folder):
     topology.write_text(text)
     try:
         done = subprocess.run([turnpike, "demo", topology, "--out", folder / "out"], text=True,
-                              timeout=100, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+                              timeout=100, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                              preexec_fn=leash)
     except subprocess.TimeoutExpired as late:
         return "none after 100 s", (late.stdout or b"").decode(errors="replace"), None
     path = folder / "out" / "summary.json"

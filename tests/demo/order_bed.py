@@ -8,9 +8,13 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from leash import leash  # noqa: E402
 
 DEMO = pathlib.Path(__file__).resolve().parents[2] / "configs" / "demo.yaml"
 SHARES = {"alice": 25, "bob": 25, "carol": 50}  # Mbit/s
@@ -46,7 +50,7 @@ class Program:
         self.name, self.started = name, time.monotonic()
         self.lines, self.samples = [], []  # what it wrote, and what of it is JSON: (when, which)
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                        stdin=subprocess.DEVNULL, text=True)
+                                        stdin=subprocess.DEVNULL, text=True, preexec_fn=leash)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
 

@@ -12,6 +12,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
+from leash import leash  # noqa: E402
 from tap import Tap  # noqa: E402
 
 TOPOLOGY = """
@@ -56,7 +57,8 @@ def play(turnpike, scheme, rate, folder):
     topology.write_text(TOPOLOGY.format(scheme=scheme, rate=rate))
     # Its exit code is about budgets, which not every scheme has: it is judged here.
     done = subprocess.run([turnpike, "demo", topology, "--out", folder / "out", "--live", "off"], text=True,
-                          timeout=60, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+                          timeout=60, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                          preexec_fn=leash)
     summary = folder / "out" / "summary.json"
     if not summary.exists():
         return done.stdout, {}, 0, 0
