@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The front door; meson does the work. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all compile setup build bench bench-beside bench-check lint fuzz format hooks docker clean
+.PHONY: help demo test test-all compile setup build benchmarks bench bench-beside bench-check lint fuzz format hooks \
+  docker clean
 MAKEFLAGS += --no-print-directory
 
 FUZZ_SECONDS ?= 600
 
 # quiet(what,command): says what, keeps the command's output in a log, names the log if it fails.
-quiet = @mkdir -p build/log; echo "$@: $(1)"; \
+# Says how long it took, too, where that is worth a line.
+quiet = @mkdir -p build/log; echo "$@: $(1)"; from=$$(date +%s); \
   ( $(2) ) >build/log/$@.log 2>&1 || { rc=$$?; tail -n 25 build/log/$@.log; \
-    echo "$@ failed; all of its output: build/log/$@.log"; exit $$rc; }
+    echo "$@ failed; all of its output: build/log/$@.log"; exit $$rc; }; \
+  took=$$(($$(date +%s) - from)); [ $$took -lt 10 ] || echo "$@: took $$took s"
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -31,16 +34,19 @@ build:  ## install what the build needs, configure, compile into build/
 	  docker/install-packages build && \
 	  { [ -f build/build.ninja ] || meson setup build -Dcpp_args=-g1; } && ninja -C build)
 
-compile:  ## compile the programs with GCC and with clang, not optimized, and run the tests that use DPDK most
-	$(call quiet,GCC and clang into build-gcc/ and build-clang/,tests/compile)
+compile:  ## compile the programs with GCC, have clang read them, and run the tests that use DPDK most
+	$(call quiet,GCC into build-gcc/ and clang over the same files,tests/compile)
 
-bench: setup build  ## run the benchmarks, write bench/results/HOST-DATE.json
+benchmarks: build  ## compile the benchmarks, too
+	$(call quiet,compiling into build/bench/,ninja -C build benchmarks)
+
+bench: setup benchmarks  ## run the benchmarks, write bench/results/HOST-DATE.json
 	@bench/run.py
 
-bench-beside: setup build  ## cycles per packet of router and sender beside dpdk-testpmd, over the same ports
+bench-beside: setup benchmarks  ## cycles per packet of router and sender beside dpdk-testpmd, over the same ports
 	@bench/beside.py
 
-bench-check: setup build  ## hold instructions per packet against the committed ones
+bench-check: setup benchmarks  ## hold instructions per packet against the committed ones
 	@bench/instructions.py
 
 lint: setup build  ## check layout (clang-format) and spelling (codespell), run static analysis (clang-tidy)

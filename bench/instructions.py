@@ -5,7 +5,9 @@
 # more than 5 % above fails. --update writes what is counted. What the ports of the bench take is in the
 # counts.
 import argparse
+import concurrent.futures
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -52,7 +54,9 @@ def main():
     options = argparse.ArgumentParser(description="Counts instructions per packet.")
     options.add_argument("--update", action="store_true", help="write what is counted")
     chosen = options.parse_args()
-    counted = {load: round(count(load, amount), 1) for load, amount in LOADS.items()}
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        counts = pool.map(count, LOADS.keys(), LOADS.values())
+        counted = {load: round(found, 1) for load, found in zip(LOADS, counts)}
     if chosen.update:
         COMMITTED.write_text(json.dumps(counted, indent=2) + "\n")
     committed = json.loads(COMMITTED.read_text())

@@ -49,9 +49,8 @@ void MemifGuard::wait_outside() {
 
 }  // namespace turnpike
 
-/// Stands before libc's for the whole program: the driver offers no other place to wait. (Declared
-/// by <sys/mman.h>, with other names for its parameters.)
-extern "C" int munmap(void* address, size_t size) noexcept {
+/// Stands before libc's for the whole program: the driver offers no other place to wait.
+extern "C" int munmap(void* addr, size_t len) noexcept {
   turnpike::MemifGuard::wait_outside();
-  return static_cast<int>(syscall(SYS_munmap, address, size));
+  return static_cast<int>(syscall(SYS_munmap, addr, len));
 }
