@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -14,6 +15,7 @@
 
 #include "common/dpdk/dpdk_log.h"
 #include "common/dpdk/interrupt_thread.h"
+#include "common/dpdk/panic.h"
 
 namespace turnpike {
 
@@ -80,6 +82,10 @@ bool wants_memory(int error, const std::string& log) {
 std::string explain(int error, const std::string& log, const EalOptions& options) {
   std::string text = "DPDK did not start: " + (log.empty() ? rte_strerror(error) : log);
   if (wants_memory(error, log)) return text + memory_fix(options);
+  if (log.find("reate thread") != std::string::npos)
+    return text +
+           " (not enough memory, or too many threads: limits of this process, which ulimit "
+           "-v and -u show, or of its control group)";
   switch (error) {
     case EACCES:
     case EPERM:
@@ -89,6 +95,23 @@ std::string explain(int error, const std::string& log, const EalOptions& options
     default:
       return text;
   }
+}
+
+/// Why rte_eal_init() did not do its work; empty: it did. `log`: what DPDK has said, if it is kept.
+std::string init(std::vector<char*>& argv, const EalOptions& options, const CapturedLog* log) {
+  struct Call {
+    std::vector<char*>& argv;
+    int result = 0;
+  } call{argv};
+  const std::string panic = panic_in(
+      [](void* argument) {
+        auto& c = *static_cast<Call*>(argument);
+        c.result = rte_eal_init(static_cast<int>(c.argv.size()), c.argv.data());
+      },
+      &call);
+  if (!panic.empty()) return explain(EAGAIN, panic, options);
+  if (call.result < 0) return explain(rte_errno, log != nullptr ? log->text() : "", options);
+  return {};
 }
 
 }  // namespace
@@ -139,17 +162,13 @@ tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
   argv.reserve(args.size());
   for (std::string& a : args) argv.push_back(a.data());
 
-  if (options.show_log) {
+  std::optional<CapturedLog> log;
+  if (options.show_log)
     install_dpdk_log();
-    if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0) {
-      return tl::unexpected(explain(rte_errno, {}, options));
-    }
-    return Eal();
-  }
-  const CapturedLog log;
-  if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0) {
-    return tl::unexpected(explain(rte_errno, log.text(), options));
-  }
+  else
+    log.emplace();
+  if (std::string why = init(argv, options, log ? &*log : nullptr); !why.empty())
+    return tl::unexpected(std::move(why));
   return Eal();
 }
 
