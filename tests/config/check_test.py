@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -26,6 +27,13 @@ def expected_mistakes():
     lines = (ROOT / MISTAKES).read_text().splitlines()
     return [(number, int(match.group(1)), match.group(2)) for number, line in enumerate(lines, 1)
             if (match := re.search(r" # (\d+): (.*)$", line))]
+
+
+def thousand_links():
+    """A router with more links than DPDK opens ports."""
+    names = range(1000)
+    return "\n".join(["hosts:", *(f"  h{i}: {{}}" for i in names), "routers: { gate: {} }", "links:",
+                      *(f"  l{i}: {{ ends: [h{i}, gate], rate: 1 Gbps, attach: memif }}" for i in names), ""])
 
 
 def main():
@@ -50,6 +58,16 @@ def main():
     tap.check("the schema beside configs/ is the program's",
               code == 0 and out == (ROOT / "configs" / "turnpike.schema.json").read_text(),
               "renew it with: turnpike schema > configs/turnpike.schema.json")
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "thousand.yaml"
+        file.write_text(thousand_links())
+        code, out, err = run(turnpike, "check", file)
+        tap.check("1,000 links with ports are refused at the 33rd, in one message", code == 3 and
+                  re.search(r":1036:\d+: links.l32.attach: .* more than 32 links with ports, and DPDK", out + err) and
+                  "1 mistake\n" in out + err, code, out, err)
+        file.write_text(thousand_links().replace(", attach: memif", ""))
+        code, out, err = run(turnpike, "check", file)
+        tap.check("without ports, on the virtual clock, they are right", code == 0, code, out, err)
     tap.check("a file that is not there ends with exit code 3",
               run(turnpike, "check", "no-such-file.yaml")[0] == 3)
     tap.check("no file at all is wrong usage, exit code 2", run(turnpike, "check")[0] == 2)
