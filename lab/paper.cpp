@@ -173,6 +173,10 @@ int paper(PaperOptions o) {
   const auto chosen = select(*index, o);
   if (chosen.empty()) return kExitUsage;
 
+  if (const auto prepared = report::prepare_folder(o.folder); !prepared) {
+    complain(prepared.error());
+    return kExitHostNotReady;
+  }
   Reproduction reproduction(o, *baseline);
   for (const Experiment* e : chosen)
     if (!reproduction.add(*e)) return kExitRuntime;

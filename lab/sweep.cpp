@@ -48,8 +48,14 @@ ExitCode sweep(const SweepOptions& o) {
   Sweep sweep{.file = o.file, .axes = o.axes, .seeds = o.seeds, .metrics = o.metrics};
   const std::string self = own_executable();
   std::vector<Command> commands;  // by combination, then by seed
-  for (auto& settings : combinations(o.axes)) {
+  auto all = combinations(o.axes);
+  for (const auto& settings : all)
     if (!fits(o.file, settings)) return kExitBadConfiguration;
+  if (const auto prepared = report::prepare_folder(o.folder); !prepared) {
+    std::fprintf(stderr, "turnpike sweep: %s\n", prepared.error().c_str());
+    return kExitHostNotReady;
+  }
+  for (auto& settings : all) {
     const std::string folder = o.folder + "/" + std::to_string(sweep.combinations.size() + 1);
     for (const uint64_t seed : o.seeds) {
       auto command =

@@ -75,6 +75,8 @@ int bench(ThroughputOptions o) {
                     "and docs/streams.md says what they can be",
                 kExitBadConfiguration);
   const std::string folder = o.folder.empty() ? t.run.output : o.folder;
+  if (const auto prepared = report::prepare_folder(folder); !prepared)
+    return fail(prepared.error(), kExitHostNotReady);
   std::optional<Eal> eal;
   std::unique_ptr<Theatre> theatre;
   std::optional<SocketFolder> sockets;

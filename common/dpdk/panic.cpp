@@ -18,13 +18,13 @@ thread_local std::array<char, 256> said;
 
 }  // namespace
 
-extern "C" void __rte_panic(const char* where, const char* format, ...) {
+extern "C" void __rte_panic(const char* funcname, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   std::vsnprintf(said.data(), said.size(), format, arguments);
   va_end(arguments);
   if (landing != nullptr) std::longjmp(*landing, 1);
-  std::fprintf(stderr, "PANIC in %s(): %s", where, said.data());
+  std::fprintf(stderr, "PANIC in %s(): %s", funcname, said.data());
   rte_dump_stack();
   std::abort();
 }

@@ -51,6 +51,15 @@ def main():
         code, _, err = sweep(turnpike, three, "--set", "links.bottleneck.rat=1 Gbps")
         tap.check("a setting that fits nothing ends with exit code 3 before anything runs",
                   code == 3 and err.count("did you mean 'rate'") == 1, code, err)
+        blocked = pathlib.Path(name) / "file"
+        blocked.write_text("")
+        for verb in (["sweep", ROOT / "configs" / "demo.yaml"], ["paper"],
+                     ["bench", "throughput", ROOT / "configs" / "throughput.yaml", "--lab"]):
+            done = subprocess.run([turnpike, *verb, "--out", blocked / "out"], cwd=ROOT, text=True, timeout=60,
+                                  capture_output=True, check=False)
+            tap.check(f"{verb[0]}: a folder that cannot be made ends with exit code 4 before anything runs",
+                      done.returncode == 4 and "cannot create" in done.stderr and not done.stdout,
+                      done.returncode, done.stdout, done.stderr)
         code, _, err = sweep(turnpike, three, seeds="8..1")
         tap.check("seeds that are none are wrong usage, exit code 2", code == 2 and "8..1" in err, code, err)
     tap.finish()

@@ -120,7 +120,7 @@ def has_exit_codes(tap, bench):
              ROOT / "configs" / "demo.yaml", {}),
             ("a loss of more than all", 2, ["--loss"], good, {"more": ["--loss", "2"]}),
             ("a time without unit", 2, ["--trial", "'5' has no unit"], good, {"trial": "5"}),
-            ("results that cannot be written", 1, ["/proc/none"], good,
+            ("results that cannot be written", 4, ["/proc/none"], good,
              {"more": ["--out", "/proc/none"]})]:
         got, out, err = bench.run(file, *more.pop("more", []), **more)
         tap.check(f"{what}: exit code {code}, and why", got == code and all(p in err for p in parts),
