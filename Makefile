@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The front door; meson does the work. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all compile setup build bench bench-beside bench-check lint fuzz format docker clean
+.PHONY: help demo test test-all compile setup build bench bench-beside bench-check lint fuzz \
+  fuzz-coverage format docker clean
 MAKEFLAGS += --no-print-directory
 
 FUZZ_SECONDS ?= 600
@@ -12,7 +13,7 @@ quiet = @mkdir -p build/log; echo "$@: $(1)"; \
     echo "$@ failed; all of its output: build/log/$@.log"; exit $$rc; }
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
 
 demo: build  ## build, then run the main job: three hosts pay for a shared bottleneck
 	@build/lab/turnpike demo
@@ -48,6 +49,10 @@ lint: setup build  ## check layout (clang-format) and run static analysis (clang
 
 fuzz: setup  ## run every fuzz target for FUZZ_SECONDS (600) each
 	@tests/run --fuzz-only $(FUZZ_SECONDS)
+
+fuzz-coverage: setup  ## how much of each folder the fuzz targets reach, over seeds and what `make fuzz` found
+	@tests/run --fuzz-only 1
+	@tests/fuzz/coverage
 
 format: setup  ## lay out the code with clang-format
 	@tests/lint --format
