@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The front door; meson does the work. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all compile setup build benchmarks bench bench-beside bench-check lint fuzz format hooks \
-  docker clean
+.PHONY: help demo test test-all compile setup build benchmarks bench bench-beside bench-check lint fuzz \
+  fuzz-coverage format hooks docker clean
 MAKEFLAGS += --no-print-directory
 
 FUZZ_SECONDS ?= 600
@@ -15,7 +15,7 @@ quiet = @mkdir -p build/log; echo "$@: $(1)"; from=$$(date +%s); \
   took=$$(($$(date +%s) - from)); [ $$took -lt 10 ] || echo "$@: took $$took s"
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
 
 demo: build  ## build, then run the main job: three hosts pay for a shared bottleneck
 	@build/lab/turnpike demo
@@ -54,6 +54,10 @@ lint: setup build  ## check layout (clang-format) and spelling (codespell), run 
 
 fuzz: setup  ## run every fuzz target for FUZZ_SECONDS (600) each
 	@tests/run --fuzz-only $(FUZZ_SECONDS)
+
+fuzz-coverage: setup  ## how much of each folder the fuzz targets reach, over seeds and what `make fuzz` found
+	@tests/run --fuzz-only 1
+	@tests/fuzz/coverage
 
 format: setup  ## lay out the code with clang-format
 	@tests/lint --format

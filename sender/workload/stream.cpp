@@ -9,6 +9,7 @@
 namespace turnpike::sender {
 namespace {
 
+constexpr Nanos kLatest = kNever / 4;  // of arrivals, and of all pauses before one
 constexpr double kLongestTail = 1e15;  // B; a Pareto tail has no end of its own
 
 uint64_t whole_bytes(double bytes) {
@@ -78,7 +79,7 @@ std::optional<Arrival> Stream::next() {
 std::optional<Nanos> Stream::next_time() {
   if (std::holds_alternative<config::TraceArrivals>(workload_.arrivals)) {
     if (count_ >= trace_->size()) return std::nullopt;
-    return workload_.start + skip_pauses((*trace_)[count_].at);
+    return after_pauses((*trace_)[count_].at);
   }
   if (const auto* poisson = std::get_if<config::PoissonArrivals>(&workload_.arrivals)) {
     elapsed_ += times_.exponential(1 / poisson->per_second);
@@ -87,14 +88,18 @@ std::optional<Nanos> Stream::next_time() {
     const auto& periodic = std::get<config::PeriodicArrivals>(workload_.arrivals);
     elapsed_ = static_cast<double>(count_) / periodic.per_second;
   }
-  const Nanos running = from_seconds(elapsed_);
-  if (running >= kNever / 4) return std::nullopt;
-  return workload_.start + skip_pauses(running);
+  return after_pauses(from_seconds(elapsed_));
 }
 
-Nanos Stream::skip_pauses(Nanos running) const {
-  if (workload_.on.count() <= 0 || workload_.off.count() <= 0) return running;
-  return running + workload_.off * (running.count() / workload_.on.count());
+std::optional<Nanos> Stream::after_pauses(Nanos running) const {
+  if (running >= kLatest) return std::nullopt;
+  Nanos paused{0};
+  if (workload_.on.count() > 0 && workload_.off.count() > 0) {
+    const int64_t pauses = running.count() / workload_.on.count();
+    if (pauses > kLatest.count() / workload_.off.count()) return std::nullopt;
+    paused = workload_.off * pauses;
+  }
+  return workload_.start + running + paused;
 }
 
 uint64_t Stream::next_size() {

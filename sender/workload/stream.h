@@ -40,7 +40,8 @@ class Stream {
 
   [[nodiscard]] std::optional<Nanos> next_time();
   [[nodiscard]] uint64_t next_size();
-  [[nodiscard]] Nanos skip_pauses(Nanos running) const;
+  /// When what comes after so long in the "on" parts does; nothing where no run can last so long.
+  [[nodiscard]] std::optional<Nanos> after_pauses(Nanos running) const;
 
   config::Workload workload_;
   Traces::Shared trace_;

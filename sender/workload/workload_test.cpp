@@ -135,6 +135,19 @@ TEST(Stream, ArrivesOnlyInTheOnPart) {
   EXPECT_LT(all.back().at, 11_s);
 }
 
+TEST(Trace, PausesBeyondAllTimeEndIt) {
+  config::Workload w = load(config::TraceArrivals{}, config::TraceSize{"memory.csv"});
+  w.on = 1_us;
+  w.off = 3600_s * 1000;
+  const auto trace = std::make_shared<const std::vector<TraceEntry>>(
+      std::vector<TraceEntry>{{Nanos(500), 1}, {Nanos(1500), 2}, {1_s * 1'000'000'000, 3}});
+  auto stream = Stream::make(w, 1, 0, trace);
+  ASSERT_TRUE(stream);
+  EXPECT_EQ(stream->next()->at, Nanos(500));
+  EXPECT_EQ(stream->next()->at, Nanos(1500) + w.off);
+  EXPECT_FALSE(stream->next());
+}
+
 TEST(Trace, DrivesAWorkload) {
   const std::string path = ::testing::TempDir() + "turnpike-trace.csv";
   std::ofstream(path) << "time_s,bytes\n0.25,100\n0.75,200\n";

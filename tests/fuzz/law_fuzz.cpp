@@ -1,97 +1,374 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every scheme's law of a link over congestion headers of any bytes, at any times: no undefined
-// behaviour, figures stay numbers, and what is not refused is stamped with a number.
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <span>
-#include <vector>
+// Every scheme's laws at a link, at its flows and at their receiver, alone or in a circle: headers
+// that flows write and any others, in bursts, by two lcores whose clocks differ, answers late,
+// never or changed, time-outs, pauses and stalls. No undefined behaviour; prices, rates, promises
+// and gauges stay numbers within their bounds, and what is not refused is stamped with a number.
+//
+// The input: a byte for the scheme, one for the link, then steps. A step's first byte: bits 0-3
+// what, 4-5 which flow, 6-7 how many or where.
+#include <optional>
 
 #include "common/protocols/fcp/header.h"
-#include "common/protocols/registry.h"
+#include "tests/fuzz/hosts.h"
+#include "tests/fuzz/input.h"
 
 namespace {
 
 using namespace turnpike;
+using namespace turnpike::fuzz;
 
-void require(bool holds, const Protocol& protocol, std::string_view what) {
-  if (holds) return;
-  std::fprintf(stderr, "law_fuzz: %s: %s\n", protocol.name.data(), what.data());
-  std::abort();
-}
+constexpr size_t kMostHeader = 64, kFlows = 4, kMostSteps = 96, kMostPackets = 192;
+constexpr size_t kUnderWay = 32;  // packets of a flow
+constexpr unsigned kShards = 2, kMostBurst = 16;
+constexpr std::array<uint32_t, 4> kSizes{64, 84, 1500, 9000};
 
-constexpr size_t kMostHeader = 64, kBurst = 8;
-constexpr uint32_t kSizes[] = {64, 84, 1500, 9000};
-
-/// A byte that says what the packet is, then its congestion header.
+/// A packet on its way, or its answer.
 struct Packet {
-  uint8_t what;
   std::array<uint8_t, kMostHeader> header;
+  PacketNote note;
+  uint32_t size = 0;
+  bool opens = false;
+  Nanos sent{0};
 };
 
-void play(const Protocol& protocol, std::string_view preset, std::vector<Packet> packets) {
-  const auto law = protocol.make_link_law(preset_values(protocol, true, preset), 2, 1);
-  Nanos now{0}, due = law->update({.capacity = 12.5e6}, now);
-  for (size_t first = 0; first < packets.size(); first += kBurst) {
-    const std::span part =
-        std::span(packets).subspan(first, std::min(kBurst, packets.size() - first));
-    std::array<PricedPacket, kBurst> burst;
-    for (size_t i = 0; i < part.size(); ++i) {
-      const uint8_t what = part[i].what;
-      burst[i] = {.header = (what & 1) != 0 ? nullptr : part[i].header.data(),
-                  .size = kSizes[what >> 1 & 3],
-                  .opens = (what & 8) != 0,
-                  .admitted = (what & 0x30) != 0};
+/// A flow with its law, and that of its receiver.
+struct Flow {
+  alignas(64) std::array<std::byte, FlowLaw::kMaxBytes> storage;
+  alignas(8) std::array<std::byte, ReceiverLaw::kMaxBytes> receiver_storage;
+  FlowLaw* law = nullptr;
+  ReceiverLaw* receiver = nullptr;
+  bool open = false;  // the handshake is over
+  Nanos rtt{0}, smoothed{0};
+  std::array<Packet, kUnderWay> packets;
+  size_t first = 0, last = 0;  // under way
+  double in_flight = 0;
+
+  Packet& push() { return packets[last++ % kUnderWay]; }
+  [[nodiscard]] bool full() const { return last - first == kUnderWay; }
+  [[nodiscard]] bool empty() const { return last == first; }
+};
+std::array<Flow, kFlows> flows;  // their memory stays warm
+
+class Play {
+ public:
+  explicit Play(Input& input) : input_(input), scheme_(input.byte()) {
+    const uint8_t how = input.byte();
+    constexpr std::array kCapacities{1.25e5, 1.25e6, 1.25e7, 1.25e9};  // B/s
+    capacity_ = kCapacities[how & 3];
+    buffer_ = (how & 4) != 0 ? 3000 : capacity_ / 10;
+    shards_ = (how & 0x18) == 0x18 ? kShards : 1;
+    link_ = scheme_.protocol->make_link_law(scheme_.link(), shards_, how);
+    const ParamValues params = scheme_.flow();
+    for (Flow& f : flows) {
+      f.law = scheme_.protocol->make_flow_law(params, f.storage.data());
+      f.receiver = scheme_.protocol->make_receiver_law == nullptr
+                       ? nullptr
+                       : scheme_.protocol->make_receiver_law(f.receiver_storage.data());
+      f.open = false;
+      f.rtt = f.smoothed = Nanos(0);
+      f.first = f.last = 0;
+      f.in_flight = 0;
+      f.law->set_target(Budget(1));
     }
-    // From a nanosecond to 2 s after the last.
-    now += Nanos(int64_t{1} << (part[0].header[0] & 31));
-    const double queue = part[0].header[1] * 1000.0;
-    const LinkState link{.capacity = 12.5e6, .queue = queue, .buffer = 250e3, .queues = {queue}};
-    const unsigned shard = part[0].what >> 6 & 1;
-    const uint64_t refused = law->arrive(shard, {burst.data(), part.size()}, link, now);
-    require(refused >> part.size() == 0, protocol, "refused what was not there");
-    // The router drops what is refused or found no room.
-    std::vector<PricedPacket> sent;
-    for (size_t i = 0; i < part.size(); ++i)
-      if ((refused >> i & 1) == 0 && burst[i].admitted) sent.push_back(burst[i]);
-    if (law->departs()) law->depart(shard, sent, link, now);
-    while (due <= now) {
-      const Nanos next = law->update(link, now);
-      require(next > due, protocol, "wants to be called at once");
-      due = next > now ? next : now + 1_ms;
-    }
-    for (size_t i = 0; i < part.size(); ++i) {
-      if (protocol.id != fcp::kProtocolId || burst[i].header == nullptr || !burst[i].admitted ||
-          (refused >> i & 1) != 0)
-        continue;
-      const fcp::Header h = fcp::load(burst[i].header);
-      require(h.price > 0 && h.price <= fcp::kMaxPrice && fcp::credible_amount(h.reserve), protocol,
-              "stamped what nobody believes");
-    }
-    std::array<Gauge, LinkLaw::kMaxGauges> gauges;
-    const size_t n = law->gauges(gauges);
-    for (size_t i = 0; i < n; ++i) require(!std::isnan(gauges[i].value), protocol, gauges[i].name);
+    due_ = link_->update(state(), now_);
   }
-}
+  ~Play() {
+    for (Flow& f : flows) {
+      f.law->~FlowLaw();
+      if (f.receiver != nullptr) f.receiver->~ReceiverLaw();
+    }
+  }
+  Play(const Play&) = delete;
+  Play& operator=(const Play&) = delete;
+
+  void run() {
+    for (size_t n = 0; n < kMostSteps && !input_.empty() && seen_ < kMostPackets; ++n) {
+      const uint8_t b = input_.byte();
+      act(b, flows[b >> 4 & 3]);
+      check_link();
+    }
+  }
+
+ private:
+  size_t header_size() const { return scheme_.protocol->header_size; }
+
+  void act(uint8_t b, Flow& f) {
+    const unsigned more = b >> 6;
+    switch (b & 15) {
+      case 0:
+        return send(f, 1 + more);
+      case 1:
+        return send(f, 4 * (1 + more));
+      case 2:
+        return hostile(more);
+      case 3:
+        return pass(input_.time());
+      case 4:
+        return answer(f, 1 + more, false);
+      case 5:
+        return answer(f, kUnderWay, false);
+      case 6:
+        return answer(f, 1 + more, true);
+      case 7:
+        return lose(f, 1 + more);
+      case 8:
+        return time_out(f);
+      case 9:
+        if (f.open) f.law->on_pause(state_of(f), input_.time());
+        return check(f);
+      case 10:
+        return set_target(f, more);
+      case 11:
+        // The lcores' clocks differ by as much as one of them took for what it was about.
+        ahead_ = input_.time() / 4096;
+        return;
+      case 12:
+        return rounds(f, 2 + 2 * more, input_.time());
+      case 13:
+        return silent(f, 1 + more);
+      case 14:
+        headroom_ = more == 0 ? 1e9 : more == 1 ? 0.5 : more == 2 ? 0 : -1;
+        return;
+      default:
+        queue_ = buffer_ * more;
+    }
+  }
+
+  [[nodiscard]] LinkState state() const {
+    return {.capacity = capacity_,
+            .queue = queue_,
+            .buffer = buffer_,
+            .queues = {queue_ / 2, queue_ / 2}};
+  }
+  [[nodiscard]] FlowState state_of(const Flow& f) const {
+    return {.now = now_,
+            .rtt = f.rtt,
+            .smoothed_rtt = f.smoothed,
+            .answered_after = f.rtt,
+            .packet_size = 1500,
+            .in_flight = f.in_flight,
+            .line = 1.25e8,
+            .headroom = headroom_};
+  }
+
+  void pass(Nanos span) {
+    now_ += span;
+    queue_ = std::max(0.0, queue_ - to_seconds(span) * capacity_);
+    for (int n = 0; n < 4 && due_ <= now_; ++n) {
+      const Nanos next = link_->update(state(), now_);
+      require(next > due_, "a control interval is longer than nothing");
+      due_ = next > now_ ? next : now_ + 1_ms;
+    }
+  }
+
+  // A burst before the link; those that got through are answered by their receivers.
+  void meet_link(std::span<PricedPacket> burst, unsigned shard) {
+    const Nanos now = shard == 1 ? now_ + ahead_ : now_;
+    std::array<Nanos, kShards>& at = clocks_;
+    at[shard] = std::max(at[shard], now);
+    if (link_->classes() > 1) {
+      for (PricedPacket& p : burst) {
+        const unsigned c = link_->classify(p);
+        require(c < link_->classes(), "a class is one of the link's");
+        p.queue_class = static_cast<uint8_t>(c);
+      }
+      for (unsigned c = 0; c < link_->classes(); ++c)
+        require(link_->weight(c) > 0, "every class has a share");
+    }
+    double room = buffer_ - queue_;
+    for (PricedPacket& p : burst) {
+      p.admitted = p.size <= room;
+      if (p.admitted) room -= p.size;
+    }
+    seen_ += burst.size();
+    const uint64_t refused = link_->arrive(shard, burst, state(), at[shard]);
+    require(refused >> burst.size() == 0, "nothing is refused that was not there");
+    std::array<PricedPacket, kMostBurst> leaving;
+    size_t n = 0;
+    for (size_t i = 0; i < burst.size(); ++i) {
+      PricedPacket& p = burst[i];
+      if ((refused >> i & 1) != 0) p.admitted = false;
+      if (link_->judges() && p.verdict == Verdict::kDrop) p.admitted = false;
+      if (!p.admitted) continue;
+      queue_ += p.size;
+      if (p.header != nullptr && scheme_.protocol->id == fcp::kProtocolId) {
+        const fcp::Header h = fcp::load(p.header);
+        require(h.price > 0 && h.price <= fcp::kMaxPrice && fcp::credible_amount(h.reserve),
+                "what is stamped can be believed");
+      }
+      leaving[n++] = p;
+    }
+    if (n > 0 && link_->departs())
+      link_->depart(shard, std::span(leaving.data(), n), state(), at[shard]);
+  }
+
+  void send(Flow& f, unsigned count) {
+    std::array<PricedPacket, kMostBurst> burst;
+    std::array<Packet*, kMostBurst> packets;
+    unsigned n = 0;
+    for (; n < std::min(count, kMostBurst) && !f.full(); ++n) {
+      if (!f.open && !f.empty()) break;  // one SYN
+      if (f.open && f.receiver != nullptr && f.law->probe_due()) probe(f);
+      Packet& p = f.push();
+      p.size = f.open ? 1500 : 84;
+      p.opens = !f.open;
+      p.sent = now_;
+      p.note = {};
+      if (p.opens) {
+        f.law->write_syn(state_of(f), p.size, p.header.data(), p.note);
+      } else if (input_.empty()) {
+        f.law->write_fin(state_of(f), p.size, p.header.data(), p.note);
+      } else {
+        f.law->write_data(state_of(f), p.size, p.header.data(), p.note);
+      }
+      f.in_flight += p.size;
+      packets[n] = &p;
+      burst[n] = {.header = p.header.data(), .size = p.size, .opens = p.opens, .flow = 1};
+    }
+    if (n == 0) return;
+    meet_link({burst.data(), n}, 0);
+    // What the buffer had no room for is lost: it is not answered, but nobody knows yet.
+    for (unsigned i = 0; i < n; ++i) {
+      if (burst[i].admitted && f.receiver != nullptr && !packets[i]->opens)
+        f.receiver->on_data(packets[i]->size, packets[i]->header.data(), now_);
+    }
+    check(f);
+  }
+
+  void probe(Flow& f) {
+    std::array<uint8_t, kMostHeader> header;
+    f.law->write_probe(state_of(f), 84, header.data());
+    PricedPacket p{.header = header.data(), .size = 84, .flow = 1};
+    meet_link({&p, 1}, 0);
+    if (p.admitted) f.receiver->on_probe(header.data(), now_);
+  }
+
+  // Any headers, by either lcore: every field from the input, or what a flow would write with some
+  // of it changed.
+  void hostile(unsigned more) {
+    const uint8_t what = input_.byte();
+    const unsigned n = 1 + (what >> 4 & 7);
+    std::array<std::array<uint8_t, kMostHeader>, 8> headers{};
+    std::array<PricedPacket, 8> burst;
+    for (unsigned i = 0; i < n; ++i) {
+      const std::span header(headers[i].data(), header_size());
+      if (more < 2 && !flows[0].empty())
+        std::ranges::copy(flows[0].packets[0].header, headers[i].begin());
+      if (more == 1 || more == 3) {
+        input_.fill(header);
+      } else if (i == 0 || more == 0) {
+        input_.spoil(header);
+      } else {
+        headers[i] = headers[0];
+      }
+      burst[i] = {.header = (what & 1) != 0 ? nullptr : headers[i].data(),
+                  .size = kSizes[what >> 1 & 3],
+                  .opens = (what & 8) != 0};
+    }
+    meet_link({burst.data(), n}, (what >> 7) % shards_);
+    // Whoever receives it has a law that reads it, too.
+    Flow& f = flows[3];
+    if (f.receiver == nullptr) return;
+    if ((what & 8) != 0) {
+      f.receiver->on_probe(headers[0].data(), now_);
+    } else {
+      f.receiver->on_data(burst[0].size, headers[0].data(), now_);
+    }
+  }
+
+  Packet& take(Flow& f) {
+    Packet& p = f.packets[f.first++ % kUnderWay];
+    f.in_flight = f.empty() ? 0 : f.in_flight - p.size;
+    return p;
+  }
+
+  void answer(Flow& f, size_t n, bool spoilt) {
+    for (size_t i = 0; i < n && !f.empty(); ++i) {
+      const FlowState before = state_of(f);
+      Packet& p = take(f);
+      f.rtt = std::max(now_ - p.sent, 1_ns);
+      f.smoothed = f.smoothed == Nanos(0) ? f.rtt : f.smoothed + (f.rtt - f.smoothed) / 8;
+      FlowState s = state_of(f);
+      s.in_flight = before.in_flight;
+      if (spoilt) input_.spoil({p.header.data(), header_size()});
+      if (p.opens) {
+        f.law->on_syn_ack(s, p.note, p.header.data());
+        f.open = true;
+        require(f.law->first_wait(s) >= Nanos(0), "a flow does not begin in the past");
+      } else {
+        f.law->on_ack(s, p.note, p.header.data());
+      }
+      check(f);
+    }
+  }
+  void silent(Flow& f, size_t n) {
+    for (size_t i = 0; i < n && f.open && !f.empty(); ++i) {
+      const FlowState s = state_of(f);
+      f.law->on_ack_without_feedback(s, take(f).note);
+    }
+    check(f);
+  }
+  void lose(Flow& f, size_t n) {
+    for (size_t i = 0; i < n && !f.empty(); ++i) {
+      const FlowState s = state_of(f);
+      f.law->on_loss(s, take(f).note);
+    }
+    check(f);
+  }
+  void time_out(Flow& f) {
+    if (f.empty()) return;
+    f.law->on_timeout(state_of(f));
+    lose(f, kUnderWay);
+  }
+  void set_target(Flow& f, unsigned more) {
+    constexpr std::array kTargets{0.0, 1e-9, 1.0, 1e9};
+    f.law->set_target(Budget(kTargets[more]));
+  }
+  void rounds(Flow& f, unsigned n, Nanos trip) {
+    for (unsigned i = 0; i < n && seen_ < kMostPackets; ++i) {
+      send(f, 3);
+      pass(trip);
+      answer(f, kUnderWay, false);
+    }
+  }
+
+  void check(const Flow& f) {
+    const double price = f.law->price().count(), granted = f.law->granted().count();
+    require(std::isfinite(price) && price >= 0, "a price is a number");
+    require(std::isfinite(granted), "a budget is a number");
+    require(std::isfinite(f.law->committed()), "a promise is a number");
+    if (!f.open) return;  // a rate needs a round trip
+    const FlowState s = state_of(f);
+    const double rate = f.law->rate(s).count(), least = f.law->least_rate(s).count();
+    require(!std::isnan(rate), "a rate is a number");
+    require(least > 0 && !std::isnan(least), "the least rate is a number");
+    require(std::max(rate, least) > 0, "a flow sends");
+    require(f.law->window(s) > 0, "a window is a number");
+    require(f.law->least_timeout() > Nanos(0), "a time-out takes time");
+  }
+  void check_link() {
+    std::array<Gauge, LinkLaw::kMaxGauges> gauges;
+    const size_t n = link_->gauges(gauges);
+    require(n <= gauges.size(), "there is room for all gauges");
+    for (size_t i = 0; i < n; ++i)
+      require(!std::isnan(gauges[i].value), "what a law tells are numbers");
+  }
+
+  Input& input_;
+  Scheme scheme_;
+  double capacity_ = 0, buffer_ = 0, queue_ = 0, headroom_ = 1;
+  unsigned shards_ = 1;
+  std::unique_ptr<LinkLaw> link_;
+  Nanos now_{0}, due_{0}, ahead_{0};
+  std::array<Nanos, kShards> clocks_{};
+  size_t seen_ = 0;
+};
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size < 1) return 0;
-  const auto all = protocols();
-  const Protocol& protocol = all[data[0] % all.size()];
-  const auto presets = preset_names();
-  const std::string_view preset = presets[data[0] / all.size() % presets.size()];
-  std::vector<Packet> packets;
-  const size_t record = 1 + size_t{protocol.header_size};
-  for (size_t at = 1; at + record <= size; at += record) {
-    Packet& p = packets.emplace_back();
-    p.what = data[at];
-    std::memcpy(p.header.data(), data + at + 1, protocol.header_size);
-  }
-  play(protocol, preset, std::move(packets));
+  if (size < 3) return 0;
+  Input input(data, size);
+  Play(input).run();
   return 0;
 }

@@ -6,76 +6,60 @@
 // link, 2-3 segment size, 4 mend what would end most frames early (MAC, IPv4 header checksum),
 // 5-7 time that passes.
 #include <array>
-#include <cmath>
-#include <cstdlib>
-#include <iostream>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "common/dpdk/eal.h"
-#include "common/dpdk/pool.h"
-#include "common/wire/bytes.h"
 #include "common/wire/checksum.h"
 #include "router/router.h"
 #include "router/test_topology.h"
+#include "tests/fuzz/bench.h"
 
 namespace {
 
 using namespace turnpike;
 using namespace turnpike::router;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using fuzz::require;
 
 /// Lives as long as the process: tables of routes are too large to build for each input.
-struct Bench {
+struct Machine {
   static constexpr unsigned kWorkers = 2;
-  Eal eal;
-  Pool pool;
-  std::array<std::array<test::MemoryPort, kWorkers>, test::kLinks> ports;
+  std::unique_ptr<fuzz::Bench> bench = fuzz::set_up("packet_fuzz", 8191);
+  std::array<std::array<fuzz::Port, kWorkers>, test::kLinks> ports;
   std::unique_ptr<Router> router;
   Nanos now{1'000'000'000};
 
-  Bench(Eal e, Pool p) : eal(std::move(e)), pool(std::move(p)) {
+  Machine() {
     std::vector<std::vector<QueuePair*>> queues(test::kLinks);
     for (size_t l = 0; l < test::kLinks; ++l)
       for (auto& port : ports[l]) queues[l].push_back(&port);
-    const std::vector<rte_mempool*> pools(kWorkers, pool.get());
+    const std::vector<rte_mempool*> pools(kWorkers, bench->pool.get());
     auto made = Router::make(test::topology(), 0, queues, pools, {.workers = kWorkers});
-    require(made.has_value());
+    require(made.has_value(), "a router is made");
     router = std::move(*made);
   }
 
   void poll() {
     for (unsigned w = 0; w < kWorkers; ++w) router->worker(w).poll(now);
-    require(router->snapshot().conserved());
-    for (auto& link : ports) {
-      for (test::MemoryPort& port : link) {
-        for (rte_mbuf* m : port.out) rte_pktmbuf_free(m);
-        port.out.clear();
-        port.when.clear();
-      }
-    }
+    for (auto& link : ports)
+      for (fuzz::Port& port : link) port.take([](const rte_mbuf&) {});
   }
 };
 
-std::unique_ptr<Bench> bench;
+Machine* machine;
 
 rte_mbuf* chain_of(std::span<const uint8_t> frame, size_t segment) {
   rte_mbuf* first = nullptr;
   do {
-    rte_mbuf* m = rte_pktmbuf_alloc(bench->pool.get());
-    require(m != nullptr);
+    rte_mbuf* m = rte_pktmbuf_alloc(machine->bench->pool.get());
+    require(m != nullptr, "there are buffers");
     const size_t n = std::min({frame.size(), segment, size_t{rte_pktmbuf_tailroom(m)}});
     if (n > 0) std::memcpy(rte_pktmbuf_append(m, static_cast<uint16_t>(n)), frame.data(), n);
     frame = frame.subspan(n);
     if (first == nullptr) {
       first = m;
     } else {
-      require(rte_pktmbuf_chain(first, m) == 0);
+      require(rte_pktmbuf_chain(first, m) == 0, "a chain holds it");
     }
   } while (!frame.empty());
   return first;
@@ -95,41 +79,41 @@ void mend(std::span<uint8_t> frame, size_t link) {
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  auto eal = Eal::start({.program = "packet_fuzz"});
-  if (!eal) {
-    std::cerr << eal.error() << '\n';
-    return 1;
-  }
-  auto pool = Pool::create("fuzz", {.mbufs = 8191});
-  require(pool.has_value());
-  bench = std::make_unique<Bench>(std::move(*eal), std::move(*pool));
+  machine = new Machine;
   return 0;
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr std::array<size_t, 4> kSegments{SIZE_MAX, 16, 64, 200};
   constexpr size_t kMostPackets = 64;
+  static std::array<uint8_t, 9100> copy;
   std::span<const uint8_t> rest(data, size);
   for (size_t n = 0; n < kMostPackets && rest.size() > 3; ++n) {
     const uint8_t control = rest[0];
-    const size_t length = std::min<size_t>(1 + (rest[1] | rest[2] << 8) % 9100, rest.size() - 3);
-    std::vector<uint8_t> frame(rest.begin() + 3, rest.begin() + 3 + static_cast<long>(length));
+    const size_t length =
+        std::min<size_t>(1 + (rest[1] | rest[2] << 8) % copy.size(), rest.size() - 3);
+    const std::span frame(copy.data(), length);
+    std::ranges::copy(rest.subspan(3, length), frame.begin());
     rest = rest.subspan(3 + length);
     const size_t link = (control & 3U) % test::kLinks;
     if ((control & 16) != 0) mend(frame, link);
-    auto& port = bench->ports[link][n % Bench::kWorkers];
-    port.in.push_back(chain_of(frame, kSegments[control >> 2 & 3]));
-    bench->now += Nanos(int64_t{1} << (control >> 5) * 3);
-    bench->poll();
+    fuzz::Port& port = machine->ports[link][n % Machine::kWorkers];
+    require(port.put(chain_of(frame, kSegments[control >> 2 & 3])), "a port has room");
+    machine->now += Nanos(int64_t{1} << (control >> 5) * 3);
+    machine->poll();
   }
+  const Snapshot after = machine->router->snapshot();
+  require(after.conserved(), "every packet is accounted for");
   // All that was held leaves in time, and nothing is lost on the way.
-  for (int i = 0; i < 1000 && bench->router->held() > 0; ++i) {
-    bench->now += 2_ms;
-    bench->poll();
+  for (int i = 0; i < 1000 && machine->router->held() > 0; ++i) {
+    machine->now += 2_ms;
+    machine->poll();
   }
-  require(bench->router->held() == 0);
-  require(bench->pool.in_use() == 0);
-  for (const LinkSnapshot& link : bench->router->snapshot().links)
-    for (const Gauge& g : link.gauges) require(std::isfinite(g.value));
+  require(machine->router->held() == 0, "nothing is held for ever");
+  require(machine->bench->pool.in_use() == 0, "every buffer came back");
+  if (after.held > 0)
+    require(machine->router->snapshot().conserved(), "nothing is lost on its way");
+  for (const LinkSnapshot& link : after.links)
+    for (const Gauge& g : link.gauges) require(std::isfinite(g.value), "gauges are numbers");
   return 0;
 }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// DPDK for a fuzz target: EAL and a pool that live as long as the process, and a port in memory.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <utility>
+
+#include <rte_mbuf.h>
+
+#include "common/dpdk/buffer.h"
+#include "common/dpdk/eal.h"
+#include "common/dpdk/pool.h"
+#include "common/dpdk/queue_pair.h"
+#include "tests/fuzz/input.h"
+
+namespace turnpike::fuzz {
+
+struct Bench {
+  Bench(Eal e, Pool p) : eal(std::move(e)), pool(std::move(p)) {}
+  Eal eal;
+  Pool pool;
+};
+
+/// To be called once. Without a cache all buffers are where BufferShare counts them.
+inline std::unique_ptr<Bench> set_up(const char* program, uint32_t mbufs, uint32_t cache = 256) {
+  auto eal = Eal::start({.program = program});
+  require(eal.has_value(), "EAL starts");
+  auto pool = Pool::create("fuzz", {.mbufs = mbufs, .cache = cache});
+  require(pool.has_value(), "there is memory for a pool");
+  return std::make_unique<Bench>(std::move(*eal), std::move(*pool));
+}
+
+/// Frames come in from `in`; those sent are left in `out` as far as there is `room`.
+class Port final : public QueuePair {
+ public:
+  static constexpr size_t kMost = 512;
+
+  uint16_t rx(Nanos, std::span<rte_mbuf*> burst) override {
+    uint16_t n = 0;
+    while (n < burst.size() && first_ < last_) burst[n++] = in_[first_++];
+    if (first_ == last_) first_ = last_ = 0;
+    return n;
+  }
+  uint16_t tx(Nanos, std::span<rte_mbuf*> burst) override {
+    const size_t n = std::min({burst.size(), room, kMost - count_});
+    std::copy_n(burst.begin(), n, out_.begin() + static_cast<std::ptrdiff_t>(count_));
+    count_ += n;
+    if (room != SIZE_MAX) room -= n;
+    return static_cast<uint16_t>(n);
+  }
+
+  /// False: there is no place, and the frame stays the caller's.
+  bool put(rte_mbuf* m) {
+    if (last_ == kMost) return false;
+    in_[last_++] = m;
+    return true;
+  }
+  [[nodiscard]] bool waiting() const { return first_ < last_; }
+  /// Calls f(mbuf) for all that was sent and gives it back.
+  template <class F>
+  void take(F&& f) {
+    for (size_t i = 0; i < count_; ++i) {
+      f(*out_[i]);
+      rte_pktmbuf_free(out_[i]);
+    }
+    count_ = 0;
+  }
+  void clear() {
+    take([](const rte_mbuf&) {});
+    for (; first_ < last_; ++first_) rte_pktmbuf_free(in_[first_]);
+    first_ = last_ = 0;
+    room = SIZE_MAX;
+  }
+
+  size_t room = SIZE_MAX;
+
+ private:
+  std::array<rte_mbuf*, kMost> in_{}, out_{};
+  size_t first_ = 0, last_ = 0, count_ = 0;
+};
+
+}  // namespace turnpike::fuzz
