@@ -96,7 +96,7 @@ tl::expected<nlohmann::json, std::string> run_world(const config::Topology& t,
                                                     const std::string& folder,
                                                     const World::Options& options,
                                                     const Play& play) {
-  sender::Recorder recorder(t);
+  sender::Recorder recorder(t, folder);
   Outcomes outcomes(recorder);
   World::Options with_seed = options;
   with_seed.seed = t.run.seed;

@@ -21,7 +21,7 @@ class Control {
           report::LiveStyle style)
       : topology_(topology),
         players_(players),
-        recorder_(topology),
+        recorder_(topology, topology.run.output),
         streams_(topology),
         live_(style, stdout) {
     for (const auto& player : players) senders_.push_back(&player->sender());

@@ -21,7 +21,7 @@ report::LiveView view_of(const config::Topology& topology, const Recorder& recor
   report::LiveView view;
   const auto rates = recorder.latest_rates();
   if (!rates) return view;
-  const Sample& latest = recorder.record().samples.back();
+  const Sample& latest = recorder.latest();
   view.t = to_seconds(latest.now);
   for (size_t i = 0; i < topology.hosts.size(); ++i) {
     if (!starts_flows(topology, i)) continue;

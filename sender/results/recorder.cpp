@@ -12,8 +12,8 @@
 
 namespace turnpike::sender {
 
-Recorder::Recorder(const config::Topology& topology)
-    : topology_(topology), planned_(phases(topology, planned_busy(topology))) {
+Recorder::Recorder(const config::Topology& topology, const std::string& folder)
+    : topology_(topology), planned_(phases(topology, planned_busy(topology))), outcomes_(folder) {
   record_.delays.resize(topology.hosts.size());
   record_.streams.resize(topology.streams.size());
 }
@@ -26,7 +26,17 @@ void Recorder::sample(Nanos now, std::span<const HostReading> hosts,
                              .groups = {groups.begin(), groups.end()}});
 }
 
-void Recorder::flow_ended(const FlowOutcome& outcome) { record_.outcomes.push_back(outcome); }
+void Recorder::flow_ended(const FlowOutcome& outcome) { outcomes_.push_back(outcome); }
+
+const Record& Recorder::record() const {
+  std::vector<FlowOutcome> since = outcomes_.take();
+  if (record_.outcomes.empty()) {
+    record_.outcomes = std::move(since);
+  } else {
+    record_.outcomes.insert(record_.outcomes.end(), since.begin(), since.end());
+  }
+  return record_;
+}
 
 void Recorder::delays(size_t host, const Spread& rtt, const Spread& queueing) {
   record_.delays[host] = {rtt, queueing};
@@ -54,15 +64,15 @@ BitRate Recorder::entitled(size_t host, Nanos now) const {
 }
 
 nlohmann::json Recorder::summary(const RunEnd& end) const {
-  return run_summary(topology_, record_, end);
+  return run_summary(topology_, record(), end);
 }
 
 tl::expected<void, std::string> Recorder::write_series(const std::string& folder) const {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return tl::unexpected(folder + ": " + error.message());
-  return report::write_text(folder + "/rates.csv", rates_csv(topology_, record_)).and_then([&] {
-    return report::write_text(folder + "/flows.csv", flows_csv(topology_, record_));
+  return report::write_text(folder + "/rates.csv", rates_csv(topology_, record())).and_then([&] {
+    return report::write_text(folder + "/flows.csv", flows_csv(topology_, record()));
   });
 }
 

@@ -11,6 +11,7 @@
 
 #include "common/config/topology.h"
 #include "common/units/units.h"
+#include "sender/results/outcome_log.h"
 #include "sender/results/record.h"
 
 namespace turnpike::sender {
@@ -18,7 +19,8 @@ namespace turnpike::sender {
 /// Time comes in with each sample, so that it works on any clock. The topology must outlive it.
 class Recorder {
  public:
-  explicit Recorder(const config::Topology& topology);
+  /// `folder`: where outcomes of flows may be kept while there are too many for memory.
+  explicit Recorder(const config::Topology& topology, const std::string& folder = ".");
 
   /// What each of Topology::hosts, and each flow group, has done by `now`. A flow group is an
   /// entry of Topology::flows, then of Topology::workloads: the index of FlowOutcome::source.
@@ -40,8 +42,10 @@ class Recorder {
 
   /// Rates over the latest sampling interval; nothing before the second sample.
   [[nodiscard]] std::optional<Measured> latest_rates() const;
-  /// Everything seen so far; the latest sample is the last one.
-  [[nodiscard]] const Record& record() const { return record_; }
+  /// The latest sample, of one or more.
+  [[nodiscard]] const Sample& latest() const { return record_.samples.back(); }
+  /// Everything seen so far, in memory; the latest sample is the last one.
+  [[nodiscard]] const Record& record() const;
   /// Rate that the host is entitled to at `now` by the file; 0 where nothing is claimed.
   [[nodiscard]] BitRate entitled(size_t host, Nanos now) const;
 
@@ -58,7 +62,8 @@ class Recorder {
  private:
   const config::Topology& topology_;
   std::vector<Phase> planned_;
-  Record record_;
+  mutable Record record_;        // its outcomes when record() is asked for
+  mutable OutcomeLog outcomes_;  // those that came since
 };
 
 }  // namespace turnpike::sender

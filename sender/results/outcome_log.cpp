@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sender/results/outcome_log.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace turnpike::sender {
+
+namespace {
+
+static_assert(std::is_trivially_copyable_v<FlowOutcome>);
+
+/// A file without a name in `folder`; -1 where none can be made.
+int nameless_file(const std::string& folder) {
+  if (const int fd = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); fd >= 0) return fd;
+  // Not every file system has those: make one whose name is removed at once.
+  std::string name = folder + "/outcomes-XXXXXX";
+  const int fd = mkostemp(name.data(), O_CLOEXEC);
+  if (fd >= 0) unlink(name.c_str());
+  return fd;
+}
+
+/// Calls transfer(bytes done, bytes left), which returns as pread() does, until all is done.
+template <class F>
+bool whole(size_t size, F&& transfer) {
+  for (size_t done = 0; done < size;) {
+    const ssize_t n = transfer(done, size - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    done += static_cast<size_t>(n);
+  }
+  return true;
+}
+
+}  // namespace
+
+OutcomeLog::~OutcomeLog() {
+  if (file_ >= 0) close(file_);
+}
+
+void OutcomeLog::push_back(const FlowOutcome& outcome) {
+  if (!stays_ && recent_.size() == kInMemory && !file_away()) {
+    recent_ = take();
+    stays_ = true;
+  }
+  recent_.push_back(outcome);
+}
+
+// A block that could be written in part only is in memory as a whole.
+bool OutcomeLog::file_away() {
+  if (file_ < 0) file_ = nameless_file(folder_);
+  if (file_ < 0) return false;
+  const auto* from = reinterpret_cast<const uint8_t*>(recent_.data());
+  const size_t at = filed_ * sizeof(FlowOutcome);
+  if (!whole(recent_.size() * sizeof(FlowOutcome), [&](size_t done, size_t left) {
+        return pwrite(file_, from + done, left, static_cast<off_t>(at + done));
+      }))
+    return false;
+  filed_ += recent_.size();
+  recent_.clear();
+  return true;
+}
+
+std::vector<FlowOutcome> OutcomeLog::take() {
+  if (filed_ == 0) return std::exchange(recent_, {});
+  std::vector<FlowOutcome> everything(filed_);
+  auto* to = reinterpret_cast<uint8_t*>(everything.data());
+  errno = 0;
+  if (!whole(filed_ * sizeof(FlowOutcome), [&](size_t done, size_t left) {
+        return pread(file_, to + done, left, static_cast<off_t>(done));
+      }))
+    throw std::runtime_error(folder_ +
+                             ": outcomes of flows cannot be read back: " + std::strerror(errno));
+  everything.insert(everything.end(), recent_.begin(), recent_.end());
+  recent_.clear();
+  filed_ = 0;
+  return everything;
+}
+
+}  // namespace turnpike::sender
