@@ -46,7 +46,7 @@ bench: setup benchmarks  ## run the benchmarks, write bench/results/HOST-DATE.js
 bench-beside: setup benchmarks  ## cycles per packet of router and sender beside dpdk-testpmd, over the same ports
 	@bench/beside.py
 
-bench-check: setup benchmarks  ## hold instructions per packet against the committed ones
+bench-check: setup build  ## hold instructions per packet against the committed ones
 	@bench/instructions.py
 
 lint: setup build  ## check layout (clang-format) and spelling (codespell), run static analysis (clang-tidy)

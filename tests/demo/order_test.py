@@ -7,6 +7,7 @@
 import argparse
 import pathlib
 import random
+import signal
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -107,6 +108,7 @@ def table(options):
 
 
 def main():
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup the programs, too, would ignore it
     options = argparse.ArgumentParser(description="Router and sender in any order, killed at any moment.")
     options.add_argument("router", type=pathlib.Path)
     options.add_argument("sender", type=pathlib.Path)
