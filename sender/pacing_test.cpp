@@ -63,7 +63,8 @@ TEST(Pacing, ALatePollCatchesUpWithinBounds) {
   w.run(1_s);
   const uint64_t before = w.totals(0).sent_packets.read();
   const uint64_t offered = w.totals(0).offered_bytes.read();
-  // The sender sleeps for 100 ms: it makes up for a quarter of a (late) round trip, and owns up to all.
+  // The sender sleeps for 100 ms: it makes up for a quarter of a (late) round trip, and owns up to
+  // all.
   for (int i = 0; i < 20; ++i) w.sender(0).poll(w.now() + 100_ms);
   EXPECT_GE(w.totals(0).sent_packets.read() - before, 5U);
   EXPECT_LE(w.totals(0).sent_packets.read() - before, 30U);
