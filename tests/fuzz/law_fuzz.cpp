@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "common/protocols/fcp/header.h"
-#include "tests/fuzz/hosts.h"
 #include "tests/fuzz/input.h"
+#include "tests/fuzz/scheme.h"
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include "router/datapath/worker.h"
 #include "router/test_topology.h"
 #include "tests/fuzz/bench.h"
-#include "tests/fuzz/hosts.h"
+#include "tests/fuzz/scheme.h"
 
 namespace {
 

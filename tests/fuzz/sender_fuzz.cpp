@@ -12,8 +12,9 @@
 #include "common/protocols/fcp/header.h"
 #include "sender/loss.h"
 #include "sender/source.h"
+#include "sender/test_hosts.h"
 #include "tests/fuzz/bench.h"
-#include "tests/fuzz/hosts.h"
+#include "tests/fuzz/scheme.h"
 
 namespace {
 
@@ -37,7 +38,8 @@ class NoOutcomes final : public OutcomeSink {
 };
 
 config::Topology traffic() {
-  config::Topology t = two_hosts();
+  config::Topology t = sender::testing::two_hosts();
+  for (config::Direction& d : t.links[0].directions) d.buffer = Bytes(250'000);
   config::Flow f;
   f.name = "flow";
   f.to = 1;

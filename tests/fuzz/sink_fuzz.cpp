@@ -12,8 +12,9 @@
 #include "common/wire/checksum.h"
 #include "common/wire/frame_builder.h"
 #include "sender/host.h"
+#include "sender/test_hosts.h"
 #include "tests/fuzz/bench.h"
-#include "tests/fuzz/hosts.h"
+#include "tests/fuzz/scheme.h"
 
 namespace {
 
@@ -47,7 +48,7 @@ wire::FrameTemplate peer_template(const config::Topology& t, size_t peer) {
 
 /// All that is the same in every run.
 struct Machine {
-  config::Topology topology = two_hosts();
+  config::Topology topology = sender::testing::two_hosts();
   std::unique_ptr<Bench> bench = set_up("sink_fuzz", 511);
   NoOutcomes outcomes;
   Lane lane{{.size = {.flows = 1, .records = 1},

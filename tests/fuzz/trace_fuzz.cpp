@@ -9,8 +9,8 @@
 
 #include "common/config/draft.h"
 #include "common/config/trace.h"
+#include "sender/test_hosts.h"
 #include "sender/workload/stream.h"
-#include "tests/fuzz/hosts.h"
 #include "tests/fuzz/input.h"
 
 namespace {
@@ -86,7 +86,7 @@ void table(std::span<const uint8_t> bytes) {
   static config::Mistakes none("fuzz.yaml");
   static config::Draft draft = [] {
     config::Draft d(spec, none);
-    d.topology = two_hosts();
+    d.topology = sender::testing::two_hosts();
     config::Router r;
     r.name = "a";
     r.links = {0};
