@@ -11,7 +11,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
-from leash import leash  # noqa: E402
+from die_with_parent import die_with_parent  # noqa: E402
 from tap import Tap  # noqa: E402
 
 DEMO = ROOT / "configs" / "demo.yaml"
@@ -23,7 +23,7 @@ NO_PEER = "no link after"  # the sender's, alone, with all the memory that it wa
 def start(program, folder, most):
     """(exit code, what it said) of a start with so many bytes of address space."""
     def limit():
-        leash()
+        die_with_parent()
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     done = subprocess.run([program, DEMO, "--duration", "50ms", "--wait", "50ms", "--live", "off", "--out", folder],

@@ -12,7 +12,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
-from leash import leash  # noqa: E402
+from die_with_parent import die_with_parent  # noqa: E402
 from tap import Tap  # noqa: E402
 
 DEMO = ROOT / "configs" / "demo.yaml"
@@ -37,7 +37,7 @@ def play(turnpike, rate, folder):
     try:
         done = subprocess.run([turnpike, "demo", topology, "--out", folder / "out"], text=True,
                               timeout=100, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-                              preexec_fn=leash)
+                              preexec_fn=die_with_parent)
     except subprocess.TimeoutExpired as late:
         return "none after 100 s", (late.stdout or b"").decode(errors="replace"), None
     path = folder / "out" / "summary.json"

@@ -17,7 +17,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
-from leash import leash  # noqa: E402
+from die_with_parent import die_with_parent  # noqa: E402
 
 DEMO = (ROOT / "configs" / "demo.yaml").read_text()
 SHORTER = {"duration: 15 s": "duration: 8 s", "start: 2 s, stop: 11 s": "start: 1 s, stop: 6 s",
@@ -72,7 +72,8 @@ class Holder(threading.Thread):
 
 @contextlib.contextmanager
 def busy_loops(count):
-    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=leash) for _ in range(count)]
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=die_with_parent)
+             for _ in range(count)]
     try:
         yield
     finally:
@@ -93,7 +94,7 @@ def play(options, rate, names, hold_ms, period_ms, loops):
             start = time.monotonic()
             holder.start()
             done = subprocess.run([*become, options.turnpike, "demo", file, "--out", folder / "out", "--live", "off"],
-                                  text=True, capture_output=True, check=False, preexec_fn=leash)
+                                  text=True, capture_output=True, check=False, preexec_fn=die_with_parent)
             holder.over.set()
             holder.join()
             taken = holder.held_s / (time.monotonic() - start) if names else 0

@@ -12,7 +12,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
-from leash import leash  # noqa: E402
+from die_with_parent import die_with_parent  # noqa: E402
 from tap import Tap  # noqa: E402
 
 DEMO = ROOT / "configs" / "demo.yaml"
@@ -62,7 +62,7 @@ def kill_in(tap, turnpike, stage, programs, folder):
     file.write_text(text.replace("duration: 15 s", "duration: 900 s") if stage == "the virtual clock" else text)
     with open(folder / "log", "w") as log:
         demo = subprocess.Popen([turnpike, "demo", file, "--out", folder / "out", "--live", "off"], stdout=log,
-                                stderr=log, stdin=subprocess.DEVNULL, preexec_fn=leash)
+                                stderr=log, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
     running = until(lambda: programs <= set(children_of(demo.pid)) and children_of(demo.pid), PATIENCE_S) or {}
     demo.kill()
     demo.wait()
@@ -74,11 +74,12 @@ def kill_in(tap, turnpike, stage, programs, folder):
 
 
 def kill_script(tap):
-    """A script that starts a process on a leash and is killed."""
-    script = ("import subprocess, sys, time; sys.path.insert(0, sys.argv[1]); from leash import leash; "
-              "print(subprocess.Popen(['sleep', '60'], preexec_fn=leash).pid, flush=True); time.sleep(60)")
+    """A script whose processes are to die with it, and which is killed."""
+    script = ("import subprocess, sys, time; sys.path.insert(0, sys.argv[1]); "
+              "from die_with_parent import die_with_parent; "
+              "print(subprocess.Popen(['sleep', '60'], preexec_fn=die_with_parent).pid, flush=True); time.sleep(60)")
     with subprocess.Popen([sys.executable, "-c", script, ROOT / "tests"], stdout=subprocess.PIPE, text=True,
-                          preexec_fn=leash) as parent:
+                          preexec_fn=die_with_parent) as parent:
         child = int(parent.stdout.readline())
         parent.kill()
     tap.check("nor does a test's script", until(lambda: gone([child]), GONE_S))

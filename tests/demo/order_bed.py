@@ -14,7 +14,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from leash import leash  # noqa: E402
+from die_with_parent import die_with_parent  # noqa: E402
 
 DEMO = pathlib.Path(__file__).resolve().parents[2] / "configs" / "demo.yaml"
 SHARES = {"alice": 25, "bob": 25, "carol": 50}  # Mbit/s
@@ -50,7 +50,7 @@ class Program:
         self.name, self.started = name, time.monotonic()
         self.lines, self.samples = [], []  # what it wrote, and what of it is JSON: (when, which)
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                        stdin=subprocess.DEVNULL, text=True, preexec_fn=leash)
+                                        stdin=subprocess.DEVNULL, text=True, preexec_fn=die_with_parent)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
 

@@ -13,7 +13,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
-from leash import leash  # noqa: E402
+from die_with_parent import die_with_parent  # noqa: E402
 from tap import Tap  # noqa: E402
 
 TOPOLOGY = """
@@ -61,7 +61,7 @@ def play(turnpike, scheme, rate, folder, short):
     # Its exit code is about budgets, which not every scheme has: it is judged here.
     done = subprocess.run([turnpike, "demo", topology, "--out", folder / "out", "--live", "off"], text=True,
                           timeout=60, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-                          preexec_fn=leash)
+                          preexec_fn=die_with_parent)
     summary = folder / "out" / "summary.json"
     if not summary.exists():
         return done.stdout, {}, 0, 0

@@ -8,7 +8,7 @@ PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
 
-def leash():
+def die_with_parent():
     """For a `preexec_fn`: the kernel kills the new process when the thread that started it ends. A script that ended
     before this call has left it to another parent."""
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
