@@ -47,41 +47,41 @@ OutcomeLog::~OutcomeLog() {
 }
 
 void OutcomeLog::push_back(const FlowOutcome& outcome) {
-  if (!stays_ && recent_.size() == kInMemory && !file_away()) {
+  if (!in_memory_ && recent_.size() == kInMemory && !spill()) {
     recent_ = take();
-    stays_ = true;
+    in_memory_ = true;
   }
   recent_.push_back(outcome);
 }
 
 // A block that could be written in part only is in memory as a whole.
-bool OutcomeLog::file_away() {
+bool OutcomeLog::spill() {
   if (file_ < 0) file_ = nameless_file(folder_);
   if (file_ < 0) return false;
   const auto* from = reinterpret_cast<const uint8_t*>(recent_.data());
-  const size_t at = filed_ * sizeof(FlowOutcome);
+  const size_t at = spilled_ * sizeof(FlowOutcome);
   if (!whole(recent_.size() * sizeof(FlowOutcome), [&](size_t done, size_t left) {
         return pwrite(file_, from + done, left, static_cast<off_t>(at + done));
       }))
     return false;
-  filed_ += recent_.size();
+  spilled_ += recent_.size();
   recent_.clear();
   return true;
 }
 
 std::vector<FlowOutcome> OutcomeLog::take() {
-  if (filed_ == 0) return std::exchange(recent_, {});
-  std::vector<FlowOutcome> everything(filed_);
+  if (spilled_ == 0) return std::exchange(recent_, {});
+  std::vector<FlowOutcome> everything(spilled_);
   auto* to = reinterpret_cast<uint8_t*>(everything.data());
   errno = 0;
-  if (!whole(filed_ * sizeof(FlowOutcome), [&](size_t done, size_t left) {
+  if (!whole(spilled_ * sizeof(FlowOutcome), [&](size_t done, size_t left) {
         return pread(file_, to + done, left, static_cast<off_t>(done));
       }))
     throw std::runtime_error(folder_ +
                              ": outcomes of flows cannot be read back: " + std::strerror(errno));
   everything.insert(everything.end(), recent_.begin(), recent_.end());
   recent_.clear();
-  filed_ = 0;
+  spilled_ = 0;
   return everything;
 }
 

@@ -25,19 +25,19 @@ class OutcomeLog {
   OutcomeLog& operator=(const OutcomeLog&) = delete;
 
   void push_back(const FlowOutcome& outcome);
-  [[nodiscard]] size_t size() const { return filed_ + recent_.size(); }
+  [[nodiscard]] size_t size() const { return spilled_ + recent_.size(); }
 
   /// All of them; none are left. Throws std::runtime_error where the file cannot be read.
   std::vector<FlowOutcome> take();
 
  private:
-  bool file_away();
+  bool spill();
 
   std::string folder_;
-  std::vector<FlowOutcome> recent_;  // those after the filed ones
-  size_t filed_ = 0;
+  std::vector<FlowOutcome> recent_;  // those after the spilled ones
+  size_t spilled_ = 0;
   int file_ = -1;
-  bool stays_ = false;  // in memory
+  bool in_memory_ = false;  // no file can be used
 };
 
 }  // namespace turnpike::sender
