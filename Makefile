@@ -44,7 +44,7 @@ bench: setup benchmarks  ## run the benchmarks, write bench/results/HOST-DATE.js
 	@bench/run.py
 
 bench-beside: setup benchmarks  ## cycles per packet of router and sender beside dpdk-testpmd, over the same ports
-	@bench/beside.py
+	@bench/compare_testpmd.py
 
 bench-check: setup build  ## hold instructions per packet against the committed ones
 	@bench/instructions.py

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Prepares captures for the ports of a topology's first router, one file per link: what the node at
-// the link's far end would send through the router, for bench/beside.py to feed it and others with.
+// the link's far end would send through the router, for bench/compare_testpmd.py to feed it and
+// others with.
 #include "common/wire/capture.h"
 
 #include <cstdio>

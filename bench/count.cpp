@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Forwards under one load, or sends with so many flows. For a given number of polls it says how
 // many packets that were, for bench/instructions.py, which counts instructions from outside; or,
-// for each line of its input, how many cycles a packet took in as many seconds, for bench/turns.py.
+// for each line of its input, how many cycles a packet took in as many seconds, for bench/ab.py.
 #include <charconv>
 #include <cstdio>
 #include <functional>

@@ -104,9 +104,9 @@ class TimedSum {
 };
 
 void timed(benchmark::State& state) {
-  constexpr size_t kMost = 1 << 20;  // more than can wait: at 160 ms, a packet takes over 150 ns
+  constexpr size_t kMax = 1 << 20;  // more than can wait: at 160 ms, a packet takes over 150 ns
   constexpr uint64_t kBurst = 32;
-  TimedSum sum(kept<DpdkTimers>(kMost));
+  TimedSum sum(kept<DpdkTimers>(kMax));
   const auto step = [&] {
     for (uint64_t i = 0; i < kBurst; ++i) sum.add(kPacket);
     rte_timer_manage();

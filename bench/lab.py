@@ -17,9 +17,9 @@ PARTS = [("source: packets paced, priced and sent", "sender::Source::on_timer(",
          ("router: route", "router::route(", None),
          ("router: price", "router::price(", None),
          ("router: into the link's queue", "router::enqueue(", None),
-         ("router: out of it, at the link's rate", "router::LinkDrain::poll(", "router::PortSender::flush("),
+         ("router: out of it, at the link's rate", "router::LinkShaper::poll(", "router::PortTx::flush("),
          ("wires: put in", "lab::Line::send(", None),
-         ("wires: taken out", "lab::CableEnd::rx(", None)]
+         ("wires: taken out", "lab::SimLinkEnd::rx(", None)]
 
 
 def speed(build):

@@ -61,8 +61,8 @@ Sending::Sending(unsigned flows, double pps, Nanos rtt)
       AnswerPort::Options{
           .back = back, .rtt = rtt, .price = price, .under_way = std::bit_ceil(under_way)},
       pool_.get());
-  const sender::Plug plug{0, port_.get()};
-  auto made = sender::Sender::make(topology_, {.plugs = {&plug, 1},
+  const sender::PortBinding binding{0, port_.get()};
+  auto made = sender::Sender::make(topology_, {.bindings = {&binding, 1},
                                                .pool = pool_.get(),
                                                .zeroed = true,
                                                .outcomes = &ignore_,
@@ -94,7 +94,7 @@ Nanos Sending::warm_up() {
 bool Sending::at_their_rates() {
   const double rate = kPacket * pps_ / flows_;
   size_t off = 0;
-  sender_->lane().flows.for_each([&](const sender::Flow& f) {
+  sender_->context().flows.for_each([&](const sender::Flow& f) {
     if (std::abs(f.pacer.rate() - rate) > kSettled * rate) ++off;
   });
   // Some have only what the others, which may keep that much too much, leave of the budget.

@@ -63,12 +63,12 @@ StageBed::StageBed(unsigned links, const char* law, Packets kind)
   auto tables = router::Tables::build(topology_, 0, -1);
   if (!tables) throw std::runtime_error(tables.error());
   tables_ = std::move(*tables);
-  lane.tables = tables_.get();
-  lane.pool = pool_.get();
-  lane.counters = &counters_;
+  context.tables = tables_.get();
+  context.pool = pool_.get();
+  context.counters = &counters_;
   for (const config::Link& link : topology_.links) {
     links_.push_back(std::make_unique<router::EgressLink>(link, link.end_at("gate"), 1, 1));
-    lane.egress.push_back({.link = links_.back().get(), .shard = links_.back()->shards.data()});
+    context.egress.push_back({.link = links_.back().get(), .shard = links_.back()->shards.data()});
   }
   if (rte_pktmbuf_alloc_bulk(pool_.get(), burst.mbufs.data(), router::kBurst) != 0)
     throw std::runtime_error("no buffers");

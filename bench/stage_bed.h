@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "common/dpdk/pool.h"
-#include "router/datapath/lane.h"
+#include "router/datapath/worker_context.h"
 
 namespace turnpike::bench {
 
 /// One router between `links` hosts at 1 Tbps, drained at line rate under `law`.
 config::Topology star(unsigned links, const char* law);
 
-/// A worker's lane without ports, and a burst whose packets arrived on the first link.
+/// A worker's context without ports, and a burst whose packets arrived on the first link.
 class StageBed {
  public:
   enum class Packets : uint8_t { kIpv4, kIpv6, kFcp };
@@ -27,7 +27,7 @@ class StageBed {
   /// The burst as rx leaves it, `count` packets at `now`.
   void receive(unsigned count, Nanos now);
 
-  router::Lane lane;
+  router::WorkerContext context;
   router::Burst burst;
 
  private:

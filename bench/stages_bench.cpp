@@ -20,7 +20,7 @@ void parse(benchmark::State& state, Packets kind) {
   const auto burst = static_cast<unsigned>(state.range(0));
   measure(state, [&] {
     bed.receive(burst, 0_ns);
-    router::parse(bed.burst, bed.lane);
+    router::parse(bed.burst, bed.context);
     benchmark::DoNotOptimize(bed.burst.forward);
     return burst;
   });
@@ -39,14 +39,14 @@ void price(benchmark::State& state) {
   StageBed bed(links, "fcp", Packets::kFcp);
   Nanos now = 1_s;
   bed.receive(burst, now);
-  router::parse(bed.burst, bed.lane);
-  router::route(bed.burst, bed.lane);
+  router::parse(bed.burst, bed.context);
+  router::route(bed.burst, bed.context);
   router::LinkGroup group;
   group.members = bed.burst.forward;
   const auto step = [&] {
     bed.burst.now = now += Nanos(int64_t{100} * burst);
     group.link = group.link + 1 == links ? 0 : group.link + 1;
-    router::price(bed.burst, group, bed.lane);
+    router::price(bed.burst, group, bed.context);
     return burst;
   };
   while (now < 1_s + 100_ms) step();  // the window of every law is full

@@ -88,7 +88,7 @@ int demo(const DemoOptions& options) {
               folder.c_str());
   std::fflush(stdout);
   return play(*topology, reference_for(self, file, folder),
-              cast_for(*topology, file, router, sender, folder), folder,
+              processes_for(*topology, file, router, sender, folder), folder,
               report::live_style(options.live, stdout), stdout);
 }
 
@@ -105,19 +105,19 @@ std::string find_demo_file(const std::string& executable) {
   return first_that_exists({file, here / "../.." / file, here / "../share/turnpike" / file});
 }
 
-Cast cast_for(const config::Topology& topology, const std::string& file,
-              const std::string& router_program, const std::string& sender_program,
-              const std::string& folder) {
-  Cast cast;
+ProcessSet processes_for(const config::Topology& topology, const std::string& file,
+                         const std::string& router_program, const std::string& sender_program,
+                         const std::string& folder) {
+  ProcessSet processes;
   for (const config::Router& r : topology.routers)
-    cast.routers.push_back({.name = "turnpike-router (" + r.name + ")",
-                            .argv = {router_program, file, "--node", r.name, "--live", "json",
-                                     "--out", router_folder(topology, r, folder)},
-                            .log = folder + "/" + r.name + ".log"});
-  cast.sender = {.name = "turnpike-sender",
-                 .argv = {sender_program, file, "--live", "json", "--out", folder},
-                 .log = folder + "/sender.log"};
-  return cast;
+    processes.routers.push_back({.name = "turnpike-router (" + r.name + ")",
+                                 .argv = {router_program, file, "--node", r.name, "--live", "json",
+                                          "--out", router_folder(topology, r, folder)},
+                                 .log = folder + "/" + r.name + ".log"});
+  processes.sender = {.name = "turnpike-sender",
+                      .argv = {sender_program, file, "--live", "json", "--out", folder},
+                      .log = folder + "/sender.log"};
+  return processes;
 }
 
 Command reference_for(const std::string& turnpike, const std::string& file,
@@ -128,7 +128,8 @@ Command reference_for(const std::string& turnpike, const std::string& file,
 }
 
 int play(const config::Topology& topology, const std::optional<Command>& reference,
-         const Cast& cast, const std::string& folder, report::LiveStyle style, std::FILE* out) {
+         const ProcessSet& processes, const std::string& folder, report::LiveStyle style,
+         std::FILE* out) {
   // What an earlier run left must not pass for this one's.
   std::error_code ignored;
   for (const char* name : {"summary.json", "links.csv", "rates.csv", "flows.csv", "report.html"})
@@ -150,11 +151,11 @@ int play(const config::Topology& topology, const std::optional<Command>& referen
   const auto names = [&](const std::string& node, const std::string& link) {
     return full_link_name(topology, node, link);
   };
-  const auto ended = supervise(cast, [&](const Command& who, const std::string& line) {
-    disturbance.hear(who.name, line, who.name == cast.sender.name);
+  const auto ended = supervise(processes, [&](const Command& who, const std::string& line) {
+    disturbance.hear(who.name, line, who.name == processes.sender.name);
     if (!report::apply_live_json(line, view, names)) return;
     keep_priced(topology, view);
-    if (who.name == cast.sender.name) live.show(view);  // the sender sets the pace
+    if (who.name == processes.sender.name) live.show(view);  // the sender sets the pace
   });
   if (!ended) return fail(ended.error());
   gather_links(topology, folder);

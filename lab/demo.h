@@ -21,19 +21,20 @@ std::string find_program(const std::string& executable, const std::string& name)
 std::string find_demo_file(const std::string& executable);
 
 /// The processes that play `file`: a router program per router, one sender for all hosts.
-Cast cast_for(const config::Topology& topology, const std::string& file,
-              const std::string& router_program, const std::string& sender_program,
-              const std::string& folder);
+ProcessSet processes_for(const config::Topology& topology, const std::string& file,
+                         const std::string& router_program, const std::string& sender_program,
+                         const std::string& folder);
 
 /// The same file on the virtual clock, by the program at `turnpike`.
 Command reference_for(const std::string& turnpike, const std::string& file,
                       const std::string& folder);
 
-/// Plays the reference, where there is one, then runs the cast with a live view on `out` and
+/// Plays the reference, where there is one, then runs the processes with a live view on `out` and
 /// measures what the machine takes from it. Joins the results in `folder`, prints the verdict and
 /// says whether it is good (kExitRuntime if not): the lab decides on the code, and real time may be
 /// off by the file's tolerance and what the machine took. Children's failures come out as they are.
 int play(const config::Topology& topology, const std::optional<Command>& reference,
-         const Cast& cast, const std::string& folder, report::LiveStyle style, std::FILE* out);
+         const ProcessSet& processes, const std::string& folder, report::LiveStyle style,
+         std::FILE* out);
 
 }  // namespace turnpike::lab

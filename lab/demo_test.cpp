@@ -54,9 +54,9 @@ class Demo : public ::testing::Test {
                                 std::string(kSenderLine) + "'; echo '" + summary +
                                 "' > summary.json\n" + end);
   }
-  int run(const Cast& cast) {
+  int run(const ProcessSet& processes) {
     std::filesystem::remove(folder + "/up");
-    const int code = play(topology, reference, cast, folder, report::LiveStyle::kLines, out);
+    const int code = play(topology, reference, processes, folder, report::LiveStyle::kLines, out);
     std::fflush(out);
     return code;
   }
@@ -204,9 +204,9 @@ TEST_F(Demo, TheSenderStartsWhenRoutersAreUp) {
 }
 
 TEST_F(Demo, ARouterThatDoesNotGoIsKilled) {
-  const Cast cast{.routers = {router("true")}, .sender = sender(kGood)};
+  const ProcessSet processes{.routers = {router("true")}, .sender = sender(kGood)};
   const auto ended = supervise(
-      cast, [](const Command&, const std::string&) {}, 200);
+      processes, [](const Command&, const std::string&) {}, 200);
   ASSERT_FALSE(ended);
   EXPECT_NE(ended.error().text.find("router was ended by signal 9"), std::string::npos);
 }

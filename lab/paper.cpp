@@ -99,9 +99,9 @@ class Reproduction {
   [[nodiscard]] const std::vector<Judged>& judged() const { return judged_; }
   [[nodiscard]] size_t failed() const { return failed_; }
   [[nodiscard]] size_t runs() const { return commands_.size(); }
-  [[nodiscard]] std::vector<Verdict> verdicts() const {
-    std::vector<Verdict> all;
-    for (const Judged& j : judged_) all.insert(all.end(), j.verdicts.begin(), j.verdicts.end());
+  [[nodiscard]] std::vector<ClaimResult> results() const {
+    std::vector<ClaimResult> all;
+    for (const Judged& j : judged_) all.insert(all.end(), j.results.begin(), j.results.end());
     return all;
   }
 
@@ -117,8 +117,8 @@ class Reproduction {
     for (; told_ < judged_.size() && left_[told_] == 0; ++told_) {
       Judged& j = judged_[told_];
       j.metrics = metrics_of(*j.experiment, o_.folder);
-      j.verdicts = judge(*j.experiment, j.metrics);
-      baseline_.compare(j.verdicts);
+      j.results = evaluate(*j.experiment, j.metrics);
+      baseline_.compare(j.results);
       std::printf("%s: %s (%s s)\n%s\n", j.experiment->id.c_str(), j.experiment->title.c_str(),
                   report::fixed(j.wall_s, 1).c_str(), verdict_lines(j).c_str());
       std::fflush(stdout);
@@ -182,8 +182,8 @@ int paper(PaperOptions o) {
     if (!reproduction.add(*e)) return kExitRuntime;
   if (!reproduction.play()) return complain("interrupted");
 
-  const auto verdicts = reproduction.verdicts();
-  const bool lost = std::ranges::any_of(verdicts, &Verdict::lost);
+  const auto results = reproduction.results();
+  const bool lost = std::ranges::any_of(results, &ClaimResult::lost);
   std::printf("%s; %zu run%s, %zu failed, %s s. Page: %s\n",
               count_text(reproduction.judged()).c_str(), reproduction.runs(),
               reproduction.runs() == 1 ? "" : "s", reproduction.failed(),
@@ -191,7 +191,7 @@ int paper(PaperOptions o) {
   if (auto done = report::write_text(o.page, paper_page(reproduction.judged(), o.folder)); !done)
     return complain(done.error());
   if (o.update && reproduction.failed() == 0) {
-    baseline->update(verdicts);
+    baseline->update(results);
     if (auto done = report::write_text(o.baseline, baseline->text()); !done)
       return complain(done.error());
     return kExitOk;

@@ -36,7 +36,7 @@ constexpr std::array kRates{"20 Mbps"};
 constexpr std::array kRates{"100 Mbps", "1 Gbps"};
 #endif
 constexpr size_t kBottleneck = 3;
-constexpr Nanos kPoll = 20_us;         // as often as a program that naps polls
+constexpr Nanos kPoll = 20_us;         // as often as a program that limits polls
 constexpr uint32_t kPortSlots = 2047;  // packets: of memif's rings
 
 std::string demo(const std::string& rate) {
@@ -110,7 +110,7 @@ class StallsTest : public ::testing::TestWithParam<std::tuple<const char*, Hold>
     pool = std::make_unique<Pool>(std::move(*made));
 
     std::vector<std::vector<QueuePair*>> ports;
-    std::vector<sender::Plug> plugs(hosts.size());
+    std::vector<sender::PortBinding> bindings(hosts.size());
     for (const size_t l : topology.routers[0].links) {
       const config::Link& link = topology.links[l];
       auto cable = RingCable::create("stalls", kPortSlots);
@@ -118,22 +118,25 @@ class StallsTest : public ::testing::TestWithParam<std::tuple<const char*, Hold>
       cables.push_back(std::make_unique<RingCable>(std::move(*cable)));
       ports.push_back({&cables.back()->end(0)});
       const size_t end = 1 - link.end_at(topology.routers[0].name);
-      wires.push_back(wire_at(cables.back()->end(1), link, end, true, buffers));
+      delay_lines.push_back(delay_line_at(cables.back()->end(1), link, end, true, buffers));
       for (uint32_t h = 0; h < hosts.size(); ++h)
-        if (topology.hosts[h].name == link.ends[end].node) plugs[h] = {h, wires.back().get()};
+        if (topology.hosts[h].name == link.ends[end].node)
+          bindings[h] = {h, delay_lines.back().get()};
     }
     auto gate_made = router::Router::make(topology, 0, ports, {{pool->get()}},
                                           {.slack = router::kRealTimeSlack});
     ASSERT_TRUE(gate_made) << gate_made.error();
     gate = std::move(*gate_made);
-    auto player_made = sender::Sender::make(
-        topology,
-        {.plugs = plugs, .pool = pool->get(), .outcomes = &ignore, .seed = 1, .tick_shift = 8});
-    ASSERT_TRUE(player_made) << player_made.error();
-    player = std::move(*player_made);
+    auto runner_made = sender::Sender::make(topology, {.bindings = bindings,
+                                                       .pool = pool->get(),
+                                                       .outcomes = &ignore,
+                                                       .seed = 1,
+                                                       .tick_shift = 8});
+    ASSERT_TRUE(runner_made) << runner_made.error();
+    runner = std::move(*runner_made);
   }
   void TearDown() override {
-    if (player) player->abandon(now);
+    if (runner) runner->abandon(now);
     if (gate) gate->worker(0).discard();
   }
 
@@ -149,14 +152,14 @@ class StallsTest : public ::testing::TestWithParam<std::tuple<const char*, Hold>
         worker.poll(now);
       }
       if (!sender_held) {
-        if (player_stalls.missed(now) > 0_ns) player->stalled(now);
-        player->poll(now);
+        if (player_stalls.missed(now) > 0_ns) runner->stalled(now);
+        runner->poll(now);
       }
     }
   }
   std::map<std::string, double> acknowledged() {
     std::map<std::string, double> bytes;
-    for (const auto& host : player->hosts())
+    for (const auto& host : runner->hosts())
       bytes[topology.hosts[host->index()].name] =
           static_cast<double>(host->totals().acked_bytes.read());
     return bytes;
@@ -191,9 +194,9 @@ class StallsTest : public ::testing::TestWithParam<std::tuple<const char*, Hold>
   config::Topology topology;
   std::unique_ptr<Pool> pool;
   std::vector<std::unique_ptr<RingCable>> cables;
-  std::vector<std::unique_ptr<Wire>> wires;
+  std::vector<std::unique_ptr<DelayLine>> delay_lines;
   std::unique_ptr<turnpike::router::Router> gate;
-  std::unique_ptr<turnpike::sender::Sender> player;
+  std::unique_ptr<turnpike::sender::Sender> runner;
   Stalls gate_stalls, player_stalls;
   Nanos now{0}, held{0};
 };

@@ -15,14 +15,15 @@ namespace {
 
 class Supervision {
  public:
-  Supervision(const Cast& cast, const OnLine& on_line) : cast_(cast), on_line_(on_line) {}
+  Supervision(const ProcessSet& processes, const OnLine& on_line)
+      : processes_(processes), on_line_(on_line) {}
 
   void run(int grace_ms) {
-    for (const Command& router : cast_.routers) start(router);
+    for (const Command& router : processes_.routers) start(router);
     while (!failure_ && !sender_started_ && interruptions_ == 0 && !routers_ready()) turn(-1);
     if (!failure_ && interruptions_ == 0) {
       sender_started_ = true;
-      start(cast_.sender);
+      start(processes_.sender);
     }
     if (failure_ || !sender_started_) stop();
     while (
@@ -101,7 +102,7 @@ class Supervision {
     if (!failure_) failure_ = std::move(failure);
   }
 
-  const Cast& cast_;
+  const ProcessSet& processes_;
   const OnLine& on_line_;
   Interrupts interrupts_;
   std::vector<Child> children_;       // the sender is the last
@@ -114,8 +115,9 @@ class Supervision {
 
 }  // namespace
 
-tl::expected<void, Failure> supervise(const Cast& cast, const OnLine& on_line, int grace_ms) {
-  Supervision supervision(cast, on_line);
+tl::expected<void, Failure> supervise(const ProcessSet& processes, const OnLine& on_line,
+                                      int grace_ms) {
+  Supervision supervision(processes, on_line);
   supervision.run(grace_ms);
   if (supervision.failure()) return tl::unexpected(*supervision.failure());
   return {};

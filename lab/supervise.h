@@ -10,7 +10,7 @@
 
 namespace turnpike::lab {
 
-struct Cast {
+struct ProcessSet {
   std::vector<Command> routers;
   Command sender;
 };
@@ -27,7 +27,7 @@ using OnLine = std::function<void(const Command& who, const std::string& line)>;
 /// asked to (TERM) and have `grace_ms` to do it. INT, TERM and HUP to this process go to the
 /// sender, which then ends its run early; a second one goes to all. Nothing if everybody ended
 /// well; otherwise who failed first, with the end of its log.
-tl::expected<void, Failure> supervise(const Cast& cast, const OnLine& on_line,
+tl::expected<void, Failure> supervise(const ProcessSet& processes, const OnLine& on_line,
                                       int grace_ms = 15000);
 
 }  // namespace turnpike::lab

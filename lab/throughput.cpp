@@ -78,25 +78,25 @@ int bench(ThroughputOptions o) {
   if (const auto prepared = report::prepare_folder(folder); !prepared)
     return fail(prepared.error(), kExitHostNotReady);
   std::optional<Eal> eal;
-  std::unique_ptr<Theatre> theatre;
+  std::unique_ptr<TrialRunner> runner;
   std::optional<SocketFolder> sockets;
   if (o.lab) {
     auto up = Eal::start(
         {.program = "turnpike bench", .memory_mb = World::memory_mb(t, sender::Traces(t))});
     if (!up) return fail(up.error(), kExitHostNotReady);
     eal.emplace(std::move(*up));
-    theatre = on_a_virtual_clock(folder);
+    runner = on_a_virtual_clock(folder);
   } else {
     auto made = on_real_ports(own_executable(), folder);
     if (!made) return fail(made.error());
-    theatre = std::move(*made);
+    runner = std::move(*made);
     sockets.emplace();
     if (sockets->path().empty()) return fail("no folder for sockets can be made");
     o.measure.sockets = sockets->path();
   }
   // On a virtual clock a generator is never late.
   o.measure.calibrate = !o.lab && !o.no_calibration;
-  const auto m = measure(t, o.measure, *theatre, show);
+  const auto m = measure(t, o.measure, *runner, show);
   if (!m) return fail(m.error());
   const std::string path = folder + "/throughput.json";
   if (auto done = report::write_text(path, measurement_json(*m).dump(2) + "\n"); !done)

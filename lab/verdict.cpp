@@ -79,7 +79,7 @@ std::string verdict_text(const json& summary) {
     for (const auto& [name, link] : i["links"].items())
       if (link["bottleneck"] == true)
         links.push_back({span, name, percent(number_at(link, {"utilization"}), 2),
-                         percent(sender::kLeastUtilization - taken, 1),
+                         percent(sender::kMinUtilization - taken, 1),
                          percent_if_known(number_at(link, {"lab"}), 2)});
   }
   if (rows.size() == 1) return "There was no steady interval to judge.\n";

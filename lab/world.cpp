@@ -55,7 +55,7 @@ bool is_router(const config::Topology& t, const std::string& node) {
 }
 
 /// Shaped routers pace by themselves; hosts and line-rate routers rely on their port.
-WireOptions wire_of(const config::Topology& t, size_t link, size_t direction, uint64_t seed) {
+SimLinkOptions options_of(const config::Topology& t, size_t link, size_t direction, uint64_t seed) {
   const config::Direction& d = t.links[link].directions[direction];
   const bool shaped =
       d.drain == config::Drain::kShaped && is_router(t, t.links[link].ends[direction].node);
@@ -81,10 +81,10 @@ World::Buffers World::buffers(const config::Topology& t, const sender::Traces& t
 unsigned World::memory_mb(const config::Topology& t, const sender::Traces& traces) {
   constexpr size_t kBase = 128, kPerRouter = 96;  // EAL; two FIBs and their tables
   // Queues double as they fill, each with the old one beside it meanwhile.
-  size_t rings = 4 * buffers_of(t, size_of_all(t, traces)) * sizeof(router::Queued);
+  size_t rings = 4 * buffers_of(t, size_of_all(t, traces)) * sizeof(router::QueuedPacket);
   for (const config::Router& r : t.routers)
     rings += r.links.size() * r.lcores.size() * kMaxClasses *
-             router::HandOff::memory(router::HandOff::kFirstSlots);
+             router::LinkRing::memory(router::LinkRing::kFirstSlots);
   return static_cast<unsigned>(kBase + kPerRouter * t.routers.size() + (rings >> 20));
 }
 
@@ -129,7 +129,7 @@ void World::number_nodes() {
 
 void World::lay_cables(const Options& options) {
   const config::Topology& t = topology_;
-  cables_.reserve(t.links.size());
+  links_.reserve(t.links.size());
   for (size_t l = 0; l < t.links.size(); ++l) {
     std::array<std::vector<uint32_t>, 2> polled_by;
     for (size_t end = 0; end < 2; ++end) {
@@ -139,8 +139,9 @@ void World::lay_cables(const Options& options) {
       for (size_t h = 0; h < t.hosts.size(); ++h)
         if (t.hosts[h].name == name && host_nodes_[h] != kNobody) polled_by[end] = {host_nodes_[h]};
     }
-    cables_.emplace_back(std::array{wire_of(t, l, 0, options.seed), wire_of(t, l, 1, options.seed)},
-                         schedule_, polled_by);
+    links_.emplace_back(
+        std::array{options_of(t, l, 0, options.seed), options_of(t, l, 1, options.seed)}, schedule_,
+        polled_by);
   }
 }
 
@@ -151,7 +152,7 @@ tl::expected<void, std::string> World::add_router(size_t r, const Options& optio
     const size_t end = topology_.links[l].end_at(self.name);
     ports.emplace_back();
     for (size_t w = 0; w < worker_nodes_[r].size(); ++w)
-      ports.back().push_back(cables_[l].end(end, w));
+      ports.back().push_back(links_[l].end(end, w));
   }
   const std::vector<rte_mempool*> pools(worker_nodes_[r].size(), router_pool_.get());
   router::RouterOptions o;
@@ -175,9 +176,9 @@ tl::expected<void, std::string> World::add_host(uint32_t h, const sender::Traces
                                                 sender::OutcomeSink& outcomes,
                                                 const Options& options) {
   const config::Host& self = topology_.hosts[h];
-  QueuePair* const port = cables_[self.link].end(self.end, 0);
-  const sender::Plug plug{h, port};
-  auto made = sender::Sender::make(topology_, {.plugs = {&plug, 1},
+  QueuePair* const port = links_[self.link].end(self.end, 0);
+  const sender::PortBinding binding{h, port};
+  auto made = sender::Sender::make(topology_, {.bindings = {&binding, 1},
                                                .pool = source_pool_.get(),
                                                .zeroed = true,
                                                .outcomes = &outcomes,

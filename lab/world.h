@@ -11,8 +11,8 @@
 
 #include "common/config/topology.h"
 #include "common/dpdk/pool.h"
-#include "lab/cable.h"
 #include "lab/schedule.h"
+#include "lab/sim_link.h"
 #include "router/router.h"
 #include "sender/sender.h"
 
@@ -58,7 +58,7 @@ class World {
   [[nodiscard]] std::span<sender::Sender* const> senders() const { return senders_; }
   /// Packets that wires have lost by chance, by link and direction.
   [[nodiscard]] uint64_t lost(size_t link, size_t direction) const {
-    return cables_[link].line(direction).lost();
+    return links_[link].line(direction).lost();
   }
 
  private:
@@ -88,7 +88,7 @@ class World {
   Pool source_pool_, router_pool_;  // apart: what routers make themselves may be of any shape
   sender::RecordPool records_;      // of all hosts' packets in flight
   Schedule schedule_;
-  std::vector<Cable> cables_;                        // by link
+  std::vector<SimLink> links_;                       // by link
   std::vector<std::vector<uint32_t>> worker_nodes_;  // by router
   std::vector<uint32_t> host_nodes_;                 // by host
   std::vector<std::unique_ptr<router::Router>> routers_;

@@ -129,9 +129,9 @@ int run(int argc, char** argv) {
                          .extra = options->eal});
   if (!eal) return fail(kExitHostNotReady, eal.error());
   if (end_requests() != 0) return kExitOk;
-  const Naps naps = sleeps(*options, !pci.empty()) ? naps_for(t) : Naps();
-  auto engine =
-      Engine::make(t, *node, *devices, {.workers = workers, .slack = options->slack, .naps = naps});
+  const SleepLimits limits = sleeps(*options, !pci.empty()) ? sleep_limits_for(t) : SleepLimits();
+  auto engine = Engine::make(t, *node, *devices,
+                             {.workers = workers, .slack = options->slack, .limits = limits});
   if (!engine) return fail(kExitHostNotReady, engine.error());
 
   const TscClock clock(rte_get_tsc_hz(), TscClock::ticks());
@@ -148,7 +148,7 @@ int run(int argc, char** argv) {
   if (!record) return fail(kExitRuntime, record.error());
   (*engine)->launch(clock);
   spdlog::info("{} forwards on {} worker{}, {} when idle", name, workers, workers == 1 ? "" : "s",
-               naps ? "sleeping" : "polling");
+               limits ? "sleeping" : "polling");
   std::cerr << (*engine)->remote_text();
   const auto watched = watch(**engine, clock, t.run, *options, name, *record);
   (*engine)->stop([deadline = clock.now() + kDrainPatience, &clock] {

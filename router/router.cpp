@@ -7,11 +7,11 @@ namespace turnpike::router {
 
 namespace {
 
-constexpr int64_t kLeastDatagram = 20;  // B: no smaller packet can wait in a buffer
+constexpr int64_t kMinDatagram = 20;  // B: no smaller packet can wait in a buffer
 
 /// Slots that a link's buffer can fill, as far as there are packets to fill them with.
 uint32_t slots_for(const EgressLink& link, uint32_t pool) {
-  const int64_t by_bytes = link.buffer / (kLeastDatagram + link.overhead) + 1;
+  const int64_t by_bytes = link.buffer / (kMinDatagram + link.overhead) + 1;
   return static_cast<uint32_t>(std::clamp<int64_t>(by_bytes, kBurst, pool));
 }
 
@@ -94,10 +94,10 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     e->owner = static_cast<unsigned>(first - ports[l].begin());
     for (unsigned w = 0; w < options.workers; ++w) {
       if (e->drain == config::Drain::kLineRate && ports[l][w] != nullptr) continue;
-      e->hand_off[w] =
-          HandOff::make(slots_for(*e, options.most_held != 0 ? options.most_held : pools[w]->size),
-                        options.socket, e->classes, options.growing);
-      if (!e->hand_off[w]) return tl::unexpected("no memory for the queue of link " + link.name);
+      e->ring[w] =
+          LinkRing::make(slots_for(*e, options.most_held != 0 ? options.most_held : pools[w]->size),
+                         options.socket, e->classes, options.growing);
+      if (!e->ring[w]) return tl::unexpected("no memory for the queue of link " + link.name);
     }
     r->links_.push_back(std::move(e));
   }

@@ -25,7 +25,7 @@ bool answers(Kind answer, Kind packet) {
   }
 }
 
-uint32_t find_own(const Flow& flow, RecordPool& pool, const Answer& answer) {
+uint32_t find_own(const Flow& flow, RecordPool& pool, const AckInfo& answer) {
   for (uint32_t i = flow.in_flight.head(); i != kNoRecord; i = pool[i].next) {
     const SentPacket& r = pool[i];
     const uint32_t sent = wire::to_ticks(r.sent);
@@ -62,8 +62,8 @@ void consume(Flow& flow, RecordPool& pool, uint32_t i, Acknowledged& done) {
 
 }  // namespace
 
-Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, FlowState& state,
-                         Nanos awake) {
+Acknowledged acknowledge(Flow& flow, RecordPool& pool, const AckInfo& answer, FlowState& state,
+                         Nanos last_stall_end) {
   const Nanos now = state.now;
   Acknowledged done;
   const uint32_t own = find_own(flow, pool, answer);
@@ -79,14 +79,14 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, Flo
 
   // The send time is known exactly, so this sample has the clock's resolution, not the wire's.
   const Nanos sample = std::max(now - packet.sent, 1_ns);
-  done.measured = packet.sent >= awake || flow.rtt.smoothed() == Nanos(0);
+  done.measured = packet.sent >= last_stall_end || flow.rtt.smoothed() == Nanos(0);
   if (done.measured) flow.rtt.sample(sample, now);
   if (std::tie(packet.sent, packet.sequence) >= std::tie(flow.newest_sent, flow.newest_sequence)) {
     flow.newest_rtt = sample;
     flow.newest_sent = packet.sent;
     flow.newest_sequence = packet.sequence;
   }
-  flow.patience_from = now;
+  flow.rto_base = now;
   flow.backoff = 0;
 
   // A receiver cannot expect more than was sent.

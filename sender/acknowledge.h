@@ -11,7 +11,7 @@ namespace turnpike::sender {
 
 /// An ACK, SYN-ACK, FIN-ACK or RESET as it came in, ranges decoded; `congestion` is as long as the
 /// flow's protocol says.
-struct Answer {
+struct AckInfo {
   wire::Kind kind = wire::Kind::kAck;
   uint32_t sequence = 0, acknowledgement = 0, echo = 0, token = 0;
   std::span<const wire::SeqRange> ranges;
@@ -31,10 +31,10 @@ struct Acknowledged {
 
 /// Applies an answer to the flow and its law. It counts only if it names a packet in flight by
 /// sequence and by send time: a replayed, late or forged one has no match and changes nothing.
-/// A RESET is matched and consumes its packet, no more. A packet sent before `awake`, the end of
-/// the host's last stall, gives no sample of the round trip: it was the host that kept it waiting.
-/// `state` is the flow's of now; its round trip is brought up to date.
-Acknowledged acknowledge(Flow& flow, RecordPool& pool, const Answer& answer, FlowState& state,
-                         Nanos awake);
+/// A RESET is matched and consumes its packet, no more. A packet sent before `last_stall_end`, the
+/// end of the host's last stall, gives no sample of the round trip: it was the host that kept it
+/// waiting. `state` is the flow's of now; its round trip is brought up to date.
+Acknowledged acknowledge(Flow& flow, RecordPool& pool, const AckInfo& answer, FlowState& state,
+                         Nanos last_stall_end);
 
 }  // namespace turnpike::sender

@@ -12,7 +12,7 @@ struct Priced {
     world.after_poll = [this] {
       const Ledger& ledger = world.source().ledger();
       double sum = 0, scale = ledger.budget();
-      world.sender(0).lane().flows.for_each([&](Flow& f) {
+      world.sender(0).lcore().flows.for_each([&](Flow& f) {
         sum += f.law().committed();
         scale = std::max(scale, std::abs(f.law().committed()));
       });
@@ -92,7 +92,7 @@ TEST(Budget, IsSharedByWeight) {
   Priced p(t, [](Nanos) { return kFair; });
   p.world.run(4_s);
   std::vector<double> committed;
-  p.world.sender(0).lane().flows.for_each(
+  p.world.sender(0).lcore().flows.for_each(
       [&](Flow& f) { committed.push_back(f.law().committed()); });
   ASSERT_EQ(committed.size(), 2U);
   EXPECT_NEAR(committed[0], 0.5, 0.01);

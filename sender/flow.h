@@ -14,7 +14,7 @@
 #include "common/protocols/registry.h"
 #include "common/time/timer_wheel.h"
 #include "common/units/units.h"
-#include "sender/outstanding.h"
+#include "sender/in_flight.h"
 #include "sender/pacer.h"
 #include "sender/round_trip.h"
 #include "sender/strategy/member.h"
@@ -85,7 +85,7 @@ struct alignas(64) Flow {
   Nanos newest_sent{0};          // send time and sequence of the youngest packet known delivered
   uint64_t newest_sequence = 0;  // (RFC 8985 section 6.2 step 2)
   Nanos newest_rtt{0};           // and how long it took
-  Nanos patience_from{0};        // the retransmission time-out counts from here
+  Nanos rto_base{0};             // the retransmission time-out counts from here
   uint64_t delivered = 0;        // B of payload
 
   alignas(kLine) std::byte law_storage[FlowLaw::kMaxBytes];

@@ -36,34 +36,35 @@ uint64_t port_seed(const config::Topology& topology, uint32_t index) {
 
 tl::expected<std::unique_ptr<Host>, std::string> Host::make(const config::Topology& topology,
                                                             uint32_t index, QueuePair& queue,
-                                                            Lane& lane, const SinkParts& sink) {
+                                                            LcoreState& lcore,
+                                                            const SinkParts& sink) {
   const config::Host& h = topology.hosts[index];
   auto strategy = make_strategy(h.strategy, h.budget);
   if (!strategy) return tl::unexpected("host " + h.name + ": no strategy \"" + h.strategy + "\"");
-  std::unique_ptr<Host> host(new Host(topology, index, queue, lane, std::move(strategy)));
+  std::unique_ptr<Host> host(new Host(topology, index, queue, lcore, std::move(strategy)));
   auto receiver = Receiver::make(sink.flows, sink.runs, host->totals_, sink.populated, sink.secret);
   if (!receiver) return tl::unexpected("host " + h.name + ": " + receiver.error());
   host->receiver_ = std::move(*receiver);
   return host;
 }
 
-Host::Host(const config::Topology& topology, uint32_t index, QueuePair& queue, Lane& lane,
+Host::Host(const config::Topology& topology, uint32_t index, QueuePair& queue, LcoreState& lcore,
            std::unique_ptr<Strategy> strategy)
     : own_(topology.interface_of(topology.hosts[index])),
       queue_(queue),
       index_(index),
       udp_port_(topology.run.udp_port),
-      outbox_(queue),
-      source_({.lane = lane,
+      tx_(queue),
+      source_({.lcore = lcore,
                .totals = totals_,
-               .outbox = outbox_,
+               .tx = tx_,
                .host = index,
                .paths = Paths(topology, index),
                .budget = topology.hosts[index].budget,
                .strategy = std::move(strategy),
                .line_rate = bytes_per_second(port_of(topology, index).rate),
                .nic = Nic(port_of(topology, index), port_seed(topology, index))}),
-      open_loop_(topology, index, lane) {}
+      open_loop_(topology, index, lcore) {}
 
 // A pipeline of packets `apart` from one another, each of whose stages needs what the one before
 // has asked the memory for: what that takes passes while other packets are handled. All of a
@@ -73,7 +74,7 @@ uint16_t Host::receive(Nanos now) {
   std::array<Kind, kBurst> kinds;
   std::array<const Flow*, kBurst> flows;  // of answers; null: of nothing that will be needed
   const uint16_t n = queue_.rx(now, burst);
-  const unsigned apart = std::min<unsigned>(n, kApart);
+  const unsigned apart = std::min<unsigned>(n, kPrefetchDistance);
   const auto answered = [&](unsigned i) { return i < n ? flows[i] : nullptr; };
   for (unsigned i = 0; i < n + 4 * apart; ++i) {
     if (i + 1 < n) rte_prefetch0(rte_pktmbuf_mtod(burst[i + 1], void*));
@@ -91,8 +92,8 @@ uint16_t Host::receive(Nanos now) {
     if (at >= n) continue;
     rte_mbuf* m = burst[at];
     if (handle(kinds[at], *m, arrivals_[at], now)) {
-      if (!outbox_.full()) {
-        outbox_.put(m);
+      if (!tx_.full()) {
+        tx_.put(m);
         continue;
       }
       totals_.queue_full.add();

@@ -28,19 +28,21 @@ struct SinkParts {
 class Host {
  public:
   static constexpr uint16_t kBurst = 64;
-  static constexpr unsigned kApart = 4;  // packets, from one stage of receive() to the next
+  static constexpr unsigned kPrefetchDistance =
+      4;  // packets, from one stage of receive() to the next
 
-  /// `index` into Topology::hosts. The topology, queue and lane outlive the host.
+  /// `index` into Topology::hosts. The topology, queue and lcore outlive the host.
   static tl::expected<std::unique_ptr<Host>, std::string> make(const config::Topology& topology,
                                                                uint32_t index, QueuePair& queue,
-                                                               Lane& lane, const SinkParts& sink);
+                                                               LcoreState& lcore,
+                                                               const SinkParts& sink);
 
   /// Takes what has arrived, at most kBurst frames; returns how many there were.
   uint16_t receive(Nanos now);
   /// Gathers what its open-loop streams have due; returns how many packets that are.
-  unsigned emit(Nanos now) { return open_loop_.emit(outbox_, now); }
+  unsigned emit(Nanos now) { return open_loop_.emit(tx_, now); }
   /// Sends what has been gathered.
-  void flush(Nanos now) { outbox_.flush(now); }
+  void flush(Nanos now) { tx_.flush(now); }
 
   [[nodiscard]] Source& source() { return source_; }
   [[nodiscard]] OpenLoop& open_loop() { return open_loop_; }
@@ -48,7 +50,7 @@ class Host {
   [[nodiscard]] const HostTotals& totals() const { return totals_; }
   [[nodiscard]] const QueuePair& queue() const { return queue_; }
   /// Frames that wait for the queue to take them.
-  [[nodiscard]] uint16_t waiting() const { return outbox_.waiting(); }
+  [[nodiscard]] uint16_t waiting() const { return tx_.waiting(); }
   [[nodiscard]] uint32_t index() const { return index_; }
   [[nodiscard]] const Receiver& receiver() const { return *receiver_; }
 
@@ -60,7 +62,7 @@ class Host {
   void publish();
 
  private:
-  Host(const config::Topology& topology, uint32_t index, QueuePair& queue, Lane& lane,
+  Host(const config::Topology& topology, uint32_t index, QueuePair& queue, LcoreState& lcore,
        std::unique_ptr<Strategy> strategy);
 
   /// What a frame is, by its headers.
@@ -84,7 +86,7 @@ class Host {
   uint32_t index_;
   uint16_t udp_port_;
   HostTotals totals_;
-  Outbox outbox_;
+  TxBuffer tx_;
   Source source_;
   std::unique_ptr<Receiver> receiver_;
   OpenLoop open_loop_;

@@ -46,7 +46,7 @@ uint32_t time_out(Flow& flow, RecordPool& pool, double headroom, Nanos now) {
     ++count;
   }
   flow.backoff = static_cast<uint8_t>(std::min(flow.backoff + 1, 255));
-  flow.patience_from = now;
+  flow.rto_base = now;
   return count;
 }
 

@@ -34,7 +34,7 @@ uint32_t time_out(Flow& flow, RecordPool& pool, double headroom, Nanos now);
 /// When that time-out comes; kNever with nothing in flight.
 inline Nanos timeout_at(const Flow& flow) {
   if (flow.in_flight.empty()) return kNever;
-  return flow.patience_from + flow.rtt.timeout(flow.backoff);
+  return flow.rto_base + flow.rtt.timeout(flow.backoff);
 }
 
 }  // namespace turnpike::sender

@@ -22,9 +22,9 @@
 #include "common/report/whole_file.h"
 #include "common/units/text.h"
 #include "sender/program/control.h"
+#include "sender/program/lcore_runner.h"
 #include "sender/program/links.h"
 #include "sender/program/options.h"
-#include "sender/program/player.h"
 #include "sender/results/shortfall.h"
 
 namespace turnpike::sender {
@@ -65,14 +65,14 @@ std::vector<unsigned> choose_lcores(const config::Topology& t, const Options& o)
 }
 
 struct Job {
-  Player* player;
+  LcoreRunner* runner;
   const TscClock* clock;
   const Command* command;
-  Naps naps;
+  SleepLimits limits;
 };
 int play(void* argument) {
   const Job& job = *static_cast<Job*>(argument);
-  job.player->play(*job.clock, *job.command, job.naps);
+  job.runner->play(*job.clock, *job.command, job.limits);
   return 0;
 }
 
@@ -85,13 +85,14 @@ struct Ending {
 
 /// The run itself: lcores play, this thread samples and looks after the links. Returns when it
 /// ended.
-Ending conduct(const config::Topology& t, std::span<const std::unique_ptr<Player>> players,
-               Naps naps, Control& control) {
-  Links links(t, players);
+Ending run_control_loop(const config::Topology& t,
+                        std::span<const std::unique_ptr<LcoreRunner>> runners, SleepLimits limits,
+                        Control& control) {
+  Links links(t, runners);
   const TscClock clock(rte_get_tsc_hz(), TscClock::ticks());
   Command command;
   std::vector<Job> jobs;
-  for (const auto& player : players) jobs.push_back({player.get(), &clock, &command, naps});
+  for (const auto& runner : runners) jobs.push_back({runner.get(), &clock, &command, limits});
   for (unsigned i = 0; i < jobs.size(); ++i) {
     rte_eal_remote_launch(play, &jobs[i], Eal::worker_lcore(i));
   }
@@ -166,7 +167,7 @@ int run(int argc, char** argv) {
   for (size_t i = 0; i < hosts->size(); ++i) shares[i % shares.size()].push_back((*hosts)[i]);
 
   const std::vector<std::string> pci = pci_addresses(t, *hosts);
-  const Naps naps = sleeps(*options, !pci.empty()) ? naps_for(t) : Naps();
+  const SleepLimits limits = sleeps(*options, !pci.empty()) ? sleep_limits_for(t) : SleepLimits();
   const bool hugepages = options->hugepages || !pci.empty();
   const unsigned needed_mb = memory_mb(t, shares);
   if (const std::string why = hugepages ? "" : memory_obstacle(needed_mb, available_memory());
@@ -187,23 +188,23 @@ int run(int argc, char** argv) {
   SecretKey secret;
   if (getrandom(&secret, sizeof secret, 0) != sizeof secret)
     return fail(kExitHostNotReady, "the kernel gives no random numbers");
-  std::vector<std::unique_ptr<Player>> players;
+  std::vector<std::unique_ptr<LcoreRunner>> runners;
   for (auto& share : shares) {
-    const auto worker = static_cast<unsigned>(players.size());
-    auto player = Player::make(t, share, worker, t.run.seed, secret);
-    if (!player) return fail(kExitHostNotReady, player.error());
-    std::cerr << (*player)->remote_text();
-    players.push_back(std::move(*player));
+    const auto worker = static_cast<unsigned>(runners.size());
+    auto runner = LcoreRunner::make(t, share, worker, t.run.seed, secret);
+    if (!runner) return fail(kExitHostNotReady, runner.error());
+    std::cerr << (*runner)->remote_text();
+    runners.push_back(std::move(*runner));
   }
-  const auto linked = wait_for_peers(t, players, options->wait);
+  const auto linked = wait_for_peers(t, runners, options->wait);
   if (end_requests() != 0) return ended_early();
   if (!linked) return fail(kExitHostNotReady, linked.error());
 
   report::remove_results(t.run.output, {"summary.json", "rates.csv", "flows.csv", "report.html"});
-  Control control(t, players, report::live_style(options->live, stdout));
+  Control control(t, runners, report::live_style(options->live, stdout));
   const std::chrono::duration<double> unix_time =
       std::chrono::system_clock::now().time_since_epoch();
-  const Ending end = conduct(t, players, naps, control);
+  const Ending end = run_control_loop(t, runners, limits, control);
   control.conclude(end.at);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
   const RunEnd run_end{.now = end.at,
@@ -212,7 +213,7 @@ int run(int argc, char** argv) {
                        .unix_s = unix_time.count(),
                        .facts = {{"DPDK", rte_version()}}};
   const auto written = control.write(t.run.output, run_end);
-  std::cerr << counters_text(t, players) << control.verdict_text(run_end) << "\nResults in "
+  std::cerr << counters_text(t, runners) << control.verdict_text(run_end) << "\nResults in "
             << t.run.output << '\n';
 
   ExitCode code = kExitOk;
@@ -224,8 +225,8 @@ int run(int argc, char** argv) {
   if (const std::string text = shortfall_text(t, control.recorder().record()); !text.empty())
     complain("not delivered: " + text);
   if (!written) complain(written.error());
-  for (const auto& player : players)
-    if (auto closed = player->close(); !closed) complain(closed.error());
+  for (const auto& runner : runners)
+    if (auto closed = runner->close(); !closed) complain(closed.error());
   return code;
 }
 

@@ -35,10 +35,10 @@ class Nic {
     last_ = now;
     const LinkState state{capacity_, queue_, buffer_};
     if (now >= next_update_) next_update_ = law_->update(state, now);
-    PricedPacket packet{.size = datagram + overhead_, .opens = opens};
+    LinkPacket packet{.size = datagram + overhead_, .opens = opens};
     if (protocol == protocol_) packet.header = header;
     law_->arrive(0, {&packet, 1}, state, now);
-    if (law_->departs()) law_->depart(0, {&packet, 1}, state, now);
+    if (law_->wants_dequeue()) law_->depart(0, {&packet, 1}, state, now);
     queue_ += packet.size;
   }
 

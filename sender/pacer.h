@@ -16,7 +16,7 @@ class Pacer {
  public:
   /// Catching up after a late poll goes back no further than this share of a round trip.
   static constexpr int64_t kLagDivisor = 4;
-  static constexpr Nanos kLeastLag = 1_ms;
+  static constexpr Nanos kMinLag = 1_ms;
   static constexpr double kSteep = 3;  // change of the price
 
   [[nodiscard]] Nanos due() const { return due_; }
@@ -57,7 +57,7 @@ class Pacer {
   /// Gives up what lies too far back to be caught up with; returns how much time that was. The
   /// round trip is the least, which neither queues nor stalls inflate.
   Nanos forgive(Nanos now, Nanos rtt) {
-    const Nanos earliest = now - std::max(kLeastLag, rtt / kLagDivisor);
+    const Nanos earliest = now - std::max(kMinLag, rtt / kLagDivisor);
     if (due_ >= earliest) return Nanos(0);
     return earliest - std::exchange(due_, earliest);
   }

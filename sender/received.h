@@ -9,34 +9,34 @@
 
 namespace turnpike::sender {
 
-inline constexpr uint32_t kNoRun = UINT32_MAX;
+inline constexpr uint32_t kNoRange = UINT32_MAX;
 
 /// Sequences [begin, end) that arrived, after a gap.
-struct Run {
+struct SackRange {
   uint64_t begin = 0, end = 0;
-  uint32_t next = kNoRun, previous = kNoRun;
+  uint32_t next = kNoRange, previous = kNoRange;
 };
 
 /// All runs of a host's flows. What was never used takes no memory unless the pool was `populated`.
-class RunPool {
+class SackRangePool {
  public:
-  explicit RunPool(size_t capacity, bool populated = true) : runs_(capacity, populated) {}
+  explicit SackRangePool(size_t capacity, bool populated = true) : ranges_(capacity, populated) {}
   [[nodiscard]] uint32_t take() {
     const uint32_t i = first_free_;
-    if (i == kNoRun) return runs_.can_grow() ? static_cast<uint32_t>(runs_.grow()) : kNoRun;
-    first_free_ = runs_[i].next;
+    if (i == kNoRange) return ranges_.can_grow() ? static_cast<uint32_t>(ranges_.grow()) : kNoRange;
+    first_free_ = ranges_[i].next;
     return i;
   }
   void give_back(uint32_t i) {
-    runs_[i].next = first_free_;
+    ranges_[i].next = first_free_;
     first_free_ = i;
   }
-  [[nodiscard]] Run& operator[](uint32_t i) { return runs_[i]; }
-  [[nodiscard]] const Run& operator[](uint32_t i) const { return runs_[i]; }
+  [[nodiscard]] SackRange& operator[](uint32_t i) { return ranges_[i]; }
+  [[nodiscard]] const SackRange& operator[](uint32_t i) const { return ranges_[i]; }
 
  private:
-  GrowingArray<Run> runs_;
-  uint32_t first_free_ = kNoRun;
+  GrowingArray<SackRange> ranges_;
+  uint32_t first_free_ = kNoRange;
 };
 
 /// What arrived of one flow. A packet for which no run is left is refused: it must not be
@@ -50,10 +50,10 @@ class Received {
   /// Runs that one packet looks at, at most.
   static constexpr unsigned kMaxSteps = 64;
 
-  enum class Verdict : uint8_t { kNew, kDuplicate, kRefused };
+  enum class AddResult : uint8_t { kNew, kDuplicate, kRefused };
 
-  /// Notes a packet. `at` becomes the run that holds it, kNoRun if it lies before expected().
-  Verdict add(RunPool& pool, uint64_t sequence, uint32_t& at);
+  /// Notes a packet. `at` becomes the run that holds it, kNoRange if it lies before expected().
+  AddResult add(SackRangePool& pool, uint64_t sequence, uint32_t& at);
 
   /// The next packet expected in order: everything before it has arrived.
   [[nodiscard]] uint64_t expected() const { return expected_; }
@@ -62,16 +62,16 @@ class Received {
   [[nodiscard]] uint32_t runs() const { return count_; }
 
   /// Forgets everything and gives the runs back.
-  void clear(RunPool& pool);
+  void clear(SackRangePool& pool);
 
  private:
-  bool find(const RunPool& pool, uint64_t sequence, uint32_t& at) const;
-  void unlink(RunPool& pool, uint32_t i);
-  uint32_t insert(RunPool& pool, uint64_t sequence, uint32_t before);
+  bool find(const SackRangePool& pool, uint64_t sequence, uint32_t& at) const;
+  void unlink(SackRangePool& pool, uint32_t i);
+  uint32_t insert(SackRangePool& pool, uint64_t sequence, uint32_t before);
 
   uint64_t expected_ = 0;
-  uint32_t first_ = kNoRun, last_ = kNoRun;
-  uint32_t filled_ = kNoRun;  // the run at which the last gap was filled
+  uint32_t first_ = kNoRange, last_ = kNoRange;
+  uint32_t filled_ = kNoRange;  // the run at which the last gap was filled
   uint32_t count_ = 0;
 };
 

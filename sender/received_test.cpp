@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "sender/flow_table.h"
-#include "sender/outstanding.h"
+#include "sender/in_flight.h"
 #include "sender/round_trip.h"
 #include "sender/serial.h"
 
@@ -16,10 +16,10 @@ namespace turnpike::sender {
 namespace {
 
 /// What the runs say, as a set.
-std::set<uint64_t> beyond(const Received& r, const RunPool& pool) {
+std::set<uint64_t> beyond(const Received& r, const SackRangePool& pool) {
   std::set<uint64_t> all;
   uint64_t last = r.expected();
-  for (uint32_t i = r.first_run(); i != kNoRun; i = pool[i].next) {
+  for (uint32_t i = r.first_run(); i != kNoRange; i = pool[i].next) {
     EXPECT_GT(pool[i].begin, last) << "runs are in order and do not touch";
     EXPECT_LT(pool[i].begin, pool[i].end);
     last = pool[i].end;
@@ -33,7 +33,7 @@ TEST(Received, AgreesWithASet) {
     std::mt19937_64 random(seed);
     const size_t room = 1 + random() % 12;
     const uint64_t span = 1 + random() % 60;
-    RunPool pool(room);
+    SackRangePool pool(room);
     Received r;
     std::set<uint64_t> oracle;
     uint64_t expected = 0;
@@ -42,16 +42,16 @@ TEST(Received, AgreesWithASet) {
       uint32_t at = 0;
       const auto verdict = r.add(pool, s, at);
       const bool known = s < expected || oracle.contains(s);
-      if (verdict == Received::Verdict::kRefused) {
+      if (verdict == Received::AddResult::kRefused) {
         // Only where a new run is needed and none is left.
         ASSERT_FALSE(known);
         ASSERT_EQ(r.runs(), room);
         ASSERT_FALSE(s == expected || oracle.contains(s - 1) || oracle.contains(s + 1));
       } else {
-        ASSERT_EQ(verdict == Received::Verdict::kDuplicate, known);
+        ASSERT_EQ(verdict == Received::AddResult::kDuplicate, known);
         if (!known) oracle.insert(s);
         while (oracle.erase(expected) > 0) ++expected;
-        if (at != kNoRun) {
+        if (at != kNoRange) {
           ASSERT_LE(pool[at].begin, s);
           ASSERT_GT(pool[at].end, s);
         } else {
@@ -62,19 +62,19 @@ TEST(Received, AgreesWithASet) {
       ASSERT_EQ(beyond(r, pool), oracle);
     }
     r.clear(pool);
-    for (size_t i = 0; i < room; ++i) ASSERT_NE(pool.take(), kNoRun) << "every run came back";
-    ASSERT_EQ(pool.take(), kNoRun);
+    for (size_t i = 0; i < room; ++i) ASSERT_NE(pool.take(), kNoRange) << "every run came back";
+    ASSERT_EQ(pool.take(), kNoRange);
   }
 }
 
 // Thousands of gaps: new packets, overtaken ones and those that are sent again in order are all
 // taken; one in the middle of nowhere is not, so that it costs no more than they do.
 TEST(Received, FindsWhatHonestSendersSendAmongThousandsOfGaps) {
-  RunPool pool(Received::kMaxRuns);
+  SackRangePool pool(Received::kMaxRuns);
   Received r;
   uint32_t at = 0;
   constexpr uint64_t kLast = 12'000;
-  const auto add = [&](uint64_t s) { return r.add(pool, s, at) == Received::Verdict::kNew; };
+  const auto add = [&](uint64_t s) { return r.add(pool, s, at) == Received::AddResult::kNew; };
   for (uint64_t s = 3; s < kLast; s += 3) {
     ASSERT_TRUE(add(s)) << s;
     if (s > 90 && s % 9 == 0) {
@@ -83,20 +83,20 @@ TEST(Received, FindsWhatHonestSendersSendAmongThousandsOfGaps) {
   }
   EXPECT_FALSE(add(kLast / 2 + 1));
   for (uint64_t s = 0; s < kLast; ++s) {
-    uint32_t run = kNoRun;
-    ASSERT_NE(r.add(pool, s, run), Received::Verdict::kRefused) << s;
+    uint32_t run = kNoRange;
+    ASSERT_NE(r.add(pool, s, run), Received::AddResult::kRefused) << s;
   }
   EXPECT_EQ(r.expected(), kLast);
   EXPECT_EQ(r.runs(), 0U);
 }
 
 TEST(Received, OneFlowCannotTakeAllRuns) {
-  RunPool pool(Received::kMaxRuns * 2);
+  SackRangePool pool(Received::kMaxRuns * 2);
   Received r;
   uint32_t at = 0;
   uint32_t kept = 0;
   for (uint64_t s = 1; s < Received::kMaxRuns * 4; s += 2) {
-    kept += r.add(pool, s, at) == Received::Verdict::kNew;
+    kept += r.add(pool, s, at) == Received::AddResult::kNew;
   }
   EXPECT_EQ(kept, Received::kMaxRuns);
 }

@@ -61,7 +61,7 @@ Receiver::Receiver(uint32_t capacity, size_t runs, rte_hash* table, HostTotals& 
       states_(capacity),
       guesses_(kGuesses * std::bit_ceil(capacity)),
       guess_shift_(64 - std::countr_zero(guesses_.size())),
-      runs_(runs, populated),
+      ranges_(runs, populated),
       secret_(secret) {}
 
 Receiver::~Receiver() {
@@ -163,7 +163,7 @@ void Receiver::begin(State& s, const Protocol& protocol) {
 }
 
 void Receiver::clear(State& s) {
-  s.received.clear(runs_);
+  s.received.clear(ranges_);
   s.packets = UINT64_MAX;
   if (s.law != nullptr) s.law->~ReceiverLaw();
   s.law = nullptr;
@@ -214,20 +214,20 @@ std::optional<Reply> Receiver::receive(const FlowKey& key, const Request& reques
 
 std::optional<Reply> Receiver::data(State& s, const Request& request, Nanos now) {
   Reply reply{.token = request.header.token};
-  uint32_t run = kNoRun;
+  uint32_t run = kNoRange;
   const uint64_t sequence = extend_serial(request.header.sequence, s.received.expected());
   // A sequence from before the flow's beginning wraps to the far end of 64 bits.
-  const auto verdict = sequence < uint64_t{1} << 63 ? s.received.add(runs_, sequence, run)
-                                                    : Received::Verdict::kRefused;
-  switch (verdict) {
-    case Received::Verdict::kNew:
+  const auto result = sequence < uint64_t{1} << 63 ? s.received.add(ranges_, sequence, run)
+                                                   : Received::AddResult::kRefused;
+  switch (result) {
+    case Received::AddResult::kNew:
       totals_.received_packets.add();
       totals_.received_bytes.add(request.size);
       break;
-    case Received::Verdict::kDuplicate:
+    case Received::AddResult::kDuplicate:
       totals_.duplicate_packets.add();
       break;
-    case Received::Verdict::kRefused:
+    case Received::AddResult::kRefused:
       totals_.refused_packets.add();
       return std::nullopt;
   }
@@ -237,10 +237,10 @@ std::optional<Reply> Receiver::data(State& s, const Request& request, Nanos now)
   reply.acknowledgement = static_cast<uint32_t>(s.received.expected());
   // Ranges tell what lost ACKs would have told: those nearest below this packet matter most, for
   // the sender is about to give up on what it sent just before.
-  if (run == kNoRun) run = s.received.first_run();
-  for (; run != kNoRun && reply.ranges < wire::kMaxRanges; run = runs_[run].previous) {
-    reply.range[reply.ranges++] = {static_cast<uint32_t>(runs_[run].begin),
-                                   static_cast<uint32_t>(runs_[run].end)};
+  if (run == kNoRange) run = s.received.first_run();
+  for (; run != kNoRange && reply.ranges < wire::kMaxRanges; run = ranges_[run].previous) {
+    reply.range[reply.ranges++] = {static_cast<uint32_t>(ranges_[run].begin),
+                                   static_cast<uint32_t>(ranges_[run].end)};
   }
   return reply;
 }

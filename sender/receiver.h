@@ -121,7 +121,7 @@ class Receiver {
   // costs five times as much.
   std::vector<uint32_t> guesses_;
   int guess_shift_;
-  RunPool runs_;
+  SackRangePool ranges_;
   SecretKey secret_;
   size_t hand_ = 0;  // where the sweep goes on
   uint32_t flows_ = 0;

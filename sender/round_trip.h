@@ -12,7 +12,7 @@ class RoundTrip {
  public:
   static constexpr Nanos kFirstTimeout = 1_s;     // RFC 6298 (2.1)
   static constexpr Nanos kLongestTimeout = 60_s;  // RFC 6298 (2.5)
-  static constexpr Nanos kLeastReordering = 100_us;
+  static constexpr Nanos kMinReordering = 100_us;
 
   /// A packet that was sent once took `rtt` (> 0) to be acknowledged: RFC 6298 (2.2), (2.3). There
   /// is a sample per packet, and windows may go in clumps: a quarter of each would forget, packet
@@ -51,7 +51,7 @@ class RoundTrip {
   }
 
   /// How late a packet may be without being lost: RFC 8985 section 6.2 step 4, a quarter RTT.
-  [[nodiscard]] Nanos reordering() const { return std::max(kLeastReordering, smoothed_ / 4); }
+  [[nodiscard]] Nanos reordering() const { return std::max(kMinReordering, smoothed_ / 4); }
 
  private:
   Nanos latest_{0}, smoothed_{0}, variation_{0}, least_{0};

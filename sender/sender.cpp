@@ -13,7 +13,7 @@ namespace turnpike::sender {
 namespace {
 
 constexpr size_t kRunsPerFlow = 64;  // gaps, on average over a host's flows
-constexpr size_t kLeastRuns = 16384, kMostRuns = size_t{1} << 21;
+constexpr size_t kMinRuns = 16384, kMaxRuns = size_t{1} << 21;
 
 /// `entry`: a config::Flow or config::Workload.
 FlowClass make_kind(const Protocol& protocol, const auto& entry, const Terms& terms) {
@@ -45,30 +45,30 @@ SecretKey derive(const SecretKey& secret, uint64_t purpose) {
 tl::expected<std::unique_ptr<Sender>, std::string> Sender::make(const config::Topology& topology,
                                                                 const SenderOptions& options) {
   std::vector<uint32_t> played;
-  for (const Plug& plug : options.plugs) played.push_back(plug.host);
+  for (const PortBinding& binding : options.bindings) played.push_back(binding.host);
   const Traces own = options.traces == nullptr ? Traces(topology) : Traces();
   const Traces& traces = options.traces == nullptr ? own : *options.traces;
   const auto plays = [&](uint32_t host) { return std::ranges::find(played, host) != played.end(); };
-  auto agenda = Agenda::make(topology, options.seed, plays, traces);
-  if (!agenda) return tl::unexpected(agenda.error());
+  auto schedule = TrafficSchedule::make(topology, options.seed, plays, traces);
+  if (!schedule) return tl::unexpected(schedule.error());
 
   const SecretKey secret = options.secret.value_or(secret_of(options.seed));
   std::unique_ptr<Sender> sender(
-      new Sender(topology, options, secret, played, traces, std::move(*agenda)));
+      new Sender(topology, options, secret, played, traces, std::move(*schedule)));
   if (auto added = sender->add_kinds(topology, options); !added) {
     return tl::unexpected(added.error());
   }
   sender->by_index_.resize(topology.hosts.size());
-  for (const Plug& plug : options.plugs) {
-    const uint32_t flows = sink_flows(topology, plug.host, traces);
-    size_t runs = std::clamp(flows * kRunsPerFlow, kLeastRuns, kMostRuns);
+  for (const PortBinding& binding : options.bindings) {
+    const uint32_t flows = sink_flows(topology, binding.host, traces);
+    size_t runs = std::clamp(flows * kRunsPerFlow, kMinRuns, kMaxRuns);
     // Gaps are no more than packets in flight; where they take memory only as they come, there is
     // room for all.
-    if (!options.populated) runs = std::max(runs, sender->lane_.records.capacity());
-    const SinkParts sink{flows, runs, options.populated, derive(secret, plug.host)};
-    auto host = Host::make(topology, plug.host, *plug.queue, sender->lane_, sink);
+    if (!options.populated) runs = std::max(runs, sender->lcore_.records.capacity());
+    const SinkParts sink{flows, runs, options.populated, derive(secret, binding.host)};
+    auto host = Host::make(topology, binding.host, *binding.queue, sender->lcore_, sink);
     if (!host) return tl::unexpected(host.error());
-    sender->by_index_[plug.host] = host->get();
+    sender->by_index_[binding.host] = host->get();
     sender->hosts_.push_back(std::move(*host));
   }
   return sender;
@@ -76,18 +76,18 @@ tl::expected<std::unique_ptr<Sender>, std::string> Sender::make(const config::To
 
 Sender::Sender(const config::Topology& topology, const SenderOptions& options,
                const SecretKey& secret, std::span<const uint32_t> hosts, const Traces& traces,
-               Agenda agenda)
-    : lane_({.size = size_of(topology, hosts, traces),
-             .groups = topology.flows.size() + topology.workloads.size(),
-             .pool = options.pool,
-             .zeroed = options.zeroed,
-             .outcomes = *options.outcomes,
-             .tick_shift = options.tick_shift,
-             .records = options.records,
-             .populated = options.populated,
-             .id_key = derive(secret, UINT64_MAX)[0]}),
-      agenda_(std::move(agenda)),
-      instances_(agenda_.instances()) {}
+               TrafficSchedule schedule)
+    : lcore_({.size = size_of(topology, hosts, traces),
+              .groups = topology.flows.size() + topology.workloads.size(),
+              .pool = options.pool,
+              .zeroed = options.zeroed,
+              .outcomes = *options.outcomes,
+              .tick_shift = options.tick_shift,
+              .records = options.records,
+              .populated = options.populated,
+              .id_key = derive(secret, UINT64_MAX)[0]}),
+      schedule_(std::move(schedule)),
+      instances_(schedule_.instances()) {}
 
 tl::expected<void, std::string> Sender::add_kinds(const config::Topology& topology,
                                                   const SenderOptions& options) {
@@ -121,8 +121,8 @@ Nanos Sender::poll(Nanos now) {
   for (const auto& host : hosts_) done += host->receive(now);
   start_due(now);
   fetch_due(now);
-  done += lane_.wheel.advance(now, kMaxTimers, [&](Timer& timer) {
-    Flow& flow = lane_.flows.owner_of(&timer);
+  done += lcore_.wheel.advance(now, kMaxTimers, [&](Timer& timer) {
+    Flow& flow = lcore_.flows.owner_of(&timer);
     by_index_[flow.host]->source().on_timer(flow, now);
   });
   for (const auto& host : hosts_) {
@@ -136,36 +136,36 @@ Nanos Sender::poll(Nanos now) {
 
 // In two passes, the second of which needs what the first one asked for.
 void Sender::fetch_due(Nanos now) {
-  lane_.wheel.foresee(now, [&](const Timer& t) { lane_.flows.owner_of(&t).prefetch(); });
-  lane_.wheel.foresee(now, [&](const Timer& t) {
-    const Flow& flow = lane_.flows.owner_of(&t);
-    if (!flow.in_flight.empty()) lane_.records.prefetch(flow.in_flight.tail());
-    if (const Timer* next = lane_.wheel.after(t)) lane_.flows.owner_of(next).prefetch();
+  lcore_.wheel.foresee(now, [&](const Timer& t) { lcore_.flows.owner_of(&t).prefetch(); });
+  lcore_.wheel.foresee(now, [&](const Timer& t) {
+    const Flow& flow = lcore_.flows.owner_of(&t);
+    if (!flow.in_flight.empty()) lcore_.records.prefetch(flow.in_flight.tail());
+    if (const Timer* next = lcore_.wheel.after(t)) lcore_.flows.owner_of(next).prefetch();
   });
 }
 
 void Sender::link_restored(Nanos now) {
-  lane_.flows.for_each([&](Flow& f) { by_index_[f.host]->source().link_restored(f, now); });
+  lcore_.flows.for_each([&](Flow& f) { by_index_[f.host]->source().link_restored(f, now); });
 }
 
-// Starts that find the table full wait in the agenda, in order; stops and budgets do not.
+// Starts that find the table full wait in the schedule, in order; stops and budgets do not.
 void Sender::start_due(Nanos now) {
   if (stopped_) return;
   polled_ = now;
-  if (agenda_.starts_held() && !lane_.flows.full()) agenda_.hold_starts(false);
-  for (unsigned n = 0; n < kMaxEvents && agenda_.next_time() <= now; ++n) {
-    const Event& event = agenda_.next();
-    if (event.what == Event::What::kStart && lane_.flows.full()) {
-      agenda_.hold_starts(true);
+  if (schedule_.starts_held() && !lcore_.flows.full()) schedule_.hold_starts(false);
+  for (unsigned n = 0; n < kMaxEvents && schedule_.next_time() <= now; ++n) {
+    const Event& event = schedule_.next();
+    if (event.what == Event::What::kStart && lcore_.flows.full()) {
+      schedule_.hold_starts(true);
       waited_ = true;
       continue;
     }
     if (event.what == Event::What::kStart && waited_ && event.at < now)
       by_index_[event.from]->count_delayed_flow();
     apply(event, now);
-    agenda_.pop();
+    schedule_.pop();
   }
-  if (!agenda_.starts_held() && agenda_.next_time() > now) waited_ = false;
+  if (!schedule_.starts_held() && schedule_.next_time() > now) waited_ = false;
 }
 
 void Sender::apply(const Event& event, Nanos now) {
@@ -177,7 +177,7 @@ void Sender::apply(const Event& event, Nanos now) {
   if (event.what == Event::What::kStop) {
     Instance& instance = instances_[event.instance];
     if (!instance.started) instance.cancelled = true;  // it still waits for a place
-    Flow* flow = lane_.flows.find(instance.id);
+    Flow* flow = lcore_.flows.find(instance.id);
     if (flow != nullptr) source.stop(*flow, now);
     return;
   }
@@ -191,10 +191,10 @@ void Sender::apply(const Event& event, Nanos now) {
 }
 
 Nanos Sender::next_deadline(Nanos now) const {
-  Nanos next = lane_.wheel.next_deadline();
-  if (!stopped_) next = std::min(next, agenda_.next_time());
+  Nanos next = lcore_.wheel.next_deadline();
+  if (!stopped_) next = std::min(next, schedule_.next_time());
   // Starts that wait go on as soon as a flow has ended, which another deadline brings.
-  if (!stopped_ && agenda_.starts_held() && !lane_.flows.full()) next = now;
+  if (!stopped_ && schedule_.starts_held() && !lcore_.flows.full()) next = now;
   for (const auto& host : hosts_) {
     next = std::min({next, host->queue().next_deadline(), host->open_loop().next_deadline()});
     if (host->waiting() > 0) next = std::min(next, now + kRetry);
@@ -206,20 +206,20 @@ void Sender::stop(Nanos now) {
   if (stopped_) return;
   stopped_ = true;
   // What has come since the last poll did not want for a place: the run was over.
-  const Nanos seen = agenda_.starts_held() ? now : polled_;
-  for (agenda_.hold_starts(false); agenda_.next_time() <= seen; agenda_.pop())
-    if (agenda_.next().what == Event::What::kStart)
-      by_index_[agenda_.next().from]->count_unstarted_flow();
-  lane_.flows.for_each([&](Flow& f) { by_index_[f.host]->source().wind_down(f, now); });
+  const Nanos seen = schedule_.starts_held() ? now : polled_;
+  for (schedule_.hold_starts(false); schedule_.next_time() <= seen; schedule_.pop())
+    if (schedule_.next().what == Event::What::kStart)
+      by_index_[schedule_.next().from]->count_unstarted_flow();
+  lcore_.flows.for_each([&](Flow& f) { by_index_[f.host]->source().wind_down(f, now); });
   for (const auto& host : hosts_) host->open_loop().stop(now);
 }
 
 void Sender::abandon(Nanos now) {
-  lane_.flows.for_each([&](Flow& f) { by_index_[f.host]->source().abandon(f, now); });
+  lcore_.flows.for_each([&](Flow& f) { by_index_[f.host]->source().abandon(f, now); });
 }
 
 bool Sender::idle(Nanos now) const {
-  return lane_.flows.open_flows() == 0 && std::ranges::all_of(hosts_, [&](const auto& host) {
+  return lcore_.flows.open_flows() == 0 && std::ranges::all_of(hosts_, [&](const auto& host) {
            return host->waiting() == 0 && host->open_loop().settled(now);
          });
 }

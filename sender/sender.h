@@ -15,19 +15,19 @@
 #include "common/config/topology.h"
 #include "common/protocols/registry.h"
 #include "sender/host.h"
-#include "sender/lane.h"
-#include "sender/workload/agenda.h"
+#include "sender/lcore_state.h"
+#include "sender/workload/traffic_schedule.h"
 
 namespace turnpike::sender {
 
 /// A host and what it is plugged into.
-struct Plug {
+struct PortBinding {
   uint32_t host = 0;  // index into Topology::hosts
   QueuePair* queue = nullptr;
 };
 
 struct SenderOptions {
-  std::span<const Plug> plugs;
+  std::span<const PortBinding> bindings;
   rte_mempool* pool = nullptr;
   bool zeroed = false;  // the pool's buffers hold zeros beyond the end of their last frame
   OutcomeSink* outcomes = nullptr;
@@ -49,7 +49,7 @@ struct SenderOptions {
 class Sender {
  public:
   static constexpr size_t kMaxTimers = 512;   // expiries per poll
-  static constexpr unsigned kMaxEvents = 64;  // of the agenda, per poll
+  static constexpr unsigned kMaxEvents = 64;  // of the schedule, per poll
   static constexpr Nanos kRetry = 10_us;      // after a queue took nothing
 
   /// The topology outlives the sender. The error says which host or workload cannot be played.
@@ -57,7 +57,7 @@ class Sender {
                                                                  const SenderOptions& options);
 
   /// Nobody polled until `now` for long enough to matter; to be told before the next poll.
-  void stalled(Nanos now) { lane_.awake = now; }
+  void stalled(Nanos now) { lcore_.last_stall_end = now; }
 
   /// A host's link is up again after it was down: flows whose time-outs had backed off try at once.
   void link_restored(Nanos now);
@@ -79,13 +79,13 @@ class Sender {
   [[nodiscard]] std::span<const std::unique_ptr<Host>> hosts() const { return hosts_; }
   /// By entry of Topology::flows, then of Topology::workloads.
   [[nodiscard]] std::span<const GroupTotals> groups() const {
-    return {lane_.groups.get(), kinds_.size()};
+    return {lcore_.groups.get(), kinds_.size()};
   }
-  [[nodiscard]] Lane& lane() { return lane_; }
+  [[nodiscard]] LcoreState& lcore() { return lcore_; }
 
  private:
   Sender(const config::Topology& topology, const SenderOptions& options, const SecretKey& secret,
-         std::span<const uint32_t> hosts, const Traces& traces, Agenda agenda);
+         std::span<const uint32_t> hosts, const Traces& traces, TrafficSchedule schedule);
 
   tl::expected<void, std::string> add_kinds(const config::Topology& topology,
                                             const SenderOptions& options);
@@ -94,8 +94,8 @@ class Sender {
   void apply(const Event& event, Nanos now);
   [[nodiscard]] Nanos next_deadline(Nanos now) const;
 
-  Lane lane_;
-  Agenda agenda_;
+  LcoreState lcore_;
+  TrafficSchedule schedule_;
   std::vector<FlowClass> kinds_;  // by entry of the topology's traffic
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<Host*> by_index_;  // into Topology::hosts; null: not played here

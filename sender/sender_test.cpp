@@ -15,10 +15,10 @@ namespace {
 std::string refusal(const config::Topology& t) {
   Channel channel({});
   Outcomes outcomes;
-  const Plug plug{0, &channel.end(0)};
-  const auto made = Sender::make(
-      t,
-      {.plugs = {&plug, 1}, .pool = turnpike::testing::test_pool().get(), .outcomes = &outcomes});
+  const PortBinding binding{0, &channel.end(0)};
+  const auto made = Sender::make(t, {.bindings = {&binding, 1},
+                                     .pool = turnpike::testing::test_pool().get(),
+                                     .outcomes = &outcomes});
   return made ? "" : made.error();
 }
 
@@ -99,11 +99,11 @@ TEST(SenderRun, AFlowWithoutAPlaceIsCountedAndMayStillBeStopped) {
   t.hosts[0].changes = {{9_s, Budget(7)}};
   World w(std::move(t), {.delay = 5_ms});
   w.run(10_s);
-  EXPECT_EQ(w.sender(0).lane().flows.open_flows(), w.sender(0).lane().flows.capacity());
+  EXPECT_EQ(w.sender(0).lcore().flows.open_flows(), w.sender(0).lcore().flows.capacity());
   EXPECT_EQ(w.source().ledger().budget(), 7) << "a budget does not wait";
   w.sender(0).stop(10_s);
   const uint64_t started = w.totals(0).opened_flows.read();
-  EXPECT_EQ(started, w.sender(0).lane().flows.capacity());
+  EXPECT_EQ(started, w.sender(0).lcore().flows.capacity());
   // One every 100 ms from 0 s to 10 s, and the named one.
   EXPECT_EQ(started + w.totals(0).unstarted_flows.read(), 101U + 1U);
   EXPECT_EQ(w.totals(0).delayed_flows.read(), 0U);
@@ -161,8 +161,8 @@ TEST(Sizing, CoversWhatTheTopologySays) {
   ASSERT_TRUE(s.largest);
   EXPECT_EQ(s.largest->link, 0U);
   t.flows[0].count = 1U << 24;
-  EXPECT_LE(size_of(t, source).flows, Sizing::kMostFlows);
-  EXPECT_LE(size_of(t, source).records, Sizing::kMostRecords);
+  EXPECT_LE(size_of(t, source).flows, Sizing::kMaxFlows);
+  EXPECT_LE(size_of(t, source).records, Sizing::kMaxRecords);
 }
 
 /// Many hosts behind a bottleneck and one before it.

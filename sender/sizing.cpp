@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "common/config/path.h"
-#include "sender/open_loop/cadence.h"
+#include "sender/open_loop/constant_rate.h"
 
 namespace turnpike::sender {
 namespace {
 
-constexpr size_t kLeastFlows = 64, kLeastRecords = 4096;
+constexpr size_t kMinFlows = 64, kMinRecords = 4096;
 constexpr size_t kBuffersPerHost = 2048;  // a port's descriptors, bursts and answers on their way
 constexpr size_t kRecordsPerPacket = 4;  // a lost one keeps its record until it has been sent again
 constexpr double kUnknownRate = 1000;    // arrivals per second of a trace that has not been read
@@ -34,7 +34,7 @@ size_t open_at_a_time(const config::Topology& t, size_t index, double lifetime,
   const auto trace = traces.of(index);
   if (trace != nullptr && std::holds_alternative<config::TraceArrivals>(w.arrivals))
     flows = std::max(flows, static_cast<double>(max_arrivals(*trace, from_seconds(lifetime))));
-  return static_cast<size_t>(std::clamp(flows, 1.0, double{Sizing::kMostFlows}));
+  return static_cast<size_t>(std::clamp(flows, 1.0, double{Sizing::kMaxFlows}));
 }
 
 /// The path of some flows, and how long a packet may stay on it and on the way back.
@@ -139,7 +139,7 @@ UnderWay under_way(const config::Topology& t,
 /// Packets of a stream that its way holds with full buffers.
 double probes_under_way(const config::Topology& t, const config::Stream& s) {
   const config::Host& from = t.hosts[s.from];
-  const Cadence cadence(s, t.links[from.link].directions[from.end]);
+  const ConstantRate cadence(s, t.links[from.link].directions[from.end]);
   const auto least = static_cast<double>(std::ranges::min(s.frames).count());
   double packets = 0;
   for (const auto& hop : config::path_between(t, s.from, s.to, s.ip_version)) {
@@ -165,26 +165,25 @@ Sizing size_of(const config::Topology& t, std::span<const uint32_t> hosts, const
   double probes = 0;
   for (const config::Stream& stream : t.streams)
     if (played[stream.from]) probes += probes_under_way(t, stream);
-  s.probes = static_cast<size_t>(std::min(probes, double{Sizing::kMostProbes}));
-  s.flows = std::clamp(named + arriving, kLeastFlows, Sizing::kMostFlows);
+  s.probes = static_cast<size_t>(std::min(probes, double{Sizing::kMaxProbes}));
+  s.flows = std::clamp(named + arriving, kMinFlows, Sizing::kMaxFlows);
 
   const auto twice = [](double packets) {
-    return static_cast<size_t>(std::min(2 * packets, double{Sizing::kMostRecords}));
+    return static_cast<size_t>(std::min(2 * packets, double{Sizing::kMaxRecords}));
   };
   const UnderWay from_here = under_way(t, [&](size_t from, size_t) { return played[from]; });
   s.largest = from_here.largest;
   const size_t sent = twice(from_here.packets);
-  s.records = std::clamp(kRecordsPerPacket * sent + Sizing::kRecordsPerFlow * s.flows,
-                         kLeastRecords, Sizing::kMostRecords);
-  const size_t packets =
-      sent + Sizing::kRecordsPerFlow * std::max(named, kLeastFlows) + 2 * arriving;
-  s.packets = std::clamp(packets + s.probes, kLeastRecords, Sizing::kMostRecords);
+  s.records = std::clamp(kRecordsPerPacket * sent + Sizing::kRecordsPerFlow * s.flows, kMinRecords,
+                         Sizing::kMaxRecords);
+  const size_t packets = sent + Sizing::kRecordsPerFlow * std::max(named, kMinFlows) + 2 * arriving;
+  s.packets = std::clamp(packets + s.probes, kMinRecords, Sizing::kMaxRecords);
   // What is on its way to a host lies in the buffers of the program that plays it, too.
   const auto to_here = [&](size_t from, size_t to) { return !played[from] && played[to]; };
   const size_t received = twice(under_way(t, to_here).packets);
   s.buffers = std::min(
-      2 * std::max(packets, kLeastRecords) + s.probes + received + kBuffersPerHost * hosts.size(),
-      Sizing::kMostBuffers);
+      2 * std::max(packets, kMinRecords) + s.probes + received + kBuffersPerHost * hosts.size(),
+      Sizing::kMaxBuffers);
   return s;
 }
 
@@ -197,7 +196,7 @@ uint32_t sink_flows(const config::Topology& t, uint32_t host, const Traces& trac
     if (std::ranges::find(t.workloads[i].to, host) == t.workloads[i].to.end()) continue;
     flows += open_at_a_time(t, i, 2 * Sizing::kLifetime, traces);
   }
-  return static_cast<uint32_t>(std::clamp(flows + flows / 4, kLeastFlows, Sizing::kMostFlows));
+  return static_cast<uint32_t>(std::clamp(flows + flows / 4, kMinFlows, Sizing::kMaxFlows));
 }
 
 }  // namespace turnpike::sender

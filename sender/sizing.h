@@ -32,11 +32,11 @@ namespace turnpike::sender {
 struct Sizing {
   static constexpr double kLifetime = 4;  // s that a workload's flow is expected to live at most
   static constexpr size_t kRecordsPerFlow = 16;
-  static constexpr size_t kMostFlows = size_t{1} << 20;
-  static constexpr size_t kMostRecords = size_t{1} << 28;
+  static constexpr size_t kMaxFlows = size_t{1} << 20;
+  static constexpr size_t kMaxRecords = size_t{1} << 28;
   static constexpr size_t kMaxOwnRecords = size_t{1} << 22;  // of a program on real ports
-  static constexpr size_t kMostProbes = size_t{1} << 20;
-  static constexpr size_t kMostBuffers = size_t{1} << 18;  // of a program on real ports
+  static constexpr size_t kMaxProbes = size_t{1} << 20;
+  static constexpr size_t kMaxBuffers = size_t{1} << 18;  // of a program on real ports
 
   size_t flows = 0;    // open at a time at these hosts as sources
   size_t records = 0;  // their packets in flight

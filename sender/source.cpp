@@ -33,7 +33,7 @@ void cut(Flow& f, uint64_t bytes) {
 }  // namespace
 
 Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
-  Flow& f = *parts_.lane.flows.open();
+  Flow& f = *parts_.lcore.flows.open();
   f.stage = Stage::kOpening;
   f.kind = &kind;
   f.host = parts_.host;
@@ -52,7 +52,7 @@ Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
   ledger_.joined(f);
   parts_.totals.opened_flows.add();
   parts_.totals.active_flows.fetch_add(1, std::memory_order_relaxed);
-  parts_.lane.groups[f.source].active_flows.fetch_add(1, std::memory_order_relaxed);
+  parts_.lcore.groups[f.source].active_flows.fetch_add(1, std::memory_order_relaxed);
 
   if (!send_control(f, Kind::kSyn, now)) f.recover_at = now + kRetry;
   arm(f);
@@ -90,9 +90,9 @@ void Source::wind_down(Flow& f, Nanos now) {
 
 void Source::abandon(Flow& f, Nanos now) { finish(f, FlowEnd::kOpen, now); }
 
-void Source::on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint16_t port,
+void Source::on_answer(uint32_t id, const AckInfo& answer, uint8_t protocol, uint16_t port,
                        Nanos now) {
-  Flow* f = parts_.lane.flows.find(id);
+  Flow* f = parts_.lcore.flows.find(id);
   if (f == nullptr || f->host != parts_.host || f->kind->protocol->id != protocol ||
       Paths::source_port(f->path) != port) {
     parts_.totals.unknown_flows.add();
@@ -104,7 +104,8 @@ void Source::on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint
     return;
   }
   FlowState state = state_of(*f, now);
-  const Acknowledged done = acknowledge(*f, parts_.lane.records, answer, state, parts_.lane.awake);
+  const Acknowledged done =
+      acknowledge(*f, parts_.lcore.records, answer, state, parts_.lcore.last_stall_end);
   if (!done.matched) {
     parts_.totals.duplicate_acks.add();
     return;
@@ -130,7 +131,7 @@ void Source::after_answer(Flow& f, const Acknowledged& done, FlowState& state) {
   // In order, as nearly all answers are: the next packet's record need not be fetched to know it.
   Losses losses;
   if (!done.in_order) {
-    losses = detect_losses(f, parts_.lane.records, ledger_.headroom(f), now);
+    losses = detect_losses(f, parts_.lcore.records, ledger_.headroom(f), now);
     parts_.totals.lost_packets.add(losses.count);
   }
   if (!f.lost.empty()) drop_covered(f);
@@ -155,7 +156,7 @@ void Source::after_answer(Flow& f, const Acknowledged& done, FlowState& state) {
 void Source::link_restored(Flow& f, Nanos now) {
   if (f.backoff == 0) return;
   f.backoff = 0;
-  f.patience_from = now - f.rtt.timeout(0);
+  f.rto_base = now - f.rtt.timeout(0);
   arm(f);
 }
 
@@ -166,7 +167,7 @@ void Source::on_timer(Flow& f, Nanos now) {
 }
 
 void Source::on_recovery(Flow& f, Nanos now) {
-  Losses losses = detect_losses(f, parts_.lane.records, ledger_.headroom(f), now);
+  Losses losses = detect_losses(f, parts_.lcore.records, ledger_.headroom(f), now);
   if (timeout_at(f) <= now) {
     if (f.backoff >= kMaxTimeouts) {
       parts_.totals.given_up_flows.add();
@@ -174,7 +175,7 @@ void Source::on_recovery(Flow& f, Nanos now) {
       return;
     }
     parts_.totals.timeouts.add();
-    losses.count += time_out(f, parts_.lane.records, ledger_.headroom(f), now);
+    losses.count += time_out(f, parts_.lcore.records, ledger_.headroom(f), now);
   }
   parts_.totals.lost_packets.add(losses.count);
   ledger_.settle(f);
@@ -197,18 +198,18 @@ void Source::arm(Flow& f) {
   if (f.stage == Stage::kFree) return;
   const Nanos recovery = std::min(f.recover_at, timeout_at(f));
   if (f.send_at <= recovery) {
-    parts_.lane.wheel.adjust(f.timer, f.send_at);
+    parts_.lcore.wheel.adjust(f.timer, f.send_at);
   } else if (!f.timer.armed() || f.timer.deadline() > recovery) {
     // A timer that is set too early fires, finds nothing to do and comes back here: cheaper than
     // moving it with every ACK.
-    parts_.lane.wheel.schedule(f.timer, recovery);
+    parts_.lcore.wheel.schedule(f.timer, recovery);
   }
 }
 
 void Source::credit(Flow& f, const Acknowledged& done) {
   parts_.totals.acked_packets.add(done.packets);
   parts_.totals.acked_bytes.add(done.bytes);
-  parts_.lane.groups[f.source].acked_bytes.add(done.bytes);
+  parts_.lcore.groups[f.source].acked_bytes.add(done.bytes);
   f.delivered += done.payload;
   f.delivered_packets += done.packets;
 }
@@ -235,7 +236,7 @@ void Source::leave_budget(Flow& f) {
 }
 
 void Source::finish(Flow& f, FlowEnd how, Nanos now) {
-  RecordPool& records = parts_.lane.records;
+  RecordPool& records = parts_.lcore.records;
   for (RecordList* list : {&f.in_flight, &f.lost}) {
     while (!list->empty()) {
       const uint32_t head = list->head();
@@ -243,12 +244,12 @@ void Source::finish(Flow& f, FlowEnd how, Nanos now) {
       records.give_back(head);
     }
   }
-  parts_.lane.wheel.cancel(f.timer);
+  parts_.lcore.wheel.cancel(f.timer);
   report(f, how, now);
   leave_budget(f);
   ledger_.left(f);
   f.law().~FlowLaw();
-  parts_.lane.flows.close(f);
+  parts_.lcore.flows.close(f);
 }
 
 void Source::report(Flow& f, FlowEnd how, Nanos now) {
@@ -257,18 +258,18 @@ void Source::report(Flow& f, FlowEnd how, Nanos now) {
   const bool completed = how == FlowEnd::kClosed && !f.cut_short;
   if (completed) parts_.totals.completed_flows.add();
   parts_.totals.active_flows.fetch_sub(1, std::memory_order_relaxed);
-  parts_.lane.groups[f.source].active_flows.fetch_sub(1, std::memory_order_relaxed);
-  parts_.lane.outcomes.flow_ended({.id = f.id,
-                                   .host = f.host,
-                                   .to = f.to,
-                                   .source = f.source,
-                                   .start = f.asked,
-                                   .end = now,
-                                   .bytes = f.delivered,
-                                   .packets = f.delivered_packets,
-                                   .retransmissions = f.retransmissions,
-                                   .completed = completed,
-                                   .ended = how});
+  parts_.lcore.groups[f.source].active_flows.fetch_sub(1, std::memory_order_relaxed);
+  parts_.lcore.outcomes.flow_ended({.id = f.id,
+                                    .host = f.host,
+                                    .to = f.to,
+                                    .source = f.source,
+                                    .start = f.asked,
+                                    .end = now,
+                                    .bytes = f.delivered,
+                                    .packets = f.delivered_packets,
+                                    .retransmissions = f.retransmissions,
+                                    .completed = completed,
+                                    .ended = how});
 }
 
 }  // namespace turnpike::sender

@@ -7,21 +7,21 @@
 
 #include "common/metrics/histogram.h"
 #include "sender/acknowledge.h"
-#include "sender/lane.h"
+#include "sender/lcore_state.h"
 #include "sender/ledger.h"
 #include "sender/nic.h"
-#include "sender/outbox.h"
 #include "sender/paths.h"
 #include "sender/strategy/strategy.h"
-#include "sender/workload/agenda.h"
+#include "sender/tx_buffer.h"
+#include "sender/workload/traffic_schedule.h"
 
 namespace turnpike::sender {
 
 /// What a source is made of; everything it refers to outlives it.
 struct SourceParts {
-  Lane& lane;
+  LcoreState& lcore;
   HostTotals& totals;
-  Outbox& outbox;
+  TxBuffer& tx;
   uint32_t host = 0;  // index into Topology::hosts
   Paths paths;
   Budget budget{0};
@@ -30,7 +30,7 @@ struct SourceParts {
   Nic nic;
 };
 
-/// Owned by one lcore, like its lane.
+/// Owned by one lcore, like its lcore.
 class Source {
  public:
   static constexpr unsigned kMaxBurst = 8;        // packets of one flow at one expiry
@@ -40,9 +40,9 @@ class Source {
 
   explicit Source(SourceParts parts)
       : parts_(std::move(parts)),
-        ledger_(parts_.budget, parts_.strategy->shared(), parts_.lane.groups.get()) {}
+        ledger_(parts_.budget, parts_.strategy->shared(), parts_.lcore.groups.get()) {}
 
-  /// Starts a flow; the lane's flow table must have room.
+  /// Starts a flow; the lcore's flow table must have room.
   Flow& open(const FlowClass& kind, const Event& event, Nanos now);
 
   /// The host has this budget from now on.
@@ -60,17 +60,17 @@ class Source {
   /// An answer to this flow will be taken soon: touches it, so that it can be prefetched; then the
   /// record of its oldest packet in flight is fetched, then that of the next. Each needs what the
   /// one before has asked for. Null, and nothing to be fetched, if the id cannot be anybody's.
-  [[nodiscard]] const Flow* expect(uint32_t id) const { return parts_.lane.flows.touch(id); }
+  [[nodiscard]] const Flow* expect(uint32_t id) const { return parts_.lcore.flows.touch(id); }
   void expect_oldest(const Flow& flow) const {
-    if (!flow.in_flight.empty()) parts_.lane.records.prefetch(flow.in_flight.head());
+    if (!flow.in_flight.empty()) parts_.lcore.records.prefetch(flow.in_flight.head());
   }
   void expect_next(const Flow& flow) const {
     if (flow.in_flight.empty()) return;
-    const uint32_t next = parts_.lane.records[flow.in_flight.head()].next;
-    if (next != kNoRecord) parts_.lane.records.prefetch(next);
+    const uint32_t next = parts_.lcore.records[flow.in_flight.head()].next;
+    if (next != kNoRecord) parts_.lcore.records.prefetch(next);
   }
   /// An answer to one of this host's flows; `port` is where it came to, `congestion` B long.
-  void on_answer(uint32_t id, const Answer& answer, uint8_t protocol, uint16_t port, Nanos now);
+  void on_answer(uint32_t id, const AckInfo& answer, uint8_t protocol, uint16_t port, Nanos now);
 
   /// The path may be back: a flow that waits for a time-out after others, times out now.
   void link_restored(Flow& flow, Nanos now);

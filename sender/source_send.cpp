@@ -116,7 +116,7 @@ uint32_t Source::send_next(Flow& f, FlowState& state) {
 }
 
 uint32_t Source::send_new(Flow& f, const FlowState& state) {
-  RecordPool& records = parts_.lane.records;
+  RecordPool& records = parts_.lcore.records;
   const uint32_t i = records.take();
   if (i == kNoRecord) {
     parts_.totals.out_of_records.add();
@@ -138,7 +138,7 @@ uint32_t Source::send_new(Flow& f, const FlowState& state) {
 }
 
 uint32_t Source::send_again(Flow& f, const FlowState& state) {
-  RecordPool& records = parts_.lane.records;
+  RecordPool& records = parts_.lcore.records;
   const uint32_t i = f.lost.head();
   const uint32_t size = records[i].size;
   f.lost.remove(records, i);
@@ -155,7 +155,7 @@ uint32_t Source::send_again(Flow& f, const FlowState& state) {
 }
 
 bool Source::send_control(Flow& f, Kind kind, Nanos now) {
-  RecordPool& records = parts_.lane.records;
+  RecordPool& records = parts_.lcore.records;
   const uint32_t i = records.take();
   if (i == kNoRecord) {
     parts_.totals.out_of_records.add();
@@ -176,11 +176,11 @@ bool Source::send_control(Flow& f, Kind kind, Nanos now) {
 
 template <class Write>
 bool Source::put_frame(Flow& f, const Outgoing& out, Nanos now, Write&& write_congestion) {
-  if (parts_.outbox.full()) {
+  if (parts_.tx.full()) {
     parts_.totals.queue_full.add();
     return false;
   }
-  rte_mbuf* m = take_buffer(parts_.lane.pool);
+  rte_mbuf* m = take_buffer(parts_.lcore.pool);
   if (m == nullptr) {
     parts_.totals.out_of_buffers.add();
     return false;
@@ -209,10 +209,10 @@ bool Source::put_frame(Flow& f, const Outgoing& out, Nanos now, Write&& write_co
   sum += wire::sum_of_words({payload + wire::kHeaderSize, congestion});
   // The user's bytes are zeros: what was in the buffer before is nobody else's business.
   const size_t written = headers.headers_size() + length;
-  const size_t dirty = parts_.lane.zeroed ? last_frame : m->data_len;
+  const size_t dirty = parts_.lcore.zeroed ? last_frame : m->data_len;
   if (dirty > written) std::memset(payload + length, 0, dirty - written);
   headers.write(frame, static_cast<uint16_t>(out.size), sum);
-  parts_.outbox.put(m);
+  parts_.tx.put(m);
   return true;
 }
 
@@ -226,7 +226,7 @@ void Source::send_probe(Flow& f, uint64_t sequence, Nanos now) {
 
 bool Source::transmit(Flow& f, uint32_t index, const FlowState& state) {
   const Nanos now = state.now;
-  SentPacket& r = parts_.lane.records[index];
+  SentPacket& r = parts_.lcore.records[index];
   if (r.kind == Kind::kData && f.kind->protocol->make_receiver_law != nullptr &&
       f.law().probe_due())
     send_probe(f, r.sequence, now);
@@ -234,13 +234,13 @@ bool Source::transmit(Flow& f, uint32_t index, const FlowState& state) {
   if (!put_frame(f, {r.kind, r.sequence, r.size}, now, write)) return false;
 
   r.sent = now;
-  if (f.in_flight.empty()) f.patience_from = now;
-  f.in_flight.push_back(parts_.lane.records, index);
+  if (f.in_flight.empty()) f.rto_base = now;
+  f.in_flight.push_back(parts_.lcore.records, index);
   f.in_flight_bytes += r.size;
   if (r.kind == Kind::kData) {
     parts_.totals.sent_packets.add();
     parts_.totals.sent_bytes.add(r.size);
-    parts_.lane.groups[f.source].sent_bytes.add(r.size);
+    parts_.lcore.groups[f.source].sent_bytes.add(r.size);
     const double cost = f.law().price().count() * r.size;
     add(parts_.totals.spend, cost);
     if (f.underpaid) add(parts_.totals.floor_spend, cost * unpaid_share(f));
@@ -268,7 +268,7 @@ void Source::write_congestion(Flow& f, SentPacket& r, uint8_t* header, const Flo
 }
 
 void Source::drop_covered(Flow& f) {
-  RecordPool& records = parts_.lane.records;
+  RecordPool& records = parts_.lcore.records;
   while (!f.lost.empty()) {
     const uint32_t i = f.lost.head();
     const SentPacket& r = records[i];

@@ -108,8 +108,8 @@ class World {
         rte_mempool* pool = turnpike::testing::test_pool().get(), bool zeroed = false)
       : topology_(std::move(topology)), channel_(std::move(channel)) {
     for (uint32_t i = 0; i < 2; ++i) {
-      const Plug plug{i, &channel_.end(i)};
-      auto made = Sender::make(topology_, {.plugs = {&plug, 1},
+      const PortBinding binding{i, &channel_.end(i)};
+      auto made = Sender::make(topology_, {.bindings = {&binding, 1},
                                            .pool = pool,
                                            .zeroed = zeroed,
                                            .outcomes = &outcomes_,
@@ -144,9 +144,9 @@ class World {
   [[nodiscard]] Nanos now() const { return now_; }
   /// Every flow closed and everything it had taken given back.
   void expect_clean() {
-    Lane& lane = senders_[0]->lane();
-    EXPECT_EQ(lane.flows.open_flows(), 0U);
-    EXPECT_EQ(lane.records.free(), lane.records.capacity());
+    LcoreState& lcore = senders_[0]->lcore();
+    EXPECT_EQ(lcore.flows.open_flows(), 0U);
+    EXPECT_EQ(lcore.records.free(), lcore.records.capacity());
     EXPECT_EQ(FixedLaw::unsettled, 0);
   }
 

@@ -40,8 +40,8 @@ inline std::string_view trim(std::string_view s) {
 
 /// The beginning of `s` in quotes, for messages.
 inline std::string excerpt(std::string_view s) {
-  constexpr size_t kMostBytes = 60;
-  return "'" + std::string(s.substr(0, kMostBytes)) + "'";
+  constexpr size_t kMaxBytes = 60;
+  return "'" + std::string(s.substr(0, kMaxBytes)) + "'";
 }
 
 /// What is wrong with a line and with which part of it; no message: nothing is.

@@ -10,9 +10,9 @@
 namespace turnpike::config {
 namespace {
 
-constexpr size_t kMostSlips = 3;
+constexpr size_t kMaxSlips = 3;
 // B of the parts of a message
-constexpr size_t kMostOfAPath = 4096, kMostOfAKey = 400, kMostOfAMessage = 1000;
+constexpr size_t kMaxOfAPath = 4096, kMaxOfAKey = 400, kMaxOfAMessage = 1000;
 
 // Optimal string alignment distance, one row at a time; words beyond 64 letters are never near.
 // It gives up, with a number of at least `limit`, where that much is certain.
@@ -43,11 +43,11 @@ size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
 
 std::string Mistake::text() const {
   // All of it may be a stranger's.
-  std::string out = printable(file, kMostOfAPath) + ":";
+  std::string out = printable(file, kMaxOfAPath) + ":";
   if (line > 0) out += std::to_string(line) + ":" + std::to_string(column) + ":";
   out += " ";
-  if (!path.empty()) out += printable(path, kMostOfAKey) + ": ";
-  return out + printable(message, kMostOfAMessage);
+  if (!path.empty()) out += printable(path, kMaxOfAKey) + ": ";
+  return out + printable(message, kMaxOfAMessage);
 }
 
 void Mistakes::add(Position at, std::string path, std::string message) {
@@ -82,7 +82,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   // More than any network may have: a hostile file, not worth the time.
   if (candidates.size() > 4096) return best;
   // One slip in three letters: 'a' is not meant for 'b', nor 'law' for 'mtu'.
-  size_t least = std::min<size_t>(word.size() / 3, kMostSlips) + 1;
+  size_t least = std::min<size_t>(word.size() / 3, kMaxSlips) + 1;
   for (const std::string_view c : candidates) {
     const size_t difference =
         c.size() > word.size() ? c.size() - word.size() : word.size() - c.size();

@@ -21,7 +21,7 @@ struct Position {
 class Mistakes {
  public:
   /// Beyond this many nobody reads on, and a hostile file must not fill the memory.
-  static constexpr size_t kMost = 1000;
+  static constexpr size_t kMax = 1000;
 
   explicit Mistakes(std::string file) : file_(std::move(file)) {}
 
@@ -29,7 +29,7 @@ class Mistakes {
   /// One in another file, which the topology names.
   void add(Mistake mistake);
   [[nodiscard]] bool empty() const { return list_.empty(); }
-  [[nodiscard]] bool full() const { return list_.size() >= kMost; }
+  [[nodiscard]] bool full() const { return list_.size() >= kMax; }
   [[nodiscard]] const std::string& file() const { return file_; }
   /// In file order, each once; those of other files last.
   [[nodiscard]] std::vector<Mistake> sorted() const;

@@ -48,7 +48,7 @@ std::optional<uint16_t> Pairs::mtu(size_t from, size_t to, const Field<IpVersion
                           "' and back: no link or route leads there");
     return {};
   }
-  if (number == 6 && mtu < kLeastIpv6Mtu)
+  if (number == 6 && mtu < kMinIpv6Mtu)
     d_.mistakes.add(version.at, entry + ".ip_version",
                     "IPv6 needs an MTU of 1280 B on the whole path, here it is " +
                         std::to_string(mtu) + " B (RFC 8200, 5)");

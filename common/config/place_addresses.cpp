@@ -259,7 +259,7 @@ void place_addresses(Draft& d) {
       else
         v6.give(link, end, std::get<Ipv6Prefix>(item.value.prefix), item.at, path);
       const bool six = std::holds_alternative<Ipv6Prefix>(item.value.prefix);
-      if (six && d.topology.links[link].mtu < kLeastIpv6Mtu && d.link_spec(link).mtu.given)
+      if (six && d.topology.links[link].mtu < kMinIpv6Mtu && d.link_spec(link).mtu.given)
         d.mistakes.add(d.link_spec(link).mtu.at, d.link_path(link) + ".mtu",
                        "IPv6 needs 1280 bytes at least (RFC 8200, 5)");
     }

@@ -11,8 +11,8 @@ namespace {
 
 // Where the file says nothing: a bandwidth-delay product, but room for a few dozen packets at
 // least, and no more than a switch of the trade would have.
-constexpr Bytes kLeastDefault{64'000}, kMostDefault{16'000'000};
-constexpr double kMostBytes = 64e9;
+constexpr Bytes kMinDefault{64'000}, kMaxDefault{16'000'000};
+constexpr double kMaxBytes = 64e9;
 
 }  // namespace
 
@@ -31,11 +31,11 @@ void place_buffers(Draft& d) {
           flows.count() > 0 ? flows : link.directions[0].delay + link.directions[1].delay;
       const double bdp = bytes_per_second(out.rate) * to_seconds(round);
       const auto bytes = [&](double times) {
-        return Bytes(static_cast<int64_t>(std::min(std::round(bdp * times), kMostBytes)));
+        return Bytes(static_cast<int64_t>(std::min(std::round(bdp * times), kMaxBytes)));
       };
       const Bytes packet = Bytes(link.mtu) + out.overhead;
       if (!buffer.given)
-        out.buffer = std::clamp(bytes(1), std::max(kLeastDefault, packet), kMostDefault);
+        out.buffer = std::clamp(bytes(1), std::max(kMinDefault, packet), kMaxDefault);
       else
         out.buffer = buffer.value.bdp ? bytes(*buffer.value.bdp) : buffer.value.bytes;
       const auto& rate = own.rate.given ? own.rate : spec.rate;

@@ -11,8 +11,8 @@
 namespace turnpike::config {
 namespace {
 
-constexpr size_t kMostSizes = 1024;
-constexpr Bytes kLeastIpv6Frame{84};  // Ethernet, IPv6, UDP, a probe of 18 B, FCS
+constexpr size_t kMaxSizes = 1024;
+constexpr Bytes kMinIpv6Frame{84};  // Ethernet, IPv6, UDP, a probe of 18 B, FCS
 
 // The simple Internet mix of 7 : 4 : 1, no two large frames next to each other.
 constexpr std::array kImix{64, 594, 64, 64, 594, 64, 1518, 64, 594, 64, 64, 594};
@@ -59,7 +59,7 @@ class Streams {
   }
 
   void place_frames(const Field<FramesSpec>& frames, uint16_t mtu, Stream& out) {
-    const Bytes least = out.ip_version == 6 ? kLeastIpv6Frame : Bytes(64);
+    const Bytes least = out.ip_version == 6 ? kMinIpv6Frame : Bytes(64);
     const Bytes most(int64_t{mtu} + kFrameBeyondDatagram);
     if (!frames.given) {
       out.frames = {least};
@@ -74,8 +74,8 @@ class Streams {
     }
     const auto& items = frames.value.sizes.value.items;
     const std::string path = join(path_, "frames.sizes");
-    if (items.size() > kMostSizes)
-      complain(frames.at, path, "lists more than " + std::to_string(kMostSizes) + " sizes");
+    if (items.size() > kMaxSizes)
+      complain(frames.at, path, "lists more than " + std::to_string(kMaxSizes) + " sizes");
     out.frames.reserve(items.size());
     for (const Field<Bytes>& size : items) {
       if (size.wrong) continue;

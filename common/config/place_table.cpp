@@ -12,7 +12,7 @@
 namespace turnpike::config {
 namespace {
 
-constexpr size_t kMostToTell = 5;  // wrong lines; a file of another kind has nothing else
+constexpr size_t kMaxToTell = 5;  // wrong lines; a file of another kind has nothing else
 
 template <class Prefix>
 bool twice(std::span<const Route<Prefix>> routes) {
@@ -78,7 +78,7 @@ void place_table(Draft& d, size_t index, const Field<std::string>& table) {
   Lines lines(*text);
   Vias vias;
   size_t wrong = 0;
-  while (wrong < kMostToTell) {
+  while (wrong < kMaxToTell) {
     const auto line = lines.next();
     if (!line) break;
     if (trim(*line).empty() || line->front() == '#') continue;

@@ -15,7 +15,7 @@
 namespace turnpike::config {
 namespace {
 
-constexpr Bytes kLeastPacket{256};  // that a file may give, see describe.h
+constexpr Bytes kMinPacket{256};  // that a file may give, see describe.h
 
 std::string scheme(const std::string& name, const ParamValues& params, bool link) {
   const Protocol* protocol = find_protocol(name);
@@ -144,7 +144,7 @@ void write_directions(YamlWriter& out, const Link& link) {
 std::string addresses(const Link& link, const Interface& end) {
   std::vector<std::string> out{in_quotes(prefix_text(end.ipv4))};
   // Below that a file may give none, and the one assigned is the same each time.
-  if (link.mtu >= kLeastIpv6Mtu) out.push_back(in_quotes(prefix_text(end.ipv6)));
+  if (link.mtu >= kMinIpv6Mtu) out.push_back(in_quotes(prefix_text(end.ipv6)));
   return listed(out);
 }
 
@@ -178,7 +178,7 @@ void write_transfer(YamlWriter& out, const Transfer& x) {
   out.put("start", to_text(x.start));
   if (x.stop != kNever) out.put("stop", to_text(x.stop));
   // Less is the MTU of a path, never a file's word.
-  if (x.packet >= kLeastPacket) out.put("packet", to_text(x.packet));
+  if (x.packet >= kMinPacket) out.put("packet", to_text(x.packet));
   out.put("counts", kCounts[x.count_packets ? 1 : 0]);
   if (x.limit.count() > 0) out.put("limit", to_text(x.limit));
 }

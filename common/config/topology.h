@@ -133,7 +133,7 @@ struct Direction {
   LawChoice law;
 };
 
-inline constexpr uint16_t kLeastIpv6Mtu = 1280;  // RFC 8200, section 5
+inline constexpr uint16_t kMinIpv6Mtu = 1280;  // RFC 8200, section 5
 
 struct Link {
   std::string name;

@@ -66,18 +66,19 @@ tl::expected<Device, std::string> device_at(const config::Link& link, size_t end
   return device;
 }
 
-std::unique_ptr<Wire> wire_at(QueuePair& port, const config::Link& link, size_t end, bool arrivals,
-                              size_t buffers) {
+std::unique_ptr<DelayLine> delay_line_at(QueuePair& port, const config::Link& link, size_t end,
+                                         bool arrivals, size_t buffers) {
   const config::Direction& out = link.directions[end];
   const config::Direction& in = link.directions[1 - end];
   const Nanos behind = arrivals ? in.delay : Nanos(0);
   if (!link.emulate_delay || std::max(out.delay, behind) == Nanos(0)) return nullptr;
   const double packets = std::max(packets_under_way(out), packets_under_way(in));
   const auto most = static_cast<double>(buffers);
-  return std::make_unique<Wire>(port, Wire::Options{.rx_delay = behind,
-                                                    .tx_delay = out.delay,
-                                                    .capacity = static_cast<uint32_t>(std::clamp(
-                                                        packets, std::min(1024.0, most), most))});
+  return std::make_unique<DelayLine>(
+      port, DelayLine::Options{.rx_delay = behind,
+                               .tx_delay = out.delay,
+                               .capacity = static_cast<uint32_t>(
+                                   std::clamp(packets, std::min(1024.0, most), most))});
 }
 
 bool multiqueue(const config::Attachment& attachment) {

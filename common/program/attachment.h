@@ -8,8 +8,8 @@
 #include <tl/expected.hpp>
 
 #include "common/config/topology.h"
+#include "common/dpdk/delay_line.h"
 #include "common/dpdk/device.h"
-#include "common/dpdk/wire.h"
 
 namespace turnpike {
 
@@ -22,8 +22,8 @@ tl::expected<Device, std::string> device_at(const config::Link& link, size_t end
 /// The link's length before the port at `link.ends[end]`: what leaves there is under way for the
 /// link's delay and, with `arrivals`, so is what arrives. At most `buffers` packets at once. Null
 /// where the link has no length to emulate.
-std::unique_ptr<Wire> wire_at(QueuePair& port, const config::Link& link, size_t end, bool arrivals,
-                              size_t buffers);
+std::unique_ptr<DelayLine> delay_line_at(QueuePair& port, const config::Link& link, size_t end,
+                                         bool arrivals, size_t buffers);
 
 /// Whether the device at this end has as many queues as it is asked for; the others have one.
 bool multiqueue(const config::Attachment& attachment);

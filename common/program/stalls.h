@@ -14,12 +14,12 @@ namespace turnpike {
 class alignas(64) Stalls {
  public:
   /// Long against a nap and against a poll with a full burst from every port.
-  static constexpr Nanos kLeast = 1_ms;
+  static constexpr Nanos kMin = 1_ms;
 
   /// Time since the last call where that was a stall; zero as a rule.
   Nanos missed(Nanos now) {
     const Nanos gap = now - std::exchange(last_, now);
-    if (gap < kLeast) [[likely]]
+    if (gap < kMin) [[likely]]
       return Nanos(0);
     count_.add();
     nanos_.add(static_cast<uint64_t>(gap.count()));

@@ -16,29 +16,30 @@ inline constexpr unsigned kMaxClasses = 4;
 
 /// What a law may know of its link at this instant. All lcores' shares are summed already.
 struct LinkState {
-  double capacity = 0;                       // B/s, counted as PricedPacket::size counts
+  double capacity = 0;                       // B/s, counted as LinkPacket::size counts
   double queue = 0;                          // B waiting now, real or virtual
   double buffer = 0;                         // B that may wait, of each class
   std::array<double, kMaxClasses> queues{};  // B waiting by class, for laws with more than one
 };
 
 /// What becomes of a packet that the buffer has room for.
-enum class Verdict : uint8_t {
+enum class AqmAction : uint8_t {
   kPass,
   kSignal,  // its flow shall hear of congestion: marked where IP says it may be, dropped elsewhere
   kDrop,
 };
 
 /// One packet as a law sees it.
-struct PricedPacket {
+struct LinkPacket {
   uint8_t* header =
       nullptr;           // congestion header inside the packet; null: traffic the law only counts
   uint32_t size = 0;     // B on this link: the IP datagram plus the link's overhead per packet
   bool opens = false;    // SYN: carries a request, no round trip time yet
   bool admitted = true;  // false: the buffer is full, it will be dropped
-  Verdict verdict = Verdict::kPass;  // arrive() may change it; read where judges() says so
-  uint8_t queue_class = 0;           // what classify() said
-  uint32_t flow = 0;                 // on departure: which flow it is of, where it has a header
+  AqmAction action =
+      AqmAction::kPass;     // arrive() may change it; read where marks_or_drops() says so
+  uint8_t queue_class = 0;  // what classify() said
+  uint32_t flow = 0;        // on departure: which flow it is of, where it has a header
 };
 
 /// A named figure that a law can tell about itself: price, average RTT, number of flows.
@@ -61,12 +62,12 @@ class LinkLaw {
   /// its shard published does not grow old.
   /// Returns a bit per packet (bit i: packet i) whose header cannot be believed (NaN, negative
   /// price...): it was not counted and not stamped, and the caller drops it.
-  virtual uint64_t arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,
+  virtual uint64_t arrive(unsigned shard, std::span<LinkPacket> burst, const LinkState& link,
                           Nanos now) = 0;
 
   /// Whether arrive() gives verdicts. kSignal is for packets without a header: a packet of the
   /// law's own protocol is marked by writing its header, if it is marked at all.
-  [[nodiscard]] virtual bool judges() const { return false; }
+  [[nodiscard]] virtual bool marks_or_drops() const { return false; }
 
   /// Whether the law tells by itself that nobody ran for a while. Of others' time the caller leaves
   /// out what it missed: it saw no packets then, which is no silence.
@@ -77,16 +78,16 @@ class LinkLaw {
   [[nodiscard]] virtual unsigned classes() const { return 1; }
   /// The queue that a packet is for, by what is in it: it may be untrue, and is not counted here.
   /// Asked before arrive() where there are several.
-  [[nodiscard]] virtual unsigned classify(const PricedPacket&) const { return 0; }
+  [[nodiscard]] virtual unsigned classify(const LinkPacket&) const { return 0; }
   /// A class's share of the link, in proportion to those of other classes with packets waiting; >
   /// 0. Infinity: such classes go before all others, the lower one first. May change with update().
   [[nodiscard]] virtual double weight(unsigned /*queue_class*/) const { return 1; }
 
-  /// The packets leave the queue now; called where departs() says so.
-  virtual void depart(unsigned /*shard*/, std::span<PricedPacket> /*burst*/,
+  /// The packets leave the queue now; called where wants_dequeue() says so.
+  virtual void depart(unsigned /*shard*/, std::span<LinkPacket> /*burst*/,
                       const LinkState& /*link*/, Nanos /*now*/) {}
 
-  [[nodiscard]] virtual bool departs() const { return false; }
+  [[nodiscard]] virtual bool wants_dequeue() const { return false; }
 
   /// Control interval, called by the link's owner alone when its last answer has come due.
   /// Returns the next deadline.

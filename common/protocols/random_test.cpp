@@ -60,11 +60,11 @@ std::vector<double> outcomes(LinkLaw& law, unsigned shard, const std::vector<uin
   for (int i = 0; i < 2000; ++i, now += 1_ms) {
     if (now >= due) due = law.update(kLink, now);
     std::vector<uint8_t> bytes = header;
-    PricedPacket p{.header = bytes.data(), .size = 1000};
+    LinkPacket p{.header = bytes.data(), .size = 1000};
     law.arrive(shard, {&p, 1}, kLink, now);
     const double price = gauge(law, "price");
     if (i < 1000) continue;
-    all.push_back(static_cast<double>(p.verdict) + (bytes == header ? 0 : 10));
+    all.push_back(static_cast<double>(p.action) + (bytes == header ? 0 : 10));
     if (!std::isnan(price)) all.push_back(price);
   }
   return all;

@@ -11,8 +11,8 @@ namespace turnpike::report {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr int kDark = 6;          // of the palette
-constexpr size_t kMostLinks = 7;  // lines that the eye can tell apart
+constexpr int kDark = 6;         // of the palette
+constexpr size_t kMaxLinks = 7;  // lines that the eye can tell apart
 constexpr int kHalfWidth = 380, kHalfHeight = 220;
 
 const nlohmann::json& intervals(const RunData& run) {
@@ -52,7 +52,7 @@ std::vector<const LinkSeries*> shown_links(const RunData& run) {
       busy.push_back(&s);
   }
   auto& shown = with_law.empty() ? busy : with_law;
-  if (shown.size() > kMostLinks) shown.resize(kMostLinks);
+  if (shown.size() > kMaxLinks) shown.resize(kMaxLinks);
   return shown;
 }
 

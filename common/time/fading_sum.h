@@ -30,8 +30,8 @@ class alignas(64) FadingSum {
     fade_ = std::max(fade.count(), int64_t{Slots});
     move(std::max(now_, now.count()));
     const int64_t ticks = fade_ >> shift_;
-    if (ticks > kMost || ticks < kLeast) [[unlikely]]
-      retick(std::bit_width(static_cast<uint64_t>(fade_ / kMost)));
+    if (ticks > kMax || ticks < kMin) [[unlikely]]
+      retick(std::bit_width(static_cast<uint64_t>(fade_ / kMax)));
   }
 
   /// Adds at the time of the last advance; counts in full for `hold`. Both ends together cannot lie
@@ -51,7 +51,7 @@ class alignas(64) FadingSum {
 
  private:
   static constexpr auto kSlots = static_cast<int64_t>(Slots);
-  static constexpr int64_t kLeast = kSlots / 8, kMost = kSlots / 4;  // ticks of the fading time
+  static constexpr int64_t kMin = kSlots / 8, kMax = kSlots / 4;  // ticks of the fading time
 
   [[nodiscard]] double& slot(int64_t tick) { return ring_[static_cast<size_t>(tick) % Slots]; }
 

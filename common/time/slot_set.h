@@ -14,9 +14,9 @@ namespace turnpike {
 /// dense is found in one load, what is sparse in one or two for each level.
 class SlotSet {
  public:
-  static constexpr size_t kMost = size_t{1} << 24;
+  static constexpr size_t kMax = size_t{1} << 24;
 
-  /// Of numbers below `size` (1 to kMost); empty.
+  /// Of numbers below `size` (1 to kMax); empty.
   explicit SlotSet(size_t size) {
     size_t words = 0;
     do {

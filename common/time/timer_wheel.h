@@ -53,11 +53,11 @@ static_assert(sizeof(Timer) == 24);
 /// while others fire. Timers of one tick fire in the order in which they were scheduled.
 class TimerWheel {
  public:
-  static constexpr unsigned kLeastBits = 10, kMostBits = 20;
+  static constexpr unsigned kMinBits = 10, kMaxBits = 20;
 
   /// `start` >= 0: the wheel's time until the first advance. A block of the lowest wheel has
-  /// 2^block_bits ticks (kLeastBits to kMostBits), each of which takes 32 B.
-  TimerWheel(Nanos start, unsigned tick_shift, unsigned block_bits = kLeastBits)
+  /// 2^block_bits ticks (kMinBits to kMaxBits), each of which takes 32 B.
+  TimerWheel(Nanos start, unsigned tick_shift, unsigned block_bits = kMinBits)
       : shift_(tick_shift),
         bits_(block_bits),
         current_(static_cast<uint64_t>(start.count()) >> tick_shift),
@@ -72,7 +72,7 @@ class TimerWheel {
   /// further ahead, and filed twice, nor share a tick, where their memory could only be waited for
   /// one after another.
   static unsigned block_bits_for(size_t timers) {
-    return std::clamp<unsigned>(std::bit_width(timers), kLeastBits, kMostBits);
+    return std::clamp<unsigned>(std::bit_width(timers), kMinBits, kMaxBits);
   }
 
   /// Arms the timer, or moves it if it is armed. A deadline in the past is due at once (at a tick's
@@ -140,7 +140,7 @@ class TimerWheel {
         if (wheels_ == 0 || next > target) {
           current_ = target;
           if (fired == 0)
-            for (unsigned n = 0; n < kAhead && file_ahead(); ++n) {
+            for (unsigned n = 0; n < kCascadeBatch && file_ahead(); ++n) {
             }
           return fired;
         }
@@ -159,21 +159,19 @@ class TimerWheel {
 
  private:
   // Wheel 0 is the list of timers that are due, slot 0; as many more cover 64 bits of ticks.
-  static constexpr unsigned kWheels = 1 + (64 + kLeastBits - 1) / kLeastBits;
+  static constexpr unsigned kWheels = 1 + (64 + kMinBits - 1) / kMinBits;
   // Slots of a higher wheel, and where in slots_ they and the lowest wheel's begin.
-  static constexpr size_t kSlots = size_t{2} << kLeastBits, kUpper = 64;
+  static constexpr size_t kSlots = size_t{2} << kMinBits, kUpper = 64;
   static constexpr size_t kFirst = kUpper + (kWheels - 2) * kSlots;
   // As many timers of each wheel are filed again by a call that fires none. For each that fires it
   // is one, which keeps pace: as many come closer as are scheduled anew.
-  static constexpr unsigned kAhead = 8;
+  static constexpr unsigned kCascadeBatch = 8;
 
   // Ticks of one of that wheel's slots, as a power of two; below 64 for wheels that any tick needs.
   [[nodiscard]] unsigned slot_bits(unsigned wheel) const {
-    return wheel == 1 ? 0 : bits_ + (wheel - 2) * kLeastBits;
+    return wheel == 1 ? 0 : bits_ + (wheel - 2) * kMinBits;
   }
-  [[nodiscard]] unsigned block_bits(unsigned wheel) const {
-    return wheel == 1 ? bits_ : kLeastBits;
-  }
+  [[nodiscard]] unsigned block_bits(unsigned wheel) const { return wheel == 1 ? bits_ : kMinBits; }
   // Which of that wheel's blocks a tick lies in. Two shifts, as one of 66 is undefined.
   [[nodiscard]] uint64_t block(unsigned wheel, uint64_t tick) const {
     return tick >> slot_bits(wheel) >> block_bits(wheel);

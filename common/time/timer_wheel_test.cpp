@@ -18,7 +18,7 @@
 namespace turnpike {
 namespace {
 
-constexpr int64_t kBlock = int64_t{1} << TimerWheel::kLeastBits;
+constexpr int64_t kBlock = int64_t{1} << TimerWheel::kMinBits;
 
 // What must fire and in which order: by tick of the deadline, then by order of scheduling. What is
 // past its tick when it is scheduled belongs to the tick that is firing.
@@ -72,7 +72,7 @@ struct Deadlines {
   size_t limit;
   unsigned shift;
   bool jump;  // to next_deadline(), as a virtual clock does
-  unsigned block_bits = TimerWheel::kLeastBits;
+  unsigned block_bits = TimerWheel::kMinBits;
 };
 
 struct Numbered : Timer {
@@ -344,7 +344,7 @@ TEST(TimerWheel, MayGoAwayBeforeItsTimers) {
 }
 
 TEST(TimerWheel, FarthestDeadlinesNeitherOverflowNorFire) {
-  for (const unsigned bits : {TimerWheel::kLeastBits, 13U, TimerWheel::kMostBits}) {
+  for (const unsigned bits : {TimerWheel::kMinBits, 13U, TimerWheel::kMaxBits}) {
     for (const unsigned shift : {0U, 1U, 10U, 40U}) {
       TimerWheel wheel(0_ns, shift, bits);
       Timer last, never;

@@ -13,7 +13,8 @@ static_assert(std::endian::native == std::endian::little, "the byte swaps below 
 /// Between the network's order of bytes and the machine's.
 inline uint32_t swap_be32(uint32_t v) { return __builtin_bswap32(v); }
 
-// memcpy instead of a cast: packets give no alignment, and compilers make one instruction of it.
+// memcpy instead of a processes: packets give no alignment, and compilers make one instruction of
+// it.
 
 inline uint16_t load_be16(const uint8_t* p) {
   uint16_t v;

@@ -18,7 +18,7 @@ class CountingLink final : public LinkLaw {
   CountingLink(const ParamValues& params, unsigned shards, uint64_t seed)
       : law_(params, shards, seed), shards_(shards) {}
 
-  uint64_t arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,
+  uint64_t arrive(unsigned shard, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override {
     packets_[shard] += static_cast<double>(burst.size());
     return law_.arrive(shard, burst, link, now);

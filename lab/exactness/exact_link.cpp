@@ -26,7 +26,7 @@ double ExactPrice::average_rtt(Nanos now) const {
                       : 1e-9 * static_cast<double>(rtts) / static_cast<double>(counted);
 }
 
-double ExactPrice::value_of(const PricedPacket& p, Nanos now) const {
+double ExactPrice::value_of(const LinkPacket& p, Nanos now) const {
   const Header h = load(p.header);
   if (p.opens || h.rtt_ns == 0) return price_;
   const auto rule = static_cast<PastPrice>(params_[kPastPrice]);
@@ -54,7 +54,7 @@ double ExactPrice::price_since(size_t first) const {
   return std::clamp<double>(incoming / usable, kMinPrice.count(), kMaxPrice) * disturbed_;
 }
 
-uint64_t ExactPrice::take(std::span<const PricedPacket> burst, const LinkState& link, Nanos now) {
+uint64_t ExactPrice::take(std::span<const LinkPacket> burst, const LinkState& link, Nanos now) {
   const auto window = [&](double rtt) {
     return from_seconds(
         std::clamp(params_[kWindow] * rtt, params_[kMinWindow], params_[kMaxWindow]));
@@ -63,7 +63,7 @@ uint64_t ExactPrice::take(std::span<const PricedPacket> burst, const LinkState& 
   const double d = to_seconds(d_);
   uint64_t refused = 0;
   for (size_t i = 0; i < burst.size(); ++i) {
-    const PricedPacket& p = burst[i];
+    const LinkPacket& p = burst[i];
     Packet packet{now, 0, 0, 0, 0, 0};
     if (!packets_.empty()) {
       packet.rtts = packets_.back().rtts;
@@ -109,12 +109,12 @@ void ExactPrice::set(Nanos now, double price, bool stamped) {
   if (stamped) stamps_.push_back({now, price});
 }
 
-uint64_t ExactLink::arrive(unsigned /*shard*/, std::span<PricedPacket> burst, const LinkState& link,
+uint64_t ExactLink::arrive(unsigned /*shard*/, std::span<LinkPacket> burst, const LinkState& link,
                            Nanos now) {
   const uint64_t refused = exact_.take(burst, link, now);
   exact_.set(now, exact_.price(), !burst.empty());
   for (size_t i = 0; i < burst.size(); ++i) {
-    const PricedPacket& p = burst[i];
+    const LinkPacket& p = burst[i];
     if (p.header == nullptr || !p.admitted || (refused >> i & 1) != 0) continue;
     const double sum = add_prices(wire::load_f32(p.header + kPriceOffset), exact_.price());
     wire::store_f32(p.header + kPriceOffset, static_cast<float>(std::min<double>(sum, kMaxPrice)));

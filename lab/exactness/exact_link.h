@@ -22,7 +22,7 @@ class ExactPrice {
       : params_(std::move(params)), random_(SplitMix64(seed, 0).next() | 1) {}
 
   /// Takes account of a burst as LinkLaw::arrive does, but stamps nothing.
-  uint64_t take(std::span<const PricedPacket> burst, const LinkState& link, Nanos now);
+  uint64_t take(std::span<const LinkPacket> burst, const LinkState& link, Nanos now);
   /// Of the last burst.
   [[nodiscard]] double price() const { return price_; }
   /// The price that the packets of this moment really got, or would have got if there were any.
@@ -44,7 +44,7 @@ class ExactPrice {
     double price;
   };
 
-  [[nodiscard]] double value_of(const PricedPacket& p, Nanos now) const;
+  [[nodiscard]] double value_of(const LinkPacket& p, Nanos now) const;
   [[nodiscard]] double average_rtt(Nanos now) const;
   [[nodiscard]] double price_since(size_t first) const;
   [[nodiscard]] size_t first_in_window(Nanos now, Nanos d) const;
@@ -65,7 +65,7 @@ class ExactLink final : public LinkLaw {
  public:
   ExactLink(const ParamValues& params, uint64_t seed) : exact_(params, seed) {}
 
-  uint64_t arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,
+  uint64_t arrive(unsigned shard, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
   size_t gauges(std::span<Gauge> out) const override;
   [[nodiscard]] Rewritten rewritten() const override;

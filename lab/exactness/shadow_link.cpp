@@ -6,7 +6,7 @@
 
 namespace turnpike::lab {
 
-uint64_t ShadowLink::arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,
+uint64_t ShadowLink::arrive(unsigned shard, std::span<LinkPacket> burst, const LinkState& link,
                             Nanos now) {
   exact_.take(burst, link, now);
   const uint64_t refused = real_.arrive(shard, burst, link, now);

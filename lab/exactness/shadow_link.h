@@ -16,7 +16,7 @@ class ShadowLink final : public LinkLaw {
   ShadowLink(const ParamValues& params, uint64_t seed)
       : real_(params, 1, seed), exact_(params, seed) {}
 
-  uint64_t arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,
+  uint64_t arrive(unsigned shard, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
   /// The real law's, and kWorst and kCompared.
   size_t gauges(std::span<Gauge> out) const override;

@@ -79,8 +79,8 @@ std::string shown_text(double v, const MetricSpec& m) {
   return with_unit(significant(v), m);
 }
 
-std::vector<Verdict> judge(const Experiment& e, const Metrics& metrics) {
-  std::vector<Verdict> all;
+std::vector<ClaimResult> evaluate(const Experiment& e, const Metrics& metrics) {
+  std::vector<ClaimResult> all;
   for (const ClaimSpec& c : e.claims) {
     const MetricSpec& m = metric_of(e, c.metric);
     const double v = shown(m, metrics);
@@ -118,18 +118,18 @@ tl::expected<Baseline, std::string> Baseline::parse(const std::string& text) {
   return b;
 }
 
-void Baseline::compare(std::vector<Verdict>& verdicts) const {
-  for (Verdict& v : verdicts) {
+void Baseline::compare(std::vector<ClaimResult>& results) const {
+  for (ClaimResult& v : results) {
     const auto known = met_.find({v.experiment, v.claim()});
     v.lost = !v.met && known != met_.end() && known->second;
   }
 }
 
-void Baseline::update(const std::vector<Verdict>& verdicts) {
+void Baseline::update(const std::vector<ClaimResult>& results) {
   std::set<std::string> judged;
-  for (const Verdict& v : verdicts) judged.insert(v.experiment);
+  for (const ClaimResult& v : results) judged.insert(v.experiment);
   std::erase_if(met_, [&](const auto& entry) { return judged.contains(entry.first.first); });
-  for (const Verdict& v : verdicts) met_[{v.experiment, v.claim()}] = v.met;
+  for (const ClaimResult& v : results) met_[{v.experiment, v.claim()}] = v.met;
 }
 
 std::string Baseline::text() const {

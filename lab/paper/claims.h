@@ -14,7 +14,7 @@
 namespace turnpike::lab {
 
 /// A claim, judged, as people are shown it.
-struct Verdict {
+struct ClaimResult {
   std::string experiment, figure;
   std::string metric, paper, here, bound;  // with their units
   std::string why = {};                    // of a claim that is not met
@@ -31,7 +31,7 @@ double shown(const MetricSpec& metric, const Metrics& metrics);
 std::string shown_text(double v, const MetricSpec& metric);
 
 /// In the order of the index.
-std::vector<Verdict> judge(const Experiment& experiment, const Metrics& metrics);
+std::vector<ClaimResult> evaluate(const Experiment& experiment, const Metrics& metrics);
 
 /// Claims met at some time: [{id, claim, met}, ...].
 class Baseline {
@@ -41,9 +41,9 @@ class Baseline {
   static tl::expected<Baseline, std::string> parse(const std::string& text);
 
   /// Marks what is lost.
-  void compare(std::vector<Verdict>& verdicts) const;
-  /// Takes these verdicts in place of all that it knew of their experiments.
-  void update(const std::vector<Verdict>& verdicts);
+  void compare(std::vector<ClaimResult>& results) const;
+  /// Takes these results in place of all that it knew of their experiments.
+  void update(const std::vector<ClaimResult>& results);
   /// Its file, sorted, so that changes are seen line by line.
   [[nodiscard]] std::string text() const;
 

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = ClaimSpec::Kind;
 
-Verdict one(double value, ClaimSpec claim, const std::string& unit = "") {
+ClaimResult one(double value, ClaimSpec claim, const std::string& unit = "") {
   claim.metric = "m";
   const Experiment e{.id = "e",
                      .figure = "4",
@@ -22,7 +22,7 @@ Verdict one(double value, ClaimSpec claim, const std::string& unit = "") {
                      .about = "",
                      .metrics = {{.name = "m", .unit = unit}, {.name = "other", .unit = unit}},
                      .claims = {claim}};
-  return judge(e, {{"m", value}, {"other", 5}})[0];
+  return evaluate(e, {{"m", value}, {"other", 5}})[0];
 }
 
 TEST(Claims, BoundsHoldAtTheirEnds) {
@@ -42,18 +42,18 @@ TEST(Claims, BoundsHoldAtTheirEnds) {
 TEST(Claims, WhatCannotBeToldIsNotMet) {
   for (const Kind kind :
        {Kind::kAtLeast, Kind::kAtMost, Kind::kWithin, Kind::kNear, Kind::kAbove, Kind::kBelow}) {
-    const Verdict v = one(std::nan(""), {.kind = kind, .other = "other"});
+    const ClaimResult v = one(std::nan(""), {.kind = kind, .other = "other"});
     EXPECT_FALSE(v.met);
     EXPECT_EQ(v.here, "–");
   }
-  const Verdict never =
+  const ClaimResult never =
       one(std::numeric_limits<double>::infinity(), {.kind = Kind::kAtMost, .a = 1});
   EXPECT_FALSE(never.met);
   EXPECT_EQ(never.here, "never");
 }
 
 TEST(Claims, AreInTheUnitThatIsShown) {
-  const Verdict v = one(0.985, {.kind = Kind::kAtLeast, .a = 98, .paper = "99"}, "%");
+  const ClaimResult v = one(0.985, {.kind = Kind::kAtLeast, .a = 98, .paper = "99"}, "%");
   EXPECT_TRUE(v.met);
   EXPECT_EQ(v.here, "98.5 %");
   EXPECT_EQ(v.paper, "99 %");
@@ -66,14 +66,14 @@ TEST(Baseline, OnlyWhatWasMetCanBeLost) {
   auto baseline = Baseline::parse(R"([{"id":"e","claim":"m ≥ 2","met":true},)"
                                   R"({"id":"e","claim":"m ≥ 3","met":false}])");
   ASSERT_TRUE(baseline) << baseline.error();
-  std::vector<Verdict> verdicts{
+  std::vector<ClaimResult> results{
       one(1, {.kind = Kind::kAtLeast, .a = 2}), one(1, {.kind = Kind::kAtLeast, .a = 3}),
       one(1, {.kind = Kind::kAtLeast, .a = 4}), one(2, {.kind = Kind::kAtLeast, .a = 2})};
-  baseline->compare(verdicts);
-  EXPECT_TRUE(verdicts[0].lost);
-  EXPECT_FALSE(verdicts[1].lost);
-  EXPECT_FALSE(verdicts[2].lost);
-  EXPECT_FALSE(verdicts[3].lost);
+  baseline->compare(results);
+  EXPECT_TRUE(results[0].lost);
+  EXPECT_FALSE(results[1].lost);
+  EXPECT_FALSE(results[2].lost);
+  EXPECT_FALSE(results[3].lost);
 }
 
 TEST(Baseline, AnUpdateReplacesWhatWasJudgedAndKeepsTheRest) {
@@ -96,14 +96,14 @@ TEST(Baseline, WhatIsNoneIsAnError) {
 TEST(Show, LinesAndPageTellEachClaimAndWhyItIsNotMet) {
   const Experiment e{.id = "e", .figure = "4", .title = "A <title>", .about = "b"};
   Judged judged{.experiment = &e,
-                .verdicts = {one(5, {.kind = Kind::kAtLeast, .a = 2, .paper = "3"}),
-                             one(5, {.kind = Kind::kAtMost, .a = 2, .why = "it is hard"})}};
+                .results = {one(5, {.kind = Kind::kAtLeast, .a = 2, .paper = "3"}),
+                            one(5, {.kind = Kind::kAtMost, .a = 2, .why = "it is hard"})}};
   EXPECT_EQ(verdict_lines(judged),
             "  4  m  3  5  ≥ 2      met\n"
             "  4  m     5  ≤ 2  not met\n"
             "      m ≤ 2: it is hard\n");
   EXPECT_EQ(count_text({judged}), "1 of 2 claims met");
-  judged.verdicts[1].lost = true;
+  judged.results[1].lost = true;
   EXPECT_EQ(count_text({judged}), "1 of 2 claims met, 1 NOT MET any more");
   const std::string page = paper_page({judged}, "/no/such/folder");
   EXPECT_EQ(report::xml_error(page.substr(page.find("<html"))), "");

@@ -16,11 +16,13 @@ namespace {
 
 using report::Cell;
 
-std::string met_text(const Verdict& v) { return v.met ? "met" : v.lost ? "NOT MET" : "not met"; }
+std::string met_text(const ClaimResult& v) {
+  return v.met ? "met" : v.lost ? "NOT MET" : "not met";
+}
 
 report::HtmlTable table(const Judged& judged) {
   report::HtmlTable t{.caption = "", .columns = {"", "paper", "here", "claim", ""}};
-  for (const Verdict& v : judged.verdicts)
+  for (const ClaimResult& v : judged.results)
     t.rows.push_back({v.metric,
                       report::number(v.paper),
                       report::number(v.here),
@@ -36,7 +38,7 @@ struct Reason {
 
 std::vector<Reason> reasons(const Judged& judged) {
   std::vector<Reason> all;
-  for (const Verdict& v : judged.verdicts) {
+  for (const ClaimResult& v : judged.results) {
     if (v.met || v.why.empty()) continue;
     const auto same = std::ranges::find(all, v.why, &Reason::why);
     if (same == all.end()) {
@@ -85,7 +87,7 @@ nlohmann::json references(const std::vector<Judged>& all) {
 nlohmann::json data(const std::vector<Judged>& all) {
   nlohmann::json out = nlohmann::json::array();
   for (const Judged& j : all)
-    for (const Verdict& v : j.verdicts)
+    for (const ClaimResult& v : j.results)
       out.push_back({{"id", v.experiment},
                      {"figure", v.figure},
                      {"metric", v.metric},
@@ -107,7 +109,7 @@ std::string heading(const Experiment& e) {
 
 std::string verdict_lines(const Judged& judged) {
   std::vector<std::vector<std::string>> rows;
-  for (const Verdict& v : judged.verdicts)
+  for (const ClaimResult& v : judged.results)
     rows.push_back({v.figure, v.metric, v.paper, v.here, v.bound, met_text(v)});
   std::string out = columns(rows, 2);
   for (const Reason& r : reasons(judged))
@@ -122,7 +124,7 @@ std::string verdict_lines(const Judged& judged) {
 std::string count_text(const std::vector<Judged>& all) {
   size_t met = 0, claims = 0, lost = 0;
   for (const Judged& j : all)
-    for (const Verdict& v : j.verdicts) ++claims, met += v.met ? 1 : 0, lost += v.lost ? 1 : 0;
+    for (const ClaimResult& v : j.results) ++claims, met += v.met ? 1 : 0, lost += v.lost ? 1 : 0;
   return std::to_string(met) + " of " + std::to_string(claims) + " claims met" +
          (lost == 0 ? "" : ", " + std::to_string(lost) + " NOT MET any more");
 }
@@ -130,7 +132,7 @@ std::string count_text(const std::vector<Judged>& all) {
 std::string paper_page(const std::vector<Judged>& all, const std::string& out) {
   report::Page page("The papers' figures, reproduced");
   const bool lost = std::ranges::any_of(
-      all, [](const Judged& j) { return std::ranges::any_of(j.verdicts, &Verdict::lost); });
+      all, [](const Judged& j) { return std::ranges::any_of(j.results, &ClaimResult::lost); });
   page.verdict(!lost, count_text(all) + ".");
   page.paragraph(
       "Every run is turnpike lab: the routers' and senders' own code on a virtual clock. Charts "
@@ -139,7 +141,7 @@ std::string paper_page(const std::vector<Judged>& all, const std::string& out) {
     const Experiment& e = *j.experiment;
     page.heading(heading(e));
     if (!e.about.empty()) page.paragraph(e.about);
-    if (!j.verdicts.empty()) page.table(table(j));
+    if (!j.results.empty()) page.table(table(j));
     show_reasons(j, page);
     show_references(j, page);
     for (const ChartSpec& spec : e.charts)

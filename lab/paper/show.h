@@ -13,7 +13,7 @@ namespace turnpike::lab {
 struct Judged {
   const Experiment* experiment = nullptr;
   Metrics metrics = {};
-  std::vector<Verdict> verdicts = {};
+  std::vector<ClaimResult> results = {};
   double wall_s = 0;
 };
 

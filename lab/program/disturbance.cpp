@@ -128,7 +128,7 @@ void add_disturbance(nlohmann::json& summary, const Disturbance& disturbance) {
     for (const auto& link : i["links"])
       if (link["bottleneck"] == true)
         utilization_ok =
-            utilization_ok && number_at(link, {"utilization"}) >= sender::kLeastUtilization - taken;
+            utilization_ok && number_at(link, {"utilization"}) >= sender::kMinUtilization - taken;
   }
   if (!summary["intervals"].empty()) {
     verdict["shares_ok"] = shares_ok;

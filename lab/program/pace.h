@@ -7,7 +7,7 @@
 
 #include <rte_cycles.h>
 
-#include "common/program/napper.h"
+#include "common/program/idle_sleeper.h"
 #include "common/time/clock.h"
 #include "lab/world.h"
 
@@ -19,7 +19,7 @@ class Pace {
       : whole_(to_seconds(topology.run.duration)),
         real_time_(real_time),
         shown_(shown),
-        naps_(naps_for(topology)) {}
+        limits_(sleep_limits_for(topology)) {}
 
   void play(Nanos end, World& world) {
     if (real_time_) {
@@ -37,9 +37,9 @@ class Pace {
 
  private:
   void follow_clock(Nanos end, World& world) {
-    Napper napper(naps_);
+    IdleSleeper idle_sleeper(limits_);
     for (Nanos now = clock_.now(); now < end; now = clock_.now())
-      napper.after_poll(now, world.catch_up(now), world.next() - now);
+      idle_sleeper.after_poll(now, world.catch_up(now), world.next() - now);
     world.catch_up(end);
   }
 
@@ -56,7 +56,7 @@ class Pace {
   const TscClock clock_{rte_get_tsc_hz(), TscClock::ticks()};
   double whole_, next_ = 0;
   bool real_time_, shown_;
-  Naps naps_;
+  SleepLimits limits_;
 };
 
 }  // namespace turnpike::lab

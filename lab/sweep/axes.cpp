@@ -7,7 +7,7 @@
 namespace turnpike::lab {
 namespace {
 
-constexpr uint64_t kMostSeeds = 10'000;
+constexpr uint64_t kMaxSeeds = 10'000;
 
 std::string trimmed(std::string_view text) {
   const size_t begin = text.find_first_not_of(' ');
@@ -63,11 +63,11 @@ std::optional<std::vector<uint64_t>> parse_seeds(std::string_view text) {
     const auto first = whole_number(std::string_view(part).substr(0, dots));
     const auto last =
         dots == std::string::npos ? first : whole_number(std::string_view(part).substr(dots + 2));
-    if (!first || !last || *last < *first || *last - *first >= kMostSeeds) return {};
-    for (uint64_t seed = *first; seed <= *last && seeds.size() <= kMostSeeds; ++seed)
+    if (!first || !last || *last < *first || *last - *first >= kMaxSeeds) return {};
+    for (uint64_t seed = *first; seed <= *last && seeds.size() <= kMaxSeeds; ++seed)
       seeds.push_back(seed);
   }
-  if (seeds.size() > kMostSeeds) return {};
+  if (seeds.size() > kMaxSeeds) return {};
   return seeds;
 }
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lab/throughput/search.h"
-#include "lab/throughput/stage.h"
+#include "lab/throughput/trial_topology.h"
 
 namespace turnpike::lab {
 namespace {
@@ -20,11 +20,11 @@ constexpr double kNone = -1;  // a goal that no loss meets
 /// Plays trials on one network.
 class Bench {
  public:
-  Bench(const config::Topology& topology, const MeasureOptions& options, Theatre& theatre,
+  Bench(const config::Topology& topology, const MeasureOptions& options, TrialRunner& runner,
         const OnTrial& on_trial, bool loopback)
       : topology_(topology),
         options_(options),
-        theatre_(theatre),
+        runner_(runner),
         on_trial_(on_trial),
         loopback_(loopback) {}
 
@@ -32,7 +32,7 @@ class Bench {
   /// kNone if it is not about loss.
   tl::expected<Trial, std::string> play(const std::string& what, double share, double goal) {
     for (unsigned i = 1;; ++i) {
-      auto played = theatre_.play(at_share(topology_, share, options_.trial));
+      auto played = runner_.play(at_share(topology_, share, options_.trial));
       if (!played) return tl::unexpected(what + ": " + played.error());
       trials_.push_back(judge(share, played->summary, played->routers, loopback_));
       const Trial& t = trials_.back();
@@ -61,7 +61,7 @@ class Bench {
  private:
   const config::Topology& topology_;
   const MeasureOptions& options_;
-  Theatre& theatre_;
+  TrialRunner& runner_;
   const OnTrial& on_trial_;
   bool loopback_;
   std::vector<Trial> trials_;
@@ -97,7 +97,7 @@ Done measure_latency(Bench& device, std::optional<Bench>& loop, double share, Me
 }  // namespace
 
 tl::expected<Measurement, std::string> measure(const config::Topology& topology,
-                                               const MeasureOptions& options, Theatre& theatre,
+                                               const MeasureOptions& options, TrialRunner& runner,
                                                const OnTrial& on_trial) {
   Measurement out;
   std::optional<Bench> loop;
@@ -106,7 +106,7 @@ tl::expected<Measurement, std::string> measure(const config::Topology& topology,
   if (options.calibrate) {
     if (auto made = loopback(topology, options.sockets)) {
       loop_topology = std::move(*made);
-      loop.emplace(loop_topology, options, theatre, on_trial, true);
+      loop.emplace(loop_topology, options, runner, on_trial, true);
       // It must do better than the strictest goal: what it loses by itself nobody can tell apart.
       const double strictest = *std::ranges::min_element(options.goals);
       if (auto done = calibrate(loop, strictest, out); !done) return tl::unexpected(done.error());
@@ -115,7 +115,7 @@ tl::expected<Measurement, std::string> measure(const config::Topology& topology,
       out.uncalibrated = made.error();
     }
   }
-  Bench device(topology, options, theatre, on_trial, false);
+  Bench device(topology, options, runner, on_trial, false);
   double lossless = 0;
   for (const double goal : options.goals) {
     const auto found = device.search("device", goal, top, options.resolution);

@@ -12,8 +12,8 @@
 #include <tl/expected.hpp>
 
 #include "common/config/topology.h"
-#include "lab/throughput/theatre.h"
 #include "lab/throughput/trial.h"
+#include "lab/throughput/trial_runner.h"
 
 namespace turnpike::lab {
 
@@ -53,7 +53,7 @@ using OnTrial = std::function<void(const std::string& what, const Trial& trial)>
 /// The streams' rates in the file are the most that is tried. The error says which trial could not
 /// be played, and why.
 tl::expected<Measurement, std::string> measure(const config::Topology& topology,
-                                               const MeasureOptions& options, Theatre& theatre,
+                                               const MeasureOptions& options, TrialRunner& runner,
                                                const OnTrial& on_trial);
 
 nlohmann::ordered_json measurement_json(const Measurement& measurement);

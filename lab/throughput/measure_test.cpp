@@ -9,7 +9,7 @@
 #include "common/config/load.h"
 #include "common/config/resolve.h"
 #include "common/dpdk/test_eal.h"
-#include "lab/throughput/stage.h"
+#include "lab/throughput/trial_topology.h"
 
 namespace turnpike::lab {
 namespace {
@@ -30,12 +30,12 @@ config::Topology gate(const std::string& link) {
 TEST(Throughput, IsTheLinksRate) {
   // 100 Mbit/s at most are offered; of datagrams of 1000 B the link carries 3750 a second.
   const std::string folder = std::filesystem::temp_directory_path() / "turnpike-throughput-test";
-  const auto theatre = on_a_virtual_clock(folder);
+  const auto runner = on_a_virtual_clock(folder);
   unsigned told = 0;
   const auto m = measure(
       gate("rate: 30 Mbps, delay: 1 ms, buffer: 64 KB"),
       {.goals = {0, 0.01}, .resolution = 0.002, .trial = 20_s, .calibrate = false, .latency = true},
-      *theatre, [&](const std::string&, const Trial& t) {
+      *runner, [&](const std::string&, const Trial& t) {
         ++told;
         EXPECT_TRUE(t.faults.empty());
       });

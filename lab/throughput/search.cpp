@@ -6,7 +6,7 @@
 namespace turnpike::lab {
 namespace {
 
-constexpr double kLeastShare = 1e-4;  // below this, nothing passes
+constexpr double kMinShare = 1e-4;  // below this, nothing passes
 
 /// What trials say of a goal: the greatest share that passed, and the least above it that did not.
 struct Bounds {
@@ -33,7 +33,7 @@ tl::expected<Found, std::string> find_rate(double goal, double top, double resol
   for (;;) {
     const Bounds b = bounds_of(known, goal, top);
     if (b.passed >= top) return Found{top, false};
-    if (b.failed <= top && (b.failed - b.passed <= resolution * b.failed || b.failed < kLeastShare))
+    if (b.failed <= top && (b.failed - b.passed <= resolution * b.failed || b.failed < kMinShare))
       return Found{b.passed, b.limited};
     const auto point = try_rate(b.failed > top ? top : (b.passed + b.failed) / 2);
     if (!point) return tl::unexpected(point.error());

@@ -12,12 +12,12 @@ namespace {
 using nlohmann::json;
 using report::significant;
 
-constexpr double kLeastPackets = 100;  // of fewer, all may come through by chance
+constexpr double kMinPackets = 100;  // of fewer, all may come through by chance
 
 void add_stream(const std::string& name, const json& s, bool loopback, Trial& out) {
   const double offered = s.value("offered_packets", 0.0), sent = s.value("sent_packets", 0.0);
   const double unsent = offered - sent;
-  if (unsent > sender::kMostUnsent * offered && (loopback || s.value("no_room", 0) == 0))
+  if (unsent > sender::kMaxUnsent * offered && (loopback || s.value("no_room", 0) == 0))
     out.faults.push_back(name + ": the generator did not send " +
                          significant(100 * unsent / offered, 3) + " % of what was due");
   if (s.value("no_buffer", 0) > 0) out.faults.push_back(name + ": the generator ran out of mbufs");
@@ -64,7 +64,7 @@ Trial judge(double share, const json& summary, std::span<const json> routers, bo
     if (due > 0) out.carried_pps += pps * here / due;
     if (sent > 0) out.l1_mbps += s.value("achieved_l1_mbps", 0.0) * here / sent;
   }
-  if (offered < kLeastPackets) {
+  if (offered < kMinPackets) {
     out.faults.push_back("of " + significant(offered, 3) +
                          " packets due, no loss can be told: let trials be longer (--trial)");
   } else {

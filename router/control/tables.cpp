@@ -91,7 +91,7 @@ uint32_t ipv6_groups(const Plan& plan) {
 }
 
 /// An entry of two bytes names a group or a hop by 15 bits.
-constexpr uint32_t kMostInTwoBytes = (1U << 15) - 1;
+constexpr uint32_t kMaxInTwoBytes = (1U << 15) - 1;
 
 }  // namespace
 
@@ -139,14 +139,14 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
   conf4.max_routes = static_cast<int>(plan.ipv4.size()) + 1;
   conf4.dir24_8.num_tbl8 = ipv4_groups(plan);
   conf4.dir24_8.nh_sz =
-      conf4.dir24_8.num_tbl8 < kMostInTwoBytes ? RTE_FIB_DIR24_8_2B : RTE_FIB_DIR24_8_4B;
+      conf4.dir24_8.num_tbl8 < kMaxInTwoBytes ? RTE_FIB_DIR24_8_2B : RTE_FIB_DIR24_8_4B;
   t->ipv4_.reset(rte_fib_create(name, socket, &conf4));
   std::snprintf(name, sizeof name, "routes6-%p", static_cast<void*>(t.get()));
   rte_fib6_conf conf6{};
   conf6.type = RTE_FIB6_TRIE;
   conf6.max_routes = static_cast<int>(plan.ipv6.size()) + 1;
   conf6.trie.num_tbl8 = ipv6_groups(plan);
-  conf6.trie.nh_sz = conf6.trie.num_tbl8 < kMostInTwoBytes ? RTE_FIB6_TRIE_2B : RTE_FIB6_TRIE_4B;
+  conf6.trie.nh_sz = conf6.trie.num_tbl8 < kMaxInTwoBytes ? RTE_FIB6_TRIE_2B : RTE_FIB6_TRIE_4B;
   t->ipv6_.reset(rte_fib6_create(name, socket, &conf6));
   if (!t->ipv4_ || !t->ipv6_)
     return tl::unexpected("no memory for the routing tables of " + node.name + " (" +

@@ -17,12 +17,12 @@ constexpr size_t kSizesAt = 4, kOpcodeAt = 6, kSenderMacAt = 8, kSenderAt = 14, 
 static_assert(kSize == sizeof(rte_arp_hdr));
 }  // namespace
 
-DropReason answer_arp(rte_mbuf& m, const PacketInfo& p, Lane& lane, Outbox& out) {
+DropReason answer_arp(rte_mbuf& m, const PacketInfo& p, WorkerContext& context, LocalTx& out) {
   if (m.data_len < p.l3 + kSize) return DropReason::kBadArp;
   uint8_t* arp = frame_of(&m) + p.l3;
   if (wire::load_be32(arp) != kEthernetIpv4 || wire::load_be16(arp + kSizesAt) != kSizes)
     return DropReason::kBadArp;
-  const Station& self = lane.tables->stations()[p.input];
+  const Station& self = context.tables->stations()[p.input];
   const uint32_t target = wire::load_be32(arp + kTargetAt);
   if (wire::load_be16(arp + kOpcodeAt) != RTE_ARP_OP_REQUEST || self.ipv4.address == 0 ||
       target != self.ipv4.address) {
@@ -32,7 +32,7 @@ DropReason answer_arp(rte_mbuf& m, const PacketInfo& p, Lane& lane, Outbox& out)
   std::memmove(arp + kTargetMacAt, arp + kSenderMacAt, 10);  // MAC and address
   std::memcpy(arp + kSenderMacAt, self.mac.data(), self.mac.size());
   wire::store_be32(arp + kSenderAt, target);
-  return send_back(m, p, static_cast<uint16_t>(kSize), lane, out);
+  return send_back(m, p, static_cast<uint16_t>(kSize), context, out);
 }
 
 }  // namespace turnpike::router

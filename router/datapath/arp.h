@@ -2,12 +2,12 @@
 // ARP (RFC 826): who has this address? The router, where it is its own on that link.
 #pragma once
 
-#include "router/datapath/outbox.h"
+#include "router/datapath/local_tx.h"
 
 namespace turnpike::router {
 
 /// Turns a request for this link's address into its reply, in the same buffer. Any other result
 /// than kNone leaves the packet to the caller.
-DropReason answer_arp(rte_mbuf& m, const PacketInfo& p, Lane& lane, Outbox& out);
+DropReason answer_arp(rte_mbuf& m, const PacketInfo& p, WorkerContext& context, LocalTx& out);
 
 }  // namespace turnpike::router

@@ -16,7 +16,7 @@ constexpr double kFirst = std::numeric_limits<double>::infinity();
 constexpr uint16_t kSmall = 500, kLarge = 1000;  // B of datagrams in class 1 and 0
 
 World by_size(std::vector<double> weights, int64_t buffer = 10'000'000, unsigned workers = 1) {
-  ScriptedLaw::script = {.weights = std::move(weights), .classify = [](const PricedPacket& p) {
+  ScriptedLaw::script = {.weights = std::move(weights), .classify = [](const LinkPacket& p) {
                            return p.size == kSmall ? 1U : 0U;
                          }};
   config::Topology t = topology();
@@ -104,7 +104,7 @@ TEST(Classes, EachHasTheWholeBuffer) {
 
 TEST(Classes, SeveralWorkersKeepEachClassInOrder) {
   ScriptedLaw::script = {.weights = {1, 3},
-                         .classify = [](const PricedPacket& p) { return p.size % 2; }};
+                         .classify = [](const LinkPacket& p) { return p.size % 2; }};
   config::Topology t = topology();
   t.links[kRight].directions[0].rate = 8_Mbps;
   RouterOptions options;
@@ -126,7 +126,7 @@ TEST(Classes, SeveralWorkersKeepEachClassInOrder) {
 }
 
 TEST(Classes, AClassThatIsNoneIsTheLast) {
-  ScriptedLaw::script = {.weights = {1, 1}, .classify = [](const PricedPacket&) { return 77U; }};
+  ScriptedLaw::script = {.weights = {1, 1}, .classify = [](const LinkPacket&) { return 77U; }};
   RouterOptions options;
   options.find = ScriptedLaw::find;
   World w(1, topology(), options);
@@ -140,7 +140,7 @@ TEST(Classes, ARingWithoutSlotsIsCountedByClassToo) {
   auto small = Pool::create("class-slots", {.mbufs = 63, .cache = 0});
   ASSERT_TRUE(small);
   ScriptedLaw::script = {.weights = {1, 1},
-                         .classify = [](const PricedPacket& p) { return p.size % 2; }};
+                         .classify = [](const LinkPacket& p) { return p.size % 2; }};
   config::Topology t = topology();
   t.links[kRight].directions[0].rate = BitRate(1e3);
   RouterOptions options;

@@ -5,17 +5,17 @@
 #include <algorithm>
 
 #include "router/datapath/egress_link.h"
-#include "router/datapath/port_sender.h"
+#include "router/datapath/port_tx.h"
 
 namespace turnpike::router {
 
 struct Egress {
   EgressLink* link = nullptr;
-  LinkShard* shard = nullptr;    // this worker's
-  PortSender* sender = nullptr;  // this worker's queue pair; null: it has none at this port
-  HandOff* hand_off = nullptr;   // to the link's owner; null: straight to the sender
-  Nanos missed{0};               // in which this worker did not run, and the law's time stood still
-  Nanos owed{0};                 // the last part of it, which packets that came then may fill
+  LinkShard* shard = nullptr;  // this worker's
+  PortTx* sender = nullptr;    // this worker's queue pair; null: it has none at this port
+  LinkRing* ring = nullptr;    // to the link's owner; null: straight to the sender
+  Nanos missed{0};             // in which this worker did not run, and the law's time stood still
+  Nanos owed{0};               // the last part of it, which packets that came then may fill
 
   /// Time as the link's law counts it on this worker. A worker that does not run sees no packets,
   /// which a law must not take for silence.

@@ -9,7 +9,7 @@ namespace turnpike::router {
 
 EgressLink::EgressLink(const config::Link& link, size_t direction, unsigned workers,
                        uint64_t run_seed, const Protocol* (*find)(std::string_view name))
-    : name(link.name), shards(workers), hand_off(workers) {
+    : name(link.name), shards(workers), ring(workers) {
   const config::Direction& d = link.directions[direction];
   rate = d.rate;
   capacity = bytes_per_second(d.rate);
@@ -21,8 +21,8 @@ EgressLink::EgressLink(const config::Link& link, size_t direction, unsigned work
     law = p->make_link_law(d.law.params, workers, link_seed(run_seed, link.name, direction));
     protocol = p->id;
     rewritten = law->rewritten();
-    departs = law->departs();
-    judges = law->judges();
+    wants_dequeue = law->wants_dequeue();
+    marks_or_drops = law->marks_or_drops();
     knows_stalls = law->knows_stalls();
     classes = std::clamp(law->classes(), 1U, kMaxClasses);
   }

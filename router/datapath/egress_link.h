@@ -12,7 +12,7 @@
 #include "common/metrics/counter.h"
 #include "common/protocols/registry.h"
 #include "router/datapath/drop_reason.h"
-#include "router/datapath/hand_off.h"
+#include "router/datapath/link_ring.h"
 #include "router/datapath/queue_meter.h"
 #include "router/datapath/virtual_queue.h"
 
@@ -65,13 +65,13 @@ struct EgressLink {
   unsigned owner = 0;    // worker that drains the queue and updates the law
   uint8_t protocol = 0;  // Turnpike id of the law; 0: none
   LinkLaw::Rewritten rewritten;
-  bool departs = false;                            // the law wants to know what leaves the queue
-  bool judges = false;                             // the law drops and marks
-  bool knows_stalls = false;                       // the law leaves out what nobody ran in
-  unsigned classes = 1;                            // queues that the law divides packets into
-  std::unique_ptr<LinkLaw> law;                    // null: plain first in, first out
-  std::vector<LinkShard> shards;                   // by worker
-  std::vector<std::unique_ptr<HandOff>> hand_off;  // by worker; null: it sends by itself
+  bool wants_dequeue = false;                   // the law wants to know what leaves the queue
+  bool marks_or_drops = false;                  // the law drops and marks
+  bool knows_stalls = false;                    // the law leaves out what nobody ran in
+  unsigned classes = 1;                         // queues that the law divides packets into
+  std::unique_ptr<LinkLaw> law;                 // null: plain first in, first out
+  std::vector<LinkShard> shards;                // by worker
+  std::vector<std::unique_ptr<LinkRing>> ring;  // by worker; null: it sends by itself
 
   /// Bytes admitted and not yet sent, all workers together. Others' figures may lag by a burst,
   /// never below zero.

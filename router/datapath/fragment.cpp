@@ -14,21 +14,21 @@ constexpr uint16_t kMaxFragments = 128;  // a 64 KB datagram over the smallest s
 constexpr uint16_t kMinMtu = 68;         // RFC 791: every link carries as much
 }  // namespace
 
-DropReason fragment(rte_mbuf& m, const PacketInfo& p, Lane& lane, Outbox& out) {
+DropReason fragment(rte_mbuf& m, const PacketInfo& p, WorkerContext& context, LocalTx& out) {
   if (p.hop->mtu < kMinMtu) return DropReason::kFragmentFailed;
   uint8_t ethernet[wire::kEthernetSize + wire::kVlanSize];
   std::memcpy(ethernet, frame_of(&m), p.l3);
   rte_pktmbuf_adj(&m, p.l3);
   rte_mbuf* pieces[kMaxFragments];
   const int n =
-      rte_ipv4_fragment_packet(&m, pieces, kMaxFragments, p.hop->mtu, lane.pool, lane.pool);
+      rte_ipv4_fragment_packet(&m, pieces, kMaxFragments, p.hop->mtu, context.pool, context.pool);
   if (n <= 0) {
     std::memcpy(rte_pktmbuf_prepend(&m, p.l3), ethernet, p.l3);  // as it was
     return n == -ENOMEM ? DropReason::kNoMbuf : DropReason::kFragmentFailed;
   }
   rte_pktmbuf_free(&m);  // the pieces hold on to its data
 
-  lane.counters->originated.add(static_cast<uint64_t>(n) - 1);
+  context.counters->originated.add(static_cast<uint64_t>(n) - 1);
   for (int k = 0; k < n; ++k) {
     rte_mbuf* piece = pieces[k];
     PacketInfo info = p;

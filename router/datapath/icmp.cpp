@@ -78,14 +78,14 @@ void write_ip(uint8_t* ip, uint16_t datagram, uint32_t source, uint32_t destinat
 
 }  // namespace
 
-DropReason answer_echo(rte_mbuf& m, const PacketInfo& p, Lane& lane, Outbox& out) {
+DropReason answer_echo(rte_mbuf& m, const PacketInfo& p, WorkerContext& context, LocalTx& out) {
   const uint32_t end = uint32_t{p.l3} + p.datagram;
   if (m.data_len < p.l4 + kIcmpSize || p.l4 + kIcmpSize > end) return DropReason::kBadIcmp;
   uint8_t* icmp = frame_of(&m) + p.l4;
   if (sum_of_packet(m, p.l4, end - p.l4) != 0xffff) return DropReason::kBadIcmp;
   uint8_t* ip = frame_of(&m) + p.l3;
   const uint32_t asker = wire::load_be32(ip + wire::kIpv4SourceAt);
-  const NextHop& hop = lane.tables->find(asker);
+  const NextHop& hop = context.tables->find(asker);
   if (icmp[0] != kEcho || hop.action != NextHop::Action::kForward) {
     rte_pktmbuf_free(&m);
     return DropReason::kNone;
@@ -103,30 +103,30 @@ DropReason answer_echo(rte_mbuf& m, const PacketInfo& p, Lane& lane, Outbox& out
   wire::store_be16(ip + wire::kIpv4ChecksumAt, 0);
   wire::store_be16(ip + wire::kIpv4ChecksumAt,
                    wire::checksum_of(wire::sum_words({ip, static_cast<size_t>(p.l4 - p.l3)})));
-  send_by(m, p, hop, lane, out);
+  send_by(m, p, hop, context, out);
   return DropReason::kNone;
 }
 
-void report_error(const rte_mbuf& m, const PacketInfo& p, DropReason why, Lane& lane, Outbox& out,
-                  Nanos now) {
+void report_error(const rte_mbuf& m, const PacketInfo& p, DropReason why, WorkerContext& context,
+                  LocalTx& out, Nanos now) {
   const auto message = message_for(why);
   if (!message || !may_be_reported(m, p)) return;
   const uint8_t* asked = rte_pktmbuf_mtod(&m, const uint8_t*) + p.l3;
   const uint32_t source = wire::load_be32(asked + wire::kIpv4SourceAt);
-  const NextHop& hop = lane.tables->find(source);
+  const NextHop& hop = context.tables->find(source);
   if (hop.action != NextHop::Action::kForward) return;
-  if (!lane.errors.take(now)) return lane.counters->suppressed_errors.add();
+  if (!context.errors.take(now)) return context.counters->suppressed_errors.add();
 
   constexpr uint32_t kHeaders = wire::kIpv4Size + kIcmpSize;
   const uint32_t quote =
       std::min<uint32_t>(p.datagram, std::clamp<uint32_t>(hop.mtu, kHeaders, kMaxError) - kHeaders);
   const auto datagram = static_cast<uint16_t>(kHeaders + quote);
-  rte_mbuf* reply = make_frame(m, p, static_cast<uint16_t>(p.l3 + datagram), lane);
-  if (reply == nullptr) return lane.counters->suppressed_errors.add();
+  rte_mbuf* reply = make_frame(m, p, static_cast<uint16_t>(p.l3 + datagram), context);
+  if (reply == nullptr) return context.counters->suppressed_errors.add();
 
   uint8_t* ip = frame_of(reply) + p.l3;
   uint8_t* icmp = ip + wire::kIpv4Size;
-  write_ip(ip, datagram, lane.tables->stations()[hop.link].ipv4.address, source);
+  write_ip(ip, datagram, context.tables->stations()[hop.link].ipv4.address, source);
   std::memset(icmp, 0, kIcmpSize);
   icmp[0] = message->type;
   icmp[1] = message->code;
@@ -137,7 +137,7 @@ void report_error(const rte_mbuf& m, const PacketInfo& p, DropReason why, Lane& 
 
   PacketInfo info{.l3 = p.l3, .datagram = datagram, .input = p.input};
   info.flags = static_cast<uint16_t>(p.flags & kVlan);
-  send_by(*reply, info, hop, lane, out);
+  send_by(*reply, info, hop, context, out);
 }
 
 }  // namespace turnpike::router

@@ -100,12 +100,12 @@ void write_icmp6_checksum(rte_mbuf& m, const PacketInfo& p) {
   wire::store_be16(at, checksum_over(m, p));
 }
 
-DropReason answer_echo6(rte_mbuf& m, const PacketInfo& p, Lane& lane, Outbox& out) {
+DropReason answer_echo6(rte_mbuf& m, const PacketInfo& p, WorkerContext& context, LocalTx& out) {
   uint8_t* icmp = frame_of(&m) + p.l4;
   uint8_t* ip = frame_of(&m) + p.l3;
   const config::Ipv6 asker = load_ipv6(ip + wire::kIpv6SourceAt);
   const bool on_link = is_link_local(asker.data());
-  const NextHop& hop = lane.tables->find(asker);
+  const NextHop& hop = context.tables->find(asker);
   if (icmp[0] != Icmp6::kEcho || is_multicast(ip + wire::kIpv6DestinationAt) ||
       (!on_link && hop.action != NextHop::Action::kForward)) {
     rte_pktmbuf_free(&m);
@@ -122,32 +122,32 @@ DropReason answer_echo6(rte_mbuf& m, const PacketInfo& p, Lane& lane, Outbox& ou
   std::memcpy(ip + wire::kIpv6SourceAt, ip + wire::kIpv6DestinationAt, 16);
   std::memcpy(ip + wire::kIpv6DestinationAt, asker.data(), asker.size());
   ip[wire::kIpv6HopLimitAt] = kDefaultTtl;
-  if (on_link) return send_back(m, p, p.datagram, lane, out);
-  send_by(m, p, hop, lane, out);
+  if (on_link) return send_back(m, p, p.datagram, context, out);
+  send_by(m, p, hop, context, out);
   return DropReason::kNone;
 }
 
-void report_error6(const rte_mbuf& m, const PacketInfo& p, DropReason why, Lane& lane, Outbox& out,
-                   Nanos now) {
+void report_error6(const rte_mbuf& m, const PacketInfo& p, DropReason why, WorkerContext& context,
+                   LocalTx& out, Nanos now) {
   const auto message = icmp6_message_for(why, p);
   if (!message || !may_be_reported6(m, p)) return;
   const uint8_t* asked = rte_pktmbuf_mtod(&m, const uint8_t*) + p.l3;
   const config::Ipv6 source = load_ipv6(asked + wire::kIpv6SourceAt);
-  const NextHop& hop = lane.tables->find(source);
+  const NextHop& hop = context.tables->find(source);
   if (hop.action != NextHop::Action::kForward) return;
-  if (!lane.errors.take(now)) return lane.counters->suppressed_errors.add();
+  if (!context.errors.take(now)) return context.counters->suppressed_errors.add();
 
   constexpr uint32_t kHeaders = wire::kIpv6Size + kIcmp6Size;
   const uint32_t quote = std::min<uint32_t>(
       p.datagram, std::clamp<uint32_t>(hop.mtu, kHeaders, kMaxIcmp6Error) - kHeaders);
   const auto datagram = static_cast<uint16_t>(kHeaders + quote);
-  rte_mbuf* reply = make_frame(m, p, static_cast<uint16_t>(p.l3 + datagram), lane);
-  if (reply == nullptr) return lane.counters->suppressed_errors.add();
+  rte_mbuf* reply = make_frame(m, p, static_cast<uint16_t>(p.l3 + datagram), context);
+  if (reply == nullptr) return context.counters->suppressed_errors.add();
 
   uint8_t* ip = frame_of(reply) + p.l3;
   uint8_t* icmp = ip + wire::kIpv6Size;
   write_ip(ip, static_cast<uint16_t>(kIcmp6Size + quote),
-           lane.tables->stations()[hop.link].ipv6.address, source);
+           context.tables->stations()[hop.link].ipv6.address, source);
   icmp[0] = message->type;
   icmp[1] = message->code;
   wire::store_be32(icmp + 4, message->parameter);
@@ -157,7 +157,7 @@ void report_error6(const rte_mbuf& m, const PacketInfo& p, DropReason why, Lane&
   info.l4 = static_cast<uint16_t>(p.l3 + wire::kIpv6Size);
   info.flags = static_cast<uint16_t>(p.flags & (kVlan | kIpv6));
   write_icmp6_checksum(*reply, info);
-  send_by(*reply, info, hop, lane, out);
+  send_by(*reply, info, hop, context, out);
 }
 
 }  // namespace turnpike::router

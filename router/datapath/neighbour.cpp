@@ -35,13 +35,14 @@ bool sound(const uint8_t* ip, const uint8_t* message, size_t size) {
 
 }  // namespace
 
-DropReason answer_neighbour(rte_mbuf& m, const PacketInfo& p, Lane& lane, Outbox& out) {
+DropReason answer_neighbour(rte_mbuf& m, const PacketInfo& p, WorkerContext& context,
+                            LocalTx& out) {
   uint8_t* ip = frame_of(&m) + p.l3;
   uint8_t* message = frame_of(&m) + p.l4;
   if (message[0] != kSolicitation) return DropReason::kForeignNeighbour;
   const size_t size = static_cast<size_t>(p.l3) + p.datagram - p.l4;
   if (m.data_len < p.l4 + size || !sound(ip, message, size)) return DropReason::kBadNeighbour;
-  const Station& self = lane.tables->stations()[p.input];
+  const Station& self = context.tables->stations()[p.input];
   const config::Ipv6 target = load_ipv6(message + kNdTargetAt);
   if (target != self.ipv6.address && target != self.link_local)
     return DropReason::kForeignNeighbour;
@@ -65,7 +66,7 @@ DropReason answer_neighbour(rte_mbuf& m, const PacketInfo& p, Lane& lane, Outbox
                    static_cast<uint16_t>(answer.datagram - wire::kIpv6Size));
   if (m.pkt_len > end) cut_to(&m, end);
   write_icmp6_checksum(m, answer);
-  return send_back(m, answer, answer.datagram, lane, out);
+  return send_back(m, answer, answer.datagram, context, out);
 }
 
 }  // namespace turnpike::router

@@ -6,7 +6,7 @@
 
 #include "common/wire/bytes.h"
 #include "router/datapath/ip.h"
-#include "router/datapath/parse_usual.h"
+#include "router/datapath/parse_fast.h"
 #include "router/datapath/segments.h"
 
 namespace turnpike::router {
@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t kFront = 128;
 
 // What is not as nearly every packet is.
-DropReason parse_other(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
+DropReason parse_slow(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
   const DropReason why = parse_fully(m, p, tables);
   if (why != DropReason::kNone || p.has(kArp)) return why;
   if (p.l4_protocol != wire::kProtocolUdp || p.l4 == 0 || p.has(kFragment)) return why;
@@ -64,10 +64,10 @@ DropReason parse_fully(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
   return p.has(kIpv6) ? parse_ipv6(m, p, tables) : parse_ipv4(m, p, tables);
 }
 
-void parse(Burst& burst, const Lane& lane) {
+void parse(Burst& burst, const WorkerContext& context) {
   const unsigned count = burst.count;
   for (unsigned i = 0; i < count; ++i) rte_prefetch0(frame_of(burst.mbufs[i]));
-  const Tables& tables = *lane.tables;
+  const Tables& tables = *context.tables;
   const uint16_t input = burst.input;
   const uint16_t port = tables.udp_port();
   const uint64_t mac = mac_word(tables.stations()[burst.input].mac);
@@ -76,8 +76,8 @@ void parse(Burst& burst, const Lane& lane) {
     PacketInfo& p = burst.info[i];
     p = {.input = input};
     DropReason why = DropReason::kNone;
-    if (!parse_usual(m, p, mac, tables)) [[unlikely]] {
-      why = parse_other(m, p, tables);
+    if (!parse_fast(m, p, mac, tables)) [[unlikely]] {
+      why = parse_slow(m, p, tables);
     } else if (!to_turnpike(m, p, port) || usual_turnpike(m, p, tables)) {
       continue;
     } else {

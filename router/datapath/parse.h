@@ -2,7 +2,7 @@
 // Second stage: from bytes that anybody may have sent to facts that later stages may trust.
 #pragma once
 
-#include "router/datapath/lane.h"
+#include "router/datapath/worker_context.h"
 
 namespace turnpike::router {
 
@@ -12,7 +12,7 @@ namespace turnpike::router {
 ///  - Turnpike in UDP at the topology's port; a header there that is not sound is a drop.
 /// Afterwards the frame holds the datagram and nothing behind it, its headers lie in one segment,
 /// and every offset is inside. Fragments are plain traffic: only a whole datagram is ever stamped.
-void parse(Burst& burst, const Lane& lane);
+void parse(Burst& burst, const WorkerContext& context);
 
 /// From Ethernet to IP, whatever the packet is; kNone: sound, and `p` says what it is.
 DropReason parse_fully(rte_mbuf& m, PacketInfo& p, const Tables& tables);

@@ -84,7 +84,7 @@ uint64_t admit_plain(Burst& burst, uint32_t members, const LinkState& state) {
 struct Priced {
   unsigned count = 0;
   union {  // not made before there is something to put there
-    std::array<PricedPacket, kBurst> packets;
+    std::array<LinkPacket, kBurst> packets;
   };
   std::array<uint32_t, kBurst> before;  // sums of what the law may rewrite
 
@@ -112,7 +112,7 @@ struct Priced {
         header = frame_of(burst.mbufs[i]) + p.congestion;
         before[k] = sum(header);
       }
-      new (&packets[k]) PricedPacket{.header = header, .size = p.size, .opens = p.has(kOpens)};
+      new (&packets[k]) LinkPacket{.header = header, .size = p.size, .opens = p.has(kOpens)};
       bytes += p.size;
       ++k;
     });
@@ -125,7 +125,7 @@ struct Priced {
     const unsigned n = count;
     uint64_t stamped = 0;
     for (unsigned k = 0; k < n; ++k) {
-      const PricedPacket& p = packets[k];
+      const LinkPacket& p = packets[k];
       if (p.header == nullptr || !p.admitted) continue;
       mend(p.header, before[k], sum(p.header));
       ++stamped;
@@ -150,11 +150,11 @@ uint32_t flow_of(const uint8_t* congestion) {
   return ends ^ wire::load_be32(common + wire::kFlowAt);
 }
 
-void depart_at_once(EgressLink& link, unsigned shard, std::span<const PricedPacket> arrived,
+void depart_at_once(EgressLink& link, unsigned shard, std::span<const LinkPacket> arrived,
                     const LinkState& state, Nanos now) {
-  std::array<PricedPacket, kBurst> leaving;
+  std::array<LinkPacket, kBurst> leaving;
   size_t n = 0;
-  for (const PricedPacket& p : arrived)
+  for (const LinkPacket& p : arrived)
     if (p.admitted) {
       leaving[n] = p;
       if (p.header != nullptr) leaving[n].flow = flow_of(p.header);
@@ -170,7 +170,7 @@ void admit(Burst& burst, LinkGroup& group, const EgressLink& link, Priced& price
   room[0] = state.buffer - state.queue;
   for (unsigned c = 0; c < kMaxClasses && link.classes > 1; ++c)
     room[c] = state.buffer - state.queues[c];
-  for_each_of(priced, group.members, [&](PricedPacket& p, unsigned i) {
+  for_each_of(priced, group.members, [&](LinkPacket& p, unsigned i) {
     const unsigned c = link.classes > 1 ? std::min(link.law->classify(p), link.classes - 1) : 0;
     group.classes[i] = p.queue_class = static_cast<uint8_t>(c);
     p.admitted = p.size <= room[c];
@@ -184,11 +184,11 @@ void admit(Burst& burst, LinkGroup& group, const EgressLink& link, Priced& price
 
 /// RFC 3168 section 5: what cannot be marked is dropped.
 void carry_out(Burst& burst, uint32_t members, Priced& priced) {
-  for_each_of(priced, members, [&](PricedPacket& p, unsigned i) {
-    if (p.verdict == Verdict::kPass || !p.admitted) return;
+  for_each_of(priced, members, [&](LinkPacket& p, unsigned i) {
+    if (p.action == AqmAction::kPass || !p.admitted) return;
     const PacketInfo& info = burst.info[i];
     if (info.has(kArp)) return;  // no flow's: nobody would slow down
-    if (p.verdict == Verdict::kSignal &&
+    if (p.action == AqmAction::kSignal &&
         mark_congestion(frame_of(burst.mbufs[i]) + info.l3, info.has(kIpv6)))
       return;
     p.admitted = false;
@@ -198,7 +198,7 @@ void carry_out(Burst& burst, uint32_t members, Priced& priced) {
 
 /// Drops those whose headers the law does not believe: bit k of `refused` is packet k.
 void refuse(Burst& burst, uint32_t members, Priced& priced, uint64_t refused) {
-  for_each_of(priced, members, [&](PricedPacket& p, unsigned i) {
+  for_each_of(priced, members, [&](LinkPacket& p, unsigned i) {
     if ((refused & 1) != 0) {
       p.admitted = false;
       burst.drop(i, DropReason::kBadCongestionHeader);
@@ -217,8 +217,8 @@ LinkState state_of(const EgressLink& link, double queue) {
   return s;
 }
 
-void price(Burst& burst, LinkGroup& group, Lane& lane) {
-  Egress& egress = lane.egress[group.link];
+void price(Burst& burst, LinkGroup& group, WorkerContext& context) {
+  Egress& egress = context.egress[group.link];
   EgressLink& link = *egress.link;
   LinkState state = state_of(link, egress.backlog(burst.now));
   group.backlog = state.queue;
@@ -238,25 +238,25 @@ void price(Burst& burst, LinkGroup& group, Lane& lane) {
   if (link.classes > 1 || static_cast<double>(group.bytes) > state.buffer - state.queue)
     admit(burst, group, link, priced, state);
 
-  const std::span<PricedPacket> packets(priced.packets.data(), priced.count);
+  const std::span<LinkPacket> packets(priced.packets.data(), priced.count);
   const Nanos now = egress.law_time(burst.now);
-  const uint64_t refused = link.law->arrive(lane.index, packets, state, now);
+  const uint64_t refused = link.law->arrive(context.index, packets, state, now);
   if (refused != 0) [[unlikely]]
     refuse(burst, group.members, priced, refused);
-  if (link.judges) carry_out(burst, group.members, priced);
+  if (link.marks_or_drops) carry_out(burst, group.members, priced);
   // A packet that goes straight to the port departs as it arrives.
-  if (link.departs && egress.hand_off == nullptr)
-    depart_at_once(link, lane.index, packets, state, now);
+  if (link.wants_dequeue && egress.ring == nullptr)
+    depart_at_once(link, context.index, packets, state, now);
   egress.shard->stamped.add(priced.mend_all(link.rewritten));
 }
 
-void price_departure(const Egress& egress, unsigned worker, std::span<const Queued> packets,
+void price_departure(const Egress& egress, unsigned worker, std::span<const QueuedPacket> packets,
                      Nanos now) {
   EgressLink& link = *egress.link;
-  std::array<PricedPacket, kBurst> priced;
+  std::array<LinkPacket, kBurst> priced;
   std::array<uint32_t, kBurst> before;
   for (size_t k = 0; k < packets.size(); ++k) {
-    const Queued& q = packets[k];
+    const QueuedPacket& q = packets[k];
     priced[k] = {.size = q.size, .opens = q.opens != 0, .queue_class = q.queue_class};
     if (q.congestion == 0) continue;
     priced[k].header = frame_of(q.mbuf) + q.congestion;

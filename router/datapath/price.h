@@ -2,7 +2,7 @@
 // Fourth stage: what the egress link's law makes of the packets bound for it.
 #pragma once
 
-#include "router/datapath/lane.h"
+#include "router/datapath/worker_context.h"
 
 namespace turnpike::router {
 
@@ -18,10 +18,10 @@ struct LinkGroup {
 /// Admits the group to the link's queue as far as its buffer has room, runs the law over it once,
 /// and mends the UDP checksums over what the law rewrote. Drops what was not admitted and what
 /// the law does not believe; the rest stay in the burst's `forward` set.
-void price(Burst& burst, LinkGroup& group, Lane& lane);
+void price(Burst& burst, LinkGroup& group, WorkerContext& context);
 
 /// Runs the law's departure hook on packets that leave the link's queue now.
-void price_departure(const Egress& egress, unsigned worker, std::span<const Queued> packets,
+void price_departure(const Egress& egress, unsigned worker, std::span<const QueuedPacket> packets,
                      Nanos now);
 
 /// What a law may know of its link while `queue` bytes wait.

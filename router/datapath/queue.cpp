@@ -3,16 +3,16 @@
 
 #include <algorithm>
 
-#include "router/datapath/tx.h"
+#include "router/datapath/rewrite.h"
 
 namespace turnpike::router {
 
 namespace {
 
 /// Hands the packets of one class over; all of them are counted as admitted already.
-void hand_over(Burst& burst, Egress& egress, std::span<const Queued> batch, const uint8_t* members,
-               unsigned queue_class) {
-  const unsigned taken = egress.hand_off->push(batch, queue_class);
+void hand_over(Burst& burst, Egress& egress, std::span<const QueuedPacket> batch,
+               const uint8_t* members, unsigned queue_class) {
+  const unsigned taken = egress.ring->push(batch, queue_class);
   for (unsigned k = 0; k < taken; ++k) burst.leave(members[k]);
   for (size_t k = taken; k < batch.size(); ++k) {
     egress.shard->leave(batch[k].size);
@@ -21,10 +21,10 @@ void hand_over(Burst& burst, Egress& egress, std::span<const Queued> batch, cons
 }
 
 /// The same, each class by itself and counted.
-void hand_over_by_class(Burst& burst, Egress& egress, std::span<const Queued> batch,
+void hand_over_by_class(Burst& burst, Egress& egress, std::span<const QueuedPacket> batch,
                         const uint8_t* members) {
   for (unsigned c = 0; c < egress.link->classes; ++c) {
-    std::array<Queued, kBurst> own;
+    std::array<QueuedPacket, kBurst> own;
     std::array<uint8_t, kBurst> own_members;
     unsigned n = 0;
     uint64_t bytes = 0;
@@ -52,7 +52,7 @@ uint64_t bytes_of(const Burst& burst, const LinkGroup& group, uint32_t members) 
 }
 
 void to_owner(Burst& burst, const LinkGroup& group, Egress& egress) {
-  std::array<Queued, kBurst> batch;
+  std::array<QueuedPacket, kBurst> batch;
   std::array<uint8_t, kBurst> members;
   unsigned n = 0;
   const uint8_t law = egress.link->protocol;
@@ -97,9 +97,9 @@ void to_port(Burst& burst, const LinkGroup& group, Egress& egress) {
 }
 
 /// Drops packets beyond the link's share of the packet pool.
-void hold_to_share(Burst& burst, LinkGroup& group, Lane& lane) {
-  const uint64_t held = lane.egress[group.link].link->held(),
-                 limit = lane.buffers.limit(group.link);
+void hold_to_share(Burst& burst, LinkGroup& group, WorkerContext& context) {
+  const uint64_t held = context.egress[group.link].link->held(),
+                 limit = context.buffers.limit(group.link);
   uint64_t room = limit - std::min(held, limit);
   for_each(group.members, [&](unsigned i) {
     if (room > 0) {
@@ -113,16 +113,16 @@ void hold_to_share(Burst& burst, LinkGroup& group, Lane& lane) {
 
 }  // namespace
 
-void enqueue(Burst& burst, const LinkGroup& group, Lane& lane) {
-  Egress& egress = lane.egress[group.link];
-  if (egress.hand_off != nullptr) {
+void enqueue(Burst& burst, const LinkGroup& group, WorkerContext& context) {
+  Egress& egress = context.egress[group.link];
+  if (egress.ring != nullptr) {
     to_owner(burst, group, egress);
   } else {
     to_port(burst, group, egress);
   }
 }
 
-void send_on(Burst& burst, Lane& lane) {
+void egress(Burst& burst, WorkerContext& context) {
   // One pass per link that the burst goes to: usually one or two.
   for (uint32_t left = burst.forward; left != 0;) {
     LinkGroup group;
@@ -130,10 +130,10 @@ void send_on(Burst& burst, Lane& lane) {
     for_each(left,
              [&](unsigned i) { group.members |= uint32_t{burst.info[i].link == group.link} << i; });
     left &= ~group.members;
-    if (lane.scarce) [[unlikely]]
-      hold_to_share(burst, group, lane);
-    price(burst, group, lane);
-    enqueue(burst, group, lane);
+    if (context.scarce) [[unlikely]]
+      hold_to_share(burst, group, context);
+    price(burst, group, context);
+    enqueue(burst, group, context);
   }
 }
 

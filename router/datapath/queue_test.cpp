@@ -168,14 +168,14 @@ TEST(LineRate, SendsAtOnceAndDropsWhatThePortRefuses) {
   for (int i = 0; i < 300; ++i) w.arrive(kLeft, f);
   w.poll(w.now);
   EXPECT_EQ(w.sent(kNarrow).size(), 10U);
-  EXPECT_EQ(w.snapshot().held, PortSender::kSlots);
-  EXPECT_EQ(w.drops(DropReason::kTxFull), 300 - 10 - PortSender::kSlots);
+  EXPECT_EQ(w.snapshot().held, PortTx::kSlots);
+  EXPECT_EQ(w.drops(DropReason::kTxFull), 300 - 10 - PortTx::kSlots);
   const uint64_t bytes_of_ten = w.snapshot().links[kNarrow].tx_bytes;
   EXPECT_EQ(bytes_of_ten, 10 * 120U);
   w.port(kNarrow).room = SIZE_MAX;
   w.run_until(w.now + 1_ms);
-  EXPECT_EQ(w.sent(kNarrow).size(), PortSender::kSlots);
-  EXPECT_EQ(w.snapshot().links[kNarrow].tx_bytes * 10, bytes_of_ten * (10 + PortSender::kSlots));
+  EXPECT_EQ(w.sent(kNarrow).size(), PortTx::kSlots);
+  EXPECT_EQ(w.snapshot().links[kNarrow].tx_bytes * 10, bytes_of_ten * (10 + PortTx::kSlots));
 }
 
 TEST(LineRate, TheVirtualQueueHoldsWhatTheLinkCannotHaveCarried) {
@@ -243,25 +243,25 @@ TEST(Shutdown, WhatIsHeldHasAReasonToo) {
   EXPECT_EQ(w.snapshot().held, 0U);
 }
 
-TEST(HandOff, GrowsWhereOneThreadUsesBothEnds) {
+TEST(LinkRing, GrowsWhereOneThreadUsesBothEnds) {
   constexpr uint32_t kMany = 100'000;
-  const auto ring = HandOff::make(kMany, -1, 1, /*growing=*/true);
+  const auto ring = LinkRing::make(kMany, -1, 1, /*growing=*/true);
   ASSERT_NE(ring, nullptr);
-  EXPECT_LT(HandOff::memory(HandOff::kFirstSlots), size_t{16} << 10);
+  EXPECT_LT(LinkRing::memory(LinkRing::kFirstSlots), size_t{16} << 10);
   uint32_t in = 0, out = 0;
   const auto pop = [&](unsigned most) {
-    std::array<Queued, 32> taken;
+    std::array<QueuedPacket, 32> taken;
     const unsigned n = ring->pop(std::span(taken).first(most));
     for (unsigned k = 0; k < n; ++k) ASSERT_EQ(taken[k].size, out++);
   };
   while (in < kMany) {
-    std::array<Queued, 32> batch;
-    for (Queued& q : batch) q.size = in++;
+    std::array<QueuedPacket, 32> batch;
+    for (QueuedPacket& q : batch) q.size = in++;
     ASSERT_EQ(ring->push(batch), batch.size());
     pop(7);  // so that it grows at all positions
   }
   while (out < in) pop(32);
-  std::array<Queued, 1> none;
+  std::array<QueuedPacket, 1> none;
   EXPECT_EQ(ring->pop(none), 0U);
 }
 

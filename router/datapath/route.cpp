@@ -52,21 +52,22 @@ __rte_always_inline void settle(Burst& burst, unsigned i, const NextHop& hop) {
 }
 
 // Addresses that are not looked up: they mean this link only.
-void settle_on_link(Burst& burst, unsigned i, const uint8_t* destination, const Lane& lane) {
+void settle_on_link(Burst& burst, unsigned i, const uint8_t* destination,
+                    const WorkerContext& context) {
   const PacketInfo& p = burst.info[i];
   if (is_multicast(destination)) {
     // Neighbour discovery asks by multicast; nothing else is for a router without multicast.
     if (p.l4_protocol == kIcmp6) return burst.move_to(burst.local, i);
     return burst.drop(i, DropReason::kMulticast);
   }
-  if (load_ipv6(destination) == lane.tables->stations()[p.input].link_local)
+  if (load_ipv6(destination) == context.tables->stations()[p.input].link_local)
     return burst.move_to(burst.local, i);
   burst.drop(i, DropReason::kLinkLocal);
 }
 
 }  // namespace
 
-void route(Burst& burst, const Lane& lane) {
+void route(Burst& burst, const WorkerContext& context) {
   uint32_t ipv4[kBurst];
   config::Ipv6 ipv6[kBurst];
   uint8_t at4[kBurst], at6[kBurst];
@@ -81,18 +82,18 @@ void route(Burst& burst, const Lane& lane) {
     }
     const uint8_t* destination = ip + wire::kIpv6DestinationAt;
     if (is_multicast(destination) || is_link_local(destination))
-      return settle_on_link(burst, i, destination, lane);
+      return settle_on_link(burst, i, destination, context);
     ipv6[n6] = load_ipv6(destination);
     at6[n6++] = static_cast<uint8_t>(i);
   });
 
   const NextHop* hops[kBurst];
   if (n4 > 0) {
-    lane.tables->find(std::span<const uint32_t>(ipv4, n4), hops);
+    context.tables->find(std::span<const uint32_t>(ipv4, n4), hops);
     for (size_t k = 0; k < n4; ++k) settle(burst, at4[k], *hops[k]);
   }
   if (n6 > 0) {
-    lane.tables->find(std::span<const config::Ipv6>(ipv6, n6), hops);
+    context.tables->find(std::span<const config::Ipv6>(ipv6, n6), hops);
     for (size_t k = 0; k < n6; ++k) settle(burst, at6[k], *hops[k]);
   }
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/dpdk/queue_pair.h"
-#include "router/datapath/lane.h"
+#include "router/datapath/worker_context.h"
 
 namespace turnpike::router {
 

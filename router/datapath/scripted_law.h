@@ -11,10 +11,10 @@
 namespace turnpike::router::test {
 
 struct LawScript {
-  Verdict verdict = Verdict::kPass;
-  bool judges = true;
-  std::vector<double> weights{1};                       // by class
-  unsigned (*classify)(const PricedPacket&) = nullptr;  // null: all in class 0
+  AqmAction action = AqmAction::kPass;
+  bool marks_or_drops = true;
+  std::vector<double> weights{1};                     // by class
+  unsigned (*classify)(const LinkPacket&) = nullptr;  // null: all in class 0
 };
 
 /// Laws that are made later follow the script as it stands then; `law` is the latest.
@@ -25,18 +25,18 @@ class ScriptedLaw final : public LinkLaw {
 
   explicit ScriptedLaw(const ParamValues&, unsigned) : script_(script) { law = this; }
 
-  uint64_t arrive(unsigned, std::span<PricedPacket> burst, const LinkState& link, Nanos) override {
-    for (PricedPacket& p : burst) p.verdict = script_.verdict;
+  uint64_t arrive(unsigned, std::span<LinkPacket> burst, const LinkState& link, Nanos) override {
+    for (LinkPacket& p : burst) p.action = script_.action;
     seen.assign(burst.begin(), burst.end());
     state = link;
     return 0;
   }
   Nanos update(const LinkState&, Nanos now) override { return now + 1_ms; }
-  [[nodiscard]] bool judges() const override { return script_.judges; }
+  [[nodiscard]] bool marks_or_drops() const override { return script_.marks_or_drops; }
   [[nodiscard]] unsigned classes() const override {
     return static_cast<unsigned>(script_.weights.size());
   }
-  [[nodiscard]] unsigned classify(const PricedPacket& p) const override {
+  [[nodiscard]] unsigned classify(const LinkPacket& p) const override {
     return script_.classify != nullptr ? script_.classify(p) : 0;
   }
   [[nodiscard]] double weight(unsigned c) const override { return script_.weights[c]; }
@@ -44,8 +44,8 @@ class ScriptedLaw final : public LinkLaw {
   [[nodiscard]] Rewritten rewritten() const override { return {}; }
 
   void set_weight(unsigned c, double weight) { script_.weights[c] = weight; }
-  std::vector<PricedPacket> seen;  // the last burst, as arrive() left it
-  LinkState state;                 // that came with it
+  std::vector<LinkPacket> seen;  // the last burst, as arrive() left it
+  LinkState state;               // that came with it
 
   /// For RouterOptions::find: every link's law is this one, with FCP's header.
   static const Protocol* find(std::string_view name) {

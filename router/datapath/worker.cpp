@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "router/datapath/answer.h"
+#include "router/datapath/local_input.h"
 #include "router/datapath/parse.h"
 #include "router/datapath/queue.h"
 #include "router/datapath/route.h"
@@ -12,40 +12,41 @@
 namespace turnpike::router {
 
 Worker::Worker(const Parts& parts) : tables_(*parts.tables) {
-  lane_.index = parts.index;
-  lane_.tables = tables_.load(std::memory_order_acquire);
-  lane_.pool = parts.pool;
-  lane_.counters = parts.counters;
-  lane_.errors = parts.errors;
-  lane_.buffers = parts.buffers;
+  context_.index = parts.index;
+  context_.tables = tables_.load(std::memory_order_acquire);
+  context_.pool = parts.pool;
+  context_.counters = parts.counters;
+  context_.errors = parts.errors;
+  context_.buffers = parts.buffers;
   for (unsigned l = 0; l < parts.links.size(); ++l) {
     EgressLink& link = *parts.links[l];
     LinkShard& shard = link.shards[parts.index];
     QueuePair* port = parts.ports[l];
-    senders_.push_back(port != nullptr ? std::make_unique<PortSender>(*port, shard) : nullptr);
-    lane_.egress.push_back({.link = &link,
-                            .shard = &shard,
-                            .sender = senders_.back().get(),
-                            .hand_off = link.hand_off[parts.index].get()});
+    senders_.push_back(port != nullptr ? std::make_unique<PortTx>(*port, shard) : nullptr);
+    context_.egress.push_back({.link = &link,
+                               .shard = &shard,
+                               .sender = senders_.back().get(),
+                               .ring = link.ring[parts.index].get()});
     shared_ = shared_ || (link.law && link.shards.size() > 1);
     if (port != nullptr) inputs_.push_back({l, port});
-    if (link.owner == parts.index) drains_.emplace_back(lane_, l, parts.slack);
+    if (link.owner == parts.index) shapers_.emplace_back(context_, l, parts.slack);
   }
 }
 
 Nanos Worker::poll(Nanos now) {
-  if (++polls_ % kHousekeeping == 0 || (shared_ && now >= kept_ + kFresh)) keep_house(now);
-  Nanos next = shared_ ? kept_ + kFresh : kNever;
-  lane_.scarce = lane_.buffers.scarce();
-  if (lane_.scarce) [[unlikely]]
-    lane_.buffers.share([this](size_t l) { return lane_.egress[l].link->held(); });
+  if (++polls_ % kHousekeeping == 0 || (shared_ && now >= kept_ + kPublishInterval))
+    housekeeping(now);
+  Nanos next = shared_ ? kept_ + kPublishInterval : kNever;
+  context_.scarce = context_.buffers.scarce();
+  if (context_.scarce) [[unlikely]]
+    context_.buffers.share([this](size_t l) { return context_.egress[l].link->held(); });
   moved_ = false;
   // In turns: the first of several bursts at one time finds the lowest price.
   if (++first_ >= inputs_.size()) first_ = 0;
   for (size_t i = 0, at = first_; i < inputs_.size(); ++i, ++at) {
     if (at == inputs_.size()) at = 0;
     Input& in = inputs_[at];
-    const unsigned n = rx(burst_, *in.port, in.link, lane_.shard(in.link), now);
+    const unsigned n = rx(burst_, *in.port, in.link, context_.shard(in.link), now);
     next = std::min(next, n == kBurst ? now : in.port->next_deadline());
     if (in.behind) [[unlikely]] {
       burst_.since = stall_;
@@ -53,11 +54,11 @@ Nanos Worker::poll(Nanos now) {
     }
     if (n == 0) continue;
     moved_ = true;
-    parse(burst_, lane_);
-    route(burst_, lane_);
-    answer(burst_, lane_);
-    send_on(burst_, lane_);
-    lane_.sweep(burst_);
+    parse(burst_, context_);
+    route(burst_, context_);
+    local_input(burst_, context_);
+    egress(burst_, context_);
+    context_.sweep(burst_);
     // What came during a stall finds the room that the link would have made by now.
     if (behind_) [[unlikely]]
       next = std::min(next, drain(now));
@@ -68,7 +69,7 @@ Nanos Worker::poll(Nanos now) {
 }
 
 void Worker::missed(Nanos since, Nanos now) {
-  for (Egress& e : lane_.egress) e.stall(now - since);
+  for (Egress& e : context_.egress) e.stall(now - since);
   stall_ = since;
   for (Input& in : inputs_) in.behind = true;
   behind_ = !inputs_.empty();
@@ -78,16 +79,16 @@ void Worker::missed(Nanos since, Nanos now) {
 void Worker::settle() {
   behind_ = std::ranges::any_of(inputs_, &Input::behind);
   if (behind_) return;
-  for (Egress& e : lane_.egress) e.owed = Nanos(0);
+  for (Egress& e : context_.egress) e.owed = Nanos(0);
 }
 
-void Worker::keep_house(Nanos now) {
+void Worker::housekeeping(Nanos now) {
   kept_ = now;
-  lane_.tables = tables_.load(std::memory_order_acquire);
-  for (Egress& e : lane_.egress) {
+  context_.tables = tables_.load(std::memory_order_acquire);
+  for (Egress& e : context_.egress) {
     if (!e.link->law) continue;
     const LinkState state = state_of(*e.link, e.backlog(now));
-    e.link->law->arrive(lane_.index, {}, state, e.law_time(now));
+    e.link->law->arrive(context_.index, {}, state, e.law_time(now));
   }
 }
 
@@ -95,22 +96,22 @@ Nanos Worker::drain(Nanos now) {
   Nanos next = kNever;
   if (now >= next_update_) {
     next_update_ = kNever;
-    for (LinkDrain& d : drains_) next_update_ = std::min(next_update_, d.update(now));
+    for (LinkShaper& d : shapers_) next_update_ = std::min(next_update_, d.update(now));
   }
-  for (LinkDrain& d : drains_) {
+  for (LinkShaper& d : shapers_) {
     next = std::min(next, d.poll(now));
     moved_ = moved_ || d.moved();
   }
   for (const auto& sender : senders_) {
     if (!sender || sender->empty()) continue;
     sender->flush(now);
-    if (!sender->empty()) next = std::min(next, now + LinkDrain::kPortRetry);
+    if (!sender->empty()) next = std::min(next, now + LinkShaper::kPortRetry);
   }
   return std::min(next, next_update_);
 }
 
 void Worker::discard() {
-  for (LinkDrain& d : drains_) d.discard(DropReason::kShutdown);
+  for (LinkShaper& d : shapers_) d.discard(DropReason::kShutdown);
   for (const auto& sender : senders_)
     if (sender) sender->discard(DropReason::kShutdown);
 }

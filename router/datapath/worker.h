@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/dpdk/queue_pair.h"
-#include "router/datapath/drain.h"
-#include "router/datapath/lane.h"
+#include "router/datapath/link_shaper.h"
+#include "router/datapath/worker_context.h"
 
 namespace turnpike::router {
 
@@ -29,7 +29,7 @@ class alignas(64) Worker {
     const std::atomic<const Tables*>* tables = nullptr;
     std::vector<EgressLink*> links;  // all of the router's
     std::vector<QueuePair*> ports;   // by link; null: this worker has no queue there
-    Nanos slack{0};                  // LinkDrain's
+    Nanos slack{0};                  // LinkShaper's
     TokenBucket errors;
     BufferShare buffers;
   };
@@ -37,7 +37,7 @@ class alignas(64) Worker {
   static constexpr unsigned kHousekeeping = 256;
   /// Most time between them where other workers read what this one last published: what an idle
   /// worker says of a link is then late by no more than d/8 of the least d.
-  static constexpr Nanos kFresh = 250_us;
+  static constexpr Nanos kPublishInterval = 250_us;
 
   explicit Worker(const Parts& parts);
   Worker(const Worker&) = delete;
@@ -59,16 +59,16 @@ class alignas(64) Worker {
   void discard();
 
  private:
-  void keep_house(Nanos now);
+  void housekeeping(Nanos now);
   Nanos drain(Nanos now);
   void settle();
 
   const std::atomic<const Tables*>& tables_;
-  Lane lane_;
+  WorkerContext context_;
   std::vector<Input> inputs_;
-  size_t first_ = 0;                                  // input, of a poll
-  std::vector<std::unique_ptr<PortSender>> senders_;  // by link; null: no queue there
-  std::vector<LinkDrain> drains_;                     // links this worker owns
+  size_t first_ = 0;                              // input, of a poll
+  std::vector<std::unique_ptr<PortTx>> senders_;  // by link; null: no queue there
+  std::vector<LinkShaper> shapers_;               // links this worker owns
   Nanos next_update_{0};
   Nanos stall_{0};       // when the last one began
   bool behind_ = false;  // there is an input that is

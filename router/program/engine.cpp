@@ -9,8 +9,8 @@
 #include <rte_lcore.h>
 
 #include "common/dpdk/eal.h"
-#include "common/dpdk/home.h"
 #include "common/dpdk/interrupt_thread.h"
+#include "common/dpdk/numa.h"
 #include "common/program/attachment.h"
 
 namespace turnpike::router {
@@ -33,14 +33,14 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
     if (!port) return tl::unexpected("link " + link(l).name + ": " + port.error());
     ports.push_back(std::move(*port));
   }
-  const int home = home_of(ports);
-  const AtHome at_home(home);
+  const int home = numa_node_of(ports);
+  const ScopedNumaAffinity at_home(home);
   const Needs needs = needs_of(topology, node, options.workers);
   auto pool =
       Pool::create("router", {.mbufs = needs.mbufs, .data_room = needs.data_room, .socket = home});
   if (!pool) return tl::unexpected(pool.error());
   std::unique_ptr<Engine> e(new Engine(std::move(*pool), std::move(ports)));
-  e->naps_ = options.naps;
+  e->limits_ = options.limits;
   rte_mempool* const mempool = e->pool_.get();
 
   for (size_t l = 0; l < devices.size(); ++l) {
@@ -80,9 +80,10 @@ std::vector<std::vector<QueuePair*>> Engine::plug_in(const config::Topology& top
                                              &config::Router::name) != topology.routers.end();
     const auto queue = [&](uint16_t q) -> QueuePair* {
       // A sender delays both directions of its hosts' links, a router only what it sends.
-      auto wire = to_router ? wire_at(ports_[l].queue(q), link, end, false, buffers) : nullptr;
+      auto wire =
+          to_router ? delay_line_at(ports_[l].queue(q), link, end, false, buffers) : nullptr;
       if (!wire) return &ports_[l].queue(q);
-      return wires_.emplace_back(std::move(wire)).get();
+      return delay_lines_.emplace_back(std::move(wire)).get();
     };
     queues[l].resize(workers, nullptr);
     // A port with one queue goes to one worker, the ports in turn.
@@ -135,7 +136,7 @@ void Engine::launch(const TscClock& clock) {
 
 void Engine::run(unsigned index) {
   Worker& worker = router_->worker(index);
-  Napper napper(naps_);
+  IdleSleeper idle_sleeper(limits_);
   bool receiving = true;
   while (!discard_.load(std::memory_order_relaxed)) {
     if (receiving && stop_.load(std::memory_order_relaxed)) {
@@ -147,7 +148,7 @@ void Engine::run(unsigned index) {
     if (const Nanos missed = stalls_[index].missed(now); missed > Nanos(0))
       worker.missed(now - missed, now);
     const Nanos next = worker.poll(now);
-    napper.after_poll(now, worker.moved(), next == kNever ? kNever : next - now);
+    idle_sleeper.after_poll(now, worker.moved(), next == kNever ? kNever : next - now);
   }
   worker.discard();
 }
@@ -165,7 +166,7 @@ void Engine::stop(const std::function<bool()>& may_wait) {
 tl::expected<void, std::string> Engine::close() {
   park_interrupt_thread();
   router_.reset();
-  wires_.clear();
+  delay_lines_.clear();
   ports_.clear();
   const unsigned lost = pool_.in_use();
   if (lost > kept_)

@@ -11,11 +11,11 @@
 #include <tl/expected.hpp>
 
 #include "common/config/topology.h"
+#include "common/dpdk/delay_line.h"
 #include "common/dpdk/pool.h"
 #include "common/dpdk/port.h"
-#include "common/dpdk/wire.h"
+#include "common/program/idle_sleeper.h"
 #include "common/program/link_monitor.h"
-#include "common/program/napper.h"
 #include "common/program/stalls.h"
 #include "common/time/clock.h"
 #include "router/program/ports.h"
@@ -28,7 +28,7 @@ class Engine {
   struct Options {
     unsigned workers = 1;
     Nanos slack{0};
-    Naps naps;  // of idle workers
+    SleepLimits limits;  // of idle workers
   };
   static tl::expected<std::unique_ptr<Engine>, std::string> make(
       const config::Topology& topology, size_t node, const std::vector<LinkDevice>& devices,
@@ -72,15 +72,15 @@ class Engine {
 
   Pool pool_;
   std::vector<Port> ports_;
-  std::vector<std::string> links_;            // their names
-  std::vector<std::unique_ptr<Wire>> wires_;  // the lengths of links to other routers
-  unsigned kept_ = 0;                         // buffers that drivers do not give back
+  std::vector<std::string> links_;                       // their names
+  std::vector<std::unique_ptr<DelayLine>> delay_lines_;  // the lengths of links to other routers
+  unsigned kept_ = 0;                                    // buffers that drivers do not give back
   std::unique_ptr<Router> router_;
   std::vector<Job> jobs_;
   std::vector<Stalls> stalls_;  // by worker
   std::string remote_;
   const TscClock* clock_ = nullptr;
-  Naps naps_;
+  SleepLimits limits_;
   bool running_ = false;
   std::atomic<bool> stop_{false};     // receive nothing more
   std::atomic<bool> discard_{false};  // drop what is still held

@@ -7,7 +7,7 @@
 #include <rte_mbuf.h>
 
 #include "common/dpdk/buffer.h"
-#include "sender/outbox.h"
+#include "sender/tx_buffer.h"
 
 namespace turnpike::sender {
 namespace {
@@ -20,8 +20,8 @@ const config::Direction& line_of(const config::Topology& t, const config::Stream
 }  // namespace
 
 Emitter::Emitter(const config::Topology& t, uint16_t index, rte_mempool* pool, bool zeroed)
-    : cadence_(t.streams[index], line_of(t, t.streams[index])),
-      stencil_(t, t.streams[index]),
+    : rate_(t.streams[index], line_of(t, t.streams[index])),
+      frames_(t, t.streams[index]),
       pool_(pool),
       start_(t.streams[index].start),
       stop_(std::min(t.streams[index].stop, t.run.duration)),
@@ -29,23 +29,22 @@ Emitter::Emitter(const config::Topology& t, uint16_t index, rte_mempool* pool, b
       index_(index),
       zeroed_(zeroed) {}
 
-unsigned Emitter::emit(Outbox& outbox, Nanos now) {
+unsigned Emitter::emit(TxBuffer& tx, Nanos now) {
   if (now < next_deadline()) return 0;
-  const Nanos earliest = now - slack_ - kMostLag;
-  if (cadence_.due() < earliest)
-    departures_.skipped.add(cadence_.skip_to(std::min(earliest, stop_)));
-  const Nanos due = cadence_.due();
+  const Nanos earliest = now - slack_ - kMaxLag;
+  if (rate_.due() < earliest) departures_.skipped.add(rate_.skip_to(std::min(earliest, stop_)));
+  const Nanos due = rate_.due();
   unsigned n = 0;
-  while (n < kBurst && cadence_.due() <= now && cadence_.due() < stop_ && send(outbox, now)) {
-    cadence_.advance();
+  while (n < kBurst && rate_.due() <= now && rate_.due() < stop_ && send(tx, now)) {
+    rate_.advance();
     ++n;
   }
   if (n > 0) departures_.lag.record(static_cast<uint64_t>((now - due).count()));
   return n;
 }
 
-bool Emitter::send(Outbox& outbox, Nanos now) {
-  if (outbox.full()) {
+bool Emitter::send(TxBuffer& tx, Nanos now) {
+  if (tx.full()) {
     departures_.no_room.add();
     return false;
   }
@@ -54,15 +53,15 @@ bool Emitter::send(Outbox& outbox, Nanos now) {
     departures_.no_buffer.add();
     return false;
   }
-  const uint32_t datagram = cadence_.datagram();
-  const size_t last_frame = m->data_len, written = stencil_.headers_size() + Probe::kSize;
-  m->data_len = static_cast<uint16_t>(stencil_.frame_size(datagram));
+  const uint32_t datagram = rate_.datagram();
+  const size_t last_frame = m->data_len, written = frames_.headers_size() + Probe::kSize;
+  m->data_len = static_cast<uint16_t>(frames_.frame_size(datagram));
   m->pkt_len = m->data_len;
   auto* frame = rte_pktmbuf_mtod(m, uint8_t*);
   if (const size_t end = dirty(last_frame, m->data_len); end > written)
     std::memset(frame + written, 0, end - written);
-  stencil_.write(frame, datagram, {.stream = index_, .sequence = sequence_++, .sent = now});
-  outbox.put(m);
+  frames_.write(frame, datagram, {.stream = index_, .sequence = sequence_++, .sent = now});
+  tx.put(m);
   departures_.packets.add();
   departures_.bytes.add(datagram + config::kFrameBeyondDatagram);
   return true;

@@ -6,20 +6,20 @@
 #include <memory>
 #include <vector>
 
-#include "sender/lane.h"
+#include "sender/lcore_state.h"
 #include "sender/open_loop/emitter.h"
-#include "sender/open_loop/meter.h"
+#include "sender/open_loop/stream_receiver.h"
 
 namespace turnpike::sender {
 
 class OpenLoop {
  public:
-  OpenLoop(const config::Topology& topology, uint32_t host, const Lane& lane)
+  OpenLoop(const config::Topology& topology, uint32_t host, const LcoreState& lcore)
       : meter_(topology, host) {
     for (size_t i = 0; i < topology.streams.size(); ++i)
       if (topology.streams[i].from == host)
-        emitters_.push_back(
-            std::make_unique<Emitter>(topology, static_cast<uint16_t>(i), lane.pool, lane.zeroed));
+        emitters_.push_back(std::make_unique<Emitter>(topology, static_cast<uint16_t>(i),
+                                                      lcore.pool, lcore.zeroed));
   }
 
   /// From now on frames come from a pool that held zeros at first and that nobody but streams
@@ -28,9 +28,9 @@ class OpenLoop {
     for (const auto& e : emitters_) e->send_from(pool);
   }
   /// Sends what is due; returns how many packets that were.
-  unsigned emit(Outbox& outbox, Nanos now) {
+  unsigned emit(TxBuffer& tx, Nanos now) {
     unsigned n = 0;
-    for (const auto& e : emitters_) n += e->emit(outbox, now);
+    for (const auto& e : emitters_) n += e->emit(tx, now);
     return n;
   }
   [[nodiscard]] Nanos next_deadline() const {
@@ -45,13 +45,13 @@ class OpenLoop {
   /// Whether nothing can be on its way to this host any more; once stopped.
   [[nodiscard]] bool settled(Nanos now) const { return meter_.settled(stopped_, now); }
 
-  [[nodiscard]] Meter& meter() { return meter_; }
-  [[nodiscard]] const Meter& meter() const { return meter_; }
+  [[nodiscard]] StreamReceiver& meter() { return meter_; }
+  [[nodiscard]] const StreamReceiver& meter() const { return meter_; }
   [[nodiscard]] std::span<const std::unique_ptr<Emitter>> emitters() const { return emitters_; }
 
  private:
   std::vector<std::unique_ptr<Emitter>> emitters_;
-  Meter meter_;
+  StreamReceiver meter_;
   Nanos stopped_{0};
 };
 

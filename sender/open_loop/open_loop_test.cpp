@@ -88,7 +88,7 @@ TEST(OpenLoop, FramesFromItsOwnPoolAreZerosBehindTheProbe) {
               EXPECT_EQ(wire::verify_checksums(frame, at), wire::FrameError::kNone);
               EXPECT_TRUE(std::all_of(frame.begin() + at.payload + Probe::kSize, frame.end(),
                                       [](uint8_t b) { return b == 0; }));
-              EXPECT_LE(at.payload + Probe::kSize, Stencil::kMostWritten);
+              EXPECT_LE(at.payload + Probe::kSize, FrameGenerator::kMaxWritten);
               ++frames[at.ipv6 ? 1 : 0];
               return true;
             }});
@@ -165,11 +165,11 @@ TEST(OpenLoop, SlackMakesBursts) {
 TEST(OpenLoop, WhatIsDueTooLongAgoIsLeftOut) {
   const config::Topology t = streaming(config::PacketRate{10'000});
   Channel channel({});
-  Outbox outbox(channel.end(0));
+  TxBuffer tx(channel.end(0));
   Emitter e(t, 0, turnpike::testing::test_pool().get(), false);
-  EXPECT_EQ(e.emit(outbox, Nanos(0)), 1U);
+  EXPECT_EQ(e.emit(tx, Nanos(0)), 1U);
   // Nobody polls for 50 ms: all but the last millisecond's packets are given up.
-  EXPECT_EQ(e.emit(outbox, 50_ms), 11U);
+  EXPECT_EQ(e.emit(tx, 50_ms), 11U);
   EXPECT_EQ(e.departures().skipped.read(), 489U);
   EXPECT_EQ(e.departures().lag.max(), 1'000'000U);
   EXPECT_EQ(e.offered(50_ms + 1_ns), 501U) << "what was asked for stays what was asked for";
@@ -182,15 +182,15 @@ TEST(OpenLoop, AFullPortHoldsUp) {
     uint16_t rx(Nanos, std::span<rte_mbuf*>) override { return 0; }
     uint16_t tx(Nanos, std::span<rte_mbuf*>) override { return 0; }
   } port;
-  Outbox outbox(port);
+  TxBuffer tx(port);
   Emitter e(t, 0, turnpike::testing::test_pool().get(), false);
   for (Nanos now = 0_ns; now < 10_ms; now += 10_us) {
-    e.emit(outbox, now);
-    outbox.flush(now);
+    e.emit(tx, now);
+    tx.flush(now);
   }
-  EXPECT_EQ(e.departures().packets.read(), Outbox::kRoom);
+  EXPECT_EQ(e.departures().packets.read(), TxBuffer::kRoom);
   EXPECT_GT(e.departures().no_room.read(), 900U);
-  EXPECT_NEAR(static_cast<double>(e.departures().skipped.read()), 8990 - Outbox::kRoom, 10);
+  EXPECT_NEAR(static_cast<double>(e.departures().skipped.read()), 8990 - TxBuffer::kRoom, 10);
 }
 
 TEST(OpenLoop, StopsAndSettles) {

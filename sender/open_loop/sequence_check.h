@@ -19,7 +19,7 @@ class SequenceCheck {
   /// A number this far ahead cannot be the stream's.
   static constexpr uint64_t kFarthest = uint64_t{1} << 32;
 
-  enum class Verdict : uint8_t {
+  enum class Arrival : uint8_t {
     kInOrder,    // next or beyond: those between are late or lost
     kReordered,  // late, for the first time
     kDuplicate,
@@ -27,20 +27,20 @@ class SequenceCheck {
     kAbsurd,
   };
 
-  Verdict note(uint64_t sequence) {
+  Arrival note(uint64_t sequence) {
     const uint64_t expected = next();
     if (sequence >= expected) {
-      if (sequence - expected >= kFarthest) return Verdict::kAbsurd;
+      if (sequence - expected >= kFarthest) return Arrival::kAbsurd;
       forget(expected, sequence);
       word(sequence) |= bit(sequence);
       next_.store(sequence + 1, std::memory_order_relaxed);
-      return Verdict::kInOrder;
+      return Arrival::kInOrder;
     }
     // The word that the newest number lies in also holds places of numbers a window before.
-    if (expected - sequence > kWindow - 64) return Verdict::kTooOld;
-    if ((word(sequence) & bit(sequence)) != 0) return Verdict::kDuplicate;
+    if (expected - sequence > kWindow - 64) return Arrival::kTooOld;
+    if ((word(sequence) & bit(sequence)) != 0) return Arrival::kDuplicate;
     word(sequence) |= bit(sequence);
-    return Verdict::kReordered;
+    return Arrival::kReordered;
   }
 
   /// One more than the greatest number seen: NextExp of the RFC. Any thread may ask.

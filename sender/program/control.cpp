@@ -64,14 +64,14 @@ void Control::sample(Nanos now) {
     view.t = to_seconds(now);
     view.streams = streams_.take(senders_, now);
   }
-  for (const auto& player : players_) view.stalled_ms += to_seconds(player->stalls().total()) * 1e3;
+  for (const auto& runner : runners_) view.stalled_ms += to_seconds(runner->stalls().total()) * 1e3;
   live_.show(view);
 }
 
 void Control::collect() {
   FlowOutcome outcome;
-  for (const auto& player : players_) {
-    while (player->outcomes().take(outcome)) recorder_.flow_ended(outcome);
+  for (const auto& runner : runners_) {
+    while (runner->outcomes().take(outcome)) recorder_.flow_ended(outcome);
   }
 }
 
@@ -84,11 +84,11 @@ void Control::conclude(Nanos end) {
 
 std::vector<LcoreReading> Control::lcores() const {
   std::vector<LcoreReading> out;
-  out.reserve(players_.size());
-  for (const auto& player : players_)
-    out.push_back({{player->hosts().begin(), player->hosts().end()},
-                   player->busyness().share(),
-                   player->stalls().total()});
+  out.reserve(runners_.size());
+  for (const auto& runner : runners_)
+    out.push_back({{runner->hosts().begin(), runner->hosts().end()},
+                   runner->busyness().share(),
+                   runner->stalls().total()});
   return out;
 }
 
@@ -108,15 +108,15 @@ std::string Control::verdict_text(const RunEnd& end) const {
 }
 
 std::string counters_text(const config::Topology& topology,
-                          std::span<const std::unique_ptr<Player>> players) {
+                          std::span<const std::unique_ptr<LcoreRunner>> runners) {
   std::string text;
-  for (const auto& player : players) {
-    for (const auto& host : player->sender().hosts()) {
+  for (const auto& runner : runners) {
+    for (const auto& host : runner->sender().hosts()) {
       text += host_line(topology.hosts[host->index()].name, host->totals()) + "\n";
     }
-    for (size_t i = 0; i < player->ports().size(); ++i) {
-      Plugged& port = *player->ports()[i];
-      const std::string& name = topology.hosts[player->hosts()[i]].name;
+    for (size_t i = 0; i < runner->ports().size(); ++i) {
+      Plugged& port = *runner->ports()[i];
+      const std::string& name = topology.hosts[runner->hosts()[i]].name;
       const PortStats s = port.port().stats();
       if (port.overflowed() + s.rx_missed + s.rx_no_mbuf + s.rx_errors + s.tx_errors == 0) continue;
       text += name + ": the wire overflowed " + std::to_string(port.overflowed()) +
@@ -124,9 +124,9 @@ std::string counters_text(const config::Topology& topology,
               std::to_string(s.rx_no_mbuf) + ", errors " +
               std::to_string(s.rx_errors + s.tx_errors) + "\n";
     }
-    text += player->stalls().text("sender");
-    if (player->outcomes().missed() > 0) {
-      text += std::to_string(player->outcomes().missed()) + " flow outcomes were not recorded\n";
+    text += runner->stalls().text("sender");
+    if (runner->outcomes().missed() > 0) {
+      text += std::to_string(runner->outcomes().missed()) + " flow outcomes were not recorded\n";
     }
   }
   return text;

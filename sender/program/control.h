@@ -8,8 +8,8 @@
 
 #include "common/config/topology.h"
 #include "common/report/live.h"
+#include "sender/program/lcore_runner.h"
 #include "sender/program/live_streams.h"
-#include "sender/program/player.h"
 #include "sender/results/live.h"
 #include "sender/results/recorder.h"
 
@@ -17,14 +17,14 @@ namespace turnpike::sender {
 
 class Control {
  public:
-  Control(const config::Topology& topology, std::span<const std::unique_ptr<Player>> players,
+  Control(const config::Topology& topology, std::span<const std::unique_ptr<LcoreRunner>> runners,
           report::LiveStyle style)
       : topology_(topology),
-        players_(players),
+        runners_(runners),
         recorder_(topology, topology.run.output),
         streams_(topology),
         live_(style, stdout) {
-    for (const auto& player : players) senders_.push_back(&player->sender());
+    for (const auto& runner : runners) senders_.push_back(&runner->sender());
   }
 
   /// Reads every total once and shows it.
@@ -49,7 +49,7 @@ class Control {
 
  private:
   const config::Topology& topology_;
-  std::span<const std::unique_ptr<Player>> players_;
+  std::span<const std::unique_ptr<LcoreRunner>> runners_;
   std::vector<Sender*> senders_;
   Recorder recorder_;
   LiveStreams streams_;
@@ -58,6 +58,6 @@ class Control {
 
 /// The counters of a run in a few lines: what was sent, lost, refused.
 std::string counters_text(const config::Topology& topology,
-                          std::span<const std::unique_ptr<Player>> players);
+                          std::span<const std::unique_ptr<LcoreRunner>> runners);
 
 }  // namespace turnpike::sender

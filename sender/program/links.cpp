@@ -11,22 +11,22 @@
 namespace turnpike::sender {
 namespace {
 
-/// In the order of the players, and of each one's hosts.
-std::vector<LinkMonitor::Link> links_of(const config::Topology& t, Players players) {
+/// In the order of the runners, and of each one's hosts.
+std::vector<LinkMonitor::Link> links_of(const config::Topology& t, Players runners) {
   std::vector<LinkMonitor::Link> links;
   links.reserve(t.hosts.size());
-  for (const auto& player : players)
-    for (size_t i = 0; i < player->ports().size(); ++i)
+  for (const auto& runner : runners)
+    for (size_t i = 0; i < runner->ports().size(); ++i)
       links.push_back(
-          {t.links[t.hosts[player->hosts()[i]].link].name, &player->ports()[i]->port()});
+          {t.links[t.hosts[runner->hosts()[i]].link].name, &runner->ports()[i]->port()});
   return links;
 }
 
 }  // namespace
 
-tl::expected<void, std::string> wait_for_peers(const config::Topology& topology, Players players,
+tl::expected<void, std::string> wait_for_peers(const config::Topology& topology, Players runners,
                                                Nanos patience) {
-  const std::vector<LinkMonitor::Link> links = links_of(topology, players);
+  const std::vector<LinkMonitor::Link> links = links_of(topology, runners);
   std::vector<Port*> ports;
   ports.reserve(links.size());
   for (const LinkMonitor::Link& link : links) ports.push_back(link.port);
@@ -45,16 +45,16 @@ tl::expected<void, std::string> wait_for_peers(const config::Topology& topology,
                         "; is turnpike-router running with the same file?");
 }
 
-Links::Links(const config::Topology& topology, Players players)
-    : monitor_(links_of(topology, players)) {
-  for (const auto& player : players)
-    players_.insert(players_.end(), player->ports().size(), player.get());
+Links::Links(const config::Topology& topology, Players runners)
+    : monitor_(links_of(topology, runners)) {
+  for (const auto& runner : runners)
+    runners_.insert(runners_.end(), runner->ports().size(), runner.get());
 }
 
 void Links::poll(Nanos now) {
   for (const std::string& line : monitor_.poll(now))
     std::cerr << "turnpike-sender: " << line << '\n';
-  for (const size_t i : monitor_.restored()) players_[i]->link_restored();
+  for (const size_t i : monitor_.restored()) runners_[i]->link_restored();
 }
 
 }  // namespace turnpike::sender

@@ -42,7 +42,7 @@ tl::expected<void, std::string> Plugged::configure(const config::Topology& t, rt
   if (auto done = port_.configure({.mtu = link.mtu}, {&pool, 1}); !done)
     return tl::unexpected("host " + h.name + ": " + done.error());
   const bool arrivals = !played_by_a_sender(t, link.ends[1 - h.end].node);
-  wire_ = wire_at(port_.queue(0), link, h.end, arrivals, pool_size);
+  delay_line_ = delay_line_at(port_.queue(0), link, h.end, arrivals, pool_size);
   return {};
 }
 

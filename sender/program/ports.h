@@ -9,8 +9,8 @@
 #include <tl/expected.hpp>
 
 #include "common/config/topology.h"
+#include "common/dpdk/delay_line.h"
 #include "common/dpdk/port.h"
-#include "common/dpdk/wire.h"
 
 namespace turnpike::sender {
 
@@ -31,13 +31,13 @@ class Plugged {
                                             size_t pool_size);
 
   [[nodiscard]] QueuePair& queue() {
-    return wire_ ? static_cast<QueuePair&>(*wire_) : port_.queue(0);
+    return delay_line_ ? static_cast<QueuePair&>(*delay_line_) : port_.queue(0);
   }
   [[nodiscard]] Port& port() { return port_; }
   /// Buffers, at most, that the device's driver does not give back.
   [[nodiscard]] unsigned kept() const { return kept_; }
   /// Packets that the wire or the device lost for want of room.
-  [[nodiscard]] uint64_t overflowed() { return wire_ ? wire_->overflowed() : 0; }
+  [[nodiscard]] uint64_t overflowed() { return delay_line_ ? delay_line_->overflowed() : 0; }
 
  private:
   Plugged(Port port, uint32_t host, unsigned kept)
@@ -45,7 +45,7 @@ class Plugged {
   Port port_;
   uint32_t host_;
   unsigned kept_;
-  std::unique_ptr<Wire> wire_;
+  std::unique_ptr<DelayLine> delay_line_;
 };
 
 }  // namespace turnpike::sender

@@ -15,9 +15,9 @@
 namespace turnpike::sender {
 namespace {
 
-constexpr double kLeastMu = 1e-10;  // of the least weight
+constexpr double kMinMu = 1e-10;  // of the least weight
 constexpr double kShrink = 0.1;
-constexpr int kMostSteps = 200;       // per mu; Newton needs about ten
+constexpr int kMaxSteps = 200;        // per mu; Newton needs about ten
 constexpr double kConverged = 1e-12;  // half the squared Newton decrement, relative to mu
 constexpr double kRoom = 1e-6;  // of a link's capacity: more left than this and its price is 0
 
@@ -86,7 +86,7 @@ void solve(Vector& h, Vector& b) {
 /// Newton's method at one mu, from `p` onwards.
 void centre(const Problem& problem, double mu, Vector& p) {
   Vector gradient, hessian, step;
-  for (int n = 0; n < kMostSteps; ++n) {
+  for (int n = 0; n < kMaxSteps; ++n) {
     problem.derive(p, mu, gradient, hessian);
     // In units of p itself: the matrix is then scaled evenly, however far prices are apart.
     for (size_t i = 0; i < p.size(); ++i) {
@@ -147,7 +147,7 @@ Entitlement entitlement(const std::vector<Demand>& demands, const std::vector<do
   problem.links = used.size();
 
   Vector p(used.size(), 1);  // all of the money at every link: above the answer
-  const double last_mu = kLeastMu * least / total;
+  const double last_mu = kMinMu * least / total;
   double mu = 0.1;
   while (mu > last_mu) {
     centre(problem, mu, p);

@@ -35,7 +35,7 @@ void add_sent(const StreamReading::Sent& s, json& out) {
   out["achieved_l2_mbps"] = per_second(8e-6 * bytes);
   out["no_buffer"] = s.no_buffer;
   out["no_room"] = s.no_room;
-  out["kept_up"] = ratio(unsent, s.offered) <= kMostUnsent;
+  out["kept_up"] = ratio(unsent, s.offered) <= kMaxUnsent;
   if (s.lag.count > 0) out["lag_us"] = micros(s.lag);
 }
 

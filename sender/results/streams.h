@@ -12,7 +12,7 @@
 namespace turnpike::sender {
 
 /// Share of the packets due that a sender may have left out and still have kept up.
-inline constexpr double kMostUnsent = 1e-3;
+inline constexpr double kMaxUnsent = 1e-3;
 
 /// By stream. Of its sending end: offered_packets, sent_packets, unsent_packets, offered_pps,
 /// achieved_pps, achieved_l1_mbps, achieved_l2_mbps, no_buffer, no_room (times), kept_up, lag_us.

@@ -125,7 +125,7 @@ json verdict_json(const Topology& topology, const Record& record, const json& in
           {"tolerance", topology.run.tolerance},
           {"shares_ok", !intervals.empty() && worst <= topology.run.tolerance},
           {"lowest_utilization", lowest},
-          {"utilization_ok", !intervals.empty() && lowest >= kLeastUtilization},
+          {"utilization_ok", !intervals.empty() && lowest >= kMinUtilization},
           {"lost_packets", lost}};
 }
 

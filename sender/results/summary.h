@@ -10,7 +10,7 @@
 namespace turnpike::sender {
 
 /// The utilisation that a bottleneck must reach in every steady interval.
-inline constexpr double kLeastUtilization = 0.95;
+inline constexpr double kMinUtilization = 0.95;
 
 /// scenario, seed, duration_s, wall_s, packets (data, sent); links {NAME: law, rate_mbps}; hosts
 /// {NAME: budget, goodput_mbps, sent_mbps, offered_mbps, spend, packets sent, lost and

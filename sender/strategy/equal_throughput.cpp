@@ -8,7 +8,7 @@ constexpr double kStep = 0.5;
 constexpr int64_t kRounds = 2;
 // Least weight, of what an equal one would be. A flow alone on an idle link is outrun by no price
 // and would be driven down without end.
-constexpr double kLeast = 1e-6;
+constexpr double kMin = 1e-6;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ Nanos EqualThroughput::review(Nanos now) {
     prices += m->terms->share * m->mean_price();
     having += m->weight;
   }
-  const double least = kLeast / static_cast<double>(roster().members().size());
+  const double least = kMin / static_cast<double>(roster().members().size());
   for (Member* m : roster().members()) {
     if (m->price <= 0) continue;
     const double fair = having * m->terms->share * m->mean_price() / prices;

@@ -77,7 +77,7 @@ void MaxThroughput::attempt(Trial trial, double factor) {
   for (const Member* m : members) before_.push_back(m->weight);
 
   const auto count = static_cast<double>(members.size());
-  const double least = std::min(kLeast, 0.5 / count);
+  const double least = std::min(kMin, 0.5 / count);
   Member& chosen = *members[current_];
   const double had = chosen.weight;
   chosen.weight = std::clamp(had * factor, least, 1 - (count - 1) * least);

@@ -20,7 +20,7 @@ class MaxThroughput final : public Weighted {
   static constexpr double kTrial = 0.1;         // of a flow's budget
   static constexpr double kEnough = 0.005;      // gain that is worth another round
   static constexpr double kPriceMoved = 0.1;    // that ends the rest
-  static constexpr double kLeast = 0.01;        // of W for each flow
+  static constexpr double kMin = 0.01;          // of W for each flow
   static constexpr int64_t kSettle = 2;         // round trips before a measurement
   static constexpr int64_t kSettleAtFirst = 8;  // after flows came or went
 

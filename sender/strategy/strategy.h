@@ -19,8 +19,8 @@ namespace turnpike::sender {
 /// budget before the others divide it.
 class Strategy {
  public:
-  static constexpr double kBackground = 1e-4;      // of W, what a background flow spends
-  static constexpr double kMostBackground = 1e-2;  // of W, however many of them there are
+  static constexpr double kBackground = 1e-4;     // of W, what a background flow spends
+  static constexpr double kMaxBackground = 1e-2;  // of W, however many of them there are
 
   virtual ~Strategy() = default;
   Strategy(const Strategy&) = delete;
@@ -83,9 +83,8 @@ class Strategy {
 
  private:
   [[nodiscard]] double background_part() const {
-    return background_shares_ * kBackground <= kMostBackground
-               ? kBackground
-               : kMostBackground / background_shares_;
+    return background_shares_ * kBackground <= kMaxBackground ? kBackground
+                                                              : kMaxBackground / background_shares_;
   }
 
   double budget_;

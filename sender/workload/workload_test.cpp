@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sender/workload/agenda.h"
+#include "sender/workload/traffic_schedule.h"
 
 namespace turnpike::sender {
 namespace {
@@ -162,7 +162,7 @@ TEST(Trace, DrivesAWorkload) {
   EXPECT_FALSE(Stream::make(load(config::TraceArrivals{}, config::FixedSize{Bytes(1)}), 1, 0));
 }
 
-TEST(Agenda, SplitsTrafficByHostWithoutChangingIt) {
+TEST(TrafficSchedule, SplitsTrafficByHostWithoutChangingIt) {
   config::Topology t;
   t.hosts.resize(4);
   t.workloads = {load(config::PoissonArrivals{100}, config::FixedSize{Bytes(5)}),
@@ -177,11 +177,11 @@ TEST(Agenda, SplitsTrafficByHostWithoutChangingIt) {
   t.flows[1].from = 1;
 
   const auto events = [&](const std::function<bool(uint32_t)>& plays) {
-    auto agenda = Agenda::make(t, 7, plays);
+    auto schedule = TrafficSchedule::make(t, 7, plays);
     std::vector<Event> all;
-    for (; agenda->next_time() != kNever; agenda->pop()) {
-      EXPECT_TRUE(all.empty() || agenda->next_time() >= all.back().at);
-      all.push_back(agenda->next());
+    for (; schedule->next_time() != kNever; schedule->pop()) {
+      EXPECT_TRUE(all.empty() || schedule->next_time() >= all.back().at);
+      all.push_back(schedule->next());
     }
     return all;
   };
@@ -205,7 +205,7 @@ TEST(Agenda, SplitsTrafficByHostWithoutChangingIt) {
   EXPECT_EQ(std::ranges::count(all, Event::What::kStop, &Event::what), 4);
 }
 
-TEST(Agenda, HoldsStartsBackAndLetsStopsPass) {
+TEST(TrafficSchedule, HoldsStartsBackAndLetsStopsPass) {
   config::Topology t;
   t.hosts.resize(2);
   t.hosts[0].changes = {{2_s, Budget(3)}};
@@ -217,16 +217,16 @@ TEST(Agenda, HoldsStartsBackAndLetsStopsPass) {
   t.workloads = {load(config::PeriodicArrivals{1}, config::FixedSize{Bytes(5)})};
   t.workloads[0].from = {0};
   t.workloads[0].stop = 3_s;
-  auto agenda = Agenda::make(t, 7, [](uint32_t) { return true; });
+  auto schedule = TrafficSchedule::make(t, 7, [](uint32_t) { return true; });
   std::vector<std::pair<Nanos, Event::What>> all;
   const auto take = [&] {
-    for (; agenda->next_time() != kNever; agenda->pop())
-      all.emplace_back(agenda->next_time(), agenda->next().what);
+    for (; schedule->next_time() != kNever; schedule->pop())
+      all.emplace_back(schedule->next_time(), schedule->next().what);
   };
-  agenda->hold_starts(true);
+  schedule->hold_starts(true);
   take();
-  EXPECT_TRUE(agenda->starts_held());
-  agenda->hold_starts(false);
+  EXPECT_TRUE(schedule->starts_held());
+  schedule->hold_starts(false);
   take();
   using What = Event::What;
   EXPECT_EQ(all, (decltype(all){{2_s, What::kBudget},
@@ -237,20 +237,20 @@ TEST(Agenda, HoldsStartsBackAndLetsStopsPass) {
                                 {2_s, What::kStart}}));
 }
 
-TEST(Agenda, GoesOnWhereItIsMovedTo) {
+TEST(TrafficSchedule, GoesOnWhereItIsMovedTo) {
   config::Topology t;
   t.hosts.resize(2);
   config::Flow f;
   f.to = 1;
   f.count = 2;
   t.flows = {f};
-  auto made = Agenda::make(t, 7, [](uint32_t) { return true; });
-  Agenda agenda = std::move(*made);
-  EXPECT_EQ(agenda.next().instance, 0U);
-  agenda.pop();
-  EXPECT_EQ(agenda.next().instance, 1U);
-  agenda.pop();
-  EXPECT_EQ(agenda.next_time(), kNever);
+  auto made = TrafficSchedule::make(t, 7, [](uint32_t) { return true; });
+  TrafficSchedule schedule = std::move(*made);
+  EXPECT_EQ(schedule.next().instance, 0U);
+  schedule.pop();
+  EXPECT_EQ(schedule.next().instance, 1U);
+  schedule.pop();
+  EXPECT_EQ(schedule.next_time(), kNever);
 }
 
 TEST(Traces, AreReadOnceAndKnowTheirPeak) {
@@ -272,7 +272,7 @@ TEST(Traces, AreReadOnceAndKnowTheirPeak) {
   EXPECT_EQ(max_arrivals({}, 1_s), 0U);
 }
 
-TEST(Agenda, ChangesBudgetsOfItsHosts) {
+TEST(TrafficSchedule, ChangesBudgetsOfItsHosts) {
   config::Topology t;
   t.hosts.resize(2);
   t.hosts[0].changes = {{1_s, Budget(3)}, {2_s, Budget(4)}};
@@ -280,10 +280,10 @@ TEST(Agenda, ChangesBudgetsOfItsHosts) {
   config::Flow f;
   f.start = 1_s;
   t.flows = {f};
-  auto agenda = Agenda::make(t, 7, [](uint32_t h) { return h == 0; });
+  auto schedule = TrafficSchedule::make(t, 7, [](uint32_t h) { return h == 0; });
   std::vector<std::tuple<Nanos, Event::What, double>> all;
-  for (; agenda->next_time() != kNever; agenda->pop()) {
-    const Event& e = agenda->next();
+  for (; schedule->next_time() != kNever; schedule->pop()) {
+    const Event& e = schedule->next();
     EXPECT_EQ(e.from, 0U);
     all.emplace_back(e.at, e.what, e.budget.count());
   }

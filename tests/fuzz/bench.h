@@ -34,7 +34,7 @@ inline std::unique_ptr<Bench> set_up(const char* program, uint32_t mbufs, uint32
 /// Frames come in from `in`; those sent are left in `out` as far as there is `room`.
 class Port final : public QueuePair {
  public:
-  static constexpr size_t kMost = 512;
+  static constexpr size_t kMax = 512;
 
   uint16_t rx(Nanos, std::span<rte_mbuf*> burst) override {
     uint16_t n = 0;
@@ -43,7 +43,7 @@ class Port final : public QueuePair {
     return n;
   }
   uint16_t tx(Nanos, std::span<rte_mbuf*> burst) override {
-    const size_t n = std::min({burst.size(), room, kMost - count_});
+    const size_t n = std::min({burst.size(), room, kMax - count_});
     std::copy_n(burst.begin(), n, out_.begin() + static_cast<std::ptrdiff_t>(count_));
     count_ += n;
     if (room != SIZE_MAX) room -= n;
@@ -52,7 +52,7 @@ class Port final : public QueuePair {
 
   /// False: there is no place, and the frame stays the caller's.
   bool put(rte_mbuf* m) {
-    if (last_ == kMost) return false;
+    if (last_ == kMax) return false;
     in_[last_++] = m;
     return true;
   }
@@ -76,7 +76,7 @@ class Port final : public QueuePair {
   size_t room = SIZE_MAX;
 
  private:
-  std::array<rte_mbuf*, kMost> in_{}, out_{};
+  std::array<rte_mbuf*, kMax> in_{}, out_{};
   size_t first_ = 0, last_ = 0, count_ = 0;
 };
 

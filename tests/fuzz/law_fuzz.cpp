@@ -17,14 +17,14 @@ namespace {
 using namespace turnpike;
 using namespace turnpike::fuzz;
 
-constexpr size_t kMostHeader = 64, kFlows = 4, kMostSteps = 96, kMostPackets = 192;
+constexpr size_t kMaxHeader = 64, kFlows = 4, kMaxSteps = 96, kMaxPackets = 192;
 constexpr size_t kUnderWay = 32;  // packets of a flow
-constexpr unsigned kShards = 2, kMostBurst = 16;
+constexpr unsigned kShards = 2, kMaxBurst = 16;
 constexpr std::array<uint32_t, 4> kSizes{64, 84, 1500, 9000};
 
 /// A packet on its way, or its answer.
 struct Packet {
-  std::array<uint8_t, kMostHeader> header;
+  std::array<uint8_t, kMaxHeader> header;
   PacketNote note;
   uint32_t size = 0;
   bool opens = false;
@@ -82,7 +82,7 @@ class Play {
   Play& operator=(const Play&) = delete;
 
   void run() {
-    for (size_t n = 0; n < kMostSteps && !input_.empty() && seen_ < kMostPackets; ++n) {
+    for (size_t n = 0; n < kMaxSteps && !input_.empty() && seen_ < kMaxPackets; ++n) {
       const uint8_t b = input_.byte();
       act(b, flows[b >> 4 & 3]);
       check_link();
@@ -162,12 +162,12 @@ class Play {
   }
 
   // A burst before the link; those that got through are answered by their receivers.
-  void meet_link(std::span<PricedPacket> burst, unsigned shard) {
+  void meet_link(std::span<LinkPacket> burst, unsigned shard) {
     const Nanos now = shard == 1 ? now_ + ahead_ : now_;
     std::array<Nanos, kShards>& at = clocks_;
     at[shard] = std::max(at[shard], now);
     if (link_->classes() > 1) {
-      for (PricedPacket& p : burst) {
+      for (LinkPacket& p : burst) {
         const unsigned c = link_->classify(p);
         require(c < link_->classes(), "a class is one of the link's");
         p.queue_class = static_cast<uint8_t>(c);
@@ -176,19 +176,19 @@ class Play {
         require(link_->weight(c) > 0, "every class has a share");
     }
     double room = buffer_ - queue_;
-    for (PricedPacket& p : burst) {
+    for (LinkPacket& p : burst) {
       p.admitted = p.size <= room;
       if (p.admitted) room -= p.size;
     }
     seen_ += burst.size();
     const uint64_t refused = link_->arrive(shard, burst, state(), at[shard]);
     require(refused >> burst.size() == 0, "nothing is refused that was not there");
-    std::array<PricedPacket, kMostBurst> leaving;
+    std::array<LinkPacket, kMaxBurst> leaving;
     size_t n = 0;
     for (size_t i = 0; i < burst.size(); ++i) {
-      PricedPacket& p = burst[i];
+      LinkPacket& p = burst[i];
       if ((refused >> i & 1) != 0) p.admitted = false;
-      if (link_->judges() && p.verdict == Verdict::kDrop) p.admitted = false;
+      if (link_->marks_or_drops() && p.action == AqmAction::kDrop) p.admitted = false;
       if (!p.admitted) continue;
       queue_ += p.size;
       if (p.header != nullptr && scheme_.protocol->id == fcp::kProtocolId) {
@@ -198,15 +198,15 @@ class Play {
       }
       leaving[n++] = p;
     }
-    if (n > 0 && link_->departs())
+    if (n > 0 && link_->wants_dequeue())
       link_->depart(shard, std::span(leaving.data(), n), state(), at[shard]);
   }
 
   void send(Flow& f, unsigned count) {
-    std::array<PricedPacket, kMostBurst> burst;
-    std::array<Packet*, kMostBurst> packets;
+    std::array<LinkPacket, kMaxBurst> burst;
+    std::array<Packet*, kMaxBurst> packets;
     unsigned n = 0;
-    for (; n < std::min(count, kMostBurst) && !f.full(); ++n) {
+    for (; n < std::min(count, kMaxBurst) && !f.full(); ++n) {
       if (!f.open && !f.empty()) break;  // one SYN
       if (f.open && f.receiver != nullptr && f.law->probe_due()) probe(f);
       Packet& p = f.push();
@@ -236,9 +236,9 @@ class Play {
   }
 
   void probe(Flow& f) {
-    std::array<uint8_t, kMostHeader> header;
+    std::array<uint8_t, kMaxHeader> header;
     f.law->write_probe(state_of(f), 84, header.data());
-    PricedPacket p{.header = header.data(), .size = 84, .flow = 1};
+    LinkPacket p{.header = header.data(), .size = 84, .flow = 1};
     meet_link({&p, 1}, 0);
     if (p.admitted) f.receiver->on_probe(header.data(), now_);
   }
@@ -248,8 +248,8 @@ class Play {
   void hostile(unsigned more) {
     const uint8_t what = input_.byte();
     const unsigned n = 1 + (what >> 4 & 7);
-    std::array<std::array<uint8_t, kMostHeader>, 8> headers{};
-    std::array<PricedPacket, 8> burst;
+    std::array<std::array<uint8_t, kMaxHeader>, 8> headers{};
+    std::array<LinkPacket, 8> burst;
     for (unsigned i = 0; i < n; ++i) {
       const std::span header(headers[i].data(), header_size());
       if (more < 2 && !flows[0].empty())
@@ -325,7 +325,7 @@ class Play {
     f.law->set_target(Budget(kTargets[more]));
   }
   void rounds(Flow& f, unsigned n, Nanos trip) {
-    for (unsigned i = 0; i < n && seen_ < kMostPackets; ++i) {
+    for (unsigned i = 0; i < n && seen_ < kMaxPackets; ++i) {
       send(f, 3);
       pass(trip);
       answer(f, kUnderWay, false);

@@ -85,10 +85,10 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr std::array<size_t, 4> kSegments{SIZE_MAX, 16, 64, 200};
-  constexpr size_t kMostPackets = 64;
+  constexpr size_t kMaxPackets = 64;
   static std::array<uint8_t, 9100> copy;
   std::span<const uint8_t> rest(data, size);
-  for (size_t n = 0; n < kMostPackets && rest.size() > 3; ++n) {
+  for (size_t n = 0; n < kMaxPackets && rest.size() > 3; ++n) {
     const uint8_t control = rest[0];
     const size_t length =
         std::min<size_t>(1 + (rest[1] | rest[2] << 8) % copy.size(), rest.size() - 3);

@@ -26,8 +26,8 @@ using test::kLinks;
 using test::kNarrow;
 using test::kRight;
 
-constexpr unsigned kMostWorkers = 2;
-constexpr size_t kMostSteps = 64, kMostPackets = 300, kMostPolls = 120;
+constexpr unsigned kMaxWorkers = 2;
+constexpr size_t kMaxSteps = 64, kMaxPackets = 300, kMaxPolls = 120;
 constexpr uint32_t kSlots = 63;  // of a hand-off
 constexpr uint32_t kMtu = 1500;
 
@@ -55,7 +55,7 @@ struct Machine {
   std::unique_ptr<Bench> bench = set_up("queue_fuzz", 255, 0);
   std::unique_ptr<const Tables> tables;
   std::atomic<const Tables*> current{nullptr};
-  std::array<std::array<Port, kMostWorkers>, kLinks> ports;
+  std::array<std::array<Port, kMaxWorkers>, kLinks> ports;
   std::array<std::array<wire::FrameTemplate, 2>, kLinks> templates{
       {{template_to(kLeft, 0), template_to(kLeft, 2)},
        {template_to(kRight, 0), template_to(kRight, 2)},
@@ -92,8 +92,8 @@ class Play {
       ports_[l][1] = l != kLeft && (how & 128) != 0 ? nullptr : &machine->ports[l][1];
       for (unsigned w = 0; w < workers_; ++w) {
         if (e.drain == config::Drain::kLineRate && ports_[l][w] != nullptr) continue;
-        e.hand_off[w] = HandOff::make(kSlots, -1, e.classes);
-        require(e.hand_off[w] != nullptr, "there is memory for a hand-off");
+        e.ring[w] = LinkRing::make(kSlots, -1, e.classes);
+        require(e.ring[w] != nullptr, "there is memory for a hand-off");
       }
       links.push_back(&e);
       full.push_back(static_cast<uint32_t>(std::clamp<int64_t>(e.buffer / kMtu, 4, 64)));
@@ -124,7 +124,7 @@ class Play {
   Play& operator=(const Play&) = delete;
 
   void run() {
-    for (size_t step = 0; step < kMostSteps && !input_.empty() && going(); ++step)
+    for (size_t step = 0; step < kMaxSteps && !input_.empty() && going(); ++step)
       act(input_.byte());
     for (auto& at : machine->ports)
       for (Port& p : at) p.room = SIZE_MAX;
@@ -138,7 +138,7 @@ class Play {
   }
 
  private:
-  [[nodiscard]] bool going() const { return made_ < kMostPackets && polls_ < kMostPolls; }
+  [[nodiscard]] bool going() const { return made_ < kMaxPackets && polls_ < kMaxPolls; }
 
   static constexpr size_t kHeader = 64;
 
@@ -200,7 +200,7 @@ class Play {
     if ((shape & 128) != 0) input_.spoil({congestion, protocol.header_size});
     const auto least = static_cast<uint16_t>(headers.ip_headers_size() + length);
     const uint16_t datagram = std::max(kDatagrams[shape & 7], least);
-    for (unsigned n = 0; n < count && made_ < kMostPackets; ++n) {
+    for (unsigned n = 0; n < count && made_ < kMaxPackets; ++n) {
       rte_mbuf* m = take_buffer(machine->bench->pool.get());
       if (m == nullptr) return;
       // Bit 6: another port's, which is nobody's flow.
@@ -286,7 +286,7 @@ class Play {
       const double missed = to_seconds(stalled_) * link.capacity;
       // Each class has the whole buffer, and what a port has not taken is none's any more.
       const double most = static_cast<double>(link.buffer) * link.classes +
-                          (link.classes > 1 ? PortSender::kSlots * kMtu * workers_ : 0U) + missed;
+                          (link.classes > 1 ? PortTx::kSlots * kMtu * workers_ : 0U) + missed;
       require(static_cast<double>(link.queued()) <= most, "a buffer's limit holds");
       double classes = 0;
       for (unsigned c = 0; c < link.classes && link.classes > 1; ++c) classes += link.queued_of(c);
@@ -328,9 +328,9 @@ class Play {
   Nanos slack_{0}, now_ = kStart, stalled_{0};
   bool leave_ = false;
   std::array<std::optional<EgressLink>, kLinks> links_;
-  std::array<std::array<QueuePair*, kMostWorkers>, kLinks> ports_{};
-  std::array<WorkerCounters, kMostWorkers> counters_;
-  std::array<std::optional<Worker>, kMostWorkers> all_;
+  std::array<std::array<QueuePair*, kMaxWorkers>, kLinks> ports_{};
+  std::array<WorkerCounters, kMaxWorkers> counters_;
+  std::array<std::optional<Worker>, kMaxWorkers> all_;
   alignas(64) std::array<std::byte, FlowLaw::kMaxBytes> law_bytes_;
   void* law_storage_ = law_bytes_.data();
   FlowLaw* law_ = nullptr;

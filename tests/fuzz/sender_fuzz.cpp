@@ -23,10 +23,10 @@ using namespace turnpike::fuzz;
 using namespace turnpike::sender;
 using wire::Kind;
 
-constexpr size_t kFlows = 8, kRecords = 128, kMostSteps = 96, kMostPackets = 300, kMostPolls = 200;
+constexpr size_t kFlows = 8, kRecords = 128, kMaxSteps = 96, kMaxPackets = 300, kMaxPolls = 200;
 constexpr size_t kSeen = 64;         // packets that may still be answered
 constexpr size_t kSequences = 1024;  // that the receiver's side keeps apart
-constexpr size_t kMostCongestion = 64;
+constexpr size_t kMaxCongestion = 64;
 constexpr size_t kKinds = 4;  // of flows
 constexpr std::array<std::string_view, 6> kStrategies{
     "equal-budget", "equal-throughput", "max-throughput", "background", "stability", "each-flow"};
@@ -47,12 +47,12 @@ config::Topology traffic() {
   return t;
 }
 
-/// All that is the same in every run. The lane's clock goes on from one to the next.
+/// All that is the same in every run. The lcore's clock goes on from one to the next.
 struct Machine {
   config::Topology topology = traffic();
   std::unique_ptr<Bench> bench = set_up("sender_fuzz", 1023);
   NoOutcomes outcomes;
-  std::unique_ptr<Lane> lane;
+  std::unique_ptr<LcoreState> lcore;
   Paths paths{topology, 0};
   Port port;
   Nanos now{0};
@@ -61,13 +61,14 @@ struct Machine {
   void next_turn() {
     constexpr int64_t kTurn = int64_t{1} << 38;
     now = Nanos(((now + 10_ms).count() / kTurn + 1) * kTurn);
-    if (lane && now.count() < int64_t{1} << 61) return;
+    if (lcore && now.count() < int64_t{1} << 61) return;
     now = Nanos(kTurn);
-    lane = std::make_unique<Lane>(LaneOptions{.size = {.flows = kFlows, .records = kRecords},
-                                              .groups = 1,
-                                              .pool = bench->pool.get(),
-                                              .outcomes = outcomes,
-                                              .populated = false});
+    lcore =
+        std::make_unique<LcoreState>(LcoreOptions{.size = {.flows = kFlows, .records = kRecords},
+                                                  .groups = 1,
+                                                  .pool = bench->pool.get(),
+                                                  .outcomes = outcomes,
+                                                  .populated = false});
   }
 };
 Machine* machine;
@@ -79,7 +80,7 @@ struct Seen {
   uint8_t place = 0;  // of the flow in the world's list
   uint16_t port = 0;
   uint32_t sequence = 0, timestamp = 0;
-  std::array<uint8_t, kMostCongestion> congestion;
+  std::array<uint8_t, kMaxCongestion> congestion;
 };
 
 std::array<Seen, kSeen> recent;
@@ -103,7 +104,7 @@ struct Peer {
 class Play {
  public:
   explicit Play(Input& input)
-      : input_(input), lane_(*machine->lane), outbox_(machine->port), scheme_(input.byte()) {
+      : input_(input), lcore_(*machine->lcore), tx_(machine->port), scheme_(input.byte()) {
     const uint8_t how = input.byte();
     config::Direction port = machine->topology.links[0].directions[0];
     if ((how & 0x70) == 0x70) port.law = {std::string(scheme_.protocol->name), scheme_.link()};
@@ -111,9 +112,9 @@ class Play {
     const std::string_view strategy = kStrategies[(how & 15) % kStrategies.size()];
     shared_ = strategy != "each-flow";
     line_ = bytes_per_second(port.rate);
-    source_.emplace(SourceParts{.lane = lane_,
+    source_.emplace(SourceParts{.lcore = lcore_,
                                 .totals = totals_,
-                                .outbox = outbox_,
+                                .tx = tx_,
                                 .paths = machine->paths,
                                 .budget = Budget(1),
                                 .strategy = make_strategy(strategy, Budget(1)),
@@ -134,12 +135,12 @@ class Play {
       if (k == 1) kind.limit = 1e5;
     }
     if (scheme_.protocol->id == fcp::kProtocolId) path_[0] = {fcp::kPriceOffset, 1e-7F};
-    lane_.awake = Nanos(0);
+    lcore_.last_stall_end = Nanos(0);
     open(input.byte());
   }
 
   void run() {
-    for (size_t step = 0; step < kMostSteps && !input_.empty() && going(); ++step) {
+    for (size_t step = 0; step < kMaxSteps && !input_.empty() && going(); ++step) {
       act(input_.byte());
       check();
     }
@@ -149,7 +150,7 @@ class Play {
   [[nodiscard]] Nanos now() const { return now_; }
 
  private:
-  [[nodiscard]] bool going() const { return sent_ < kMostPackets && polls_ < kMostPolls; }
+  [[nodiscard]] bool going() const { return sent_ < kMaxPackets && polls_ < kMaxPolls; }
 
   void act(uint8_t b) {
     const size_t arg = b >> 4;
@@ -193,7 +194,7 @@ class Play {
   }
 
   void open(uint8_t b) {
-    if (lane_.flows.full() || peer_count_ == kPeers) return;
+    if (lcore_.flows.full() || peer_count_ == kPeers) return;
     constexpr std::array<uint64_t, 8> kSizes{config::kEndless, 1,      1000,    3000,
                                              20'000,           50'000, 150'000, 0};
     const FlowClass& kind = kinds_[b & 3];
@@ -209,7 +210,7 @@ class Play {
 
   void control(size_t arg) {
     if (peer_count_ == 0) return;
-    Flow* f = lane_.flows.find(peers_[input_.below(peer_count_)].flow);
+    Flow* f = lcore_.flows.find(peers_[input_.below(peer_count_)].flow);
     if (f == nullptr) return;
     switch (arg & 3) {
       case 0:
@@ -236,7 +237,7 @@ class Play {
 
   void advance(Nanos end) {
     for (int n = 0; n < 48 && going(); ++n) {
-      const Nanos next = lane_.wheel.next_deadline();
+      const Nanos next = lcore_.wheel.next_deadline();
       if (next > end) break;
       now_ = std::max(now_, next);
       poll();
@@ -247,7 +248,7 @@ class Play {
 
   void stall(Nanos time) {
     now_ += time;
-    lane_.awake = now_;
+    lcore_.last_stall_end = now_;
     poll();
   }
 
@@ -262,17 +263,17 @@ class Play {
     // As Sender::poll(); several times, for a flow sends a few packets at a time.
     for (int n = 0; n < 4; ++n) {
       ++polls_;
-      lane_.wheel.foresee(now_, [](const Timer&) {});
-      lane_.wheel.advance(now_, 512, [this](Timer& timer) {
-        source_->on_timer(lane_.flows.owner_of(&timer), now_);
+      lcore_.wheel.foresee(now_, [](const Timer&) {});
+      lcore_.wheel.advance(now_, 512, [this](Timer& timer) {
+        source_->on_timer(lcore_.flows.owner_of(&timer), now_);
       });
       flush();
-      if (lane_.wheel.next_deadline() > now_) break;
+      if (lcore_.wheel.next_deadline() > now_) break;
     }
   }
 
   void flush() {
-    outbox_.flush(now_);
+    tx_.flush(now_);
     machine->port.take([this](const rte_mbuf& m) { look_at(m); });
   }
 
@@ -314,10 +315,10 @@ class Play {
 
   [[nodiscard]] static uint32_t token_of(uint32_t flow) { return flow ^ 0x5eed5eed; }
 
-  Answer answer_to(Seen& s) {
+  AckInfo answer_to(Seen& s) {
     Peer& p = peers_[s.place];
     if (s.kind == Kind::kData) p.receive(s.sequence);
-    std::copy_n(s.congestion.begin(), kMostCongestion, congestion_.begin());
+    std::copy_n(s.congestion.begin(), kMaxCongestion, congestion_.begin());
     for (const Stamp& stamp : path_)
       if (stamp.at < scheme_.protocol->header_size)
         wire::store_f32(congestion_.data() + stamp.at, stamp.value);
@@ -332,7 +333,7 @@ class Play {
             .congestion = congestion_.data()};
   }
 
-  void tell(const Seen& s, const Answer& a) {
+  void tell(const Seen& s, const AckInfo& a) {
     source_->on_answer(s.flow, a, scheme_.protocol->id, s.port, now_);
     flush();
   }
@@ -349,13 +350,13 @@ class Play {
   void answer_spoilt() {
     if (oldest_ == last_) return;
     Seen s = recent[oldest_++ % kSeen];
-    const Answer a = answer_to(s);
+    const AckInfo a = answer_to(s);
     input_.spoil({congestion_.data(), scheme_.protocol->header_size});
     tell(s, a);
   }
   void reset(Seen* s) {
     if (s == nullptr) return;
-    Answer a = answer_to(*s);
+    AckInfo a = answer_to(*s);
     a.kind = Kind::kReset;
     tell(*s, a);
   }
@@ -369,7 +370,7 @@ class Play {
     Seen* s = seen_at(0);
     if (s == nullptr) return;
     Seen newest = *s;
-    Answer a = answer_to(newest);
+    AckInfo a = answer_to(newest);
     // Ranges of what lies beyond the first gap.
     const Peer& p = peers_[newest.place];
     std::array<wire::SeqRange, wire::kMaxRanges> ranges;
@@ -390,7 +391,7 @@ class Play {
 
   void forge(Seen* s) {
     if (s == nullptr) return;
-    Answer a = answer_to(*s);
+    AckInfo a = answer_to(*s);
     std::array<wire::SeqRange, wire::kMaxRanges> ranges;
     const uint8_t what = input_.byte();
     if ((what & 1) != 0) a.kind = static_cast<Kind>(1 + input_.below(7));
@@ -419,15 +420,15 @@ class Play {
         !lowered_ && (scheme_.preset == kDefaultPreset || totals_.lost_packets.read() == 0);
     size_t records = 0;
     double committed = 0;
-    lane_.flows.for_each([&](Flow& f) {
+    lcore_.flows.for_each([&](Flow& f) {
       require(f.timer.armed(), "an open flow has a timer");
       require(f.timer.deadline() <= std::min({f.send_at, f.recover_at, timeout_at(f)}),
               "a flow's timer fires when something is due");
       uint64_t data = 0;
       for (const RecordList* list : {&f.in_flight, &f.lost}) {
         uint64_t sum = 0;
-        for (uint32_t i = list->head(); i != kNoRecord; i = lane_.records[i].next) {
-          const SentPacket& r = lane_.records[i];
+        for (uint32_t i = list->head(); i != kNoRecord; i = lcore_.records[i].next) {
+          const SentPacket& r = lcore_.records[i];
           sum += r.size;
           ++records;
           data += r.kind == Kind::kData ? 1 : 0;
@@ -452,7 +453,7 @@ class Play {
         require(promised <= source_->ledger().budget() * (1 + 1e-5) + 1e-15,
                 "a flow promises no more than its budget");
     });
-    require(records + lane_.records.free() == kRecords, "records are in one list each");
+    require(records + lcore_.records.free() == kRecords, "records are in one list each");
     const Ledger& ledger = source_->ledger();
     require(std::isfinite(ledger.committed()), "what is promised is a number");
     if (shared_ && bounded)
@@ -464,15 +465,15 @@ class Play {
   }
 
   void end() {
-    lane_.flows.for_each([&](Flow& f) { source_->abandon(f, now_); });
+    lcore_.flows.for_each([&](Flow& f) { source_->abandon(f, now_); });
     machine->port.room = SIZE_MAX;
     flush();
-    require(lane_.flows.open_flows() == 0, "all flows are closed");
-    require(lane_.records.free() == kRecords, "all records came back");
-    require(lane_.wheel.next_deadline() == kNever, "no timer is left");
+    require(lcore_.flows.open_flows() == 0, "all flows are closed");
+    require(lcore_.records.free() == kRecords, "all records came back");
+    require(lcore_.wheel.next_deadline() == kNever, "no timer is left");
     require(source_->ledger().committed() == 0, "nothing is promised any more");
-    require(lane_.groups[0].open_flows == 0 && lane_.groups[0].active_flows.load() == 0 &&
-                lane_.groups[0].committed.load() == 0,
+    require(lcore_.groups[0].open_flows == 0 && lcore_.groups[0].active_flows.load() == 0 &&
+                lcore_.groups[0].committed.load() == 0,
             "a group's figures are back at zero");
     require(totals_.active_flows.load() == 0, "no flow is active");
     const uint64_t known = totals_.acked_packets.read();
@@ -489,8 +490,8 @@ class Play {
   };
 
   Input& input_;
-  Lane& lane_;
-  Outbox outbox_;
+  LcoreState& lcore_;
+  TxBuffer tx_;
   Scheme scheme_;
   HostTotals totals_;
   std::optional<Source> source_;
@@ -502,7 +503,7 @@ class Play {
   std::array<Peer, kPeers> peers_;
   size_t peer_count_ = 0;
   size_t oldest_ = 0, last_ = 0, sent_ = 0, polls_ = 0;
-  std::array<uint8_t, kMostCongestion> congestion_{};
+  std::array<uint8_t, kMaxCongestion> congestion_{};
 };
 
 }  // namespace

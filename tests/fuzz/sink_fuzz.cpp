@@ -23,7 +23,7 @@ using namespace turnpike::fuzz;
 using namespace turnpike::sender;
 using wire::Kind;
 
-constexpr size_t kPeers = 4, kMostFrames = 96, kMostSteps = 192;
+constexpr size_t kPeers = 4, kMaxFrames = 96, kMaxSteps = 192;
 constexpr size_t kLongestFrame = 256;
 
 class NoOutcomes final : public OutcomeSink {
@@ -51,10 +51,10 @@ struct Machine {
   config::Topology topology = sender::testing::two_hosts();
   std::unique_ptr<Bench> bench = set_up("sink_fuzz", 511);
   NoOutcomes outcomes;
-  Lane lane{{.size = {.flows = 1, .records = 1},
-             .pool = bench->pool.get(),
-             .outcomes = outcomes,
-             .populated = false}};
+  LcoreState lcore{{.size = {.flows = 1, .records = 1},
+                    .pool = bench->pool.get(),
+                    .outcomes = outcomes,
+                    .populated = false}};
   std::array<wire::FrameTemplate, kPeers> templates{
       peer_template(topology, 0), peer_template(topology, 1), peer_template(topology, 2),
       peer_template(topology, 3)};
@@ -68,9 +68,9 @@ struct Sent {
     size_t key;
     uint32_t sequence;
   };
-  std::array<FlowKey, kMostFrames> keys;
-  std::array<uint32_t, kMostFrames> distinct{};  // data packets, by key
-  std::array<Data, kMostFrames> data;
+  std::array<FlowKey, kMaxFrames> keys;
+  std::array<uint32_t, kMaxFrames> distinct{};  // data packets, by key
+  std::array<Data, kMaxFrames> data;
   size_t key_count = 0, data_count = 0;
   uint64_t bytes = 0;
 
@@ -100,7 +100,7 @@ struct Frame {
   FlowKey key;
 };
 
-std::array<Frame, kMostFrames> recent;  // of this run
+std::array<Frame, kMaxFrames> recent;  // of this run
 
 class Play {
  public:
@@ -112,13 +112,13 @@ class Play {
     constexpr std::array<int64_t, 4> kStarts{0, (int64_t{1} << 35) - 1000,
                                              (int64_t{1} << 38) - 1000000, int64_t{1} << 50};
     now_ = Nanos(kStarts[first >> 3 & 3]);
-    auto made = Host::make(machine->topology, 1, port, machine->lane, room);
+    auto made = Host::make(machine->topology, 1, port, machine->lcore, room);
     require(made.has_value(), "a host is made");
     host_ = std::move(*made);
   }
 
   void run() {
-    for (size_t step = 0; step < kMostSteps && !input_.empty() && frames_ < kMostFrames; ++step) {
+    for (size_t step = 0; step < kMaxSteps && !input_.empty() && frames_ < kMaxFrames; ++step) {
       const uint8_t what = input_.byte();
       if ((what & 32) != 0) poll();
       act(what);

@@ -77,7 +77,7 @@ TEST(AccReceiver, HalfAPairIsNone) {
 constexpr LinkState kIdle{.capacity = 12.5e6, .queue = 0, .buffer = 1e6};
 
 uint64_t pass(Link& link, Bytes8& header, uint32_t size = 1000, unsigned shard = 0) {
-  std::array<PricedPacket, 1> burst{{{header.data(), size}}};
+  std::array<LinkPacket, 1> burst{{{header.data(), size}}};
   return link.arrive(shard, burst, kIdle, 1_s);
 }
 

@@ -8,7 +8,7 @@
 namespace turnpike::acc {
 namespace {
 
-constexpr double kLeastPace = 0x1p-16;  // packets per round trip
+constexpr double kMinPace = 0x1p-16;  // packets per round trip
 
 }  // namespace
 
@@ -91,7 +91,7 @@ void Flow::steer(const FlowState& s, double accumulation) {
   const double beyond = std::max(accumulation * (1 - minimum_rate_ / rate), 0.0);
   const double excess = std::max(beyond - target_, accumulation - limit_);
   if (excess > 0 && window_ <= packet) {
-    pace_ = std::max(pace_ / 2, kLeastPace);
+    pace_ = std::max(pace_ / 2, kMinPace);
     threshold_ = packet;
     return;
   }

@@ -19,13 +19,13 @@ Link::Link(const ParamValues& params, unsigned shards)
       interval_(params[kInterval]),
       arrived_(shards) {}
 
-uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& /*link*/,
+uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& /*link*/,
                       Nanos /*now*/) {
   if (burst.empty()) return 0;
   double bytes = 0;
   uint64_t refused = 0;
   for (size_t i = 0; i < burst.size(); ++i) {
-    const PricedPacket& p = burst[i];
+    const LinkPacket& p = burst[i];
     if (p.admitted) bytes += p.size;
     if (p.header == nullptr) continue;
     const Header h = load(p.header);
@@ -42,7 +42,7 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
 
 Nanos Link::update(const LinkState& link, Nanos now) {
   if (!virtual_queue_) return kNever;
-  const double least = kLeastCapacity * link.capacity, bytes = arrived_.take()[0];
+  const double least = kMinCapacity * link.capacity, bytes = arrived_.take()[0];
   double capacity = read(capacity_);
   if (capacity == 0) {
     capacity = utilisation_ * link.capacity;

@@ -25,13 +25,13 @@ class Link final : public LinkLaw {
  public:
   Link(const ParamValues& params, unsigned shards);
 
-  uint64_t arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+  uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
   Nanos update(const LinkState& link, Nanos now) override;
   size_t gauges(std::span<Gauge> out) const override;
 
   [[nodiscard]] unsigned classes() const override { return 2; }
-  [[nodiscard]] unsigned classify(const PricedPacket& p) const override {
+  [[nodiscard]] unsigned classify(const LinkPacket& p) const override {
     return p.header != nullptr && load(p.header).role == Role::kOutOfBand ? 0 : 1;
   }
   [[nodiscard]] double weight(unsigned queue_class) const override {
@@ -42,7 +42,7 @@ class Link final : public LinkLaw {
   }
 
  private:
-  static constexpr double kLeastCapacity = 0.01;  // of the link's: a delay needs a divisor
+  static constexpr double kMinCapacity = 0.01;  // of the link's: a delay needs a divisor
 
   bool virtual_queue_;
   double damping_, utilisation_, interval_;

@@ -158,7 +158,7 @@ class ToyNetwork {
     if (index == f.path.size()) return arrived(p);
     LinkEnd& l = links_[f.path[index]];
     const uint32_t size = p.probe ? kProbe : kPacket;
-    std::array<PricedPacket, 1> burst{{{p.header.data(), size}}};
+    std::array<LinkPacket, 1> burst{{{p.header.data(), size}}};
     const double waiting = queue(l);
     l.law->arrive(0, burst, {l.capacity, waiting, 1e9}, now_);
     l.carried += size;

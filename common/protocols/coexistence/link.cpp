@@ -9,8 +9,8 @@
 namespace turnpike::coexistence {
 namespace {
 
-constexpr double kLeastLoss = 1e-6;  // what the throughput equation can be asked
-constexpr Nanos kLeastStep = 1_ms, kMostStep = 10_s;
+constexpr double kMinLoss = 1e-6;  // what the throughput equation can be asked
+constexpr Nanos kMinStep = 1_ms, kMaxStep = 10_s;
 
 double read(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
 void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_relaxed); }
@@ -18,20 +18,20 @@ void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_rela
 /// The packets of one class out of a burst, in order, and where they were.
 class Picked {
  public:
-  Picked(std::span<const PricedPacket> burst, bool own) {
+  Picked(std::span<const LinkPacket> burst, bool own) {
     for (size_t i = 0; i < burst.size(); ++i) {
       if ((burst[i].header != nullptr) != own) continue;
       packets_[count_] = burst[i];
       at_[count_++] = static_cast<uint8_t>(i);
     }
   }
-  [[nodiscard]] std::span<PricedPacket> packets() { return {packets_.data(), count_}; }
+  [[nodiscard]] std::span<LinkPacket> packets() { return {packets_.data(), count_}; }
 
   /// Verdicts go back to where the packets came from; a bit of each there for a bit of each here.
-  uint64_t give_back(std::span<PricedPacket> burst, uint64_t bits) const {
+  uint64_t give_back(std::span<LinkPacket> burst, uint64_t bits) const {
     uint64_t there = 0;
     for (size_t k = 0; k < count_; ++k) {
-      burst[at_[k]].verdict = packets_[k].verdict;
+      burst[at_[k]].action = packets_[k].action;
       there |= (bits >> k & 1) << at_[k];
     }
     return there;
@@ -40,7 +40,7 @@ class Picked {
  private:
   static constexpr size_t kBurst = 64;  // LinkLaw's most
 
-  std::array<PricedPacket, kBurst> packets_;
+  std::array<LinkPacket, kBurst> packets_;
   std::array<uint8_t, kBurst> at_{};
   size_t count_ = 0;
 };
@@ -69,7 +69,7 @@ double Link::weight(unsigned queue_class) const {
   return queue_class == kTcp ? tcp : 1 - tcp;
 }
 
-uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                       Nanos now) {
   uint64_t refused = 0;
   for (const Class c : {kOwn, kTcp}) {
@@ -81,10 +81,10 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
   return refused;
 }
 
-void Link::count(unsigned index, std::span<const PricedPacket> burst, Class c) {
+void Link::count(unsigned index, std::span<const LinkPacket> burst, Class c) {
   if (burst.empty()) return;
   ShardSums<kFields>::Values sums{};
-  for (const PricedPacket& p : burst) {
+  for (const LinkPacket& p : burst) {
     if (c == kOwn) {
       const Told t = read_(p.header, p.size);
       sums[kFlow] += t.flow;
@@ -93,15 +93,15 @@ void Link::count(unsigned index, std::span<const PricedPacket> burst, Class c) {
     } else {
       sums[kPackets] += 1;
       sums[kBytes] += p.size;
-      if (!p.admitted || p.verdict != Verdict::kPass) sums[kLost] += 1;
+      if (!p.admitted || p.action != AqmAction::kPass) sums[kLost] += 1;
     }
   }
   sums_.add(index, sums);
 }
 
-void Link::depart(unsigned index, std::span<PricedPacket> burst, const LinkState& link, Nanos now) {
+void Link::depart(unsigned index, std::span<LinkPacket> burst, const LinkState& link, Nanos now) {
   for (const Class c : {kOwn, kTcp}) {
-    if (!law(c).departs()) continue;
+    if (!law(c).wants_dequeue()) continue;
     Picked picked(burst, c == kOwn);
     if (!picked.packets().empty()) law(c).depart(index, picked.packets(), part(link, c), now);
   }
@@ -125,12 +125,12 @@ void Link::step() {
   // Alone, TCP has all of the link whatever the shares; who comes finds them as they were.
   if (sums[kFlow] <= 0) return;
   const double own = sums[kFlowWindow] / sums[kFlow];
-  const double tcp = packet_ * tcp_window(std::max(read(loss_), kLeastLoss));
+  const double tcp = packet_ * tcp_window(std::max(read(loss_), kMinLoss));
   share_.step(own, tcp);
   write(tcp_share_, share_.tcp());
   write(own_window_, own / packet_);
   write(tcp_window_, tcp / packet_);
-  rtt_ = std::clamp(from_seconds(sums[kFlowRtt] / sums[kFlow]), kLeastStep, kMostStep);
+  rtt_ = std::clamp(from_seconds(sums[kFlowRtt] / sums[kFlow]), kMinStep, kMaxStep);
 }
 
 size_t Link::gauges(std::span<Gauge> out) const {

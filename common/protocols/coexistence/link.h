@@ -38,16 +38,20 @@ class Link final : public LinkLaw {
   Link(std::unique_ptr<LinkLaw> own, std::unique_ptr<LinkLaw> tcp, Reader read, double kappa,
        double loss_memory, unsigned shards);
 
-  uint64_t arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+  uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
-  [[nodiscard]] bool judges() const override { return own_->judges() || tcp_->judges(); }
-  void depart(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+  [[nodiscard]] bool marks_or_drops() const override {
+    return own_->marks_or_drops() || tcp_->marks_or_drops();
+  }
+  void depart(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
               Nanos now) override;
-  [[nodiscard]] bool departs() const override { return own_->departs() || tcp_->departs(); }
+  [[nodiscard]] bool wants_dequeue() const override {
+    return own_->wants_dequeue() || tcp_->wants_dequeue();
+  }
   Nanos update(const LinkState& link, Nanos now) override;
 
   [[nodiscard]] unsigned classes() const override { return 2; }
-  [[nodiscard]] unsigned classify(const PricedPacket& p) const override {
+  [[nodiscard]] unsigned classify(const LinkPacket& p) const override {
     return p.header != nullptr ? kOwn : kTcp;
   }
   [[nodiscard]] double weight(unsigned queue_class) const override;
@@ -62,7 +66,7 @@ class Link final : public LinkLaw {
 
   [[nodiscard]] LinkLaw& law(Class c) { return c == kOwn ? *own_ : *tcp_; }
   [[nodiscard]] LinkState part(const LinkState& link, Class c) const;
-  void count(unsigned index, std::span<const PricedPacket> burst, Class c);
+  void count(unsigned index, std::span<const LinkPacket> burst, Class c);
   void step();
 
   std::unique_ptr<LinkLaw> own_, tcp_;

@@ -19,21 +19,21 @@ namespace {
 /// Notes what it is shown; refuses packets of 13 B and drops those of 14 B.
 class Witness final : public LinkLaw {
  public:
-  uint64_t arrive(unsigned, std::span<PricedPacket> burst, const LinkState& link, Nanos) override {
+  uint64_t arrive(unsigned, std::span<LinkPacket> burst, const LinkState& link, Nanos) override {
     uint64_t refused = 0;
     for (size_t i = 0; i < burst.size(); ++i) {
       sizes.push_back(burst[i].size);
       if (burst[i].size == 13) refused |= uint64_t{1} << i;
-      if (burst[i].size == 14) burst[i].verdict = Verdict::kDrop;
+      if (burst[i].size == 14) burst[i].action = AqmAction::kDrop;
     }
     seen = link;
     return refused;
   }
-  [[nodiscard]] bool judges() const override { return true; }
-  void depart(unsigned, std::span<PricedPacket> burst, const LinkState&, Nanos) override {
+  [[nodiscard]] bool marks_or_drops() const override { return true; }
+  void depart(unsigned, std::span<LinkPacket> burst, const LinkState&, Nanos) override {
     departed += burst.size();
   }
-  [[nodiscard]] bool departs() const override { return true; }
+  [[nodiscard]] bool wants_dequeue() const override { return true; }
   Nanos update(const LinkState&, Nanos now) override {
     updates.push_back(now);
     return now + every;
@@ -67,13 +67,13 @@ struct Pair {
 TEST(CoexistenceLink, ShowsEachLawItsPacketsAndItsPartOfTheLink) {
   Pair p;
   uint8_t header[4] = {10};
-  std::array<PricedPacket, 5> burst{
+  std::array<LinkPacket, 5> burst{
       {{.size = 10}, {header, 11}, {header, 13}, {.size = 14}, {.size = 13}}};
   EXPECT_EQ(p.link.arrive(0, burst, kLink, 1_s), 0b10100U);
   EXPECT_EQ(p.own->sizes, (std::vector<uint32_t>{11, 13}));
   EXPECT_EQ(p.tcp->sizes, (std::vector<uint32_t>{10, 14, 13}));
-  EXPECT_EQ(burst[3].verdict, Verdict::kDrop);
-  EXPECT_EQ(burst[1].verdict, Verdict::kPass);
+  EXPECT_EQ(burst[3].action, AqmAction::kDrop);
+  EXPECT_EQ(burst[1].action, AqmAction::kPass);
   EXPECT_EQ(p.own->seen.queue, 2000);
   EXPECT_EQ(p.tcp->seen.queue, 3000);
   EXPECT_EQ(p.own->seen.capacity, 0.5e6);
@@ -101,7 +101,7 @@ TEST(CoexistenceLink, WeighsWhatIsLostAgainstWhatIsNamed) {
   uint8_t header[4] = {10};
   // A hundred of TCP's packets, of which ten are lost; the scheme's flows name windows of 10 KB.
   for (int i = 0; i < 100; ++i) {
-    std::array<PricedPacket, 2> burst{
+    std::array<LinkPacket, 2> burst{
         {{header, 1000}, {.size = i < 10 ? 14U : 1000U, .admitted = i % 20 != 19}}};
     p.link.arrive(0, burst, kLink, 1_s);
   }
@@ -131,7 +131,7 @@ TEST(CoexistenceLink, XcpHasItsShareForItsCapacity) {
   std::array<uint8_t, xcp::kHeaderSize> bytes;
   const auto pass = [&] {
     store(xcp::Header{.rtt_ns = 100'000'000, .flow = 0.005F}, bytes.data());  // window 20 KB
-    std::array<PricedPacket, 1> burst{{{bytes.data(), 1000}}};
+    std::array<LinkPacket, 1> burst{{{bytes.data(), 1000}}};
     law->arrive(0, burst, link, 1_s);
     law->depart(0, burst, link, 1_s);
     return xcp::load(bytes.data()).feedback * 0.1;
@@ -154,7 +154,7 @@ TEST(CoexistenceLink, QcpHasItsShareForItsCapacity) {
   std::array<uint8_t, qcp::kHeaderSize> bytes;
   for (int i = 0; i < 100; ++i) {  // in 0.1 s at 1 MB/s, of flows of 0.25 MB/s: four
     store(qcp::Header{{.rtt_ns = 100'000'000}, 4e-6F}, bytes.data());
-    std::array<PricedPacket, 1> burst{{{bytes.data(), 1000}}};
+    std::array<LinkPacket, 1> burst{{{bytes.data(), 1000}}};
     law->arrive(0, burst, link, 1_s);
   }
   law->update(link, 1_s + 100_ms);

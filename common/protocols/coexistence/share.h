@@ -22,14 +22,14 @@ inline double tcp_window(double loss) {
 /// has.
 class Share {
  public:
-  static constexpr double kLeast = 0.01;  // of the link, for either
+  static constexpr double kMin = 0.01;  // of the link, for either
 
   explicit Share(double kappa) : kappa_(kappa) {}
 
   /// A round trip has passed; both windows in B and > 0.
   void step(double own_window, double tcp_window) {
     const double error = (own_window - tcp_window) / (own_window + tcp_window);
-    tcp_ = std::clamp(tcp_ + kappa_ * error, kLeast, 1 - kLeast);
+    tcp_ = std::clamp(tcp_ + kappa_ * error, kMin, 1 - kMin);
   }
 
   [[nodiscard]] double tcp() const { return tcp_; }

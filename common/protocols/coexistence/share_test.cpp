@@ -32,9 +32,9 @@ TEST(Share, StaysWhereWindowsAreAlikeAndNeverLeavesAnybodyWithNothing) {
   share.step(3000, 1000);
   EXPECT_NEAR(share.tcp(), 0.5 + 0.1 * 2000 / 4000, 1e-12);
   for (int i = 0; i < 100; ++i) share.step(1e6, 1);
-  EXPECT_NEAR(share.own(), Share::kLeast, 1e-12);
+  EXPECT_NEAR(share.own(), Share::kMin, 1e-12);
   for (int i = 0; i < 100; ++i) share.step(1, 1e6);
-  EXPECT_NEAR(share.tcp(), Share::kLeast, 1e-12);
+  EXPECT_NEAR(share.tcp(), Share::kMin, 1e-12);
 }
 
 /// The loss at which TCP's flows have windows of `packets`.

@@ -43,7 +43,7 @@ class Flow : public FlowLaw {
   }
 
  protected:
-  [[nodiscard]] double told() const { return rate_; }  // B/s
+  [[nodiscard]] double flow_share() const { return rate_; }  // B/s
 
  private:
   double rate_ = 0;  // B/s

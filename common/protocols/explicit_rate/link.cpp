@@ -8,7 +8,7 @@
 
 namespace turnpike::explicit_rate {
 
-uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                       Nanos /*now*/) {
   const double known = rate() > 0 ? rate() : first_share_ * link.capacity;
   const double flows = flows_.load(std::memory_order_relaxed);
@@ -16,7 +16,7 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
   ShardSums<kFields>::Values sums{};
   uint64_t refused = 0;
   for (size_t i = 0; i < burst.size(); ++i) {
-    const PricedPacket& p = burst[i];
+    const LinkPacket& p = burst[i];
     sums[kBytes] += p.size;
     if (!p.admitted) sums[kDropped] += p.size;
     if (p.header == nullptr) continue;
@@ -30,9 +30,9 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
       sums[kRtt] += h.rtt_ns * 1e-9 * p.size;
     }
     if (!p.admitted) continue;
-    const double told = p.opens ? newcomers_.admit(index, least, link.capacity) : least;
+    const double share = p.opens ? newcomers_.admit(index, least, link.capacity) : least;
     if (p.opens) least = newcomers_.lowered(known, flows);
-    wire::store_f32(p.header + kRateOffset, std::min(h.rate, static_cast<float>(told)));
+    wire::store_f32(p.header + kRateOffset, std::min(h.rate, static_cast<float>(share)));
   }
   sums_.add(index, sums);
   return refused;

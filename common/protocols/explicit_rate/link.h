@@ -15,7 +15,7 @@ namespace turnpike::explicit_rate {
 /// lcore counts for itself, the link's owner adds up and sets the rate that all of them read.
 class Link : public LinkLaw {
  public:
-  uint64_t arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+  uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) final;
   Nanos update(const LinkState& link, Nanos now) final;
   size_t gauges(std::span<Gauge> out) const final;

@@ -47,7 +47,7 @@ double told(LinkLaw& link, bool syn, double size, double own_rate, Nanos rtt, Na
   const auto rtt_ns = static_cast<uint32_t>(syn ? 0 : rtt.count());
   qcp::store({.common = {.rtt_ns = rtt_ns}, .interval = static_cast<float>(1 / own_rate)},
              header.data());
-  std::array<PricedPacket, 1> burst{{{header.data(), static_cast<uint32_t>(size), syn}}};
+  std::array<LinkPacket, 1> burst{{{header.data(), static_cast<uint32_t>(size), syn}}};
   EXPECT_EQ(link.arrive(shard, burst, with_queue(0), now), 0U);
   return load(header.data()).rate;
 }

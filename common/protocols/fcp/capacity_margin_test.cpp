@@ -20,14 +20,14 @@ double margin(double queue, double first) {
 TEST(CapacityMargin, IsProportionalBetweenOneTargetAndTwo) {
   EXPECT_EQ(margin(0, 1), 0);
   EXPECT_EQ(margin(0.99 * kTarget, 1), 0);
-  EXPECT_NEAR(margin(1.5 * kTarget, 1), CapacityMargin::kMost / 2, 1e-9);
-  EXPECT_NEAR(margin(2.1 * kTarget, 1), CapacityMargin::kMost, 1e-12);
-  EXPECT_NEAR(margin(1, 1), CapacityMargin::kMost, 1e-12);
+  EXPECT_NEAR(margin(1.5 * kTarget, 1), CapacityMargin::kMax / 2, 1e-9);
+  EXPECT_NEAR(margin(2.1 * kTarget, 1), CapacityMargin::kMax, 1e-12);
+  EXPECT_NEAR(margin(1, 1), CapacityMargin::kMax, 1e-12);
 }
 
 TEST(CapacityMargin, NeedsFirstRounds) {
   EXPECT_EQ(margin(1, 0), 0);
-  EXPECT_NEAR(margin(1, CapacityMargin::kShare / 3), CapacityMargin::kMost / 3, 1e-12);
+  EXPECT_NEAR(margin(1, CapacityMargin::kShare / 3), CapacityMargin::kMax / 3, 1e-12);
 }
 
 TEST(CapacityMargin, OneBurstIsNoStandingQueue) {
@@ -40,9 +40,9 @@ TEST(CapacityMargin, ForgetsByTheRoundTrip) {
   CapacityMargin m(kTarget);
   for (int i = 0; i < 640; ++i) m.pass(8 * kTarget, 1, kRtt, kRtt);
   for (int i = 0; i < 64; ++i) m.pass(0, 1, kRtt, kRtt);
-  EXPECT_NEAR(m.share(), CapacityMargin::kMost, 1e-12);  // 8 / e targets, nearly 3
+  EXPECT_NEAR(m.share(), CapacityMargin::kMax, 1e-12);  // 8 / e targets, nearly 3
   for (int i = 0; i < 64; ++i) m.pass(0, 1, kRtt, kRtt);
-  EXPECT_NEAR(m.share(), CapacityMargin::kMost * (8 * std::exp(-2) - 1), 1e-5);  // 1.08
+  EXPECT_NEAR(m.share(), CapacityMargin::kMax * (8 * std::exp(-2) - 1), 1e-5);  // 1.08
 }
 
 }  // namespace

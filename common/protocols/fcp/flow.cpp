@@ -25,7 +25,7 @@ bool Flow::on_syn_ack(const FlowState& s, const PacketNote& note, const uint8_t*
   granted_ = std::min(price_ * promise.size * promise.preload / rtt, std::max(s.headroom, 0.0));
   round_base_ = granted_;
   round_end_ = s.now + s.rtt;
-  haste_ = first_round_;
+  first_rtt_gain_ = first_round_;
   return true;
 }
 
@@ -34,8 +34,8 @@ void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Packet
   const auto paid = static_cast<float>(price_);
   Promise promise{paid, 0, rtt_ns, size};
   promise.preload = static_cast<float>(preload_for(s, size, rtt_ns * 1e-9));
-  if (std::fabs(promise.preload) < kLeastNormal) promise.preload = 0;
-  const bool takes = conduct_ == Conduct::kTake && promise.preload == 0 && !stale_;
+  if (std::fabs(promise.preload) < kMinNormal) promise.preload = 0;
+  const bool takes = conduct_ == Misbehaviour::kTake && promise.preload == 0 && !stale_;
   store({.rtt_ns = rtt_ns, .preload = takes ? -1 : promise.preload, .balance = paid}, header);
   // Nobody gives back more than there is, and the host must not count on it: prices that rose
   // during the last round trip make its -1s add up to that.
@@ -54,7 +54,7 @@ void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Packet
 // to exactly the gap, however often the target moves.
 double Flow::preload_for(const FlowState& s, uint32_t size, double rtt) {
   if (stale_) return 0;  // first what the path costs now
-  const bool honest = conduct_ != Conduct::kBoast;
+  const bool honest = conduct_ != Misbehaviour::kBoast;
   const double rate = pace();
   if (honest && (s.unsent <= rate * rtt || s.now < cancelled_until_))
     return last_round_preload(s, size, rtt);
@@ -94,7 +94,7 @@ void Flow::write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketN
 
 bool Flow::on_ack(const FlowState&, const PacketNote& note, const uint8_t* header) {
   settle(note, true);
-  haste_ = 1;
+  first_rtt_gain_ = 1;
   if (!take_price(header, price_)) return false;
   stale_ = false;
   return true;
@@ -105,7 +105,7 @@ bool Flow::on_ack(const FlowState&, const PacketNote& note, const uint8_t* heade
 void Flow::on_ack_without_feedback(const FlowState&, const PacketNote& note) {
   const double before = granted_;
   settle(note, true);
-  haste_ = 1;
+  first_rtt_gain_ = 1;
   if (granted_ > before && before > 0)
     price_ = std::min<double>(price_ * (granted_ / before), kMaxPrice);
 }
@@ -146,7 +146,7 @@ bool Flow::take_price(const uint8_t* header, double& price) {
 
 // B/s. In the first round trip more may go than the SYN paid for, if the host has it to spend.
 double Flow::pace() const {
-  return std::min(granted_ * haste_, std::max(granted_, target_)) / price_;
+  return std::min(granted_ * first_rtt_gain_, std::max(granted_, target_)) / price_;
 }
 
 // A floor of one packet per round trip: a flow must hear prices to follow them.

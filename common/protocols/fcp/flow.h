@@ -24,7 +24,7 @@ class Flow final : public FlowLaw {
         cancel_share_(params[kCancelShare]),
         first_round_(static_cast<float>(params[kFirstRound])),
         cancellation_(static_cast<Cancellation>(params[kCancellation])),
-        conduct_(static_cast<Conduct>(params[kConduct])) {}
+        conduct_(static_cast<Misbehaviour>(params[kConduct])) {}
 
   void set_target(Budget target) override { target_ = target.count(); }
 
@@ -74,9 +74,9 @@ class Flow final : public FlowLaw {
   Nanos cancelled_until_{0};  // kWhole: its answer is back by then; 0: it has not been sent
   bool stale_ = false;        // price_ is from before a long pause
   float first_round_;
-  float haste_ = 1;  // first_round_ while no data packet has been answered
+  float first_rtt_gain_ = 1;  // first_round_ while no data packet has been answered
   Cancellation cancellation_;
-  Conduct conduct_;
+  Misbehaviour conduct_;
 };
 
 }  // namespace turnpike::fcp

@@ -62,25 +62,25 @@ inline void store(const Header& h, uint8_t* p) {
 }
 
 // Bounds of what can be meant. Comparisons with NaN are false, so NaN never passes.
-inline constexpr float kMaxPrice = 1e12F;        // $/B; the paper's prices lie between 1e-18 and 1
-inline constexpr float kMaxPreload = 1e20F;      // MIN to 1 $/s in ten packets takes 1e13
-inline constexpr float kLeastNormal = 1.2e-38F;  // denormals are slow and nobody's intention
-inline constexpr uint32_t kLeastRttNs = 1000;    // a commitment is divided by the round trip
+inline constexpr float kMaxPrice = 1e12F;      // $/B; the paper's prices lie between 1e-18 and 1
+inline constexpr float kMaxPreload = 1e20F;    // MIN to 1 $/s in ten packets takes 1e13
+inline constexpr float kMinNormal = 1.2e-38F;  // denormals are slow and nobody's intention
+inline constexpr uint32_t kMinRttNs = 1000;    // a commitment is divided by the round trip
 
 /// The header counts in ns and must fit 32 bits; a longer round trip is as good as 4 s.
 inline uint32_t rtt_field(Nanos rtt) {
-  return static_cast<uint32_t>(std::clamp<int64_t>(rtt.count(), kLeastRttNs, UINT32_MAX));
+  return static_cast<uint32_t>(std::clamp<int64_t>(rtt.count(), kMinRttNs, UINT32_MAX));
 }
 
-inline bool credible_amount(float v) { return v == 0 || (v >= kLeastNormal && v <= kMaxPrice); }
+inline bool credible_amount(float v) { return v == 0 || (v >= kMinNormal && v <= kMaxPrice); }
 
 /// Whether every field is a number that an honest sender and honest links could have written.
 inline bool credible(const Header& h) {
   const float size = h.preload < 0 ? -h.preload : h.preload;
-  return (h.rtt_ns == 0 || h.rtt_ns >= kLeastRttNs) && credible_amount(h.price) &&
+  return (h.rtt_ns == 0 || h.rtt_ns >= kMinRttNs) && credible_amount(h.price) &&
          credible_amount(h.balance) && credible_amount(h.reserve) && credible_amount(h.slot) &&
-         (size == 0 || (size >= kLeastNormal && size <= kMaxPreload)) &&
-         h.exchange >= kLeastNormal && h.exchange <= kMaxPrice;
+         (size == 0 || (size >= kMinNormal && size <= kMaxPreload)) && h.exchange >= kMinNormal &&
+         h.exchange <= kMaxPrice;
 }
 
 /// MIN after its trip through binary32, which rounds it up.

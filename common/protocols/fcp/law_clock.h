@@ -14,7 +14,7 @@ namespace turnpike::fcp {
 ///
 /// Flows that have promised to go on fall silent one by one. When all do so at once, for kPart of a
 /// promise's life in which kSilence bytes were expected, this clock stands still until the next
-/// arrival, for at most kMostHeld. What comes within kPart of a life after that faster than
+/// arrival, for at most kMaxHeld. What comes within kPart of a life after that faster than
 /// expected was due meanwhile: it takes the time that it would have taken.
 ///
 /// A machine that stalled is likely to stall again before promises are renewed, and each silence
@@ -24,7 +24,7 @@ class LawClock {
   static constexpr double kSilence = 4 * 1500;               // B
   static constexpr double kPart = 0.5;                       // of a promise's life
   static constexpr double kPartAfter = 0.125, kRecent = 16;  // lives
-  static constexpr Nanos kMostHeld = 100_ms;
+  static constexpr Nanos kMaxHeld = 100_ms;
 
   /// The time at `now`; nothing arrives.
   [[nodiscard]] Nanos at(Nanos now) const { return heard_ + passed(now); }
@@ -57,7 +57,7 @@ class LawClock {
   // Since the last arrival, by this clock.
   [[nodiscard]] Nanos passed(Nanos now) const {
     const Nanos silent = now - arrival_;
-    if (silent <= least_ || silent > kMostHeld) [[likely]]
+    if (silent <= least_ || silent > kMaxHeld) [[likely]]
       return silent;
     return std::min(silent, std::max(least_, from_seconds(kSilence / rate_)));
   }
@@ -65,7 +65,7 @@ class LawClock {
   // Of what is owed, as much as these bytes take beyond the time that has passed.
   Nanos make_up(Nanos now, double bytes) {
     if (now > made_up_until_) owed_ = Nanos(0);
-    surplus_ += from_seconds(std::min(bytes / rate_, to_seconds(kMostHeld))) - since_;
+    surplus_ += from_seconds(std::min(bytes / rate_, to_seconds(kMaxHeld))) - since_;
     const Nanos made_up = std::clamp(surplus_, Nanos(0), owed_);
     surplus_ -= made_up;
     owed_ -= made_up;

@@ -30,7 +30,7 @@ Link::Link(ParamValues params, unsigned shards, uint64_t seed)
 
 // pi of equation 3. A SYN has paid nothing yet and knows no round trip: it counts at today's price.
 // The minimum with the balance keeps each link to its own share of a path's spend.
-void Link::value(const Shard& shard, Columns& rows, Nanos now) const {
+void Link::value(const Shard& shard, HeaderBatch& rows, Nanos now) const {
   // What the link has no record of is worth no more than a byte costs today, whatever its sender
   // says; only a link that has just come up believes him.
   const double today = shard.price;
@@ -39,7 +39,7 @@ void Link::value(const Shard& shard, Columns& rows, Nanos now) const {
   if (past_price_ != PastPrice::kBalance)
     shard.history.at(now, {rows.rtt_ns.data(), rows.count}, rows.paid.data());
   if (past_price_ == PastPrice::kLesser) {
-    rows.pay_lesser(today, unknown);
+    rows.cap_at_balance(today, unknown);
     return;
   }
   for (size_t k = 0; k < rows.count; ++k) {
@@ -51,7 +51,7 @@ void Link::value(const Shard& shard, Columns& rows, Nanos now) const {
   }
 }
 
-void Link::fade(Shard& shard, const Columns& rows, double average_rtt) {
+void Link::fade(Shard& shard, const HeaderBatch& rows, double average_rtt) {
   for (size_t k = 0; k < rows.count; ++k) {
     if (rows.promised[k] == 0) continue;
     const Nanos rtt = rows.rtt_ns[k] != 0 ? Nanos(rows.rtt_ns[k]) : from_seconds(average_rtt);
@@ -65,7 +65,7 @@ Link::Sums Link::own_sums(const Shard& shard) const {
   return sums;
 }
 
-Link::Sums Link::with_others(Sums sums, unsigned shard) const {
+Link::Sums Link::add_other_shards(Sums sums, unsigned shard) const {
   for (unsigned i = 0; i < shards_.size(); ++i) {
     if (i == shard) continue;
     for (size_t f = 0; f < kFields; ++f)
@@ -89,7 +89,7 @@ double Link::price_of(double incoming, double unpriced, double per_d, const Link
   return std::clamp<double>(incoming / usable, kMinPrice.count(), kMaxPrice);
 }
 
-uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                       Nanos now) {
   Shard& shard = shards_[index];
   shard.window.advance(now, shard.d);
@@ -97,35 +97,35 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
   if (fading) shard.credit.advance(now, shard.d);
   const double average_rtt = to_seconds(shard.d) / params_[kWindow];
 
-  Columns rows;  // one for each packet
+  HeaderBatch rows;  // one for each packet
   bool all_admitted = true;
   size_t unpriced = 0;
   uint64_t unpriced_bytes = 0;
   for (size_t k = 0; k < burst.size(); ++k) {
-    const PricedPacket& p = burst[k];
+    const LinkPacket& p = burst[k];
     const uint32_t counted = p.admitted ? p.size : 0;
     all_admitted &= p.admitted;
     if (p.header == nullptr) [[unlikely]] {
       ++unpriced;
       unpriced_bytes += counted;
-      rows.put_nothing(k);
+      rows.put_padding(k);
       continue;
     }
     rows.put(k, p.header, counted);
     if (p.opens) [[unlikely]]
-      rows.forget_round_trip(k);
+      rows.clear_rtt(k);
   }
   rows.count = unpriced < burst.size() ? burst.size() : 0;
   rows.decode();
   value(shard, rows, now);
-  const Columns::Totals totals = rows.total({.per_d = shard.per_d,
-                                             .average_rtt = average_rtt,
-                                             .max_commitment = params_[kMaxCommitment]});
+  const HeaderBatch::Totals totals = rows.total({.per_d = shard.per_d,
+                                                 .average_rtt = average_rtt,
+                                                 .max_commitment = params_[kMaxCommitment]});
   if (fading && rows.promises) fade(shard, rows, average_rtt);
   shard.window.add({totals.base, fading ? 0 : totals.promised, totals.rtt, totals.rtt_count,
                     static_cast<double>(unpriced_bytes)});
 
-  Sums own = own_sums(shard), all = with_others(own, index);
+  Sums own = own_sums(shard), all = add_other_shards(own, index);
   // A window grows no faster than time passes: what it would reach back to is forgotten.
   const Nanos window = std::min(window_of(all), shard.d + (now - shard.last));
   shard.last = now;
@@ -134,7 +134,7 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
     shard.set_window(window);
     shard.window.advance(now, window);
     own = own_sums(shard);
-    all = with_others(own, index);
+    all = add_other_shards(own, index);
   }
   const double incoming = std::max(all[kBase] * shard.per_d + all[kPromised], 0.0);
   shard.price = price_of(incoming, all[kUnpriced], shard.per_d, link);

@@ -7,8 +7,8 @@
 #include <memory>
 #include <span>
 
-#include "common/protocols/fcp/columns.h"
 #include "common/protocols/fcp/header.h"
+#include "common/protocols/fcp/header_batch.h"
 #include "common/protocols/fcp/params.h"
 #include "common/protocols/link_law.h"
 #include "common/time/expiring_sum.h"
@@ -34,7 +34,7 @@ class Link final : public LinkLaw {
   /// Of each lcore that sends to the link. A burst touches a few lines of it.
   static constexpr size_t state_bytes() { return sizeof(Shard); }
 
-  uint64_t arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+  uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
   size_t gauges(std::span<Gauge> out) const override;
   [[nodiscard]] Rewritten rewritten() const override {
@@ -72,10 +72,10 @@ class Link final : public LinkLaw {
   };
 
   [[nodiscard]] Sums own_sums(const Shard& shard) const;
-  [[nodiscard]] Sums with_others(Sums sums, unsigned shard) const;
+  [[nodiscard]] Sums add_other_shards(Sums sums, unsigned shard) const;
   [[nodiscard]] Nanos window_of(const Sums& all) const;  // d
-  void value(const Shard& shard, Columns& rows, Nanos now) const;
-  static void fade(Shard& shard, const Columns& rows, double average_rtt);
+  void value(const Shard& shard, HeaderBatch& rows, Nanos now) const;
+  static void fade(Shard& shard, const HeaderBatch& rows, double average_rtt);
   [[nodiscard]] double price_of(double incoming, double unpriced, double per_d,
                                 const LinkState& link) const;
 

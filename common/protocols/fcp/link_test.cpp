@@ -36,7 +36,7 @@ double price_of(const Link& link) {
 TEST(FcpLink, PriceIncludesThePacketItIsStampedOn) {
   Link link(ParamValues(kLinkParams), 1);
   Packet p({.rtt_ns = 100'000'000, .preload = 0, .balance = 1e-6F});
-  std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
+  std::array<LinkPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
   EXPECT_EQ(link.arrive(0, burst, kIdle, 1_s), 0U);
   // d = 2 x 100 ms; I = 1e-6 x 1000 / 0.2 s.
   EXPECT_NEAR(p.price(), 1e-6 * 1000 / 0.2 / 12.5e6, 1e-6 * 4e-10);
@@ -45,7 +45,7 @@ TEST(FcpLink, PriceIncludesThePacketItIsStampedOn) {
 TEST(FcpLink, PreloadCountsForTheWholeWindowAndQueueRaisesThePrice) {
   Link link(ParamValues(kLinkParams), 1);
   Packet p({.rtt_ns = 100'000'000, .preload = 3, .balance = 1e-6F});
-  std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
+  std::array<LinkPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
   LinkState busy = kIdle;
   busy.queue = 0.3e6;  // alpha q/d = 2 x 0.3e6 / 0.2 = 3e6 of 12.5e6
   link.arrive(0, burst, busy, 1_s);
@@ -61,7 +61,7 @@ TEST(FcpLink, PreloadCountsForTheWholeWindowAndQueueRaisesThePrice) {
 TEST(FcpLink, BudgetLeavesAfterTheWindow) {
   Link link(ParamValues(kLinkParams), 1);
   Packet p({.rtt_ns = 100'000'000, .balance = 1e-6F});
-  std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
+  std::array<LinkPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
   link.arrive(0, burst, kIdle, 1_s);
   link.arrive(0, {}, kIdle, 1_s + 190_ms);
   EXPECT_GT(price_of(link), 1e-11);
@@ -76,7 +76,7 @@ TEST(FcpLink, WindowGrowsNoFasterThanTimePasses) {
   const auto arrive = [&](uint32_t rtt_ms, int count, Nanos now) {
     for (int i = 0; i < count; ++i) {
       Packet p({.rtt_ns = rtt_ms * 1'000'000, .balance = 1e-6F});
-      std::array<PricedPacket, 1> one{{{p.bytes.data(), 12'500, false, true}}};  // a full link
+      std::array<LinkPacket, 1> one{{{p.bytes.data(), 12'500, false, true}}};  // a full link
       link.arrive(0, one, kIdle, now);
     }
   };
@@ -98,7 +98,7 @@ TEST(FcpLink, WindowFollowsLongerAndShorterRoundTripsStepByStep) {
   const auto play = [&](uint32_t rtt_ms) {
     for (int i = 0; i < 20'000; ++i) {
       Packet p({.rtt_ns = rtt_ms * 1'000'000, .balance = 1e-6F});
-      std::array<PricedPacket, 1> one{{{p.bytes.data(), 625, false, true}}};  // a full link
+      std::array<LinkPacket, 1> one{{{p.bytes.data(), 625, false, true}}};  // a full link
       link.arrive(0, one, busy, now += 50_us);
     }
     return price_of(link);
@@ -112,7 +112,7 @@ TEST(FcpLink, WindowFollowsLongerAndShorterRoundTripsStepByStep) {
 TEST(FcpLink, NobodyPaidThePriceOfAnIdleMoment) {
   Link link(ParamValues(kLinkParams), 1);
   Packet p({.rtt_ns = 100'000'000, .balance = 1e-6F});
-  std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1'250'000, false, true}}};
+  std::array<LinkPacket, 1> burst{{{p.bytes.data(), 1'250'000, false, true}}};
   link.arrive(0, burst, kIdle, 1_s);
   const double paid = p.price();
   for (int ms = 10; ms < 400; ms += 10) link.arrive(0, {}, kIdle, 1_s + Nanos(ms * 1'000'000));
@@ -125,10 +125,10 @@ TEST(FcpLink, NobodyPaidThePriceOfAnIdleMoment) {
 
 TEST(FcpLink, UnpricedTrafficTakesCapacity) {
   Link link(ParamValues(kLinkParams), 1);
-  std::array<PricedPacket, 1> plain{{{nullptr, 1'250'000, false, true}}};  // half of 0.2 s
+  std::array<LinkPacket, 1> plain{{{nullptr, 1'250'000, false, true}}};  // half of 0.2 s
   link.arrive(0, plain, kIdle, 1_s);
   Packet p({.rtt_ns = 100'000'000, .balance = 1e-6F});
-  std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
+  std::array<LinkPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
   link.arrive(0, burst, kIdle, 1_s);
   EXPECT_NEAR(p.price() / (1e-6 * 1000 / 0.2 / 6.25e6), 1, 1e-6);
 }
@@ -136,7 +136,7 @@ TEST(FcpLink, UnpricedTrafficTakesCapacity) {
 TEST(FcpLink, RejectedPacketsLeaveNoTrace) {
   Link link(ParamValues(kLinkParams), 1);
   Packet dropped({.rtt_ns = 100'000'000, .preload = 5, .balance = 1e-3F});
-  std::array<PricedPacket, 1> burst{{{dropped.bytes.data(), 1000, false, false}}};
+  std::array<LinkPacket, 1> burst{{{dropped.bytes.data(), 1000, false, false}}};
   EXPECT_EQ(link.arrive(0, burst, kIdle, 1_s), 0U);
   EXPECT_EQ(dropped.price(), 0) << "not stamped";
   EXPECT_EQ(price_of(link), kMinPrice.count());
@@ -162,10 +162,10 @@ TEST(FcpLink, OneNanDoesNotPoisonTheSums) {
   for (const Header& h : hostile) {
     Link link(ParamValues(kLinkParams), 1), clean(ParamValues(kLinkParams), 1);
     Packet a(good), bad(h), b(good), c(good), d(good);
-    std::array<PricedPacket, 3> burst{{{a.bytes.data(), 1000, false, true},
-                                       {bad.bytes.data(), 1000, false, true},
-                                       {b.bytes.data(), 1000, false, true}}};
-    std::array<PricedPacket, 2> same{
+    std::array<LinkPacket, 3> burst{{{a.bytes.data(), 1000, false, true},
+                                     {bad.bytes.data(), 1000, false, true},
+                                     {b.bytes.data(), 1000, false, true}}};
+    std::array<LinkPacket, 2> same{
         {{c.bytes.data(), 1000, false, true}, {d.bytes.data(), 1000, false, true}}};
     EXPECT_EQ(link.arrive(0, burst, kIdle, 1_s), 0b010U);
     EXPECT_EQ(clean.arrive(0, same, kIdle, 1_s), 0U);
@@ -178,7 +178,7 @@ TEST(FcpLink, OneNanDoesNotPoisonTheSums) {
 TEST(FcpLink, PromisesBeyondTheBoundAreClippedAndCounted) {
   Link link(ParamValues(kLinkParams), 1);
   Packet p({.rtt_ns = 100'000'000, .preload = 1e19F, .balance = 1e-6F});
-  std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
+  std::array<LinkPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
   EXPECT_EQ(link.arrive(0, burst, kIdle, 1_s), 0U);
   EXPECT_NEAR(p.price() * 12.5e6 / 1e6, 1, 1e-6) << "max_commitment";
   std::array<Gauge, 4> g;
@@ -192,12 +192,12 @@ TEST(FcpLink, UnknownPastIsWorthTodaysPriceAtMost) {
   Link link(ParamValues(kLinkParams), 1);
   for (Nanos now = 1_s; now < 3_s; now += 80_us) {
     Packet p({.rtt_ns = 100'000'000, .balance = 8e-8F});
-    std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
+    std::array<LinkPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
     link.arrive(0, burst, kIdle, now);
   }
   const double before = price_of(link);
   Packet lie({.rtt_ns = 0xffffffffU, .balance = 1e12F});
-  std::array<PricedPacket, 1> burst{{{lie.bytes.data(), 72, false, true}}};
+  std::array<LinkPacket, 1> burst{{{lie.bytes.data(), 72, false, true}}};
   EXPECT_EQ(link.arrive(0, burst, kIdle, 3_s), 0U);
   EXPECT_NEAR(lie.price() / before, 1, 0.01);
 }
@@ -208,7 +208,7 @@ TEST(FcpLink, RandomBytesNeverMakeANonsensePrice) {
   Nanos now = 1_s;
   for (int i = 0; i < 20000; ++i) {
     std::array<std::array<uint8_t, kHeaderSize>, 8> headers;
-    std::array<PricedPacket, 8> burst;
+    std::array<LinkPacket, 8> burst;
     for (size_t k = 0; k < 8; ++k) {
       for (uint8_t& b : headers[k]) b = static_cast<uint8_t>(draw());
       burst[k] = {headers[k].data(), static_cast<uint32_t>(draw() % 65536), draw() % 9 == 0,
@@ -237,8 +237,8 @@ TEST(FcpLink, ShardsAddUpToOneLink) {
                    .preload = draw() % 4 == 0 ? 0.5F : 0.0F,
                    .balance = 1e-7F * static_cast<float>(1 + draw() % 5)};
     Packet a(h), b(h);
-    std::array<PricedPacket, 1> pa{{{a.bytes.data(), 1000, false, true}}};
-    std::array<PricedPacket, 1> pb{{{b.bytes.data(), 1000, false, true}}};
+    std::array<LinkPacket, 1> pa{{{a.bytes.data(), 1000, false, true}}};
+    std::array<LinkPacket, 1> pb{{{b.bytes.data(), 1000, false, true}}};
     const auto shard = static_cast<unsigned>(draw() % 3);
     one.arrive(0, pa, kIdle, now);
     if (i % 8 == 0)

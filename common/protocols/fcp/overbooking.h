@@ -18,7 +18,7 @@ class Overbooking {
  public:
   static constexpr double kMemory = 64, kPrior = 16;  // average round trips
   static constexpr double kSlack = 0.12;              // of the ratio, which honest flows may have
-  static constexpr double kMost = 1.5;
+  static constexpr double kMax = 1.5;
 
   void announce(double bytes) { announced_ += bytes; }
   void carry(double bytes) { carried_ += bytes; }
@@ -32,7 +32,7 @@ class Overbooking {
   /// `others`: B that other lcores have carried.
   [[nodiscard]] double factor(double capacity, double average_rtt, double others) const {
     const double prior = kPrior * average_rtt * capacity;
-    return std::clamp((announced_ + prior) / (carried_ + others + prior) - kSlack, 1.0, kMost);
+    return std::clamp((announced_ + prior) / (carried_ + others + prior) - kSlack, 1.0, kMax);
   }
   [[nodiscard]] double carried() const { return carried_; }
 

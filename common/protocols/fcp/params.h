@@ -120,8 +120,8 @@ inline constexpr std::array<std::string_view, 2> kCancellations{"each", "whole"}
 /// For experiments on misbehaviour: one that boasts promises its whole target with its first
 /// packet, whether it has anything to send or not; one that takes says -1 with every packet once it
 /// has all that it wants, and goes on as fast.
-enum class Conduct { kHonest, kBoast, kTake };
-inline constexpr std::array<std::string_view, 3> kConducts{"honest", "boast", "take"};
+enum class Misbehaviour { kHonest, kBoast, kTake };
+inline constexpr std::array<std::string_view, 3> kMisbehaviours{"honest", "boast", "take"};
 
 inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
     {"syn_packets", ParamUnit::kNumber, 10, 1, 1000,
@@ -138,7 +138,7 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
     {"conduct", ParamUnit::kWord, 0, 0, 2,
      "for experiments: one that boasts promises its whole target with its first packet, one that "
      "takes gives back what it goes on spending",
-     kConducts},
+     kMisbehaviours},
     {"promise", ParamUnit::kWord, 0, 0, 1,
      "what packets announce: changes of the budget, or the rate to come and its reserve price; "
      "that one alone has the parameters below",

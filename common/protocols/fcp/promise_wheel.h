@@ -38,8 +38,8 @@ class PromiseWheel {
     if (const int64_t tick = now_ >> shift_; tick != tick_) pass(tick, changed);
     fade(changed);
     const int64_t length = std::max<int64_t>(span.count(), kSlots);
-    if (length >> shift_ > kMost || length >> shift_ < kLeast) [[unlikely]]
-      retick(std::bit_width(static_cast<uint64_t>(length / kMost)));
+    if (length >> shift_ > kMax || length >> shift_ < kMin) [[unlikely]]
+      retick(std::bit_width(static_cast<uint64_t>(length / kMax)));
   }
 
   /// What turns lives into ticks for many promises at a time.
@@ -116,7 +116,7 @@ class PromiseWheel {
   [[nodiscard]] Nanos resolution() const { return Nanos(int64_t{1} << shift_); }
 
  private:
-  static constexpr int64_t kMost = kSlots / 2, kLeast = kSlots / 8;  // ticks of a span
+  static constexpr int64_t kMax = kSlots / 2, kMin = kSlots / 8;  // ticks of a span
   static constexpr float kStep = 1.0F / 64;  // of a tick, by which the next slot fades
 
   struct Curve {

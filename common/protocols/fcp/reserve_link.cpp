@@ -16,19 +16,19 @@ constexpr auto kRelaxed = std::memory_order_relaxed;
 
 // Binary32 and the sender's own rounding.
 constexpr double kRounding = 1.01;
-// A first round is sent in 1/kMostParts of a round trip or more.
-constexpr double kMostParts = 64;
+// A first round is sent in 1/kMaxParts of a round trip or more.
+constexpr double kMaxParts = 64;
 // B of a full packet: of the one that the link is sending, and of a flow's first one, which a flow
 // with little budget has to save for.
 constexpr double kPacket = 1500;
 // B/s, the lowest limit that a SYN is told: 0 is none.
-constexpr double kLeastLimit = 1;
+constexpr double kMinLimit = 1;
 // s, beyond which no wheel reaches.
 constexpr double kLongestLife = 1000;
 // s of the link's time that may be booked: as long as a flow can be told to wait.
-constexpr double kMostBooked = 4;
+constexpr double kMaxBooked = 4;
 // Of the capacity, the most by which a burst's own promises are discounted.
-constexpr double kMostDiscount = 0.05;
+constexpr double kMaxDiscount = 0.05;
 // Average round trips that a link's memory of prices takes to fill.
 constexpr double kYoung = 4;
 // While the book of first rounds is empty it drains by so much slower than the link carries, and by
@@ -148,7 +148,7 @@ void ReserveLink::publish(Shard& shard) {
 
 // A SYN announces its flow's first round: `bytes`, sent within 1/`parts` of a round trip. The link
 // lowers the rate limit and raises the wait that the SYN carries.
-void ReserveLink::open(Shard& shard, PricedPacket& packet, const Header& h, const LinkState& link) {
+void ReserveLink::open(Shard& shard, LinkPacket& packet, const Header& h, const LinkState& link) {
   const double average = shard.average_rtt;
   const double most = params_[kStartShare] * link.capacity;
   double limit = h.reserve > 0 ? std::min<double>(h.reserve, most) : most;
@@ -156,7 +156,7 @@ void ReserveLink::open(Shard& shard, PricedPacket& packet, const Header& h, cons
   if (packet.admitted && asked > 0) {
     const double bytes = std::min(asked, params_[kFirstBytes]);
     if (asked > bytes * kRounding) count(shard.published.clipped);
-    const double parts = std::clamp<double>(h.slot, 1, kMostParts);
+    const double parts = std::clamp<double>(h.slot, 1, kMaxParts);
     const bool whole = parts > 1 && has(Part::kTurns);
     const double rate = std::min(limit, parts * bytes / average);
     if (!shard.measured) limit = rate;  // the flow's round trip may be far below the average
@@ -176,7 +176,7 @@ void ReserveLink::open(Shard& shard, PricedPacket& packet, const Header& h, cons
       const double wait = waiting / link.capacity * 1e9;
       wire::store_be32(packet.header + kAgeOffset,
                        std::max(h.age_ns, static_cast<uint32_t>(std::min(wait, 4e9))));
-      if (waiting < kMostBooked * link.capacity)  // with the SYN and the FIN
+      if (waiting < kMaxBooked * link.capacity)  // with the SYN and the FIN
         shard.first_rounds.book_whole(bytes, credit * (bytes + 2 * packet.size), counted, paid,
                                       std::clamp(bytes / affordable, average / parts, latest));
     } else {
@@ -185,12 +185,12 @@ void ReserveLink::open(Shard& shard, PricedPacket& packet, const Header& h, cons
       const double over = (own.part + others.part + waiting) / (link.capacity * average);
       if (over > 1) limit = affordable / (over * over);
       const double comes = std::min(bytes, affordable * average);
-      if (own.sum() + others.sum() < kMostBooked * link.capacity)
+      if (own.sum() + others.sum() < kMaxBooked * link.capacity)
         shard.first_rounds.book_part(comes, credit * comes);
       promise(shard, promise_of(counted, paid), latest);
     }
   }
-  wire::store_f32(packet.header + kReserveOffset, static_cast<float>(std::max(limit, kLeastLimit)));
+  wire::store_f32(packet.header + kReserveOffset, static_cast<float>(std::max(limit, kMinLimit)));
 }
 
 // Promises for the flows whose turn begins.
@@ -212,12 +212,12 @@ void ReserveLink::promise(Shard& shard, const Promise& made, double life) {
 
 // A data packet announces its flow's rate one round trip from now, and how that depends on the
 // price. `now` is the caller's: what senders say of time is of clocks that do not stand still.
-PromiseColumns::Totals ReserveLink::listen(Shard& shard, PromiseColumns& rows, Nanos now) const {
+PromiseBatch::Totals ReserveLink::listen(Shard& shard, PromiseBatch& rows, Nanos now) const {
   rows.look_back();
   shard.history.at(now, {rows.ago.data(), rows.headers.count}, rows.headers.paid.data());
   // A link that has just come up has too few past prices to hold a packet against them.
   const bool young = to_seconds(now - shard.history.first()) < kYoung * shard.average_rtt;
-  const PromiseColumns::Totals totals =
+  const PromiseBatch::Totals totals =
       rows.reckon({.scale = shard.promises.scale(),
                    .life = static_cast<float>(life_),
                    .growth = static_cast<float>(growth_),
@@ -231,15 +231,15 @@ PromiseColumns::Totals ReserveLink::listen(Shard& shard, PromiseColumns& rows, N
   return totals;
 }
 
-uint64_t ReserveLink::arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                              Nanos clock_now) {
   Shard& shard = shards_[index];
-  PromiseColumns rows;  // one for each packet; a SYN's is judged but promises nothing there
+  PromiseBatch rows;  // one for each packet; a SYN's is judged but promises nothing there
   bool usual = true;
   uint64_t arrived = 0, bytes = 0, unpriced_bytes = 0, opens = 0;
   size_t unpriced = 0;
   for (size_t k = 0; k < burst.size(); ++k) {
-    const PricedPacket& p = burst[k];
+    const LinkPacket& p = burst[k];
     const uint32_t counted = p.admitted ? p.size : 0;
     arrived += p.size;
     bytes += counted;
@@ -247,7 +247,7 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<PricedPacket> burst, cons
     if (p.header == nullptr) [[unlikely]] {
       ++unpriced;
       unpriced_bytes += counted;
-      rows.headers.put_nothing(k);
+      rows.headers.put_padding(k);
       continue;
     }
     rows.headers.put(k, p.header, counted);
@@ -268,7 +268,7 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<PricedPacket> burst, cons
 
   rows.headers.count = unpriced < burst.size() ? burst.size() : 0;
   rows.headers.decode();
-  const PromiseColumns::Totals totals = listen(shard, rows, clock_now);
+  const PromiseBatch::Totals totals = listen(shard, rows, clock_now);
   const double life = life_ * shard.average_rtt;
   if (!burst.empty())
     shard.clock.expect(std::min(static_cast<double>(bytes), totals.rate * life), life);
@@ -278,14 +278,14 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<PricedPacket> burst, cons
     promise(shard, {.bucket = Knees::kInelastic, .rate = static_cast<float>(rate)}, window);
   }
   for (uint64_t left = opens & ~totals.refused; left != 0; left &= left - 1) {
-    PricedPacket& p = burst[static_cast<size_t>(std::countr_zero(left))];
+    LinkPacket& p = burst[static_cast<size_t>(std::countr_zero(left))];
     open(shard, p, load(p.header), link);
   }
   begin(shard, link);
   publish(shard);
   shard.overbooking.carry(static_cast<double>(bytes));
   // Just after it has been added, a promise counts for more than on average over its slot: by half.
-  const double most = has(Part::kDiscount) ? kMostDiscount : 0;
+  const double most = has(Part::kDiscount) ? kMaxDiscount : 0;
   const double discount = std::min(double{totals.rate} / 2, most * link.capacity);
   shard.price = std::clamp<double>(shard.clearing.price(usable * shard.overbooked + discount),
                                    kMinPrice.count(), kMaxPrice);

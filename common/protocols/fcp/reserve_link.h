@@ -16,7 +16,7 @@
 #include "common/protocols/fcp/law_clock.h"
 #include "common/protocols/fcp/overbooking.h"
 #include "common/protocols/fcp/params.h"
-#include "common/protocols/fcp/promise_columns.h"
+#include "common/protocols/fcp/promise_batch.h"
 #include "common/protocols/fcp/promise_wheel.h"
 #include "common/protocols/fcp/usual_price.h"
 #include "common/protocols/link_law.h"
@@ -47,7 +47,7 @@ class ReserveLink final : public LinkLaw {
   /// B for each lcore that sends to the link. A burst touches a few lines of them.
   static constexpr size_t state_bytes() { return sizeof(Shard); }
 
-  uint64_t arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+  uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
   size_t gauges(std::span<Gauge> out) const override;
   [[nodiscard]] bool knows_stalls() const override { return true; }
@@ -91,8 +91,8 @@ class ReserveLink final : public LinkLaw {
   [[nodiscard]] bool has(Part part) const { return without_ != part; }
   void advance(Shard& shard, unsigned index, const LinkState& link, double usable, Nanos now);
   void refresh(Shard& shard, unsigned index, const LinkState& link, Nanos now);
-  void open(Shard& shard, PricedPacket& packet, const Header& header, const LinkState& link);
-  PromiseColumns::Totals listen(Shard& shard, PromiseColumns& rows, Nanos now) const;
+  void open(Shard& shard, LinkPacket& packet, const Header& header, const LinkState& link);
+  PromiseBatch::Totals listen(Shard& shard, PromiseBatch& rows, Nanos now) const;
   void begin(Shard& shard, const LinkState& link);
   static void promise(Shard& shard, const Promise& made, double life);
   static void publish(Shard& shard);

@@ -29,7 +29,7 @@ struct Packet {
 Header arrive(ReserveLink& link, const Header& h, uint32_t size, bool opens, Nanos now,
               const LinkState& state = kIdle, unsigned shard = 0) {
   Packet p(h);
-  std::array<PricedPacket, 1> burst{{{p.bytes.data(), size, opens, true}}};
+  std::array<LinkPacket, 1> burst{{{p.bytes.data(), size, opens, true}}};
   EXPECT_EQ(link.arrive(shard, burst, state, now), 0U);
   return p.header();
 }
@@ -158,7 +158,7 @@ TEST(ReserveLink, TrafficWithoutAPriceIsDemandThatNoPriceLowers) {
   SteadyFlow flow{7.5e6, 1, 60e6, {}};
   for (int i = 0; i < 12'500; ++i) {  // one packet in 80 us: two of five have no price
     const Nanos t = 1_s + 80_us * i;
-    std::array<PricedPacket, 1> plain{{{nullptr, 1000, false, true}}};
+    std::array<LinkPacket, 1> plain{{{nullptr, 1000, false, true}}};
     if (i % 5 < 2)
       link.arrive(0, plain, kIdle, t);
     else
@@ -215,7 +215,7 @@ TEST(ReserveLink, LcoresAgreeOnOnePrice) {
 TEST(ReserveLink, NonsenseIsRefusedBeforeItIsCounted) {
   ReserveLink link(params(), 1);
   Packet p({.rtt_ns = kRtt, .preload = std::numeric_limits<float>::quiet_NaN()});
-  std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
+  std::array<LinkPacket, 1> burst{{{p.bytes.data(), 1000, false, true}}};
   EXPECT_EQ(link.arrive(0, burst, kIdle, 1_s), 1U);
   EXPECT_EQ(gauge(link, "demand_mbps"), 0);
 }

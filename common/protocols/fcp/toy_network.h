@@ -228,7 +228,7 @@ class ToyNetwork {
   // The law takes account of the packet, which then occupies the link.
   // NOLINTNEXTLINE(readability-non-const-parameter): the law writes to it
   bool pass(LinkEnd& l, uint8_t* header, uint32_t size, bool opens) {
-    std::array<PricedPacket, 1> burst{{{header, size, opens, true}}};
+    std::array<LinkPacket, 1> burst{{{header, size, opens, true}}};
     const double waiting = std::max(0.0, to_seconds(l.free_at - now_) * l.capacity);
     l.max_queue = std::max(l.max_queue, waiting);
     if (l.law->arrive(0, burst, {l.capacity, waiting, 1e9}, now_) != 0) return false;

@@ -83,7 +83,7 @@ std::vector<Named> lies() {
   for (const double period : {0.1, 0.5})
     all.push_back({"alternating round trips, " + std::to_string(period) + " s", [=](const auto& k) {
                      const bool high = std::fmod(to_seconds(k.now), 2 * period) < period;
-                     return Lie{{.rtt_ns = high ? kLong : kLeastRttNs,
+                     return Lie{{.rtt_ns = high ? kLong : kMinRttNs,
                                  .reserve = 1e12F,
                                  .preload = 1e20F,
                                  .balance = 1e12F}};
@@ -189,7 +189,7 @@ TEST(FcpVandal, AnyMixtureOfLiesLeavesHonestFlowsTheirShare) {
         return static_cast<float>(value(kind, honest, 1e-18, 0.99e12));
       };
       const auto time = [&](int kind, double honest) {
-        return static_cast<uint32_t>(value(kind, honest, kLeastRttNs, UINT32_MAX));
+        return static_cast<uint32_t>(value(kind, honest, kMinRttNs, UINT32_MAX));
       };
       Header made{.rtt_ns = time(kinds[0], h.rtt_ns),
                   .reserve = amount(kinds[1], h.reserve),

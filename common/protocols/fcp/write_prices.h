@@ -6,21 +6,21 @@
 #include <cstdint>
 #include <span>
 
-#include "common/protocols/fcp/columns.h"
+#include "common/protocols/fcp/header_batch.h"
 #include "common/protocols/link_law.h"
 
 namespace turnpike::fcp {
 
 /// Writes each stamped row into the header of its packet, where that goes on. `all`: every packet
 /// has a header, is admitted and is not refused (bit k of `refused`: packet k).
-inline void write_prices(const Columns& rows, std::span<const PricedPacket> burst, bool all,
+inline void write_prices(const HeaderBatch& rows, std::span<const LinkPacket> burst, bool all,
                          uint64_t refused) {
   if (all) [[likely]] {
     for (size_t k = 0; k < burst.size(); ++k) rows.write_price(k, burst[k].header);
     return;
   }
   for (size_t k = 0; k < burst.size(); ++k) {
-    const PricedPacket& p = burst[k];
+    const LinkPacket& p = burst[k];
     if (p.header != nullptr && p.admitted && (refused >> k & 1) == 0) rows.write_price(k, p.header);
   }
 }

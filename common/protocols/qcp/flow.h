@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// QCP at the sender: the rate that it is told times its weight, and what it says of it.
+// QCP at the sender: the rate that it is flow_share times its weight, and what it says of it.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace turnpike::qcp {
 
 /// R_j = w R of the newest answer, sent evenly: its own window, R_j RTT, would fall silent whenever
 /// R falls, and who is silent is not counted. Every packet names sigma = w/R_j, which is 1/R for
-/// whoever does as he was told. Losses change nothing.
+/// whoever does as he was flow_share. Losses change nothing.
 class Flow : public explicit_rate::Flow {
  public:
   explicit Flow(const ParamValues& params)
@@ -22,7 +22,7 @@ class Flow : public explicit_rate::Flow {
         usual_rtt_(params[kUsualRtt]),
         start_(static_cast<Start>(params[kStart])),
         syn_(static_cast<Syn>(params[kSyn])),
-        excess_(params[kConduct] == static_cast<double>(Conduct::kGreedy) ? 2 : 1) {}
+        excess_(params[kConduct] == static_cast<double>(Misbehaviour::kGreedy) ? 2 : 1) {}
 
   void write_syn(const FlowState& s, uint32_t size, uint8_t* header, PacketNote&) override {
     const double bytes = syn_ == Syn::kFlow ? size : std::max<double>(first_window(s), size);
@@ -67,11 +67,12 @@ class Flow : public explicit_rate::Flow {
   [[nodiscard]] static double round_trip(const FlowState& s) {
     return std::max(to_seconds(s.smoothed_rtt), 1e-9);
   }
-  /// R_j in B/s: as told, but at least the packet per round trip that the transport sends anyway.
+  /// R_j in B/s: as flow_share, but at least the packet per round trip that the transport sends
+  /// anyway.
   [[nodiscard]] double own_rate(const FlowState& s) const {
     const double rtt = round_trip(s);
     if (first_window_ > 0) return first_window_ / rtt;
-    return std::max(weight_ * told() * excess_, s.packet_size / rtt);
+    return std::max(weight_ * flow_share() * excess_, s.packet_size / rtt);
   }
 
   double weight_, first_packets_, usual_rtt_;

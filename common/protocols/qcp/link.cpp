@@ -20,7 +20,7 @@ Link::Link(const ParamValues& params, unsigned shards, uint64_t seed, Form form)
     : alpha_(params[kAlpha]),
       beta_(params[kBeta]),
       interval_(params[kInterval]),
-      most_rtt_(params[kMostRtt]),
+      most_rtt_(params[kMaxRtt]),
       floor_(params[kFloor]),
       form_(form),
       count_(form == Form::kLong ? static_cast<Count>(params[kCount]) : Count::kSimplified),
@@ -33,24 +33,24 @@ Link::Link(const ParamValues& params, unsigned shards, uint64_t seed, Form form)
 }
 
 // sigma of equation 4 or 12; `own` is the link's, 1/R(t-d), for what says nothing of its rate.
-double Link::flow_time(const PricedPacket& p, const Header& h, double own) const {
+double Link::flow_time(const LinkPacket& p, const Header& h, double own) const {
   double sigma = h.interval;
   if (count_ == Count::kSimplified) sigma = own;
-  // A flow in its first round has been told nothing yet: what it says is what it can use.
+  // A flow in its first round has been share nothing yet: what it says is what it can use.
   if (count_ == Count::kSharing && h.common.rtt_ns != 0) sigma = std::min(sigma, own);
   return std::min(p.size * sigma, most_rtt_);
 }
 
-uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                       Nanos /*now*/) {
   const double known = read(rate_), rate = known > 0 ? known : link.capacity;
   const double flows = read(flows_);
   double least = newcomers_.lowered(rate, flows);
-  const double lawful = read(lawful_);
+  const double lawful = read(max_compliant_rate_);
   ShardSums<kFields>::Values sums{};
   uint64_t refused = 0;
   for (size_t i = 0; i < burst.size(); ++i) {
-    PricedPacket& p = burst[i];
+    LinkPacket& p = burst[i];
     if (p.header == nullptr) {
       sums[kBytes] += p.size;
       sums[kFlowTime] += p.size / rate;
@@ -72,13 +72,13 @@ uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkS
     // Section 10.4: (R_M - R) / R_M, where R_M = w/sigma is what the packet says (section 10.2).
     if (police_ && lawful > 0 && dice_[index].random.uniform() < 1 - lawful * h.interval) {
       sums[kPoliced] += p.size;
-      p.verdict = Verdict::kDrop;
+      p.action = AqmAction::kDrop;
       continue;
     }
-    const double told = p.opens ? newcomers_.admit(index, least, link.capacity) : least;
+    const double share = p.opens ? newcomers_.admit(index, least, link.capacity) : least;
     if (p.opens) least = newcomers_.lowered(rate, flows);
     wire::store_f32(p.header + explicit_rate::kRateOffset,
-                    std::min(h.common.rate, static_cast<float>(told)));
+                    std::min(h.common.rate, static_cast<float>(share)));
   }
   sums_.add(index, sums);
   return refused;
@@ -114,14 +114,14 @@ Nanos Link::update(const LinkState& link, Nanos now) {
   write(rate_, rate);
   last_ = now;
 
-  // Whoever has not heard of this rate may send at any that was told in the last round trip.
+  // Whoever has not heard of this rate may send at any that was share in the last round trip.
   past_rates_[updates_++ % past_rates_.size()] = rate;
-  const double told = std::ceil(2 * read(average_rtt_) / period());
-  const size_t reach = static_cast<size_t>(std::min<double>(told, past_rates_.size() - 1)) + 1;
+  const double share = std::ceil(2 * read(average_rtt_) / period());
+  const size_t reach = static_cast<size_t>(std::min<double>(share, past_rates_.size() - 1)) + 1;
   double lawful = rate;
   for (size_t back = 1; back <= reach && back <= updates_; ++back)
     lawful = std::max(lawful, past_rates_[(updates_ - back) % past_rates_.size()]);
-  write(lawful_, lawful);
+  write(max_compliant_rate_, lawful);
   return now + from_seconds(period());
 }
 

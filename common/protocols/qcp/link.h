@@ -35,9 +35,9 @@ class Link : public LinkLaw {
   Link(const ParamValues& params, unsigned shards, uint64_t seed = 1)
       : Link(params, shards, seed, Form::kLong) {}
 
-  uint64_t arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+  uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) final;
-  [[nodiscard]] bool judges() const final { return police_; }
+  [[nodiscard]] bool marks_or_drops() const final { return police_; }
   Nanos update(const LinkState& link, Nanos now) final;
   size_t gauges(std::span<Gauge> out) const final;
   [[nodiscard]] Rewritten rewritten() const final;
@@ -64,7 +64,7 @@ class Link : public LinkLaw {
 
   static constexpr double kRttGain = 0.125;  // of the average round trip, per interval
 
-  [[nodiscard]] double flow_time(const PricedPacket& p, const Header& h, double own) const;
+  [[nodiscard]] double flow_time(const LinkPacket& p, const Header& h, double own) const;
   [[nodiscard]] double period() const;  // d, s
   [[nodiscard]] double rate_for(double flows, double length, const LinkState& link) const;
 
@@ -72,9 +72,10 @@ class Link : public LinkLaw {
   Form form_;
   Count count_;
   bool police_;
-  std::atomic<double> average_rtt_;      // s
-  std::atomic<double> rate_{0};          // B/s; 0 before the first update
-  std::atomic<double> lawful_{0};        // B/s, the most that anybody may still believe to be his
+  std::atomic<double> average_rtt_;  // s
+  std::atomic<double> rate_{0};      // B/s; 0 before the first update
+  std::atomic<double> max_compliant_rate_{
+      0};                                // B/s, the most that anybody may still believe to be his
   std::atomic<double> flows_{0};         // N
   std::atomic<double> policed_{0};       // B since the start
   std::array<double, 16> past_rates_{};  // B/s, of the last intervals, as a ring

@@ -17,7 +17,7 @@ enum LinkParam : size_t {
   kBeta,
   kInterval,
   kFirstRtt,
-  kMostRtt,
+  kMaxRtt,
   kFloor,
   kNewcomers,
   kShortLinkParamCount,  // what follows needs the inter-byte interval
@@ -83,8 +83,8 @@ enum class Syn { kBytes, kFlow };
 inline constexpr std::array<std::string_view, 2> kSyns{"bytes", "flow"};
 
 /// For experiments on policing: one that is greedy sends twice as fast as it was told, and says so.
-enum class Conduct { kHonest, kGreedy };
-inline constexpr std::array<std::string_view, 2> kConducts{"honest", "greedy"};
+enum class Misbehaviour { kHonest, kGreedy };
+inline constexpr std::array<std::string_view, 2> kMisbehaviours{"honest", "greedy"};
 
 inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
     {"weight", ParamUnit::kNumber, 1, 1e-6, 1e6, "rates at a bottleneck are as their weights"},
@@ -96,7 +96,7 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
     {"syn", ParamUnit::kWord, 0, 0, 1,
      "what a SYN counts for: its bytes at R_init, or a whole flow for usual_rtt", kSyns},
     {"conduct", ParamUnit::kWord, 0, 0, 1,
-     "for experiments: one that is greedy sends twice as fast as it was told", kConducts},
+     "for experiments: one that is greedy sends twice as fast as it was told", kMisbehaviours},
 }};
 
 inline constexpr Preset::Value kExactCount{true, "count", static_cast<double>(Count::kExact)};

@@ -41,7 +41,7 @@ Header header(double own_rate, uint32_t rtt_ns = kRtt) {
 
 uint64_t arrive(Link& link, const Header& h, double bytes, unsigned shard = 0) {
   Packet p(h);
-  std::array<PricedPacket, 1> burst{{{p.bytes.data(), static_cast<uint32_t>(bytes)}}};
+  std::array<LinkPacket, 1> burst{{{p.bytes.data(), static_cast<uint32_t>(bytes)}}};
   return link.arrive(shard, burst, kIdle, 1_s);
 }
 
@@ -83,7 +83,7 @@ double example(Count count, uint32_t rtt_ns) {
   constexpr LinkState kForty{.capacity = 40, .queue = 0, .buffer = 1e6};
   ParamValues params = link_params(1, count);
   params[kFirstRtt] = 1;
-  params[kMostRtt] = 60;
+  params[kMaxRtt] = 60;
   Link link(params, 1);
   const auto arrive_at = [&](double rate) { arrive(link, header(rate, rtt_ns), rate); };
   link.update(kForty, 0_s);  // an idle link's rate is all it has
@@ -109,7 +109,7 @@ TEST(QcpLink, AnIntervalIsTheAverageRoundTripOrTwo) {
 TEST(QcpLink, WhatSaysNothingCountsAsIfItHadTheLinksRate) {
   Link link(link_params(), 1);
   link.update(kIdle, 1_s);
-  std::array<PricedPacket, 1> burst{{{nullptr, 2'500'000}}};  // 100 ms of twice the capacity
+  std::array<LinkPacket, 1> burst{{{nullptr, 2'500'000}}};  // 100 ms of twice the capacity
   EXPECT_EQ(link.arrive(0, burst, kIdle, 1_s), 0U);
   link.update(kIdle, 1_s + 100_ms);
   EXPECT_NEAR(gauge(link, "flows"), 2, 1e-9);
@@ -126,7 +126,7 @@ TEST(QcpShortLink, IsEquation14) {
     const double bytes = expected == 12.5e6 / 4 && rate_of(link) < 4e6 ? 1.25e6 : 2.5e6;
     std::array<uint8_t, kShortHeaderSize> h{};
     explicit_rate::store({.rtt_ns = kRtt}, h.data());
-    std::array<PricedPacket, 1> burst{{{h.data(), static_cast<uint32_t>(bytes)}}};
+    std::array<LinkPacket, 1> burst{{{h.data(), static_cast<uint32_t>(bytes)}}};
     EXPECT_EQ(link.arrive(0, burst, kIdle, 1_s), 0U);
     EXPECT_NEAR(explicit_rate::load(h.data()).rate / rate_of(link), 1, 1e-6);
     now = link.update(kIdle, now);
@@ -164,16 +164,16 @@ TEST(QcpLink, DropsAsMuchOfAFlowAsItIsTooFast) {
   ParamValues params = link_params();
   params[kPolice] = static_cast<double>(Police::kOn);
   Link link(params, 1);
-  EXPECT_TRUE(link.judges());
-  EXPECT_FALSE(Link(link_params(), 1).judges());
+  EXPECT_TRUE(link.marks_or_drops());
+  EXPECT_FALSE(Link(link_params(), 1).marks_or_drops());
   Nanos now = link.update(kIdle, 0_s);
   const auto dropped_of = [&link](double own_rate) {
     int dropped = 0;
     for (int i = 0; i < 10'000; ++i) {
       Packet p(header(own_rate));
-      std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1}}};
+      std::array<LinkPacket, 1> burst{{{p.bytes.data(), 1}}};
       link.arrive(0, burst, kIdle, 1_s);
-      dropped += burst[0].verdict == Verdict::kDrop;
+      dropped += burst[0].action == AqmAction::kDrop;
     }
     return dropped * 1e-4;
   };

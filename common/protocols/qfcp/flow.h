@@ -13,7 +13,7 @@ namespace turnpike::qfcp {
 class Flow final : public explicit_rate::Flow {
  public:
   [[nodiscard]] double window(const FlowState& s) const override {
-    return std::max<double>(told() * to_seconds(s.smoothed_rtt), s.packet_size);
+    return std::max<double>(flow_share() * to_seconds(s.smoothed_rtt), s.packet_size);
   }
 };
 

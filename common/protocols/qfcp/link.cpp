@@ -15,8 +15,8 @@ Link::Link(const ParamValues& params, unsigned shards)
                           static_cast<explicit_rate::NewcomerRule>(params[kNewcomers])),
       beta_(params[kBeta]),
       rtt_gain_(params[kRttGain]),
-      least_period_(params[kLeastPeriod]),
-      most_period_(params[kMostPeriod]),
+      least_period_(params[kMinPeriod]),
+      most_period_(params[kMaxPeriod]),
       floor_(params[kFloor]) {}
 
 double Link::rate_after(const Interval& interval, const LinkState& link) {

@@ -14,8 +14,8 @@ enum LinkParam : size_t {
   kFirstRtt,
   kFirstRate,
   kRttGain,
-  kLeastPeriod,
-  kMostPeriod,
+  kMinPeriod,
+  kMaxPeriod,
   kFloor,
   kNewcomers,
   kLinkParamCount

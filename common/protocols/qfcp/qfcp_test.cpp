@@ -18,8 +18,7 @@ constexpr LinkState kIdle{.capacity = 12.5e6, .queue = 0, .buffer = 1e6};  // 10
 void arrive(Link& link, double bytes, uint32_t rtt_ns, bool admitted = true) {
   std::array<uint8_t, kHeaderSize> header{};
   explicit_rate::store({.rtt_ns = rtt_ns}, header.data());
-  std::array<PricedPacket, 1> burst{
-      {{header.data(), static_cast<uint32_t>(bytes), false, admitted}}};
+  std::array<LinkPacket, 1> burst{{{header.data(), static_cast<uint32_t>(bytes), false, admitted}}};
   EXPECT_EQ(link.arrive(0, burst, kIdle, 1_s), 0U);
 }
 

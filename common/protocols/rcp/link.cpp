@@ -15,7 +15,7 @@ Link::Link(const ParamValues& params, unsigned shards)
       alpha_(params[kAlpha]),
       beta_(params[kBeta]),
       target_(params[kTarget]),
-      least_rate_(params[kLeastRate]),
+      least_rate_(params[kMinRate]),
       interval_(params[kInterval]) {}
 
 double Link::rate_after(const Interval& interval, const LinkState& link) {

@@ -15,7 +15,7 @@ enum LinkParam : size_t {
   kTarget,
   kFirstRtt,
   kFirstRate,
-  kLeastRate,
+  kMinRate,
   kInterval,
   kLinkParamCount
 };

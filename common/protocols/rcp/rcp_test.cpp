@@ -32,7 +32,7 @@ double rate_of(const Link& link) {
 }
 
 uint64_t arrive(Link& link, Packet& p, uint32_t size, unsigned shard = 0, bool admitted = true) {
-  std::array<PricedPacket, 1> burst{{{p.bytes.data(), size, false, admitted}}};
+  std::array<LinkPacket, 1> burst{{{p.bytes.data(), size, false, admitted}}};
   return link.arrive(shard, burst, kIdle, 1_s);
 }
 

@@ -18,7 +18,7 @@ namespace turnpike::tcp {
 /// left, with what has come in since; one lcore alone is the equations.
 class Avq : public DropTail {
  public:
-  static constexpr bool kJudges = true;
+  static constexpr bool kMarksOrDrops = true;
 
   Avq(const ParamValues& params, unsigned shards, uint64_t seed);
   void burst(unsigned shard, const LinkState& link, Nanos now);

@@ -29,7 +29,7 @@ LinkState with_queue(double queue) {
 }
 struct Packet {
   std::array<uint8_t, kHeaderSize> bytes{};
-  PricedPacket priced;
+  LinkPacket priced;
   explicit Packet(uint32_t flags) : priced{.header = bytes.data(), .size = kSize} {
     store(flags, bytes.data());
   }
@@ -43,7 +43,7 @@ Outcome pass(LinkLaw& law, const LinkState& state, Nanos now, uint32_t flags = k
              unsigned shard = 0) {
   Packet p(flags);
   EXPECT_EQ(law.arrive(shard, {&p.priced, 1}, state, now), 0U);
-  return {p.marked(), p.priced.verdict == Verdict::kDrop};
+  return {p.marked(), p.priced.action == AqmAction::kDrop};
 }
 
 TEST(RedCurve, IsTwoRampsWhereGentleAndALeapWhereNot) {
@@ -149,18 +149,18 @@ TEST(Verdicts, OrdinaryTrafficIsSignalledAndOwnIsMarkedOrDropped) {
   for (const auto signal : {Telling::kMark, Telling::kDrop}) {
     p[kSignal] = static_cast<double>(signal);
     const auto law = make_link(p, 1);
-    EXPECT_TRUE(law->judges());
-    PricedPacket ordinary{.size = kSize};
+    EXPECT_TRUE(law->marks_or_drops());
+    LinkPacket ordinary{.size = kSize};
     law->arrive(0, {&ordinary, 1}, with_queue(199.99e3), 1_s);
     const Outcome capable = pass(*law, with_queue(199.99e3), 1_s),
                   not_capable = pass(*law, with_queue(199.99e3), 1_s, 0);
     const bool mark = signal == Telling::kMark;
-    EXPECT_EQ(ordinary.verdict, mark ? Verdict::kSignal : Verdict::kDrop);
+    EXPECT_EQ(ordinary.action, mark ? AqmAction::kSignal : AqmAction::kDrop);
     EXPECT_EQ(capable.marked, mark);
     EXPECT_EQ(capable.dropped, !mark);
     EXPECT_TRUE(not_capable.dropped);
   }
-  EXPECT_FALSE(make_link(params(Discipline::kDropTail), 1)->judges());
+  EXPECT_FALSE(make_link(params(Discipline::kDropTail), 1)->marks_or_drops());
 }
 
 TEST(Rem, ThePriceIntegratesLoadAndQueue) {
@@ -268,7 +268,7 @@ TEST(Rio, OutPacketsHearOfAQueueThatInPacketsDoNotMake) {
 TEST(DropTail, HasNothingToSay) {
   const auto law = make_link(params(Discipline::kDropTail), 1);
   EXPECT_FALSE(pass(*law, with_queue(299e3), 1_s).told());
-  EXPECT_FALSE(law->departs());
+  EXPECT_FALSE(law->wants_dequeue());
 }
 
 }  // namespace

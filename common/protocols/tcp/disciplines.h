@@ -23,7 +23,7 @@ struct Arrival {
 /// What Link asks of its discipline, and the one that has nothing to say.
 class DropTail {
  public:
-  static constexpr bool kJudges = false, kDeparts = false;
+  static constexpr bool kMarksOrDrops = false, kWantsDequeue = false;
 
   DropTail(const ParamValues&, unsigned /*shards*/, uint64_t /*seed*/) {}
   /// Packets come, or an lcore that has none keeps up to date.
@@ -39,7 +39,7 @@ class DropTail {
 /// Every lcore keeps an average of its own, aged by the others' arrivals as by its own.
 class Red : public DropTail {
  public:
-  static constexpr bool kJudges = true;
+  static constexpr bool kMarksOrDrops = true;
 
   Red(const ParamValues& params, unsigned shards, uint64_t seed);
   void burst(unsigned shard, const LinkState& link, Nanos now);
@@ -71,7 +71,7 @@ class Red : public DropTail {
 /// and a mark's probability is 1 - phi^-pr, so that the marks of a path tell the sum of prices.
 class Rem : public DropTail {
  public:
-  static constexpr bool kJudges = true;
+  static constexpr bool kMarksOrDrops = true;
 
   Rem(const ParamValues& params, unsigned shards, uint64_t seed);
   Advice judge(unsigned shard, const Arrival& a);

@@ -10,7 +10,7 @@ Flow::Flow(const ParamValues& params)
     : ecn_(params[kEcn] != 0),
       promised_(params[kAllocation] > 0),
       first_window_(static_cast<float>(params[kFirstWindow])),
-      least_timeout_(from_seconds(params[kLeastTimeout])),
+      least_timeout_(from_seconds(params[kMinTimeout])),
       threshold_(params[kFirstThreshold]),  // in packets until their size is known
       meter_(params[kAllocation] / 8 * params[kMeterExcess], params[kMeterWindow]) {}
 

@@ -196,7 +196,7 @@ TEST(TcpFlow, MarksOnPacketsThatMayNotBeMarkedAreNotBelieved) {
 
 TEST(TcpFlow, TheTransportTakesItsLeastTimeOut) {
   EXPECT_EQ(Sender().flow.least_timeout(), 1_s);
-  EXPECT_EQ(Sender(with(kLeastTimeout, 0.2)).flow.least_timeout(), 200_ms);
+  EXPECT_EQ(Sender(with(kMinTimeout, 0.2)).flow.least_timeout(), 200_ms);
 }
 
 TEST(Meter, TheAverageIsTheRateAfterAFewWindows) {

@@ -16,43 +16,43 @@ class Link final : public LinkLaw {
       : discipline_(params, shards, seed),
         mark_(params[kSignal] == static_cast<double>(Telling::kMark)) {}
 
-  uint64_t arrive(unsigned shard, std::span<PricedPacket> burst, const LinkState& link,
+  uint64_t arrive(unsigned shard, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override {
     discipline_.burst(shard, link, now);
-    if constexpr (!D::kJudges) return 0;
+    if constexpr (!D::kMarksOrDrops) return 0;
     double queue = link.queue;
-    for (PricedPacket& p : burst) {
+    for (LinkPacket& p : burst) {
       const uint32_t flags = p.header != nullptr ? load(p.header) : 0;
       const Arrival a{.size = static_cast<double>(p.size),
                       .queue = queue,
                       .in_profile = (flags & kInProfile) != 0};
-      p.verdict = verdict(discipline_.judge(shard, a), p, flags);
-      if (!p.admitted || p.verdict == Verdict::kDrop) continue;
+      p.action = action(discipline_.judge(shard, a), p, flags);
+      if (!p.admitted || p.action == AqmAction::kDrop) continue;
       discipline_.enter(shard, a);
       queue += a.size;
     }
     return 0;
   }
 
-  void depart(unsigned shard, std::span<PricedPacket> burst, const LinkState& /*link*/,
+  void depart(unsigned shard, std::span<LinkPacket> burst, const LinkState& /*link*/,
               Nanos /*now*/) override {
-    for (const PricedPacket& p : burst)
+    for (const LinkPacket& p : burst)
       if (p.header != nullptr) discipline_.leave(shard, p.size, (load(p.header) & kInProfile) != 0);
   }
-  [[nodiscard]] bool departs() const override { return D::kDeparts; }
-  [[nodiscard]] bool judges() const override { return D::kJudges; }
+  [[nodiscard]] bool wants_dequeue() const override { return D::kWantsDequeue; }
+  [[nodiscard]] bool marks_or_drops() const override { return D::kMarksOrDrops; }
   Nanos update(const LinkState& link, Nanos now) override { return discipline_.update(link, now); }
   size_t gauges(std::span<Gauge> out) const override { return discipline_.gauges(out); }
   [[nodiscard]] Rewritten rewritten() const override { return {0, kHeaderSize}; }
 
  private:
-  [[nodiscard]] Verdict verdict(Advice advice, const PricedPacket& p, uint32_t flags) const {
-    if (advice == Advice::kTake) return Verdict::kPass;
-    if (advice == Advice::kDrop || !mark_) return Verdict::kDrop;
-    if (p.header == nullptr) return Verdict::kSignal;
-    if ((flags & kCapable) == 0) return Verdict::kDrop;
+  [[nodiscard]] AqmAction action(Advice advice, const LinkPacket& p, uint32_t flags) const {
+    if (advice == Advice::kTake) return AqmAction::kPass;
+    if (advice == Advice::kDrop || !mark_) return AqmAction::kDrop;
+    if (p.header == nullptr) return AqmAction::kSignal;
+    if ((flags & kCapable) == 0) return AqmAction::kDrop;
     store(flags | kMarked, p.header);
-    return Verdict::kPass;
+    return AqmAction::kPass;
   }
 
   D discipline_;

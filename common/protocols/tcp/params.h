@@ -73,7 +73,7 @@ enum FlowParam : size_t {
   kEcn,
   kFirstWindow,
   kFirstThreshold,
-  kLeastTimeout,
+  kMinTimeout,
   kAllocation,
   kMeterWindow,
   kMeterExcess,

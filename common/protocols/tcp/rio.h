@@ -12,7 +12,7 @@ namespace turnpike::tcp {
 /// average of all: when the queue grows, it is the others who hear of it first.
 class Rio : public DropTail {
  public:
-  static constexpr bool kJudges = true, kDeparts = true;
+  static constexpr bool kMarksOrDrops = true, kWantsDequeue = true;
 
   Rio(const ParamValues& params, unsigned shards, uint64_t seed);
   void burst(unsigned shard, const LinkState& link, Nanos now);

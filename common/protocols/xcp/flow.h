@@ -45,7 +45,7 @@ class Flow final : public FlowLaw {
     if (!credible(echoed) || echoed.rtt_ns == 0) return false;
     const double change = echoed.feedback * (echoed.rtt_ns * 1e-9);
     // What was asked for and no link lowered is nobody's feedback.
-    if (change > window_ + kMostPackets * s.packet_size) return false;
+    if (change > window_ + kMaxPackets * s.packet_size) return false;
     window_ = std::max<double>(window_ + (deaf_ ? std::max(change, 0.0) : change), s.packet_size);
     return true;
   }
@@ -64,7 +64,7 @@ class Flow final : public FlowLaw {
   }
 
  private:
-  static constexpr double kMostPackets = 1e5;  // that one packet's feedback may add
+  static constexpr double kMaxPackets = 1e5;  // that one packet's feedback may add
 
   double window_ = 0;  // B
   double price_, first_window_, claimed_rtt_;

@@ -27,7 +27,7 @@ struct Header {
 
 /// Nobody's packet is more of a flow: all of its window, the longest round trip that a header can
 /// name, the highest price. What is more would drown the others in the sums.
-inline constexpr float kMostFlow = 4.3e6F;  // s
+inline constexpr float kMaxFlow = 4.3e6F;  // s
 
 inline Header load(const uint8_t* p) {
   return {wire::load_be32(p + kRttOffset), wire::load_f32(p + kFlowOffset),
@@ -41,7 +41,7 @@ inline void store(const Header& h, uint8_t* p) {
 
 /// Whether a law may believe it; one without a round trip says nothing but its size.
 inline bool credible(const Header& h) {
-  return std::isfinite(h.feedback) && h.flow >= 0 && h.flow <= kMostFlow &&
+  return std::isfinite(h.feedback) && h.flow >= 0 && h.flow <= kMaxFlow &&
          (h.rtt_ns == 0 || h.flow > 0);
 }
 

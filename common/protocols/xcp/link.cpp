@@ -8,7 +8,7 @@
 namespace turnpike::xcp {
 namespace {
 
-constexpr double kLeastRtt = 1e-9, kMostRtt = 4.3;  // s, of a header
+constexpr double kMinRtt = 1e-9, kMaxRtt = 4.3;  // s, of a header
 
 double read(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
 void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_relaxed); }
@@ -19,8 +19,8 @@ Link::Link(const ParamValues& params, unsigned shards)
     : alpha_(params[kAlpha]),
       beta_(params[kBeta]),
       gamma_(params[kGamma]),
-      least_interval_(params[kLeastInterval]),
-      most_interval_(std::max(params[kLeastInterval], params[kMostInterval])),
+      least_interval_(params[kMinInterval]),
+      most_interval_(std::max(params[kMinInterval], params[kMaxInterval])),
       average_rtt_(params[kFirstRtt]),
       sums_(shards),
       given_(std::make_unique<Given[]>(shards)),
@@ -29,16 +29,16 @@ Link::Link(const ParamValues& params, unsigned shards)
       tests_(params[kTestEvery] > 0),
       residues_(static_cast<Residues>(params[kResidues])) {
   for (unsigned i = 0; i < shards; ++i)
-    parts_[i].suspect.test_every(from_seconds(params[kTestEvery]));
+    parts_[i].responsiveness.test_every(from_seconds(params[kTestEvery]));
 }
 
-uint64_t Link::arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                       Nanos /*now*/) {
   if (burst.empty()) return 0;
   ShardSums<kFields>::Values sums{};
   uint64_t refused = 0;
   for (size_t i = 0; i < burst.size(); ++i) {
-    const PricedPacket& p = burst[i];
+    const LinkPacket& p = burst[i];
     sums[kBytes] += p.size;
     if (p.header == nullptr) continue;
     const Header h = load(p.header);
@@ -92,19 +92,20 @@ float Link::feedback(Part& part, const Header& h, double size) const {
   return static_cast<float>(std::min(given, own));
 }
 
-void Link::depart(unsigned index, std::span<PricedPacket> burst, const LinkState& /*link*/,
+void Link::depart(unsigned index, std::span<LinkPacket> burst, const LinkState& /*link*/,
                   Nanos now) {
   Part& part = parts_[index];
   const uint64_t interval = interval_.load(std::memory_order_acquire);
   if (part.interval != interval) begin(index, interval);
   double bytes = 0;
-  for (const PricedPacket& p : burst) {
+  for (const LinkPacket& p : burst) {
     bytes += p.size;
     if (p.header == nullptr) continue;
     const Header h = load(p.header);
     // Nothing is known of a flow that has just begun: its window may stay what it is.
     const float f = h.rtt_ns == 0 ? std::min(h.feedback, 0.0F) : feedback(part, h, p.size);
-    wire::store_f32(p.header + kFeedbackOffset, part.suspect.tell(p.flow, h, p.size, f, now));
+    wire::store_f32(p.header + kFeedbackOffset,
+                    part.responsiveness.feedback(p.flow, h, p.size, f, now));
   }
   write(part.departed, read(part.departed) + bytes);
 }
@@ -159,7 +160,7 @@ void Link::end_interval(const LinkState& link, Nanos now) {
     divide(up, down);
     // Sums are differences of totals: where flows say next to nothing, rounding says the rest.
     if (flows)
-      write(average_rtt_, std::clamp(1e-9 * sums[kFlowRtt] / sums[kFlow], kLeastRtt, kMostRtt));
+      write(average_rtt_, std::clamp(1e-9 * sums[kFlowRtt] / sums[kFlow], kMinRtt, kMaxRtt));
   }
   last_ = now;
   interval_.store(ended + 1, std::memory_order_release);
@@ -176,8 +177,8 @@ double Link::shared_out() const {
 size_t Link::gauges(std::span<Gauge> out) const {
   uint64_t tested = 0, unresponsive = 0;
   for (size_t i = 0; i < departed_.size(); ++i) {
-    tested += parts_[i].suspect.tested();
-    unresponsive += parts_[i].suspect.guilty();
+    tested += parts_[i].responsiveness.tested();
+    unresponsive += parts_[i].responsiveness.guilty();
   }
   const std::array<Gauge, 4> all{{{"average_rtt_ms", read(average_rtt_) * 1e3},
                                   {"shared_out_mbps", shared_out() * 8e-6},

@@ -12,7 +12,7 @@
 #include "common/protocols/shard_sums.h"
 #include "common/protocols/xcp/header.h"
 #include "common/protocols/xcp/params.h"
-#include "common/protocols/xcp/suspect.h"
+#include "common/protocols/xcp/responsiveness.h"
 
 namespace turnpike::xcp {
 
@@ -34,11 +34,11 @@ class Link final : public LinkLaw {
  public:
   Link(const ParamValues& params, unsigned shards);
 
-  uint64_t arrive(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+  uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
-  void depart(unsigned index, std::span<PricedPacket> burst, const LinkState& link,
+  void depart(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
               Nanos now) override;
-  [[nodiscard]] bool departs() const override { return true; }
+  [[nodiscard]] bool wants_dequeue() const override { return true; }
   Nanos update(const LinkState& link, Nanos now) override;
   size_t gauges(std::span<Gauge> out) const override;
   [[nodiscard]] Rewritten rewritten() const override {
@@ -63,9 +63,9 @@ class Link final : public LinkLaw {
     std::atomic<double> departed{0};  // B, since the start
     // Nobody else reads the rest.
     uint64_t interval = 0;
-    double up = 0, down = 0;        // B/s still to hand out
-    double xi_up = 0, xi_down = 0;  // 0 once it is handed out
-    Suspect suspect;                // of the flows that leave by this lcore
+    double up = 0, down = 0;            // B/s still to hand out
+    double xi_up = 0, xi_down = 0;      // 0 once it is handed out
+    ResponsivenessTest responsiveness;  // of the flows that leave by this lcore
   };
 
   void begin(unsigned index, uint64_t interval);

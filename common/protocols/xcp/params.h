@@ -14,8 +14,8 @@ enum LinkParam : size_t {
   kBeta,
   kGamma,
   kFirstRtt,
-  kLeastInterval,
-  kMostInterval,
+  kMinInterval,
+  kMaxInterval,
   kTestEvery,
   kResidues,
   kOwnLinkParamCount  // coexistence's follow

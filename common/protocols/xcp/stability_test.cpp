@@ -11,7 +11,7 @@
 namespace turnpike::xcp {
 namespace {
 
-constexpr double kMostAlpha = std::numbers::pi / 4 / std::numbers::sqrt2;
+constexpr double kMaxAlpha = std::numbers::pi / 4 / std::numbers::sqrt2;
 
 /// q' = y - C; y' = -(alpha/d) (y(t-d) - C) - (beta/d^2) q(t-d), beta = alpha^2 sqrt 2, from 20 %
 /// too much traffic on; by Euler's method. The greatest |y/C - 1| of the last tenth.
@@ -36,15 +36,15 @@ double beta_of(double alpha) { return alpha * alpha * std::numbers::sqrt2; }
 
 TEST(XcpStability, OurGainsAreTheTheorems) {
   const double alpha = kLinkParams[kAlpha].fallback, beta = kLinkParams[kBeta].fallback;
-  EXPECT_LT(alpha, kMostAlpha);
+  EXPECT_LT(alpha, kMaxAlpha);
   EXPECT_NEAR(beta, beta_of(alpha), 1e-3);
   for (const double d : {0.01, 0.08, 1.4}) EXPECT_LT(deviation(alpha, beta, d), 1e-6) << d;
 }
 
 TEST(XcpStability, BelowTheBoundItSettlesAndAboveItSwings) {
   for (const double d : {0.01, 1.4}) {
-    EXPECT_LT(deviation(0.9 * kMostAlpha, beta_of(0.9 * kMostAlpha), d), 1e-3) << d;
-    EXPECT_GT(deviation(1.1 * kMostAlpha, beta_of(1.1 * kMostAlpha), d), 1) << d;
+    EXPECT_LT(deviation(0.9 * kMaxAlpha, beta_of(0.9 * kMaxAlpha), d), 1e-3) << d;
+    EXPECT_GT(deviation(1.1 * kMaxAlpha, beta_of(1.1 * kMaxAlpha), d), 1) << d;
   }
 }
 

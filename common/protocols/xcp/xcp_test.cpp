@@ -30,7 +30,7 @@ struct Packet {
 double pass(Link& link, const Header& h, double size, const LinkState& state = kIdle,
             unsigned shard = 0) {
   Packet p(h);
-  std::array<PricedPacket, 1> burst{{{p.bytes.data(), static_cast<uint32_t>(size)}}};
+  std::array<LinkPacket, 1> burst{{{p.bytes.data(), static_cast<uint32_t>(size)}}};
   EXPECT_EQ(link.arrive(shard, burst, state, 1_s), 0U);
   link.depart(shard, burst, state, 1_s);
   return p.feedback() * h.rtt_ns * 1e-9;
@@ -154,7 +154,7 @@ TEST(XcpLink, RefusesNonsense) {
   for (const Header& h : {Header{1, nan, 0}, Header{1, inf, 0}, Header{1, 0, 0}, Header{1, -1, 0},
                           Header{1, 1, nan}, Header{0, 0, inf}, Header{1, 5e6F, 0}}) {
     Packet p(h);
-    std::array<PricedPacket, 1> burst{{{p.bytes.data(), 1000}}};
+    std::array<LinkPacket, 1> burst{{{p.bytes.data(), 1000}}};
     EXPECT_EQ(link.arrive(0, burst, kIdle, 1_s), 1U);
   }
 }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/program/idle_sleeper.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace turnpike {
+namespace {
+
+constexpr Nanos kShortest = 20_us, kLongest = 50_us;
+constexpr int64_t kPart = 10;       // of the shortest delay
+constexpr Nanos kMin = 5_us;        // less is polled away: a nap takes as long to end
+constexpr Nanos kLongRun = 400_us;  // a thread that is so busy has no time to make up for it
+constexpr Nanos kSlice = 100_us;    // the least that Linux takes
+
+/// Linux's struct sched_attr, of which glibc has had a name since 2.41.
+struct SchedulingAttributes {
+  uint32_t size, policy;
+  uint64_t flags;
+  int32_t nice;
+  uint32_t priority;
+  uint64_t runtime, deadline, period;  // ns
+};
+
+/// See sched_setattr(2). Needs no privilege; kernels before 6.12 have no such slices.
+void ask_for_short_slices() {
+  constexpr uint32_t kNormalPolicy = 0;
+  SchedulingAttributes own{};
+  if (syscall(SYS_sched_getattr, 0, &own, sizeof own, 0) != 0 || own.policy != kNormalPolicy)
+    return;
+  own.runtime = static_cast<uint64_t>(kSlice.count());
+  [[maybe_unused]] const long refused = syscall(SYS_sched_setattr, 0, &own, 0);
+}
+
+}  // namespace
+
+SleepLimits sleep_limits_for(const config::Topology& topology) {
+  Nanos shortest = kLongest * kPart;
+  for (const config::Link& link : topology.links)
+    for (const config::Direction& d : link.directions) shortest = std::min(shortest, d.delay);
+  const Nanos nap = std::max(shortest / kPart, kShortest);
+  return {.most = nap, .late = topology.streams.empty() ? nap : Nanos(0)};
+}
+
+IdleSleeper::IdleSleeper(SleepLimits limits) : limits_(limits) {
+  if (!limits_) return;
+  // The kernel may wake a sleeper up to this much late; 50 us unless told otherwise.
+  prctl(PR_SET_TIMERSLACK, 1UL);
+  ask_for_short_slices();
+}
+
+void IdleSleeper::nap(Nanos ran, Nanos until_next) const {
+  Nanos time = std::min(std::max(until_next, limits_.late), limits_.most);
+  if (limits_.late > Nanos(0) && ran < kLongRun) time = std::max(time, ran);
+  if (time >= kMin) std::this_thread::sleep_for(std::chrono::nanoseconds(time.count()));
+}
+
+}  // namespace turnpike

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/protocols/fcp/header_batch.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "common/protocols/fcp/batch_loops.h"
+
+namespace turnpike::fcp {
+
+TURNPIKE_WIDEST
+void HeaderBatch::decode() {
+  const size_t n = rows();
+  for (size_t k = count; k < n; ++k) {
+    put_padding(k);
+    paid[k] = 0;
+  }
+  for (size_t k = 0; k < n; ++k) {
+    rtt_ns[k] = wire::swap_be32(fields_[k][0]);
+    price[k] = wire::swap_be32(fields_[k][1]);
+    reserve[k] = wire::swap_be32(fields_[k][2]);
+    age_ns[k] = wire::swap_be32(fields_[k][3]);
+    preload[k] = wire::swap_be32(fields_[k][4]);
+    balance[k] = wire::swap_be32(fields_[k][5]);
+    exchange[k] = wire::swap_be32(fields_[k][6]);
+    slot[k] = wire::swap_be32(fields_[k][7]);
+  }
+  uint32_t any = 0;
+  for (size_t k = 0; k < n; ++k) any |= preload[k];
+  promises = any != 0;
+}
+
+TURNPIKE_WIDEST
+void HeaderBatch::cap_at_balance(double today, double unknown) {
+  const size_t n = rows();
+  for (size_t k = 0; k < n; ++k) {
+    const double past = paid[k], own = number(balance[k]);
+    const double then = past == past ? past : unknown;  // NaN is not itself
+    const double lesser = then < own ? then : own;
+    paid[k] = rtt_ns[k] == 0 ? today : lesser;
+  }
+}
+
+HeaderBatch::Totals HeaderBatch::total(const Terms& terms) {
+  return count <= kFew ? total_of_few(terms) : total_of_many(terms);
+}
+
+HeaderBatch::Totals HeaderBatch::total_of_few(const Terms& terms) {
+  Totals all;
+  uint64_t rtt_sum = 0;
+  for (size_t k = 0; k < count; ++k) {
+    promised[k] = 0;
+    const Header h{rtt_ns[k],          number(price[k]),   number(reserve[k]),  age_ns[k],
+                   number(preload[k]), number(balance[k]), number(exchange[k]), number(slot[k])};
+    const double rtt = h.rtt_ns == 0 ? terms.average_rtt : h.rtt_ns * 1e-9;
+    const double pays = paid[k] * sizes[k];
+    if (!credible(h)) {
+      all.refused |= uint64_t{1} << k;
+      continue;
+    }
+    if (sizes[k] == 0) continue;
+    const double change = pays * std::max(h.preload / rtt, -terms.per_d);
+    promised[k] = std::min(change, terms.max_commitment);
+    all.clipped += change > terms.max_commitment ? 1 : 0;
+    all.base += pays;
+    all.promised += promised[k];
+    rtt_sum += h.rtt_ns;
+    all.rtt_count += h.rtt_ns == 0 ? 0 : 1;
+  }
+  all.rtt = static_cast<double>(rtt_sum) * 1e-9;
+  return all;
+}
+
+// credible() of fcp/header.h
+[[gnu::always_inline]] inline void HeaderBatch::judge(size_t rows, int32_t* sound) const {
+  for (size_t k = 0; k < rows; ++k) {
+    sound[k] =
+        amount(price[k], kMaxPrice) & amount(balance[k], kMaxPrice) &
+        amount(reserve[k], kMaxPrice) & amount(slot[k], kMaxPrice) &
+        amount(preload[k] & ~kSign, kMaxPreload) & positive(exchange[k], kMaxPrice) &
+        (static_cast<int32_t>(rtt_ns[k] == 0) | static_cast<int32_t>(rtt_ns[k] >= kMinRttNs));
+  }
+}
+
+[[gnu::always_inline]] inline double round_trip(uint32_t ns, double average) {
+  return ns == 0 ? average : static_cast<double>(ns) * 1e-9;
+}
+
+[[gnu::always_inline]] inline double HeaderBatch::sum_promises(size_t rows, const Terms& terms,
+                                                               const double* worth,
+                                                               uint32_t& clipped) {
+  // 1 + preload d/rtt must not be negative: a packet can take back no more than it brings.
+  const double average = terms.average_rtt, least = -terms.per_d, most = terms.max_commitment;
+  uint32_t beyond = 0;
+  for (size_t k = 0; k < rows; ++k) {
+    const double rtt = round_trip(rtt_ns[k], average);
+    const double change = std::max(number(preload[k]) / rtt, least);
+    const double promise = worth[k] != 0 ? worth[k] * change : 0;
+    promised[k] = promise < most ? promise : most;
+    beyond += promise > most ? 1 : 0;
+  }
+  clipped = beyond;
+  return sum_of(promised.data(), rows);
+}
+
+TURNPIKE_WIDEST
+HeaderBatch::Totals HeaderBatch::total_of_many(const Terms& terms) {
+  const size_t n = rows();
+  alignas(64) std::array<int32_t, kMax> sound;
+  judge(n, sound.data());
+  int32_t every = 1;
+  for (size_t k = 0; k < n; ++k) every &= sound[k];
+
+  alignas(64) std::array<double, kMax> worth;
+  for (size_t k = 0; k < n; ++k) worth[k] = sound[k] != 0 ? paid[k] * sizes[k] : 0;
+  uint64_t rtt_sum = 0;
+  uint32_t known = 0;
+  for (size_t k = 0; k < n; ++k) {
+    const bool counted = sound[k] != 0 && sizes[k] != 0;
+    rtt_sum += counted ? rtt_ns[k] : 0;
+    known += counted && rtt_ns[k] != 0 ? 1 : 0;
+  }
+  Totals all{.base = sum_of(worth.data(), n),
+             .rtt = static_cast<double>(rtt_sum) * 1e-9,
+             .rtt_count = static_cast<double>(known)};
+  if (promises) all.promised = sum_promises(n, terms, worth.data(), all.clipped);
+  if (every == 0) [[unlikely]]
+    for (size_t k = 0; k < count; ++k) all.refused |= uint64_t{sound[k] == 0} << k;
+  return all;
+}
+
+// add_prices() of fcp/header.h
+TURNPIKE_WIDEST
+void HeaderBatch::stamp(double link) {
+  const double alone = link > kFree ? link : kMinPrice.count();
+  const double more = link > kFree ? link : 0;
+  const size_t n = rows();
+  for (size_t k = 0; k < n; ++k) {
+    const double path = number(price[k]);
+    const double sum = std::min<double>(path <= kFree ? alone : path + more, kMaxPrice);
+    price[k] = wire::swap_be32(std::bit_cast<uint32_t>(static_cast<float>(sum)));
+  }
+}
+
+}  // namespace turnpike::fcp

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/protocols/fcp/promise_batch.h"
+
+#include <bit>
+
+#include "common/protocols/fcp/batch_loops.h"
+
+namespace turnpike::fcp {
+
+namespace {
+
+// A past price this close to what the packet paid counts as the same. The prices of neighbouring
+// bursts differ by as much, and the lesser of two noisy figures is too low on average.
+constexpr float kSamePrice = 0.97F;
+// How far a packet's round trip may lie from the average and still count in full.
+constexpr float kRttRange = 4;
+
+constexpr auto kBuckets = static_cast<uint32_t>(Knees::kBuckets);
+
+// Any comparison with NaN is false, so that these give the second of the two.
+[[gnu::always_inline]] inline float lesser(float a, float b) { return a < b ? a : b; }
+[[gnu::always_inline]] inline float greater(float a, float b) { return a > b ? a : b; }
+
+}  // namespace
+
+TURNPIKE_WIDEST
+void PromiseBatch::look_back() {
+  const size_t n = headers.rows();
+  for (size_t k = 0; k < n; ++k) {
+    const uint32_t rtt = headers.rtt_ns[k], age = headers.age_ns[k];
+    ago[k] = rtt > age ? rtt : age;
+  }
+}
+
+// credible() of fcp/header.h. The sign of a slot means something else.
+[[gnu::always_inline]] inline int32_t PromiseBatch::judge(size_t k) const {
+  const HeaderBatch& h = headers;
+  return amount(h.price[k], kMaxPrice) & amount(h.balance[k], kMaxPrice) &
+         amount(h.reserve[k], kMaxPrice) & amount(h.slot[k] & ~kSign, kMaxPrice) &
+         amount(h.preload[k] & ~kSign, kMaxPreload) & positive(h.exchange[k], kMaxPrice) &
+         (static_cast<int32_t>(h.rtt_ns[k] == 0) | static_cast<int32_t>(h.rtt_ns[k] >= kMinRttNs));
+}
+
+// The packet's bytes over its promise's life.
+[[gnu::always_inline]] inline void PromiseBatch::spread(size_t k, const Terms& t, float size) {
+  const float least = t.average_rtt / kRttRange, most = t.average_rtt * kRttRange;
+  constexpr auto kReach = static_cast<float>(PromiseWheel::kSlots - 2);
+  const float rtt = static_cast<float>(headers.rtt_ns[k]) * 1e-9F;
+  const float slot = number(headers.slot[k] & ~kSign);
+  const float life = greater(greater(slot, t.life * rtt), t.scale.tick);
+  const float usual = lesser(greater(greater(slot, rtt), least), most);
+  const float ticks = lesser(t.scale.passed + life * t.scale.ticks, kReach);
+  rtt_rate[k] = size / life;
+  rtt_sum[k] = rtt_rate[k] * usual;
+  places[k] = static_cast<uint32_t>(static_cast<int32_t>(ticks)) * kBuckets;
+}
+
+[[gnu::always_inline]] inline void PromiseBatch::demand(size_t k, const Terms& t) {
+  constexpr auto kFloor = static_cast<float>(kMinPrice.count());
+  const float change = 1 + number(headers.preload[k]);
+  const float most = t.growth * rtt_rate[k];
+  const float next = change > 0 ? lesser(rtt_rate[k] * change, most) : 0.0F;
+
+  // What this link had of the price that the packet pays.
+  const float reserve = number(headers.reserve[k]);
+  const float balance = greater(number(headers.balance[k]), kFloor);
+  const auto past = static_cast<float>(headers.paid[k]);
+  const float then = past == past ? past : t.unknown;  // NaN is not itself
+  const bool alone = then >= kSamePrice * balance;
+  const float pays = alone ? balance : then;
+
+  // Inelastic now: the knee lies as far above as the whole path's. Elastic: from a knee below what
+  // it pays on.
+  const bool inelastic = reserve >= balance;
+  const float wants = lesser(next * (balance / reserve), most);
+  const float spends = next * pays;
+  const float knee_above = pays + (reserve - balance);
+  const float knee_by_rate = spends / wants;
+  const float knee_of_path = wants < most ? reserve : knee_by_rate;
+  const float knee_below = alone ? knee_of_path : knee_by_rate;
+  const float knee = inelastic ? knee_above : knee_below;
+  const float rate_there = inelastic ? next : wants;
+  const float budget_there = inelastic ? next * knee_above : spends;
+  next_[k] = next;
+  rate[k] = next > 0 ? rate_there : 0.0F;
+  budget[k] = next > 0 ? budget_there : 0.0F;
+  places[k] += static_cast<uint32_t>(Knees::bucket_of(knee));
+}
+
+[[gnu::always_inline]] inline void PromiseBatch::count(size_t k, const Terms& t,
+                                                       Totals& totals) const {
+  const auto counted = static_cast<uint32_t>(rtt_rate[k] > 0);
+  const auto size = static_cast<uint32_t>(headers.sizes[k]);
+  totals.clipped += counted & static_cast<uint32_t>(1 + number(headers.preload[k]) > t.growth);
+  totals.first_bytes += (counted & headers.slot[k] >> 31) * size;
+}
+
+PromiseBatch::Totals PromiseBatch::reckon(const Terms& terms) {
+  return headers.rows() % kLanes == 0 ? reckon_many(terms) : reckon_few(terms);
+}
+
+PromiseBatch::Totals PromiseBatch::reckon_few(const Terms& terms) {
+  Totals totals;
+  for (size_t k = 0; k < headers.count; ++k) {
+    const bool sound = judge(k) != 0;
+    if (!sound) [[unlikely]]
+      totals.refused |= uint64_t{1} << k;
+    spread(k, terms, sound ? static_cast<float>(headers.sizes[k]) : 0.0F);
+    demand(k, terms);
+    count(k, terms, totals);
+    totals.rate += next_[k];
+  }
+  return totals;
+}
+
+// In the row of a packet that is not credible there may be any number; its size counts as zero, and
+// with it all that is added to anything.
+TURNPIKE_WIDEST
+PromiseBatch::Totals PromiseBatch::reckon_many(const Terms& terms) {
+  const Terms t = terms;
+  const size_t n = headers.rows();
+  int32_t every = 1;
+  for (size_t k = 0; k < n; ++k) every &= sound_[k] = judge(k);
+  for (size_t k = 0; k < n; ++k)
+    spread(k, t, sound_[k] != 0 ? static_cast<float>(headers.sizes[k]) : 0.0F);
+  for (size_t k = 0; k < n; ++k) demand(k, t);
+  Totals totals;
+  for (size_t k = 0; k < n; ++k) count(k, t, totals);
+  totals.rate = sum_of(next_.data(), n);
+  if (every == 0) [[unlikely]]
+    for (size_t k = 0; k < headers.count; ++k) totals.refused |= uint64_t{sound_[k] == 0} << k;
+  return totals;
+}
+
+}  // namespace turnpike::fcp

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the stages share on one worker: tables, links, counters, buffers.
+#pragma once
+
+#include <vector>
+
+#include <rte_mempool.h>
+
+#include "common/metrics/counter.h"
+#include "router/control/tables.h"
+#include "router/datapath/buffer_share.h"
+#include "router/datapath/burst.h"
+#include "router/datapath/egress.h"
+#include "router/datapath/token_bucket.h"
+
+namespace turnpike::router {
+
+/// Figures of one worker that belong to no link. It writes, anybody reads.
+struct alignas(64) WorkerCounters {
+  metrics::Counter originated;         // packets the router made: replies, errors, extra fragments
+  metrics::Counter delivered;          // packets that were for the router itself
+  metrics::Counter suppressed_errors;  // ICMP errors not sent: beyond the rate allowed
+};
+
+/// One worker's view of the router.
+struct WorkerContext {
+  unsigned index = 0;
+  const Tables* tables = nullptr;  // changes at housekeeping only
+  std::vector<Egress> egress;      // by link index
+  rte_mempool* pool = nullptr;
+  WorkerCounters* counters = nullptr;
+  TokenBucket errors;  // rate of ICMP errors, RFC 1812 4.3.2.8
+  BufferShare buffers;
+  bool scarce = false;  // buffers: links are held to their shares in this poll
+
+  LinkShard& shard(unsigned link) { return *egress[link].shard; }
+
+  /// Frees and counts the packets that a burst's stages gave up.
+  void sweep(Burst& burst) {
+    for_each(burst.dropped, [&](unsigned i) {
+      const DropReason why = burst.reason[i];
+      const PacketInfo& p = burst.info[i];
+      shard(at_egress(why) ? p.link : p.input).drop(why);
+      rte_pktmbuf_free(burst.mbufs[i]);
+    });
+    burst.dropped = 0;
+  }
+};
+
+}  // namespace turnpike::router
