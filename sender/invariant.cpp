@@ -31,7 +31,7 @@ std::optional<std::string> Invariant::check(uint32_t host, const HostTotals& tot
   Watched& w = hosts_[host];
   const auto value = [](const auto& atomic) { return atomic.load(std::memory_order_relaxed); };
   const Look look{.at = now,
-                  .spend = value(totals.spend) - value(totals.floor_spend),
+                  .spend = value(totals.spend) - value(totals.unbudgeted_spend),
                   .active = value(totals.active_flows),
                   .opened = totals.opened_flows.read()};
   const double budget = value(totals.budget), committed = value(totals.committed);

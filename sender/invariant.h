@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Judges at any time whether hosts keep within their budgets: equation 1 of the FCP paper.
+// Checks that hosts keep within their budgets: equation 1 of the FCP paper.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace turnpike::sender {
 ///
 /// A host whose budget falls may be above it until it has given back what is too much. The budget
 /// it had bounds what it pays for two more round trips, after which the last ACK of what was sent
-/// before has come. What a flow sends only because it must hear from its path once per round trip
-/// is not in (b): prices set that, no budget does.
+/// before has come. (b) excludes HostTotals::unbudgeted_spend: packets at the floor rate, which
+/// prices set and no budget does, and what a flow's first packet costs beyond what it saved.
 class Invariant {
  public:
   static constexpr Nanos kSecond{1'000'000'000};

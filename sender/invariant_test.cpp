@@ -58,7 +58,7 @@ TEST(Invariant, TheFloorIsCountedApart) {
   Watch w;
   EXPECT_EQ(w.pay(2, 2_s), "");
   for (int i = 0; i < 300; ++i) {
-    w.totals.floor_spend = w.totals.floor_spend + 0.010;
+    w.totals.unbudgeted_spend = w.totals.unbudgeted_spend + 0.010;
     ASSERT_EQ(w.pay(3, 10_ms), "");
   }
 }

@@ -136,7 +136,7 @@ TEST(Floor, OfOnePacketARoundTripIsCountedApart) {
   Guarded g(one_flow(), [&](Nanos now) { return now < 1_s ? kPrice : dear; });
   g.world.run(5_s);
   const auto& totals = g.world.totals(0);
-  EXPECT_NEAR(totals.floor_spend.load() / totals.spend.load(), 0.84, 0.08);
+  EXPECT_NEAR(totals.unbudgeted_spend.load() / totals.spend.load(), 0.84, 0.08);
 }
 
 /// When the data packets of the first round trip leave.

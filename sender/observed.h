@@ -35,8 +35,9 @@ struct HostTotals {
   std::atomic<uint32_t> active_flows{0};
   std::atomic<double> budget{0};  // $/s now; of each flow where the budget is not shared
   std::atomic<double> spend{0};   // $ paid so far: sum of price x size
-  // $ of that for which no flow's budget paid: the floor of one packet per round trip took it.
-  std::atomic<double> floor_spend{0};
+  // $ of that which no flow's budget paid for: of packets that a flow sends at its floor rate to
+  // hear prices, and of its first packet where that left before the rate had saved it up.
+  std::atomic<double> unbudgeted_spend{0};
   std::atomic<double> committed{0};  // $/s the network counts on now: sum of w_i + pend_i
   std::atomic<double> price{0};      // $/B, of the flow that last had feedback
   std::atomic<int64_t> rtt{0};       // ns, smoothed, of the flow that was acknowledged last

@@ -125,6 +125,8 @@ class Source {
   void set_rate(Flow& flow, const FlowState& state);
   [[nodiscard]] static bool at_floor(const Flow& flow, double floor);
   [[nodiscard]] static double unpaid_share(const Flow& flow);
+  [[nodiscard]] static double unsaved_share(const Flow& flow, uint32_t size,
+                                            const FlowState& state);
   void wake(Flow& flow, FlowState& state);
   static void plan_sending(Flow& flow, Nanos not_before, const FlowState& state);
   /// Sets the timer, after all that may have changed what it waits for.

@@ -98,6 +98,12 @@ double Source::unpaid_share(const Flow& f) {
   return std::max(0.0, 1 - f.law().granted().count() / cost);
 }
 
+// Of a flow's first packet, what its budget has not paid for since the handshake.
+double Source::unsaved_share(const Flow& f, uint32_t size, const FlowState& state) {
+  const double saved = to_seconds(f.law().first_wait(state)) * f.pacer.rate();
+  return std::max(0.0, 1 - saved / size);
+}
+
 // Law and transport both keep the floor, one with the latest round trip, one with the smoothed.
 bool Source::at_floor(const Flow& f, double floor) {
   const double stretch = f.rtt.smoothed() / std::min(f.rtt.smoothed(), f.rtt.latest());
@@ -243,7 +249,9 @@ bool Source::transmit(Flow& f, uint32_t index, const FlowState& state) {
     parts_.lcore.groups[f.source].sent_bytes.add(r.size);
     const double cost = f.law().price().count() * r.size;
     add(parts_.totals.spend, cost);
-    if (f.underpaid) add(parts_.totals.floor_spend, cost * unpaid_share(f));
+    if (f.underpaid) add(parts_.totals.unbudgeted_spend, cost * unpaid_share(f));
+    if (r.sequence == 0 && f.next_sequence == 0 && !f.underpaid)
+      add(parts_.totals.unbudgeted_spend, cost * unsaved_share(f, r.size, state));
   }
   return true;
 }

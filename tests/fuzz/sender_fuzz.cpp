@@ -459,7 +459,7 @@ class Play {
     if (shared_ && bounded)
       require(ledger.committed() <= ledger.budget() * (1 + 1e-5) + 1e-15,
               "a host promises no more than its budget");
-    const double spend = totals_.spend.load(), floor = totals_.floor_spend.load();
+    const double spend = totals_.spend.load(), floor = totals_.unbudgeted_spend.load();
     require(std::isfinite(spend) && spend >= 0, "what is spent is a number");
     require(std::isfinite(floor) && floor >= 0, "what the floor takes is a number");
   }

@@ -10,13 +10,14 @@ namespace turnpike::fcp {
 /// First rounds of flows arrive at random, and the flows that the price slows down for them follow
 /// a round trip later. While the mean queueing delay is above `target`, the price clears for up to
 /// kMax less than the capacity, so that the queue drains between bursts of first rounds. The
-/// margin is in proportion to the share of first rounds in the traffic: stalls of the machine and
-/// starts of long flows fill queues, too, and a margin does not mend those.
+/// margin is in proportion to the share of first rounds in the traffic, or of the rest of it if
+/// that is less: stalls of the machine and starts of long flows fill queues, too, and a margin does
+/// not mend those, and where there are first rounds alone nobody yields to them.
 class CapacityMargin {
  public:
   static constexpr double kMemory = 64;  // average round trips
   static constexpr double kMax = 0.035;  // of the capacity, left free from two targets on
-  static constexpr double kShare = 0.3;  // of first rounds in the traffic, for all of the margin
+  static constexpr double kShare = 0.3;  // of first rounds, and of others, for all of the margin
   static constexpr double kPeak = 8;     // targets that a longer queue counts as, so that one
                                          // incast is no standing queue
 
@@ -28,7 +29,8 @@ class CapacityMargin {
   void pass(double queue, double first, double seconds, double average_rtt) {
     const double counted = std::min(queue, kPeak * target_);
     mean_ -= std::expm1(-seconds / (kMemory * average_rtt)) * (counted - mean_);
-    share_ = kMax * std::clamp(mean_ / target_ - 1, 0.0, 1.0) * std::min(first / kShare, 1.0);
+    share_ = kMax * std::clamp(mean_ / target_ - 1, 0.0, 1.0) *
+             std::clamp(std::min(first, 1 - first) / kShare, 0.0, 1.0);
   }
 
   /// The part of the capacity to leave free.
