@@ -94,7 +94,7 @@ Nanos Sending::warm_up() {
 bool Sending::at_their_rates() {
   const double rate = kPacket * pps_ / flows_;
   size_t off = 0;
-  sender_->context().flows.for_each([&](const sender::Flow& f) {
+  sender_->lcore().flows.for_each([&](const sender::Flow& f) {
     if (std::abs(f.pacer.rate() - rate) > kSettled * rate) ++off;
   });
   // Some have only what the others, which may keep that much too much, leave of the budget.
