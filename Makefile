@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The front door; meson does the work. `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all compile setup build benchmarks bench bench-beside bench-check lint fuzz \
+.PHONY: help demo test test-all compile setup build benchmarks bench bench-testpmd bench-check lint fuzz \
   fuzz-coverage format hooks docker clean
 MAKEFLAGS += --no-print-directory
 
@@ -43,7 +43,7 @@ benchmarks: build  ## compile the benchmarks, too
 bench: setup benchmarks  ## run the benchmarks, write bench/results/HOST-DATE.json
 	@bench/run.py
 
-bench-beside: setup benchmarks  ## cycles per packet of router and sender beside dpdk-testpmd, over the same ports
+bench-testpmd: setup benchmarks  ## cycles per packet of router and sender beside dpdk-testpmd, over the same ports
 	@bench/compare_testpmd.py
 
 bench-check: setup build  ## hold instructions per packet against the committed ones

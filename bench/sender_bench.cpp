@@ -56,10 +56,10 @@ void pacing(benchmark::State& state) {
   Sending s(flows, pps);
   const Nanos time = std::max(Nanos(2_s), s.gap() * 8);  // a flow needs a few packets
   const Nanos start = s.warm_up();
-  const size_t ids = std::bit_ceil(s.sender().context().flows.capacity());
+  const size_t ids = std::bit_ceil(s.sender().lcore().flows.capacity());
   PacingCheck check(s.gap(), ids), ideal(s.gap(), flows);
   // What a flow's budget pays for, which rounding and FCP's dead band keep a little off its share.
-  s.sender().context().flows.for_each([&](const sender::Flow& f) {
+  s.sender().lcore().flows.for_each([&](const sender::Flow& f) {
     check.set_gap(f.id % ids, from_seconds(Sending::kPacket / f.pacer.rate()));
   });
   const TscClock clock(rte_get_tsc_hz(), TscClock::ticks());
