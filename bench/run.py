@@ -14,9 +14,9 @@ import subprocess
 import sys
 import tempfile
 
-import beside
+import ab
+import compare_testpmd
 import lab
-import turns
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 GOOGLE = {"micro": "bench-micro", "datapath": "bench-datapath", "sender": "bench-sender"}
@@ -101,7 +101,7 @@ def main():
     options.add_argument("--filter", default=".", help="which of micro, datapath and sender, as a regex")
     options.add_argument("--into", type=pathlib.Path, help="the file to write, or to add to")
     options.add_argument("--host", default=platform.node(), help="the machine's name in results")
-    beside.add_options(options)
+    compare_testpmd.add_options(options)
     chosen = options.parse_args()
 
     today = datetime.date.today().isoformat()
@@ -113,10 +113,10 @@ def main():
         results = all_figures.setdefault(part, {})
         if part == "beside":
             for load in chosen.loads.split(","):
-                results[load] = beside.measure(chosen.build, load, chosen)
+                results[load] = compare_testpmd.measure(chosen.build, load, chosen)
         elif part == "turns":
             for first, second in TURNS:
-                (_, of_first), (_, of_second) = turns.take_turns(
+                (_, of_first), (_, of_second) = ab.take_turns(
                     (first, second), [chosen.build / "bench" / "bench-count"], TURN_ROUNDS, TURN_TIME)
                 results[second] = {"beside": first, "first": rounded(of_first), **rounded(of_second)}
         elif part == "lab":
