@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Every scheme of the registry in real time: two hosts share a link between turnpike-sender and
-# turnpike-router, over memif.
+# Every scheme of the registry, in the lab and in real time: two hosts share a link between turnpike-sender
+# and turnpike-router, over memif.
 # Usage: schemes_test.py [--short] TURNPIKE RATE     (of the link, such as '50 Mbps')
 # --short: of instrumented programs, which are judged by their memory: a run of 2 s, in which both hosts are heard.
 import json
@@ -32,6 +32,10 @@ traffic:
 SECONDS, SHORT_SECONDS = 5, 2
 FROM_S = 2  # whatever the scheme, two flows of one round trip share alike by then
 LEAST_JAIN, LEAST_UTILIZATION = 0.95, 0.7
+# A loss halves a TCP flow's window once in 83 round trips here (one bandwidth-delay product of buffer), about
+# 2.5 s: in real time a run has one or two losses, and which flow has them is chance. 0.8 is a share of 3 to 1.
+# What it shares over exact time is judged in the lab.
+LEAST_JAIN_OF_LOSSES = {"tcp": 0.8}
 SHORT_FROM_S, SHORT_JAIN, SHORT_UTILIZATION = 0.5, 0.51, 0.1  # 0.5 is one host alone
 
 
@@ -54,21 +58,23 @@ def rates(folder, from_s):
     return {host: sum(values) / len(values) for host, values in sums.items()}
 
 
-def play(turnpike, scheme, rate, folder, short):
-    """(what the programs said, rates by host, utilisation, the share of the time that the machine took)."""
+def play(turnpike, clock, scheme, rate, folder, short):
+    """(what the programs said, rates by host, utilisation, the share of the time that the machine took).
+
+    clock: the arguments of turnpike that play a topology, such as ["lab"]."""
     topology = folder / f"scheme-{scheme}-{os.getpid()}.yaml"  # its name is in memif's sockets' names
     topology.write_text(TOPOLOGY.format(scheme=scheme, rate=rate, seconds=SHORT_SECONDS if short else SECONDS))
     # Its exit code is about budgets, which not every scheme has: it is judged here.
-    done = subprocess.run([turnpike, "demo", topology, "--out", folder / "out", "--live", "off"], text=True,
+    done = subprocess.run([turnpike, *clock, topology, "--out", folder / "out"], text=True,
                           timeout=60, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
                           preexec_fn=die_with_parent)
     summary = folder / "out" / "summary.json"
     if not summary.exists():
         return done.stdout, {}, 0, 0
     found = rates(folder / "out", SHORT_FROM_S if short else FROM_S)
-    told = json.loads(summary.read_text())
-    used = sum(found.values()) / told["links"]["bottleneck"]["rate_mbps"]
-    return done.stdout, found, used, told["machine"]["taken"]
+    report = json.loads(summary.read_text())
+    used = sum(found.values()) / report["links"]["bottleneck"]["rate_mbps"]
+    return done.stdout, found, used, report.get("machine", {"taken": 0})["taken"]
 
 
 def jain(found):
@@ -77,20 +83,30 @@ def jain(found):
     return sum(values) ** 2 / (2 * squares) if squares else 0
 
 
+def check(tap, clock_name, scheme, outcome, least_jain, least_utilization):
+    said, found, used, taken = outcome
+    shares = ", ".join(f"{host} {mbps:.1f} Mbps" for host, mbps in sorted(found.items()))
+    tap.check(f"{scheme} {clock_name}: the hosts share the link alike, {shares}; "
+              f"the machine took {100 * taken:.1f} %",
+              len(found) == 2 and jain(found) >= least_jain - taken, f"Jain's index {jain(found):.3f}",
+              *said.splitlines()[-25:])
+    tap.check(f"{scheme} {clock_name}: goodput is {100 * used:.1f} % of the link", used >= least_utilization - taken)
+
+
 def main():
     short = sys.argv[1] == "--short"
     turnpike, rate = pathlib.Path(sys.argv[-2]).resolve(), sys.argv[-1]
-    least_jain, least_utilization = (SHORT_JAIN, SHORT_UTILIZATION) if short else (LEAST_JAIN, LEAST_UTILIZATION)
     tap = Tap()
     for scheme in schemes(turnpike):
         with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            said, found, used, taken = play(turnpike, scheme, rate, folder, short)
-            told = ", ".join(f"{host} {mbps:.1f} Mbps" for host, mbps in sorted(found.items()))
-            tap.check(f"{scheme}: the hosts share the link alike, {told}; the machine took {100 * taken:.1f} %",
-                      len(found) == 2 and jain(found) >= least_jain - taken, f"Jain's index {jain(found):.3f}",
-                      *said.splitlines()[-25:])
-            tap.check(f"{scheme}: goodput is {100 * used:.1f} % of the link", used >= least_utilization - taken)
+            real_time = play(turnpike, ["demo", "--live", "off"], scheme, rate, pathlib.Path(name), short)
+        if short:
+            check(tap, "in real time", scheme, real_time, SHORT_JAIN, SHORT_UTILIZATION)
+            continue
+        with tempfile.TemporaryDirectory() as name:
+            exact = play(turnpike, ["lab"], scheme, rate, pathlib.Path(name), short)
+        check(tap, "in the lab", scheme, exact, LEAST_JAIN, LEAST_UTILIZATION)
+        check(tap, "in real time", scheme, real_time, LEAST_JAIN_OF_LOSSES.get(scheme, LEAST_JAIN), LEAST_UTILIZATION)
     tap.finish()
 
 
