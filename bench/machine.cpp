@@ -12,7 +12,7 @@
 #include "common/dpdk/eal.h"
 #include "common/protocols/fcp/link.h"
 #include "common/protocols/fcp/reserve_link.h"
-#include "router/datapath/egress_link.h"
+#include "router/datapath/link/egress_link.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include "bench/measure.h"
 #include "common/time/timer_wheel.h"
-#include "sender/pacer.h"
+#include "sender/pacing/pacer.h"
 
 namespace turnpike::bench {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "bench/measure.h"
 #include "bench/stage_bed.h"
-#include "router/datapath/parse.h"
-#include "router/datapath/price.h"
-#include "router/datapath/route.h"
+#include "router/datapath/ingress/parse.h"
+#include "router/datapath/link/price.h"
+#include "router/datapath/lookup/lookup.h"
 
 namespace turnpike::bench {
 namespace {
@@ -40,7 +40,7 @@ void price(benchmark::State& state) {
   Nanos now = 1_s;
   bed.receive(burst, now);
   router::parse(bed.burst, bed.context);
-  router::route(bed.burst, bed.context);
+  router::lookup(bed.burst, bed.context);
   router::LinkGroup group;
   group.members = bed.burst.forward;
   const auto step = [&] {

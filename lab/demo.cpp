@@ -10,10 +10,10 @@
 
 #include "common/config/load.h"
 #include "common/report/run_data.h"
+#include "lab/cli/verbs.h"
 #include "lab/program/disturbance.h"
 #include "lab/report.h"
 #include "lab/router_folders.h"
-#include "lab/verbs.h"
 #include "lab/verdict.h"
 #include "sender/results/link_name.h"
 

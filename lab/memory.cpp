@@ -8,7 +8,7 @@
 #include "common/metrics/histogram.h"
 #include "common/report/number.h"
 #include "common/units/text.h"
-#include "lab/world.h"
+#include "lab/simulator/world.h"
 #include "sender/results/link_name.h"
 #include "sender/results/reading.h"
 

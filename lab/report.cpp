@@ -10,7 +10,7 @@
 
 #include "common/report/run_data.h"
 #include "common/report/run_report.h"
-#include "lab/verbs.h"
+#include "lab/cli/verbs.h"
 
 namespace turnpike::lab {
 

@@ -12,7 +12,7 @@
 #include "lab/results/resolved.h"
 #include "lab/results/spans.h"
 #include "lab/router_folders.h"
-#include "lab/world.h"
+#include "lab/simulator/world.h"
 #include "router/results/record.h"
 #include "sender/invariant.h"
 #include "sender/observer.h"

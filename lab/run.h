@@ -9,7 +9,7 @@
 #include <tl/expected.hpp>
 
 #include "common/config/topology.h"
-#include "lab/world.h"
+#include "lab/simulator/world.h"
 
 namespace turnpike::lab {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A host never promises more than its budget, whatever prices and flows do.
-#include "sender/test_price.h"
+#include "tests/support/sender_price.h"
 
 namespace turnpike::sender::testing {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "common/dpdk/pool.h"
 #include "common/wire/layers.h"
-#include "sender/test_world.h"
+#include "tests/support/sender_world.h"
 
 namespace turnpike::sender::testing {
 namespace {

@@ -2,7 +2,7 @@
 // What nobody should send: it moves counters and nothing else.
 #include "common/protocols/fcp/header.h"
 #include "common/wire/frame_builder.h"
-#include "sender/test_world.h"
+#include "tests/support/sender_world.h"
 
 namespace turnpike::sender::testing {
 namespace {

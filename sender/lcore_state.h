@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "common/time/timer_wheel.h"
-#include "sender/flow_table.h"
-#include "sender/in_flight.h"
+#include "sender/connection/flow_table.h"
 #include "sender/observed.h"
+#include "sender/recovery/in_flight.h"
 #include "sender/sizing.h"
 
 struct rte_mempool;

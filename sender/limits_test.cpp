@@ -3,7 +3,7 @@
 // budget as time goes by, and whose budget it is.
 #include "common/protocols/fcp/params.h"
 #include "sender/invariant.h"
-#include "sender/test_price.h"
+#include "tests/support/sender_price.h"
 
 namespace turnpike::sender::testing {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Packets leave when they should: to the nanosecond on a virtual clock, and never in a heap.
 #include "common/units/instrumented.h"
-#include "sender/test_world.h"
+#include "tests/support/sender_world.h"
 
 namespace turnpike::sender::testing {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Probes and receivers' laws: what a flow's law asks for beside data, and what comes back of it.
-#include "sender/test_world.h"
+#include "tests/support/sender_world.h"
 
 namespace turnpike::sender::testing {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "common/config/topology.h"
 #include "common/protocols/registry.h"
-#include "sender/host.h"
+#include "sender/host/host.h"
 #include "sender/lcore_state.h"
 #include "sender/workload/traffic_schedule.h"
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "common/config/load.h"
-#include "sender/test_world.h"
+#include "tests/support/sender_world.h"
 
 namespace turnpike::sender::testing {
 namespace {

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "common/dpdk/ring_queue.h"
-#include "common/dpdk/test_eal.h"
+#include "tests/support/eal.h"
 
 namespace turnpike {
 namespace {

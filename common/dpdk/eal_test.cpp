@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/dpdk/test_eal.h"
+#include "tests/support/eal.h"
 
 namespace turnpike {
 namespace {

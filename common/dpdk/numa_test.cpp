@@ -4,7 +4,7 @@
 
 #include <sched.h>
 
-#include "common/dpdk/test_eal.h"
+#include "tests/support/eal.h"
 
 namespace turnpike {
 namespace {

@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "common/dpdk/test_eal.h"
+#include "tests/support/eal.h"
 
 namespace turnpike {
 namespace {

@@ -18,7 +18,7 @@
 #include "common/protocols/registry.h"
 #include "common/protocols/tcp/header.h"
 #include "common/protocols/tcp/params.h"
-#include "common/protocols/test_gauge.h"
+#include "tests/support/gauge.h"
 
 namespace turnpike {
 namespace {

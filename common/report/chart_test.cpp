@@ -11,7 +11,7 @@
 
 #include "common/report/polyline.h"
 #include "common/report/scale.h"
-#include "common/report/well_formed.h"
+#include "tests/support/well_formed.h"
 
 namespace turnpike::report {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "common/report/csv.h"
 #include "common/report/markup.h"
-#include "common/report/well_formed.h"
+#include "tests/support/well_formed.h"
 
 namespace turnpike::report {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "common/report/page.h"
 #include "common/report/run_charts.h"
-#include "common/report/well_formed.h"
+#include "tests/support/well_formed.h"
 
 namespace turnpike::report {
 namespace {

@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include "common/dpdk/test_eal.h"
 #include "common/protocols/fcp/protocol.h"
 #include "lab/exactness/exact_link.h"
 #include "lab/exactness/experiment.h"
 #include "lab/exactness/shadow_link.h"
+#include "tests/support/eal.h"
 
 namespace turnpike::lab {
 namespace {

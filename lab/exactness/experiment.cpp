@@ -9,7 +9,7 @@
 
 #include "common/config/load.h"
 #include "lab/results/spans.h"
-#include "lab/world.h"
+#include "lab/simulator/world.h"
 
 namespace turnpike::lab {
 namespace {

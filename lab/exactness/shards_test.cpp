@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include "common/dpdk/test_eal.h"
 #include "common/protocols/fcp/protocol.h"
 #include "lab/exactness/counting_link.h"
 #include "lab/exactness/experiment.h"
+#include "tests/support/eal.h"
 
 namespace turnpike::lab {
 namespace {

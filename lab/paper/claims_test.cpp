@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "common/report/well_formed.h"
 #include "lab/paper/show.h"
+#include "tests/support/well_formed.h"
 
 namespace turnpike::lab {
 namespace {

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "common/report/run_data.h"
-#include "common/report/well_formed.h"
 #include "lab/paper/charts.h"
 #include "lab/paper/references.h"
+#include "tests/support/well_formed.h"
 
 namespace turnpike::lab {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "common/program/idle_sleeper.h"
 #include "common/time/clock.h"
-#include "lab/world.h"
+#include "lab/simulator/world.h"
 
 namespace turnpike::lab {
 

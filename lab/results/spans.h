@@ -9,7 +9,7 @@
 
 #include "common/config/topology.h"
 #include "common/metrics/histogram.h"
-#include "lab/world.h"
+#include "lab/simulator/world.h"
 #include "sender/results/reading.h"
 
 namespace turnpike::lab {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "common/report/csv.h"
-#include "common/report/well_formed.h"
+#include "tests/support/well_formed.h"
 
 namespace turnpike::lab {
 namespace {

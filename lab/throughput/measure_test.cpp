@@ -8,8 +8,8 @@
 
 #include "common/config/load.h"
 #include "common/config/resolve.h"
-#include "common/dpdk/test_eal.h"
 #include "lab/throughput/trial_topology.h"
+#include "tests/support/eal.h"
 
 namespace turnpike::lab {
 namespace {

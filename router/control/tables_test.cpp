@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "common/config/address.h"
-#include "router/test_world.h"
+#include "tests/support/router_world.h"
 
 namespace turnpike::router::test {
 namespace {

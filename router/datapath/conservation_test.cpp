@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "common/wire/bytes.h"
-#include "router/datapath/ip.h"
-#include "router/test_world.h"
+#include "router/datapath/ingress/ip.h"
+#include "tests/support/router_world.h"
 
 namespace turnpike::router::test {
 namespace {

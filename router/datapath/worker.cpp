@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "router/datapath/local_input.h"
-#include "router/datapath/parse.h"
-#include "router/datapath/queue.h"
-#include "router/datapath/route.h"
-#include "router/datapath/rx.h"
+#include "router/datapath/ingress/parse.h"
+#include "router/datapath/ingress/rx.h"
+#include "router/datapath/link/enqueue.h"
+#include "router/datapath/local/local_input.h"
+#include "router/datapath/lookup/lookup.h"
 
 namespace turnpike::router {
 
@@ -55,7 +55,7 @@ Nanos Worker::poll(Nanos now) {
     if (n == 0) continue;
     moved_ = true;
     parse(burst_, context_);
-    route(burst_, context_);
+    lookup(burst_, context_);
     local_input(burst_, context_);
     egress(burst_, context_);
     context_.sweep(burst_);

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "common/dpdk/queue_pair.h"
-#include "router/datapath/link_shaper.h"
+#include "router/datapath/link/link_shaper.h"
 #include "router/datapath/worker_context.h"
 
 namespace turnpike::router {
 
-/// rx -> parse -> route -> price -> queue -> tx, and beside them `answer` for what is not plain
+/// rx -> parse -> lookup -> price -> enqueue -> tx, and beside them `answer` for what is not plain
 /// forwarding. (Policing customers at edge links will stand between route and price.) Polled by
 /// one thread; nothing in here reads a clock, locks, allocates or logs.
 class alignas(64) Worker {

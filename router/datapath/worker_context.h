@@ -8,10 +8,10 @@
 
 #include "common/metrics/counter.h"
 #include "router/control/tables.h"
-#include "router/datapath/buffer_share.h"
 #include "router/datapath/burst.h"
-#include "router/datapath/egress.h"
-#include "router/datapath/token_bucket.h"
+#include "router/datapath/link/buffer_share.h"
+#include "router/datapath/link/egress.h"
+#include "router/datapath/local/token_bucket.h"
 
 namespace turnpike::router {
 

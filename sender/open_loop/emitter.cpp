@@ -7,7 +7,7 @@
 #include <rte_mbuf.h>
 
 #include "common/dpdk/buffer.h"
-#include "sender/tx_buffer.h"
+#include "sender/host/tx_buffer.h"
 
 namespace turnpike::sender {
 namespace {

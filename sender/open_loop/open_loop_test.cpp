@@ -5,7 +5,7 @@
 #include <set>
 
 #include "common/wire/checksum.h"
-#include "sender/test_world.h"
+#include "tests/support/sender_world.h"
 
 namespace turnpike::sender::testing {
 namespace {

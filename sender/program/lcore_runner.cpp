@@ -9,8 +9,8 @@
 #include "common/dpdk/interrupt_thread.h"
 #include "common/dpdk/names.h"
 #include "common/dpdk/numa.h"
+#include "sender/host/tx_buffer.h"
 #include "sender/sizing.h"
-#include "sender/tx_buffer.h"
 
 namespace turnpike::sender {
 namespace {

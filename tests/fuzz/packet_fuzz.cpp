@@ -12,8 +12,8 @@
 
 #include "common/wire/checksum.h"
 #include "router/router.h"
-#include "router/test_topology.h"
 #include "tests/fuzz/bench.h"
+#include "tests/support/router_topology.h"
 
 namespace {
 

@@ -12,9 +12,9 @@
 #include "common/wire/checksum.h"
 #include "common/wire/frame_builder.h"
 #include "router/datapath/worker.h"
-#include "router/test_topology.h"
 #include "tests/fuzz/bench.h"
 #include "tests/fuzz/scheme.h"
+#include "tests/support/router_topology.h"
 
 namespace {
 

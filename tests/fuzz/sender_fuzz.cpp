@@ -10,11 +10,11 @@
 #include <optional>
 
 #include "common/protocols/fcp/header.h"
-#include "sender/loss.h"
-#include "sender/source.h"
-#include "sender/test_hosts.h"
+#include "sender/connection/source.h"
+#include "sender/recovery/loss.h"
 #include "tests/fuzz/bench.h"
 #include "tests/fuzz/scheme.h"
+#include "tests/support/sender_hosts.h"
 
 namespace {
 

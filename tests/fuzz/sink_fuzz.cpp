@@ -11,10 +11,10 @@
 #include "common/protocols/fcp/header.h"
 #include "common/wire/checksum.h"
 #include "common/wire/frame_builder.h"
-#include "sender/host.h"
-#include "sender/test_hosts.h"
+#include "sender/host/host.h"
 #include "tests/fuzz/bench.h"
 #include "tests/fuzz/scheme.h"
+#include "tests/support/sender_hosts.h"
 
 namespace {
 

@@ -9,9 +9,9 @@
 
 #include "common/config/draft.h"
 #include "common/config/trace.h"
-#include "sender/test_hosts.h"
 #include "sender/workload/stream.h"
 #include "tests/fuzz/input.h"
+#include "tests/support/sender_hosts.h"
 
 namespace {
 

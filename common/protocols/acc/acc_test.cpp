@@ -9,7 +9,7 @@
 #include "common/protocols/acc/flow.h"
 #include "common/protocols/acc/link.h"
 #include "common/protocols/acc/receiver.h"
-#include "common/protocols/acc/toy_network.h"
+#include "tests/support/acc_network.h"
 
 namespace turnpike::acc::testing {
 namespace {

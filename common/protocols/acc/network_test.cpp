@@ -3,7 +3,7 @@
 // weights, virtual delays, and paths with both kinds of queue.
 #include <gtest/gtest.h>
 
-#include "common/protocols/acc/toy_network.h"
+#include "tests/support/acc_network.h"
 
 namespace turnpike::acc::testing {
 namespace {

@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "common/protocols/qcp/protocol.h"
-#include "common/protocols/test_gauge.h"
 #include "common/protocols/xcp/protocol.h"
+#include "tests/support/gauge.h"
 
 namespace turnpike::coexistence {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "common/protocols/qcp/link.h"
 #include "common/protocols/qfcp/link.h"
-#include "common/protocols/test_gauge.h"
+#include "tests/support/gauge.h"
 
 namespace turnpike::explicit_rate {
 namespace {

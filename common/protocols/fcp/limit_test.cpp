@@ -2,7 +2,7 @@
 // Applications that cannot use their budget: the network counts on what they spend, no more.
 #include <gtest/gtest.h>
 
-#include "common/protocols/fcp/toy_network.h"
+#include "tests/support/fcp_network.h"
 
 namespace turnpike::fcp::testing {
 namespace {

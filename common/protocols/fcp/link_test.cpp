@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/protocols/fcp/toy_network.h"
+#include "tests/support/fcp_network.h"
 
 namespace turnpike::fcp {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A stream of at most 1 % of a link's packets with any field values leaves honest flows at least
 // 90 % of their share.
-#include "common/protocols/fcp/vandal.h"
-
 #include <array>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "tests/support/fcp_vandal.h"
 #ifndef TURNPIKE_INSTRUMENTED  // many runs, which take minutes there
 
 namespace turnpike::fcp::testing {

@@ -12,7 +12,7 @@
 #include "common/protocols/qcp/flow.h"
 #include "common/protocols/qcp/header.h"
 #include "common/protocols/qcp/link.h"
-#include "common/protocols/test_gauge.h"
+#include "tests/support/gauge.h"
 
 namespace turnpike::qcp {
 namespace {

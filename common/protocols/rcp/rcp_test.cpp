@@ -9,7 +9,7 @@
 #include "common/protocols/explicit_rate/flow.h"
 #include "common/protocols/explicit_rate/header.h"
 #include "common/protocols/rcp/link.h"
-#include "common/protocols/test_gauge.h"
+#include "tests/support/gauge.h"
 
 namespace turnpike::rcp {
 namespace {

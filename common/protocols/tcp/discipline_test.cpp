@@ -9,7 +9,7 @@
 
 #include "common/protocols/tcp/link.h"
 #include "common/protocols/tcp/red.h"
-#include "common/protocols/test_gauge.h"
+#include "tests/support/gauge.h"
 
 namespace turnpike::tcp {
 namespace {

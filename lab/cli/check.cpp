@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `turnpike check FILE...`: reports every mistake, or says what would run.
+#include "lab/cli/check.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "common/config/address.h"
+#include "common/config/load.h"
+#include "common/config/path.h"
+#include "common/units/printable.h"
+#include "common/units/text.h"
+#include "lab/batch/case.h"
+#include "lab/cli/verbs.h"
+#include "lab/demo.h"
+
+namespace turnpike::lab {
+namespace {
+
+using namespace config;
+
+/// Rows of words, each column as wide as its widest.
+class Table {
+ public:
+  void row(std::vector<std::string> words) { rows_.push_back(std::move(words)); }
+
+  [[nodiscard]] std::string text() const {
+    std::vector<size_t> widths;
+    for (const auto& words : rows_) {
+      widths.resize(std::max(widths.size(), words.size()));
+      for (size_t i = 0; i < words.size(); ++i) widths[i] = std::max(widths[i], words[i].size());
+    }
+    std::string out;
+    for (const auto& words : rows_) {
+      std::string line = " ";
+      for (size_t i = 0; i < words.size(); ++i)
+        line += " " + words[i] + std::string(widths[i] - words[i].size() + 1, ' ');
+      out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+    return out;
+  }
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+std::string number(double v) {
+  char out[32];
+  std::snprintf(out, sizeof out, "%g", v);
+  return out;
+}
+
+std::string law_text(const LawChoice& law) {
+  return law.protocol == "none" ? "no law" : "law " + law.protocol;
+}
+
+std::string port_text(const Attachment& attachment) {
+  struct Words {
+    std::string operator()(std::monostate) const { return "no port"; }
+    std::string operator()(const AttachPci& a) const { return "PCI " + a.address; }
+    std::string operator()(const AttachMemif& a) const {
+      return "memif " + a.socket + (a.id == 0 ? "" : " id " + std::to_string(a.id)) +
+             (a.server ? " (server)" : " (client)");
+    }
+    std::string operator()(const AttachAfPacket& a) const { return "af_packet " + a.interface; }
+    std::string operator()(const AttachAfXdp& a) const { return "af_xdp " + a.interface; }
+    std::string operator()(const AttachTap& a) const { return "tap " + a.interface; }
+    std::string operator()(const AttachRing&) const { return "ring in one process"; }
+    std::string operator()(const AttachPcap& a) const { return "pcap " + a.rx_file; }
+    std::string operator()(const AttachVdev& a) const { return "vdev " + a.arguments; }
+  };
+  return std::visit(Words{}, attachment);
+}
+
+std::string nodes(const Topology& t) {
+  Table table;
+  for (const Host& h : t.hosts) {
+    const Interface& at = t.interface_of(h);
+    const std::string role = h.external              ? "external"
+                             : h.budget.count() == 0 ? "only receives"
+                                                     : to_text(h.budget) + ", " + h.strategy;
+    table.row({h.name, "host", role, prefix_text(at.ipv4), prefix_text(at.ipv6), mac_text(at.mac)});
+  }
+  for (const Router& r : t.routers) {
+    std::string cpus = r.lcores.size() == 1 ? "CPU" : "CPUs";
+    for (const unsigned c : r.lcores) cpus += " " + std::to_string(c);
+    table.row({r.name, "router", cpus, std::to_string(r.links.size()) + " links",
+               std::to_string(r.ipv4_routes.size()) + " + " + std::to_string(r.ipv6_routes.size()) +
+                   " routes (IPv4 + IPv6)"});
+  }
+  return table.text();
+}
+
+std::string links(const Topology& t) {
+  Table table;
+  for (const Link& link : t.links)
+    for (size_t d = 0; d < 2; ++d) {
+      const Direction& way = link.directions[d];
+      table.row({d == 0 ? link.name : "", link.ends[d].node + " -> " + link.ends[1 - d].node,
+                 to_text(way.rate), to_text(way.delay), "buffer " + to_text(way.buffer),
+                 law_text(way.law), way.drain == Drain::kShaped ? "shaped" : "line rate",
+                 way.overhead.count() == 0 ? "" : "+" + to_text(way.overhead) + " per packet",
+                 link.mtu == 1500 ? "" : "MTU " + std::to_string(link.mtu)});
+    }
+  return table.text();
+}
+
+std::string ports(const Topology& t) {
+  Table table;
+  for (const Link& link : t.links)
+    for (size_t e = 0; e < 2; ++e) {
+      const Interface& end = link.ends[e];
+      const auto host = std::find_if(t.hosts.begin(), t.hosts.end(),
+                                     [&](const Host& h) { return h.name == end.node; });
+      const bool sender = host != t.hosts.end();
+      const std::string who = !sender          ? "turnpike-router"
+                              : host->external ? "a machine of yours"
+                                               : "turnpike-sender";
+      table.row({e == 0 ? link.name : "", end.node, port_text(end.attachment), "by " + who});
+    }
+  return table.text();
+}
+
+template <class Transfer>
+std::string when(const Transfer& x, const Run& run) {
+  return to_text(x.start) + " to " + to_text(std::min(x.stop, run.duration));
+}
+
+std::string path_text(const Topology& t, size_t from, size_t to, unsigned version) {
+  std::string out = "over";
+  for (const Hop& hop : path_between(t, from, to, version)) out += " " + t.links[hop.link].name;
+  return out + ", round trip " + to_text(round_trip(t, from, to, version));
+}
+
+std::string some_hosts(const Topology& t, const std::vector<size_t>& hosts) {
+  if (hosts.size() > 3) return std::to_string(hosts.size()) + " hosts";
+  std::string out;
+  for (const size_t h : hosts) out += (out.empty() ? "" : ", ") + t.hosts[h].name;
+  return out;
+}
+
+std::string arrivals_text(const Arrivals& arrivals) {
+  if (const auto* a = std::get_if<PoissonArrivals>(&arrivals))
+    return "poisson " + number(a->per_second) + " /s";
+  if (const auto* a = std::get_if<PeriodicArrivals>(&arrivals))
+    return "every " + to_text(from_seconds(1 / a->per_second));
+  return "from a trace";
+}
+
+std::string size_text(const SizeDistribution& size) {
+  if (const auto* s = std::get_if<FixedSize>(&size)) return to_text(s->size) + " each";
+  if (const auto* s = std::get_if<ParetoSize>(&size))
+    return "pareto, mean " + to_text(s->mean) + ", shape " + number(s->shape) +
+           (s->cap.count() > 0 ? ", at most " + to_text(s->cap) : "");
+  if (const auto* s = std::get_if<ExponentialSize>(&size))
+    return "exponential, mean " + to_text(s->mean);
+  return std::get<TraceSize>(size).file;
+}
+
+struct StreamRateText {
+  std::string operator()(const PacketRate& r) const { return number(r.per_second) + " packets/s"; }
+  std::string operator()(const L1Rate& r) const { return to_text(r.rate) + " on the line"; }
+  std::string operator()(const L2Rate& r) const { return to_text(r.rate) + " of frames"; }
+  std::string operator()(const LineShare& r) const {
+    return number(100 * r.share) + " % of the line";
+  }
+};
+
+std::string traffic(const Topology& t) {
+  Table table;
+  for (const Flow& f : t.flows)
+    table.row({f.name, t.hosts[f.from].name + " -> " + t.hosts[f.to].name,
+               f.protocol + ", IPv" + std::to_string(f.ip_version), when(f, t.run),
+               (f.size == kEndless ? "endless" : to_text(Bytes(static_cast<int64_t>(f.size)))) +
+                   (f.count == 1 ? "" : " x " + std::to_string(f.count)),
+               path_text(t, f.from, f.to, f.ip_version)});
+  for (const Workload& w : t.workloads)
+    table.row({w.name, some_hosts(t, w.from) + " -> " + some_hosts(t, w.to),
+               w.protocol + ", IPv" + std::to_string(w.ip_version), when(w, t.run),
+               arrivals_text(w.arrivals), size_text(w.size)});
+  for (const Stream& s : t.streams)
+    table.row({s.name, t.hosts[s.from].name + " -> " + t.hosts[s.to].name,
+               "open loop, IPv" + std::to_string(s.ip_version), when(s, t.run),
+               std::visit(StreamRateText{}, s.rate), path_text(t, s.from, s.to, s.ip_version)});
+  return table.text();
+}
+
+/// How to call a program from here: by its path where it lies near this one.
+std::string command(const std::string& name) {
+  const std::string path = find_program(own_executable(), name);
+  if (path.empty()) return name;
+  std::error_code ignored;
+  const std::string near = std::filesystem::proximate(path, ignored).string();
+  return near.empty() || near.starts_with("..") ? path : near;
+}
+
+std::string commands(const Topology& t, const std::string& file) {
+  std::string out;
+  const std::string router = command("turnpike-router");
+  for (const Router& r : t.routers) {
+    out.append("  ").append(router).append(" ").append(file);
+    if (t.routers.size() > 1) out.append(" --node ").append(r.name);
+    out += "\n";
+  }
+  const bool played =
+      std::any_of(t.hosts.begin(), t.hosts.end(), [](const Host& h) { return !h.external; });
+  if (played)
+    out.append("  ").append(command("turnpike-sender")).append(" ").append(file).append("\n");
+  return out;
+}
+
+ExitCode check(const std::vector<std::string>& files) {
+  ExitCode code = kExitOk;
+  for (const std::string& file : files) {
+    const Loaded loaded = load_file(file);
+    if (loaded) {
+      std::fputs(description(*loaded, file).c_str(), stdout);
+      continue;
+    }
+    for (const Mistake& m : loaded.error()) std::fprintf(stderr, "%s\n", m.text().c_str());
+    const size_t n = loaded.error().size();
+    std::fprintf(stderr, "%s: %zu mistake%s\n", printable(file, PATH_MAX).c_str(), n,
+                 n == 1 ? "" : "s");
+    code = kExitBadConfiguration;
+  }
+  return code;
+}
+
+}  // namespace
+
+std::string description(const Topology& t, const std::string& file) {
+  std::string out = printable(file, PATH_MAX) + ": '" + t.run.name + "' runs for " +
+                    to_text(t.run.duration) + " with seed " + std::to_string(t.run.seed) +
+                    ", UDP port " + std::to_string(t.run.udp_port) + ", results in " +
+                    t.run.output + "\n\n";
+  out += "Nodes\n" + nodes(t) + "\nLinks\n" + links(t);
+  if (!t.flows.empty() || !t.workloads.empty() || !t.streams.empty())
+    out += "\nTraffic\n" + traffic(t);
+  const bool attached = std::any_of(t.links.begin(), t.links.end(), [](const Link& l) {
+    return l.ends[0].attachment.index() != 0 || l.ends[1].attachment.index() != 0;
+  });
+  if (!attached) return out + "\nNo link is attached to ports: nothing to start on real ports.\n";
+  return out + "\nPorts\n" + ports(t) + "\nCommands\n" + commands(t, file);
+}
+
+void add_check(CLI::App& app, ExitCode& code) {
+  auto* verb = app.add_subcommand("check",
+                                  "report every mistake of topology files, or what they "
+                                  "would run; needs no privileges and starts nothing");
+  auto files = std::make_shared<std::vector<std::string>>();
+  verb->add_option("FILE", *files, "topology files")->required();
+  verb->callback([files, &code] { code = check(*files); });
+}
+
+}  // namespace turnpike::lab

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `turnpike lab FILE`: the router's and the sender's own code on a virtual clock.
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "common/config/load.h"
+#include "common/dpdk/eal.h"
+#include "common/program/command_line.h"
+#include "common/program/machine_memory.h"
+#include "common/report/whole_file.h"
+#include "lab/cli/verbs.h"
+#include "lab/compare/run.h"
+#include "lab/memory.h"
+#include "lab/program/pace.h"
+#include "lab/run.h"
+#include "lab/run_text.h"
+
+namespace turnpike::lab {
+namespace {
+
+struct LabOptions {
+  std::string file, folder;
+  std::vector<config::Setting> settings;
+  std::optional<uint64_t> seed;
+  std::optional<Nanos> duration;
+  std::vector<std::string> schemes;  // to compare
+  bool real_time = false, json = false;
+};
+
+constexpr Nanos kShortest = 1_ms;  // as in a file
+
+/// Another duration than the file's: what starts or is measured later is left out, so that a file
+/// could say the same.
+void cut(config::Topology& t, Nanos duration) {
+  config::Run& run = t.run;
+  run.duration = duration;
+  run.sample = std::min(run.sample, duration);
+  const auto later = [&](const auto& x) { return x.start >= duration; };
+  std::erase_if(t.flows, later);
+  std::erase_if(t.workloads, later);
+  std::erase_if(t.streams, later);
+  std::erase_if(run.measure, [&](const config::Span& s) { return s.from >= duration; });
+  for (config::Span& s : run.measure) s.to = std::min(s.to, duration);
+}
+
+ExitCode lab(const LabOptions& o) {
+  auto loaded = config::load_file(o.file, o.settings);
+  if (!loaded) {
+    for (const config::Mistake& m : loaded.error()) std::fprintf(stderr, "%s\n", m.text().c_str());
+    return kExitBadConfiguration;
+  }
+  config::Topology& t = *loaded;
+  if (o.seed) t.run.seed = *o.seed;
+  if (o.duration) cut(t, *o.duration);
+  const std::string folder = o.folder.empty() ? t.run.output : o.folder;
+  if (!o.schemes.empty()) {
+    return run_comparison({.file = o.file,
+                           .folder = folder,
+                           .schemes = o.schemes,
+                           .settings = o.settings,
+                           .seed = t.run.seed,
+                           .duration = o.duration,
+                           .json = o.json},
+                          t);
+  }
+
+  const sender::Traces traces(t);
+  const MemoryNeed need = memory_of(t, traces);
+  const std::optional<size_t> available = available_memory();
+  if (const std::string why = memory_refusal(need, available); !why.empty()) {
+    std::fprintf(stderr, "turnpike lab: %s\n", why.c_str());
+    return kExitHostNotReady;
+  }
+  if (const auto prepared = report::prepare_folder(folder); !prepared) {
+    std::fprintf(stderr, "turnpike lab: %s\n", prepared.error().c_str());
+    return kExitHostNotReady;
+  }
+  if (!o.json) {
+    std::printf("%s\n\n", memory_text(need, available).c_str());
+    std::fflush(stdout);
+  }
+  auto eal = Eal::start({.program = "turnpike lab", .memory_mb = World::memory_mb(t, traces)});
+  if (!eal) {
+    std::fprintf(stderr, "turnpike lab: %s\n", eal.error().c_str());
+    return kExitHostNotReady;
+  }
+  Pace pace(t, o.real_time, isatty(STDERR_FILENO) != 0);
+  auto summary = run_world(t, folder, {.slack = o.real_time ? router::kRealTimeSlack : Nanos(0)},
+                           [&](Nanos end, World& world) { pace.play(end, world); });
+  if (!summary) {
+    std::fprintf(stderr, "turnpike lab: %s\n", summary.error().c_str());
+    return kExitRuntime;
+  }
+  const double wall = pace.wall_s();
+  if (o.json) {
+    // What this machine took is printed and not filed: a run's files are the same on every one.
+    (*summary)["wall_s"] = wall;
+    (*summary)["packets_per_s"] = (*summary)["packets"].get<double>() / wall;
+    std::printf("%s\n", summary->dump(2).c_str());
+  } else {
+    std::printf("%s\n%s\nReport: %s/report.html\n", run_text(*summary).c_str(),
+                speed_text(*summary, wall).c_str(), folder.c_str());
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_lab(CLI::App& app, ExitCode& code) {
+  auto* verb = app.add_subcommand(
+      "lab",
+      "play a topology in this process on a virtual clock: exact, repeatable, and usually "
+      "faster than real time");
+  auto o = std::make_shared<LabOptions>();
+  verb->add_option("FILE", o->file, "topology file (YAML); its attachments do not matter")
+      ->required();
+  verb->add_option("--seed", o->seed, "instead of the file's");
+  verb->add_option_function<std::vector<std::string>>(
+          "--set",
+          [o](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) {
+              auto setting = config::parse_setting(text);
+              if (!setting) throw CLI::ValidationError("--set", "'" + text + "' is not PATH=VALUE");
+              o->settings.push_back(std::move(*setting));
+            }
+          },
+          "a value in place of the file's, such as links.bottleneck.rate='1 Gbps'; may be repeated")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+  add_time(
+      *verb, "--duration",
+      [o](Nanos time) {
+        if (time < kShortest) throw CLI::ValidationError("--duration", "1 ms at least");
+        o->duration = time;
+      },
+      "such as 5s; what would start later is left out");
+  verb->add_option("--out", o->folder, "folder for results (default: the file's run.output)")
+      ->type_name("DIR");
+  auto* real_time = verb->add_flag(
+      "--realtime", o->real_time,
+      "as real time passes, by the processor's clock, and as late as this machine is");
+  verb->add_option("--compare", o->schemes,
+                   "run the file under each of these schemes, such as fcp,xcp,rcp, with the same "
+                   "random numbers, and compare them on one page")
+      ->type_name("SCHEME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->excludes(real_time);
+  verb->add_flag("--json", o->json, "print the summary as JSON");
+  verb->callback([o, &code] { code = lab(*o); });
+}
+
+}  // namespace turnpike::lab

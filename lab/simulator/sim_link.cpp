@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab/simulator/sim_link.h"
+
+#include <algorithm>
+#include <array>
+
+#include <rte_hash_crc.h>
+#include <rte_mbuf.h>
+#include <rte_prefetch.h>
+
+#include "common/dpdk/buffer.h"
+#include "common/wire/layers.h"
+
+namespace turnpike::lab {
+namespace {
+
+// What a port takes beyond what the wire has carried, as a NIC's descriptors do.
+constexpr Nanos kLongestBacklog = 10_ms;
+
+/// What a NIC hashes for receive-side scaling: addresses and ports.
+uint32_t flow_hash(const rte_mbuf* m) {
+  wire::UdpFrame at;
+  const std::span<const uint8_t> frame(rte_pktmbuf_mtod(m, const uint8_t*), m->data_len);
+  if (wire::locate_udp(frame, at) != wire::FrameError::kNone) return 0;
+  const size_t addresses = at.ip + (at.ipv6 ? wire::kIpv6SourceAt : wire::kIpv4SourceAt);
+  // rte_hash_crc reads whole words: from where they are aligned.
+  alignas(8) std::array<uint8_t, 32 + 4> key{};
+  const size_t length = at.ipv6 ? 32 : 8;
+  std::copy_n(frame.data() + addresses, length, key.data());
+  std::copy_n(frame.data() + at.udp, 4, key.data() + length);
+  return rte_hash_crc(key.data(), static_cast<uint32_t>(length) + 4, 0);
+}
+
+/// What is used of a packet on its way: the mbuf's first line and the frame's headers.
+void prefetch(rte_mbuf* packet) {
+  auto* const bytes = reinterpret_cast<char*>(packet);
+  constexpr size_t kFrame = sizeof(rte_mbuf) + RTE_PKTMBUF_HEADROOM;
+  for (const size_t at : {size_t{0}, kFrame, kFrame + 64}) rte_prefetch0(bytes + at);
+}
+
+}  // namespace
+
+void SimChannel::Queue::grow() {
+  const uint32_t mask = 2 * mask_ + 1;
+  std::vector<Entry> larger(mask + 1);
+  for (uint32_t i = head_; i != tail_; ++i) larger[i & mask] = at(i);
+  entries_ = std::move(larger);
+  mask_ = mask;
+}
+
+void SimChannel::Queue::insert(rte_mbuf* packet, Nanos due) {
+  append(packet, due);
+  uint32_t i = tail_ - 1;
+  for (; i != head_ && at(i - 1).due > due; --i) at(i) = at(i - 1);  // one that is overtaken
+  at(i) = {due, packet};
+}
+
+uint16_t SimChannel::Queue::take(Nanos now, std::span<rte_mbuf*> out) {
+  uint16_t n = 0;
+  for (; n < out.size() && head_ != tail_ && at(head_).due <= now; ++head_, ++n)
+    out[n] = at(head_).packet;
+  // Packets have been under way for thousands of others, so nothing of them is in the cache. As
+  // many as came now will come next time.
+  const uint32_t ahead = std::min<uint32_t>(n, size());
+  for (uint32_t i = 0; i < ahead; ++i) prefetch(at(head_ + i).packet);
+  return n;
+}
+
+SimChannel::SimChannel(const SimLinkOptions& options, Schedule& schedule,
+                       std::vector<uint32_t> receivers)
+    : options_(options),
+      straight_(receivers.size() == 1 && options.jitter == Nanos(0) && options.loss == 0 &&
+                options.reorder == 0),
+      nanos_per_byte_(options.rate == 0 ? 0 : 1e9 / options.rate),
+      schedule_(schedule),
+      receivers_(std::move(receivers)),
+      queues_(receivers_.size()),
+      random_(options.seed, options.stream) {}
+
+SimChannel::~SimChannel() {
+  for (Queue& q : queues_) {
+    rte_mbuf* packet = nullptr;
+    while (q.take(kNever, {&packet, 1}) == 1) rte_pktmbuf_free(packet);
+  }
+}
+
+size_t SimChannel::queue_of(rte_mbuf* packet) const {
+  return queues_.size() == 1 ? 0 : flow_hash(packet) % queues_.size();
+}
+
+void SimChannel::launch(rte_mbuf* packet, Nanos leaves) {
+  if (queues_.empty()) return rte_pktmbuf_free(packet);  // an external host, which nobody plays
+  Nanos due = leaves + options_.delay;
+  if (options_.loss > 0 && random_.uniform() < options_.loss) {
+    rte_pktmbuf_free(packet);
+    ++lost_;
+    return;
+  }
+  if (options_.jitter > Nanos(0)) {
+    const auto most = static_cast<double>(options_.jitter.count());
+    due = latest_ = std::max(latest_, due + Nanos(static_cast<int64_t>(random_.uniform() * most)));
+  }
+  if (options_.reorder > 0 && random_.uniform() < options_.reorder) due += options_.delay / 4;
+  const size_t q = queue_of(packet);
+  queues_[q].insert(packet, due);
+  schedule_.wake(receivers_[q], due);
+}
+
+template <class Launch>
+uint16_t SimChannel::send_at_rate(Nanos now, std::span<rte_mbuf*> burst, Launch&& launch) {
+  const auto checked = [](rte_mbuf* packet) {
+    packet->ol_flags = kSumsChecked;  // as the NIC there would find: memory does not corrupt
+    return packet;
+  };
+  if (nanos_per_byte_ == 0) {
+    for (rte_mbuf* packet : burst) launch(checked(packet), now);
+    return static_cast<uint16_t>(burst.size());
+  }
+  uint16_t n = 0;
+  for (; n < burst.size() && free_ <= now + kLongestBacklog; ++n) {
+    if (free_ < now) {
+      free_ = now;
+      fraction_ = 0;
+    }
+    const double size = burst[n]->pkt_len - wire::kEthernetSize + options_.overhead;
+    launch(checked(burst[n]), free_);
+    fraction_ += size * nanos_per_byte_;
+    const auto whole = static_cast<int64_t>(fraction_);
+    free_ += Nanos(whole);
+    fraction_ -= static_cast<double>(whole);
+  }
+  return n;
+}
+
+uint16_t SimChannel::send(Nanos now, std::span<rte_mbuf*> burst) {
+  if (!straight_)
+    return send_at_rate(now, burst, [&](rte_mbuf* packet, Nanos at) { launch(packet, at); });
+  Queue& queue = queues_.front();
+  const bool waiting = queue.size() > 0;  // then the receiver knows when to come
+  const uint16_t n = send_at_rate(
+      now, burst, [&](rte_mbuf* packet, Nanos at) { queue.append(packet, at + options_.delay); });
+  if (!waiting) schedule_.wake(receivers_.front(), queue.next());
+  return n;
+}
+
+uint16_t SimChannel::receive(size_t queue, Nanos now, std::span<rte_mbuf*> out) {
+  return queues_[queue].take(now, out);
+}
+
+SimLink::SimLink(const std::array<SimLinkOptions, 2>& wires, Schedule& schedule,
+                 const std::array<std::vector<uint32_t>, 2>& nodes) {
+  for (size_t i = 0; i < 2; ++i)
+    channels_[i] = std::make_unique<SimChannel>(wires[i], schedule, nodes[1 - i]);
+  for (size_t i = 0; i < 2; ++i)
+    for (size_t q = 0; q < nodes[i].size(); ++q)
+      ends_[i].emplace_back(*channels_[1 - i], *channels_[i], q);
+}
+
+}  // namespace turnpike::lab

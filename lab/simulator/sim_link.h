@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A link of a world: what is sent at one end arrives at the other when physics says, or never.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "common/dpdk/queue_pair.h"
+#include "lab/simulator/schedule.h"
+#include "sender/workload/random.h"
+
+namespace turnpike::lab {
+
+/// One direction of a wire.
+struct SimLinkOptions {
+  double rate = 0;  // B/s; 0: whoever sends paces by himself
+  Nanos delay{0};
+  Nanos jitter{0};        // uniform, beyond the delay; order is kept
+  double loss = 0;        // share of packets
+  double reorder = 0;     // share of packets that come a quarter of the delay late, past others
+  uint32_t overhead = 0;  // B per packet that count beyond the IP datagram
+  uint64_t seed = 1;
+  uint32_t stream = 0;  // which random numbers: one per direction
+};
+
+/// Packets on their way in one direction, spread over the receiving node's queues by flow.
+class SimChannel {
+ public:
+  /// `receivers`: nodes to wake, one per queue.
+  SimChannel(const SimLinkOptions& options, Schedule& schedule, std::vector<uint32_t> receivers);
+  ~SimChannel();
+  SimChannel(const SimChannel&) = delete;
+  SimChannel& operator=(const SimChannel&) = delete;
+
+  /// Takes from the front what the sending port's descriptors hold; returns how many.
+  uint16_t send(Nanos now, std::span<rte_mbuf*> burst);
+  /// What has arrived by `now` at that queue.
+  uint16_t receive(size_t queue, Nanos now, std::span<rte_mbuf*> out);
+  [[nodiscard]] Nanos next(size_t queue) const { return queues_[queue].next(); }
+  [[nodiscard]] uint32_t under_way(size_t queue) const { return queues_[queue].size(); }
+  /// Lost by chance.
+  [[nodiscard]] uint64_t lost() const { return lost_; }
+
+ private:
+  /// In order of arrival; grows as the link fills.
+  class Queue {
+   public:
+    /// None may be due later.
+    void append(rte_mbuf* packet, Nanos due) {
+      if (size() > mask_) grow();
+      at(tail_++) = {due, packet};
+    }
+    /// Before those that are due later.
+    void insert(rte_mbuf* packet, Nanos due);
+    uint16_t take(Nanos now, std::span<rte_mbuf*> out);
+    [[nodiscard]] Nanos next() const { return size() == 0 ? kNever : at(head_).due; }
+    [[nodiscard]] uint32_t size() const { return tail_ - head_; }
+
+   private:
+    struct Entry {
+      Nanos due;
+      rte_mbuf* packet;
+    };
+    [[nodiscard]] Entry& at(uint32_t i) { return entries_[i & mask_]; }
+    [[nodiscard]] const Entry& at(uint32_t i) const { return entries_[i & mask_]; }
+    void grow();
+    uint32_t mask_ = 63;            // one less than there is room for, a power of two
+    uint32_t head_ = 0, tail_ = 0;  // count up for ever and wrap
+    std::vector<Entry> entries_ = std::vector<Entry>(mask_ + 1);
+  };
+
+  [[nodiscard]] size_t queue_of(rte_mbuf* packet) const;
+  void launch(rte_mbuf* packet, Nanos leaves);
+  template <class Launch>
+  uint16_t send_at_rate(Nanos now, std::span<rte_mbuf*> burst, Launch&& launch);
+
+  SimLinkOptions options_;
+  bool straight_;          // one receiver gets every packet, in order
+  double nanos_per_byte_;  // 0: whoever sends paces by himself
+  Schedule& schedule_;
+  std::vector<uint32_t> receivers_;
+  std::vector<Queue> queues_;
+  sender::Random random_;
+  Nanos free_{0};        // when the wire has carried all that was sent, rounded down
+  double fraction_ = 0;  // ns beyond that
+  Nanos latest_{0};      // arrival so far: jitter keeps the order
+  uint64_t lost_ = 0;
+};
+
+/// One queue pair of a node at one end: receives from one line and sends into the other.
+class SimLinkEnd final : public QueuePair {
+ public:
+  SimLinkEnd(SimChannel& in, SimChannel& out, size_t queue) : in_(in), out_(out), queue_(queue) {}
+  uint16_t rx(Nanos now, std::span<rte_mbuf*> out) override {
+    return in_.receive(queue_, now, out);
+  }
+  uint16_t tx(Nanos now, std::span<rte_mbuf*> burst) override { return out_.send(now, burst); }
+  [[nodiscard]] Nanos next_deadline() const override { return in_.next(queue_); }
+  [[nodiscard]] uint32_t held() const override { return in_.under_way(queue_); }
+
+ private:
+  SimChannel& in_;
+  SimChannel& out_;
+  size_t queue_;
+};
+
+/// Both directions and all queues at both ends.
+class SimLink {
+ public:
+  /// `wires[i]` leads from end i; `nodes[i]`: who polls the queues at end i.
+  SimLink(const std::array<SimLinkOptions, 2>& wires, Schedule& schedule,
+          const std::array<std::vector<uint32_t>, 2>& nodes);
+  [[nodiscard]] QueuePair* end(size_t i, size_t queue) { return &ends_[i][queue]; }
+  /// From end i.
+  [[nodiscard]] const SimChannel& line(size_t i) const { return *channels_[i]; }
+
+ private:
+  std::array<std::unique_ptr<SimChannel>, 2> channels_;
+  std::array<std::vector<SimLinkEnd>, 2> ends_;
+};
+
+}  // namespace turnpike::lab

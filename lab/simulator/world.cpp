@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab/simulator/world.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <rte_ether.h>
+
+#include "sender/sizing.h"
+
+namespace turnpike::lab {
+namespace {
+
+constexpr uint32_t kNobody = UINT32_MAX;  // plays this host
+constexpr size_t kBuffersPerNode = 1024;  // bursts and caches
+// Of packets in flight: memory is taken only for those in use, and a flow that starts at line rate
+// into a narrow link loses nearly all of its packets.
+constexpr size_t kMinRecords = size_t{1} << 20;
+constexpr uint32_t kFirstStream = 1U << 16;  // of random numbers; those before are the traffic's
+
+sender::Sizing size_of_all(const config::Topology& t, const sender::Traces& traces) {
+  std::vector<uint32_t> hosts;
+  for (uint32_t i = 0; i < t.hosts.size(); ++i) hosts.push_back(i);
+  return sender::size_of(t, hosts, traces);
+}
+
+/// A packet has one buffer for its whole life, which its acknowledgement comes back in.
+size_t buffers_of(const config::Topology& t, const sender::Sizing& size) {
+  return size.packets + kBuffersPerNode * t.hosts.size();
+}
+
+size_t router_buffers_of(const config::Topology& t) {
+  return kBuffersPerNode * std::max<size_t>(t.routers.size(), 1);
+}
+
+/// As little as holds the largest frame: no port writes into these buffers.
+uint16_t data_room(const config::Topology& t) {
+  constexpr uint32_t kMin = 512, kLine = 64;  // B
+  uint32_t largest = kMin;
+  for (const config::Link& link : t.links) largest = std::max<uint32_t>(largest, link.mtu);
+  const uint32_t room = RTE_PKTMBUF_HEADROOM + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN + largest;
+  return static_cast<uint16_t>(std::min<uint32_t>(RTE_ALIGN_CEIL(room, kLine), UINT16_MAX));
+}
+
+/// Timers need no finer ticks than the world: each level of a wheel that a timer passes costs a
+/// poll.
+unsigned tick_shift(Nanos quantum) {
+  constexpr int64_t kFinest = 128;  // ns
+  const auto tick = static_cast<uint64_t>(std::max(quantum.count(), kFinest));
+  return static_cast<unsigned>(std::bit_width(tick)) - 1;
+}
+
+bool is_router(const config::Topology& t, const std::string& node) {
+  return std::ranges::find(t.routers, node, &config::Router::name) != t.routers.end();
+}
+
+/// Shaped routers pace by themselves; hosts and line-rate routers rely on their port.
+SimLinkOptions options_of(const config::Topology& t, size_t link, size_t direction, uint64_t seed) {
+  const config::Direction& d = t.links[link].directions[direction];
+  const bool shaped =
+      d.drain == config::Drain::kShaped && is_router(t, t.links[link].ends[direction].node);
+  return {.rate = shaped ? 0 : bytes_per_second(d.rate),
+          .delay = d.delay,
+          .jitter = d.jitter,
+          .loss = d.loss,
+          .reorder = d.reorder,
+          .overhead = static_cast<uint32_t>(d.overhead.count()),
+          .seed = seed,
+          .stream = kFirstStream + static_cast<uint32_t>(2 * link + direction)};
+}
+
+}  // namespace
+
+World::Buffers World::buffers(const config::Topology& t, const sender::Traces& traces) {
+  const sender::Sizing size = size_of_all(t, traces);
+  return {.packets = buffers_of(t, size) + router_buffers_of(t),
+          .bytes_each = Pool::memory(1, data_room(t)),
+          .size = size};
+}
+
+unsigned World::memory_mb(const config::Topology& t, const sender::Traces& traces) {
+  constexpr size_t kBase = 128, kPerRouter = 96;  // EAL; two FIBs and their tables
+  // Queues double as they fill, each with the old one beside it meanwhile.
+  size_t rings = 4 * buffers_of(t, size_of_all(t, traces)) * sizeof(router::QueuedPacket);
+  for (const config::Router& r : t.routers)
+    rings += r.links.size() * r.lcores.size() * kMaxClasses *
+             router::LinkRing::memory(router::LinkRing::kFirstSlots);
+  return static_cast<unsigned>(kBase + kPerRouter * t.routers.size() + (rings >> 20));
+}
+
+tl::expected<std::unique_ptr<World>, std::string> World::make(const config::Topology& t,
+                                                              sender::OutcomeSink& outcomes,
+                                                              const Options& options) {
+  const auto pool = [&](const char* name, size_t buffers) {
+    return Pool::create(
+        name,
+        {.mbufs = static_cast<uint32_t>(buffers), .data_room = data_room(t), .own_memory = true});
+  };
+  const sender::Traces traces(t);
+  const sender::Sizing size = size_of_all(t, traces);
+  auto sources = pool("sources", buffers_of(t, size));
+  auto routers = pool("routers", router_buffers_of(t));
+  if (!sources) return tl::unexpected(sources.error());
+  if (!routers) return tl::unexpected(routers.error());
+  const size_t records = std::max(size.records, kMinRecords);
+  std::unique_ptr<World> w(new World(t, std::move(*sources), std::move(*routers), records));
+  w->number_nodes();
+  w->lay_cables(options);
+  for (size_t r = 0; r < t.routers.size(); ++r)
+    if (auto added = w->add_router(r, options); !added) return tl::unexpected(added.error());
+  for (uint32_t h = 0; h < t.hosts.size(); ++h) {
+    if (w->host_nodes_[h] == kNobody) continue;
+    if (auto added = w->add_host(h, traces, outcomes, options); !added)
+      return tl::unexpected(added.error());
+  }
+  return w;
+}
+
+void World::number_nodes() {
+  for (const config::Router& router : topology_.routers) {
+    worker_nodes_.emplace_back();
+    for (size_t i = 0; i < router.lcores.size(); ++i)
+      worker_nodes_.back().push_back(schedule_.add());
+  }
+  for (const config::Host& host : topology_.hosts)
+    host_nodes_.push_back(host.external ? kNobody : schedule_.add());
+  nodes_.resize(schedule_.size());
+}
+
+void World::lay_cables(const Options& options) {
+  const config::Topology& t = topology_;
+  links_.reserve(t.links.size());
+  for (size_t l = 0; l < t.links.size(); ++l) {
+    std::array<std::vector<uint32_t>, 2> polled_by;
+    for (size_t end = 0; end < 2; ++end) {
+      const std::string& name = t.links[l].ends[end].node;
+      for (size_t r = 0; r < t.routers.size(); ++r)
+        if (t.routers[r].name == name) polled_by[end] = worker_nodes_[r];
+      for (size_t h = 0; h < t.hosts.size(); ++h)
+        if (t.hosts[h].name == name && host_nodes_[h] != kNobody) polled_by[end] = {host_nodes_[h]};
+    }
+    links_.emplace_back(
+        std::array{options_of(t, l, 0, options.seed), options_of(t, l, 1, options.seed)}, schedule_,
+        polled_by);
+  }
+}
+
+tl::expected<void, std::string> World::add_router(size_t r, const Options& options) {
+  const config::Router& self = topology_.routers[r];
+  std::vector<std::vector<QueuePair*>> ports;
+  for (const size_t l : self.links) {
+    const size_t end = topology_.links[l].end_at(self.name);
+    ports.emplace_back();
+    for (size_t w = 0; w < worker_nodes_[r].size(); ++w)
+      ports.back().push_back(links_[l].end(end, w));
+  }
+  const std::vector<rte_mempool*> pools(worker_nodes_[r].size(), router_pool_.get());
+  router::RouterOptions o;
+  o.workers = static_cast<unsigned>(worker_nodes_[r].size());
+  o.slack = std::max(options.slack, topology_.run.quantum);
+  o.most_held = source_pool_.get()->size;
+  o.growing = true;
+  o.find = options.find;
+  auto made = router::Router::make(topology_, r, ports, pools, o);
+  if (!made) return tl::unexpected(made.error());
+  routers_.push_back(std::move(*made));
+  for (unsigned w = 0; w < o.workers; ++w) {
+    Node& node = nodes_[worker_nodes_[r][w]];
+    node.worker = &routers_.back()->worker(w);
+    node.drains = worker_nodes_[r].front();  // every worker has a queue at every port
+  }
+  return {};
+}
+
+tl::expected<void, std::string> World::add_host(uint32_t h, const sender::Traces& traces,
+                                                sender::OutcomeSink& outcomes,
+                                                const Options& options) {
+  const config::Host& self = topology_.hosts[h];
+  QueuePair* const port = links_[self.link].end(self.end, 0);
+  const sender::PortBinding binding{h, port};
+  auto made = sender::Sender::make(topology_, {.bindings = {&binding, 1},
+                                               .pool = source_pool_.get(),
+                                               .zeroed = true,
+                                               .outcomes = &outcomes,
+                                               .seed = options.seed,
+                                               .tick_shift = tick_shift(topology_.run.quantum),
+                                               .records = &records_,
+                                               .populated = false,
+                                               .traces = &traces});
+  if (!made) return tl::unexpected(made.error());
+  hosts_.push_back(std::move(*made));
+  senders_.push_back(hosts_.back().get());
+  nodes_[host_nodes_[h]].sender = senders_.back();
+  return {};
+}
+
+void World::poll(uint32_t i) {
+  Node& node = nodes_[i];
+  if (now_ < node.held_until) return schedule_.set(i, node.held_until);
+  const Nanos held = std::exchange(node.held, Nanos(0));
+  Nanos next;
+  if (node.worker == nullptr) {
+    if (held > Nanos(0)) node.sender->stalled(now_);
+    next = node.sender->poll(now_);
+  } else {
+    if (held > Nanos(0)) node.worker->missed(now_ - held, now_);
+    next = node.worker->poll(now_);
+    if (node.drains != i && node.worker->moved()) schedule_.wake(node.drains, now_);
+  }
+  schedule_.set(i, next);
+}
+
+void World::run_until(Nanos end) {
+  const int64_t quantum = topology_.run.quantum.count();
+  for (;;) {
+    Nanos next = std::max(schedule_.next(), now_);
+    if (next > now_ && quantum > 0 && next < kNever / 2)
+      next = Nanos((next.count() + quantum - 1) / quantum * quantum);
+    if (next > end) break;
+    now_ = next;
+    poll(schedule_.first());
+  }
+  now_ = end;
+}
+
+bool World::catch_up(Nanos now) {
+  now_ = std::max(now_, now);
+  const bool due = schedule_.next() <= now_;
+  while (schedule_.next() <= now_) poll(schedule_.first());
+  return due;
+}
+
+void World::stall(uint32_t i, Nanos time) {
+  nodes_[i].held_until = now_ + time;
+  nodes_[i].held = time;
+}
+
+void World::stall_router(size_t i, Nanos time) {
+  for (const uint32_t node : worker_nodes_[i]) stall(node, time);
+}
+
+void World::stall_hosts(Nanos time) {
+  for (const uint32_t node : host_nodes_)
+    if (node != kNobody) stall(node, time);
+}
+
+}  // namespace turnpike::lab

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A topology in one process on a virtual clock: the router's and the sender's own objects, joined
+// by wires.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "common/config/topology.h"
+#include "common/dpdk/pool.h"
+#include "lab/simulator/schedule.h"
+#include "lab/simulator/sim_link.h"
+#include "router/router.h"
+#include "sender/sender.h"
+
+namespace turnpike::lab {
+
+/// Time passes only as far as the earliest deadline, so a world is exact and repeats itself; the
+/// same topology and seed give the same run. EAL must be up.
+class World {
+ public:
+  struct Options {
+    uint64_t seed = 1;
+    Nanos slack{0};  // link time that a router catches up on after a stall
+    const Protocol* (*find)(std::string_view name) = find_protocol;  // of the routers' laws
+  };
+  /// The topology outlives the world. The error says what cannot be played.
+  static tl::expected<std::unique_ptr<World>, std::string> make(const config::Topology& topology,
+                                                                sender::OutcomeSink& outcomes,
+                                                                const Options& options);
+
+  /// Packet buffers, which have memory of their own.
+  struct Buffers {
+    size_t packets = 0;
+    size_t bytes_each = 0;
+    sender::Sizing size;  // of all hosts' traffic
+  };
+  static Buffers buffers(const config::Topology& topology, const sender::Traces& traces);
+  /// What it takes of EAL's memory.
+  static unsigned memory_mb(const config::Topology& topology, const sender::Traces& traces);
+
+  /// Plays until `end`.
+  void run_until(Nanos end);
+  /// Does at `now` what has come due by then, as a machine that looks at its clock only now;
+  /// whether that was anything.
+  bool catch_up(Nanos now);
+  [[nodiscard]] Nanos next() const { return schedule_.next(); }
+  /// These do not run from now on for so long, as on a machine that is busy with something else.
+  void stall_router(size_t i, Nanos time);
+  void stall_hosts(Nanos time);
+
+  [[nodiscard]] Nanos now() const { return now_; }
+  [[nodiscard]] router::Router& router(size_t i) { return *routers_[i]; }
+  /// One per host that is played, in the order of the file.
+  [[nodiscard]] std::span<sender::Sender* const> senders() const { return senders_; }
+  /// Packets that wires have lost by chance, by link and direction.
+  [[nodiscard]] uint64_t lost(size_t link, size_t direction) const {
+    return links_[link].line(direction).lost();
+  }
+
+ private:
+  // A router's worker or a host: polled when it said so, or when something arrives.
+  struct Node {
+    router::Worker* worker = nullptr;
+    uint32_t drains = 0;  // the node that drains what the worker hands off
+    sender::Sender* sender = nullptr;
+    Nanos held_until{0};
+    Nanos held{0};
+  };
+
+  World(const config::Topology& topology, Pool sources, Pool routers, size_t records)
+      : topology_(topology),
+        source_pool_(std::move(sources)),
+        router_pool_(std::move(routers)),
+        records_(records, /*populated=*/false) {}
+  void number_nodes();
+  void lay_cables(const Options& options);
+  tl::expected<void, std::string> add_router(size_t r, const Options& options);
+  tl::expected<void, std::string> add_host(uint32_t h, const sender::Traces& traces,
+                                           sender::OutcomeSink& outcomes, const Options& options);
+  void stall(uint32_t i, Nanos time);
+  void poll(uint32_t i);
+
+  const config::Topology& topology_;
+  Pool source_pool_, router_pool_;  // apart: what routers make themselves may be of any shape
+  sender::RecordPool records_;      // of all hosts' packets in flight
+  Schedule schedule_;
+  std::vector<SimLink> links_;                       // by link
+  std::vector<std::vector<uint32_t>> worker_nodes_;  // by router
+  std::vector<uint32_t> host_nodes_;                 // by host
+  std::vector<std::unique_ptr<router::Router>> routers_;
+  std::vector<std::unique_ptr<sender::Sender>> hosts_;
+  std::vector<sender::Sender*> senders_;
+  std::vector<Node> nodes_;  // as the schedule numbers them
+  Nanos now_{0};
+};
+
+}  // namespace turnpike::lab

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collects packets for one port queue and sends them in batches.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include <rte_mbuf.h>
+
+#include "common/dpdk/queue_pair.h"
+#include "router/datapath/burst.h"
+#include "router/datapath/link/egress_link.h"
+
+namespace turnpike::router {
+
+/// Owned by the worker that owns the queue pair. What the port refuses stays here and is tried
+/// again; packets that then find no room are dropped.
+class alignas(64) PortTx {
+ public:
+  static constexpr size_t kSlots = 128;
+
+  PortTx(QueuePair& port, LinkShard& shard) : port_(port), shard_(shard) {}
+
+  /// The packet is in the link's queue already (LinkShard::enter); `size` is B on the link.
+  void append(rte_mbuf* m, uint32_t size, Nanos now) {
+    if (count_ == kSlots) flush(now);
+    if (count_ == kSlots) {
+      shard_.leave(size);
+      shard_.drop(DropReason::kTxFull);
+      rte_pktmbuf_free(m);
+      return;
+    }
+    mbufs_[count_] = m;
+    sizes_[count_++] = size;
+  }
+
+  /// The same for these packets of a burst.
+  void append(const Burst& burst, uint32_t leaving) {
+    if (count_ + static_cast<size_t>(std::popcount(leaving)) > kSlots) [[unlikely]] {
+      for_each(leaving, [&](unsigned i) { append(burst.mbufs[i], burst.info[i].size, burst.now); });
+      return;
+    }
+    size_t n = count_;
+    for_each(leaving, [&](unsigned i) {
+      mbufs_[n] = burst.mbufs[i];
+      sizes_[n++] = burst.info[i].size;
+    });
+    count_ = n;
+  }
+
+  /// The same for all of a burst where nothing waits, at once: the port takes them from where they
+  /// lie. `bytes` are theirs on the link.
+  void send(Burst& burst, uint64_t bytes);
+
+  void flush(Nanos now);
+
+  [[nodiscard]] size_t waiting() const { return count_; }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+
+  /// Drops what is left.
+  void discard(DropReason why);
+
+ private:
+  void count_sent(uint64_t bytes, size_t packets) {
+    shard_.tx_packets.add(packets);
+    shard_.tx_bytes.add(bytes);
+    shard_.leave(bytes, packets);
+  }
+
+  QueuePair& port_;
+  LinkShard& shard_;
+  size_t count_ = 0;
+  std::array<rte_mbuf*, kSlots> mbufs_;
+  std::array<uint32_t, kSlots> sizes_;
+};
+
+}  // namespace turnpike::router

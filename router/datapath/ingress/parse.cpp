@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The parse stage: Ethernet here, each further layer in a file of its own.
+#include "router/datapath/ingress/parse.h"
+
+#include <rte_prefetch.h>
+
+#include "common/wire/bytes.h"
+#include "router/datapath/ingress/ip.h"
+#include "router/datapath/ingress/parse_fast.h"
+#include "router/datapath/ingress/segments.h"
+
+namespace turnpike::router {
+
+namespace {
+
+// Ethernet, tag, IPv6 or IPv4 with options, UDP and a common header lie within this.
+constexpr uint32_t kFront = 128;
+
+// What is not as nearly every packet is.
+DropReason parse_slow(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
+  const DropReason why = parse_fully(m, p, tables);
+  if (why != DropReason::kNone || p.has(kArp)) return why;
+  if (p.l4_protocol != wire::kProtocolUdp || p.l4 == 0 || p.has(kFragment)) return why;
+  return parse_turnpike(m, p, tables);
+}
+
+}  // namespace
+
+DropReason parse_ethernet(rte_mbuf& m, PacketInfo& p, const Station& station) {
+  if (m.pkt_len < wire::kEthernetSize) return DropReason::kRunt;
+  if (m.data_len < m.pkt_len && !join_front(&m, kFront)) return DropReason::kScatteredHeaders;
+  const uint8_t* frame = frame_of(&m);
+  if ((frame[0] & 1) != 0) {
+    p.flags |= kLinkCast;
+  } else if (std::memcmp(frame, station.mac.data(), station.mac.size()) != 0) {
+    return DropReason::kNotForUs;
+  }
+  uint16_t type = wire::load_be16(frame + wire::kEtherTypeAt);
+  p.l3 = wire::kEthernetSize;
+  if (type == wire::kEtherTypeVlan) {
+    p.flags |= kVlan;
+    p.l3 += wire::kVlanSize;
+    if (m.data_len < p.l3) return DropReason::kRunt;
+    type = wire::load_be16(frame + wire::kEtherTypeAt + wire::kVlanSize);
+  }
+  switch (type) {
+    case wire::kEtherTypeIpv4:
+      return DropReason::kNone;
+    case wire::kEtherTypeIpv6:
+      p.flags |= kIpv6;
+      return DropReason::kNone;
+    case kEtherTypeArp:
+      p.flags |= kArp;
+      return DropReason::kNone;
+    default:
+      return DropReason::kUnknownEthertype;
+  }
+}
+
+DropReason parse_fully(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
+  p = {.input = p.input};
+  const DropReason why = parse_ethernet(m, p, tables.stations()[p.input]);
+  if (why != DropReason::kNone || p.has(kArp)) return why;
+  return p.has(kIpv6) ? parse_ipv6(m, p, tables) : parse_ipv4(m, p, tables);
+}
+
+void parse(Burst& burst, const WorkerContext& context) {
+  const unsigned count = burst.count;
+  for (unsigned i = 0; i < count; ++i) rte_prefetch0(frame_of(burst.mbufs[i]));
+  const Tables& tables = *context.tables;
+  const uint16_t input = burst.input;
+  const uint16_t port = tables.udp_port();
+  const uint64_t mac = mac_word(tables.stations()[burst.input].mac);
+  for (unsigned i = 0; i < count; ++i) {
+    rte_mbuf& m = *burst.mbufs[i];
+    PacketInfo& p = burst.info[i];
+    p = {.input = input};
+    DropReason why = DropReason::kNone;
+    if (!parse_fast(m, p, mac, tables)) [[unlikely]] {
+      why = parse_slow(m, p, tables);
+    } else if (!to_turnpike(m, p, port) || usual_turnpike(m, p, tables)) {
+      continue;
+    } else {
+      why = parse_turnpike(m, p, tables);
+    }
+    if (why != DropReason::kNone) {
+      burst.drop(i, why);
+    } else if (p.has(kArp)) {
+      burst.move_to(burst.local, i);
+    }
+  }
+}
+
+}  // namespace turnpike::router

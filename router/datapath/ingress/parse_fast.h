@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What nearly every packet is, checked in one pass; the full checks are for the others.
+#pragma once
+
+#include <array>
+
+#include "common/wire/bytes.h"
+#include "common/wire/checksum.h"
+#include "common/wire/turnpike_header.h"
+#include "router/control/tables.h"
+#include "router/datapath/burst.h"
+#include "router/datapath/ingress/ip.h"
+
+namespace turnpike::router {
+
+/// First octets of which every address may be source and destination of what is forwarded.
+inline constexpr std::array<bool, 256> kUsualIpv4 = [] {
+  std::array<bool, 256> usual{};
+  for (size_t octet = 1; octet < 0xe0; ++octet) usual[octet] = octet != 0x7f && octet != 0xa9;
+  return usual;
+}();
+/// The same of IPv6: global unicast (2000::/3, RFC 4291 2.5.4) and unique local (RFC 4193).
+inline constexpr std::array<bool, 256> kUsualIpv6 = [] {
+  std::array<bool, 256> usual{};
+  for (size_t octet = 0x20; octet < 0x40; ++octet) usual[octet] = true;
+  usual[0xfc] = usual[0xfd] = true;
+  return usual;
+}();
+
+/// The MAC as the first eight bytes of a frame to it read; the two high ones count for nothing.
+inline uint64_t mac_word(const wire::Mac& mac) {
+  uint64_t word = 0;
+  std::memcpy(&word, mac.data(), mac.size());
+  return word;
+}
+
+/// Whether a frame of at least `least` B behind Ethernet's header holds a datagram of as many or
+/// more.
+inline bool fits(uint32_t datagram, size_t least, const rte_mbuf& m) {
+  // Less than `least` wraps around and is more than any frame has.
+  const auto shortest = static_cast<uint32_t>(least);
+  return datagram - shortest <= m.data_len - (uint32_t{wire::kEthernetSize} + shortest);
+}
+
+/// EtherType and first octet of the datagram as one word read; the octet after it counts for
+/// nothing.
+constexpr uint32_t front_word(uint16_t type, uint8_t first) {
+  return __builtin_bswap32(uint32_t{type} << 16 | uint32_t{first} << 8);
+}
+
+inline bool usual_ipv4(const rte_mbuf& m, const uint8_t* ip, PacketInfo& p, const Tables& tables) {
+  constexpr uint16_t kPieces = __builtin_bswap16(wire::kIpv4FragmentMask);
+  constexpr uint16_t kWhole = __builtin_bswap16(wire::kIpv4DontFragment);
+  const uint32_t datagram = wire::load_be16(ip + wire::kIpv4TotalLengthAt);
+  uint16_t fragment;
+  std::memcpy(&fragment, ip + wire::kIpv4FragmentAt, sizeof fragment);
+  if ((fragment & kPieces) != 0) return false;
+  if (!fits(datagram, wire::kIpv4Size + wire::kUdpSize, m)) return false;
+  if (!kUsualIpv4[ip[wire::kIpv4SourceAt]] || !kUsualIpv4[ip[wire::kIpv4DestinationAt]])
+    return false;
+  if (tables.may_be_own(wire::load_be32(ip + wire::kIpv4SourceAt))) return false;
+  if ((m.ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) != RTE_MBUF_F_RX_IP_CKSUM_GOOD &&
+      !wire::sums_to_ones<wire::kIpv4Size>(ip))
+    return false;
+  p.l4 = wire::kEthernetSize + wire::kIpv4Size;
+  p.datagram = static_cast<uint16_t>(datagram);
+  p.flags = (fragment & kWhole) == 0 ? kMayFragment : 0;
+  p.l4_protocol = ip[wire::kIpv4ProtocolAt];
+  return true;
+}
+
+inline bool usual_ipv6(const rte_mbuf& m, const uint8_t* ip, PacketInfo& p, const Tables& tables) {
+  const uint32_t datagram =
+      static_cast<uint32_t>(wire::kIpv6Size) + wire::load_be16(ip + wire::kIpv6PayloadLengthAt);
+  if (is_extension(ip[wire::kIpv6NextHeaderAt])) return false;
+  if (!fits(datagram, wire::kIpv6Size + wire::kUdpSize, m)) return false;
+  if (!kUsualIpv6[ip[wire::kIpv6SourceAt]] || !kUsualIpv6[ip[wire::kIpv6DestinationAt]])
+    return false;
+  if (tables.may_be_own(load_ipv6(ip + wire::kIpv6SourceAt))) return false;
+  p.l4 = wire::kEthernetSize + wire::kIpv6Size;
+  p.datagram = static_cast<uint16_t>(datagram);
+  p.flags = kIpv6;
+  p.l4_protocol = ip[wire::kIpv6NextHeaderAt];
+  return true;
+}
+
+/// Whether the packet is as nearly all are: one segment, untagged, to this station's MAC (`mac` is
+/// its mac_word()), IPv4 without options or IPv6 without extension headers, no fragment, an
+/// ordinary unicast address at both ends, room for a UDP header, and all that parse_fully() checks
+/// is right. Then `p` is what that would have filled in and padding is cut off; if not, `p` is
+/// unspecified and the packet as it was.
+inline bool parse_fast(rte_mbuf& m, PacketInfo& p, uint64_t mac, const Tables& tables) {
+  constexpr uint32_t kMin = wire::kEthernetSize + wire::kIpv4Size + wire::kUdpSize;
+  constexpr uint32_t kLeast6 = wire::kEthernetSize + wire::kIpv6Size + wire::kUdpSize;
+  if (m.data_len < kMin || m.data_len != m.pkt_len) return false;
+  const uint8_t* frame = frame_of(&m);
+  uint64_t first;
+  std::memcpy(&first, frame, sizeof first);
+  if ((first ^ mac) << 16 != 0) return false;
+  uint32_t front;
+  std::memcpy(&front, frame + wire::kEtherTypeAt, sizeof front);
+  // IPv4 of 20 B, so without options; IPv6's octet has four bits of the traffic class.
+  if ((front & front_word(0xffff, 0xff)) == front_word(wire::kEtherTypeIpv4, 0x45)) {
+    if (!usual_ipv4(m, frame + wire::kEthernetSize, p, tables)) return false;
+  } else {
+    if ((front & front_word(0xffff, 0xf0)) != front_word(wire::kEtherTypeIpv6, 0x60)) return false;
+    if (m.data_len < kLeast6) return false;
+    if (!usual_ipv6(m, frame + wire::kEthernetSize, p, tables)) return false;
+  }
+  p.l3 = wire::kEthernetSize;
+  m.data_len = static_cast<uint16_t>(wire::kEthernetSize + p.datagram);
+  m.pkt_len = m.data_len;
+  return true;
+}
+
+/// Whether what parse_fast() passed is UDP from or to the Turnpike port.
+inline bool to_turnpike(rte_mbuf& m, const PacketInfo& p, uint16_t port) {
+  if (p.l4_protocol != wire::kProtocolUdp) return false;
+  const uint8_t* udp = frame_of(&m) + p.l4;
+  return wire::load_be16(udp + wire::kUdpDestinationAt) == port ||
+         wire::load_be16(udp + wire::kUdpSourceAt) == port;
+}
+
+/// Whether a packet of to_turnpike() is a sound data packet or ACK, as parse_turnpike() would find;
+/// then `p` says where a data packet's congestion header is. If not, `p` is unchanged.
+inline bool usual_turnpike(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
+  const uint8_t* udp = frame_of(&m) + p.l4;
+  const uint32_t length = wire::load_be16(udp + wire::kUdpLengthAt);
+  if (length < wire::kUdpSize + wire::kHeaderSize || p.l4 + length > m.data_len) return false;
+  wire::Header h;
+  if (wire::decode_shape({udp + wire::kUdpSize, length - wire::kUdpSize}, h) !=
+      wire::HeaderError::kNone)
+    return false;
+  const uint32_t congestion = tables.congestion_size(h.protocol);
+  if (congestion == 0) return false;
+  if (h.kind == wire::Kind::kData) {
+    if (h.length < wire::kHeaderSize + congestion + h.ranges * wire::kRangeSize) return false;
+    p.congestion = static_cast<uint16_t>(p.l4 + wire::kUdpSize + wire::kHeaderSize);
+  } else if (h.kind != wire::Kind::kAck) {
+    return false;
+  }
+  p.flags |= kTurnpike;
+  p.protocol = h.protocol;
+  return true;
+}
+
+}  // namespace turnpike::router

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/datapath/link/egress_link.h"
+
+#include <algorithm>
+
+#include "common/protocols/random.h"
+
+namespace turnpike::router {
+
+EgressLink::EgressLink(const config::Link& link, size_t direction, unsigned workers,
+                       uint64_t run_seed, const Protocol* (*find)(std::string_view name))
+    : name(link.name), shards(workers), ring(workers) {
+  const config::Direction& d = link.directions[direction];
+  rate = d.rate;
+  capacity = bytes_per_second(d.rate);
+  buffer = d.buffer.count();
+  overhead = static_cast<uint32_t>(d.overhead.count());
+  drain = d.drain;
+  const Protocol* p = find(d.law.protocol);
+  if (p != nullptr && p->make_link_law != nullptr) {
+    law = p->make_link_law(d.law.params, workers, link_seed(run_seed, link.name, direction));
+    protocol = p->id;
+    rewritten = law->rewritten();
+    wants_dequeue = law->wants_dequeue();
+    marks_or_drops = law->marks_or_drops();
+    knows_stalls = law->knows_stalls();
+    classes = std::clamp(law->classes(), 1U, kMaxClasses);
+  }
+}
+
+double EgressLink::virtual_queue(LinkShard& shard, Nanos now) {
+  QueueView latest;
+  uint64_t arrived = 0;
+  for (const LinkShard& s : shards) {
+    const auto view = s.virtual_queue.load();
+    if (view && view->at >= latest.at && view->total >= latest.total) latest = *view;
+    arrived += s.in_bytes.read();
+  }
+  latest = latest.later(now, arrived, capacity);
+  shard.virtual_queue.store(latest);
+  return latest.bytes;
+}
+
+}  // namespace turnpike::router

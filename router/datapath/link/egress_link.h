@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An egress link as all workers share it: capacity, buffer, law, and one shard per worker.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/config/topology.h"
+#include "common/metrics/counter.h"
+#include "common/protocols/registry.h"
+#include "router/datapath/drop_reason.h"
+#include "router/datapath/link/link_ring.h"
+#include "router/datapath/link/queue_meter.h"
+#include "router/datapath/link/virtual_queue.h"
+
+namespace turnpike::router {
+
+/// One worker's figures at one link. It alone writes them; the first line is read by all workers
+/// once per burst, the others by whoever reports.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): who reads what decides the order
+struct alignas(64) LinkShard {
+  metrics::Counter in_packets, in_bytes;    // admitted to the link's queue here
+  metrics::Counter out_packets, out_bytes;  // taken out of it here: sent, or dropped after all
+  PublishedView virtual_queue;              // at line rate
+
+  alignas(64) metrics::Counter rx_packets, rx_bytes;  // frames from the link's port
+  metrics::Counter tx_packets,
+      tx_bytes;                    // packets the port took; bytes as the link's capacity counts
+  metrics::Counter stamped;        // headers the law stamped
+  metrics::Counter offered_bytes;  // that were to go out here, whatever became of them
+  QueueMeter waits;
+  std::array<metrics::Counter, kDropReasons> drops;
+
+  // B by class, where the link has several: put into the rings here, taken out of all rings here.
+  alignas(64) std::array<metrics::Counter, kMaxClasses> class_in, class_out;
+
+  void enter(uint64_t bytes, uint64_t packets) {
+    in_packets.add(packets);
+    in_bytes.add(bytes);
+  }
+  void leave(uint64_t bytes, uint64_t packets = 1) {
+    out_packets.add(packets);
+    out_bytes.add(bytes);
+  }
+  void drop(DropReason why) { drops[static_cast<size_t>(why)].add(); }
+};
+static_assert(offsetof(LinkShard, rx_packets) == 64, "one line for what other workers read");
+static_assert(sizeof(LinkShard) % 64 == 0, "no line with two writers");
+
+/// Sizes are bytes on the link: IP datagram plus overhead per packet. What the law does by chance
+/// depends on the run's seed, the link and the direction.
+struct EgressLink {
+  EgressLink(const config::Link& link, size_t direction, unsigned workers, uint64_t run_seed,
+             const Protocol* (*find)(std::string_view name) = find_protocol);
+
+  std::string name;
+  double capacity;  // B/s
+  BitRate rate;
+  int64_t buffer;     // B
+  uint32_t overhead;  // B per packet
+  config::Drain drain;
+  unsigned owner = 0;    // worker that drains the queue and updates the law
+  uint8_t protocol = 0;  // Turnpike id of the law; 0: none
+  LinkLaw::Rewritten rewritten;
+  bool wants_dequeue = false;                   // the law wants to know what leaves the queue
+  bool marks_or_drops = false;                  // the law drops and marks
+  bool knows_stalls = false;                    // the law leaves out what nobody ran in
+  unsigned classes = 1;                         // queues that the law divides packets into
+  std::unique_ptr<LinkLaw> law;                 // null: plain first in, first out
+  std::vector<LinkShard> shards;                // by worker
+  std::vector<std::unique_ptr<LinkRing>> ring;  // by worker; null: it sends by itself
+
+  /// Bytes admitted and not yet sent, all workers together. Others' figures may lag by a burst,
+  /// never below zero.
+  [[nodiscard]] int64_t queued() const {
+    uint64_t in = 0, out = 0;
+    // Out first: a packet between the two reads then counts as waiting, not as negative.
+    for (const LinkShard& s : shards) out += s.out_bytes.read();
+    for (const LinkShard& s : shards) in += s.in_bytes.read();
+    return in > out ? static_cast<int64_t>(in - out) : 0;
+  }
+  /// The same in packets.
+  [[nodiscard]] uint64_t held() const {
+    uint64_t in = 0, out = 0;
+    for (const LinkShard& s : shards) out += s.out_packets.read();
+    for (const LinkShard& s : shards) in += s.in_packets.read();
+    return in > out ? in - out : 0;
+  }
+  /// Bytes of a class that no drain has taken yet, where the link has several.
+  [[nodiscard]] double queued_of(unsigned queue_class) const {
+    uint64_t in = 0, out = 0;
+    for (const LinkShard& s : shards) out += s.class_out[queue_class].read();
+    for (const LinkShard& s : shards) in += s.class_in[queue_class].read();
+    return in > out ? static_cast<double>(in - out) : 0;
+  }
+  /// The virtual queue of a line-rate link as `shard` finds it now; leaves that view for the
+  /// others. The latest of all workers' views is the one to go on from.
+  double virtual_queue(LinkShard& shard, Nanos now);
+
+  /// Takes packets into the link's queue, on behalf of the worker whose shard it is; right after
+  /// that worker asked for the backlog.
+  void admit(LinkShard& shard, uint64_t bytes, uint64_t packets) {
+    shard.enter(bytes, packets);
+    if (drain == config::Drain::kShaped) return;
+    QueueView view = shard.virtual_queue.own();
+    view.bytes += static_cast<double>(bytes);
+    view.total += bytes;
+    shard.virtual_queue.store(view);
+  }
+};
+
+}  // namespace turnpike::router

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Packets that the router makes itself, on their way into the same queues as all others.
+#pragma once
+
+#include "router/datapath/link/enqueue.h"
+
+namespace turnpike::router {
+
+class LocalTx {
+ public:
+  LocalTx(WorkerContext& context, Nanos now) : context_(context) { burst_.now = now; }
+  LocalTx(const LocalTx&) = delete;
+  LocalTx& operator=(const LocalTx&) = delete;
+  ~LocalTx() { flush(); }
+
+  /// Takes a whole frame whose PacketInfo is complete (hop, link and size set). Counting it as
+  /// originated is the caller's: a fragment may stand for the packet it came from.
+  void add(rte_mbuf* m, const PacketInfo& p) {
+    if (burst_.count == kBurst) flush();
+    burst_.forward |= 1U << burst_.count;
+    burst_.mbufs[burst_.count] = m;
+    burst_.info[burst_.count++] = p;
+  }
+
+  void flush() {
+    egress(burst_, context_);
+    context_.sweep(burst_);
+    burst_.count = 0;
+  }
+
+ private:
+  WorkerContext& context_;
+  Burst burst_;
+};
+
+}  // namespace turnpike::router

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/datapath/lookup/lookup.h"
+
+#include <rte_common.h>
+
+#include "common/wire/bytes.h"
+#include "router/datapath/ingress/ip.h"
+
+namespace turnpike::router {
+
+namespace {
+
+using Action = NextHop::Action;
+
+uint8_t ttl_of(const uint8_t* ip, const PacketInfo& p) {
+  return ip[p.has(kIpv6) ? wire::kIpv6HopLimitAt : wire::kIpv4TtlAt];
+}
+
+// What is not simply to be forwarded.
+void divert(Burst& burst, unsigned i, const uint8_t* ip) {
+  const PacketInfo& p = burst.info[i];
+  const NextHop& hop = *p.hop;
+  switch (hop.action) {
+    case Action::kForward:
+      break;
+    case Action::kLocal:
+      return burst.move_to(burst.local, i);
+    case Action::kNoRoute:
+      return burst.drop(i, DropReason::kNoRoute);
+    case Action::kBroadcast:
+      return burst.drop(i, DropReason::kBroadcast);
+    case Action::kNoNeighbour:
+      break;
+  }
+  if (p.has(kIpv6) && is_link_local(ip + wire::kIpv6SourceAt))
+    return burst.drop(i, DropReason::kLinkLocal);
+  if (ttl_of(ip, p) <= 1) return burst.drop(i, DropReason::kTtlExpired);
+  if (hop.action == Action::kNoNeighbour) return burst.drop(i, DropReason::kNoNeighbour);
+  if (p.datagram > hop.mtu) {
+    if (p.has(kMayFragment)) return burst.move_to(burst.oversized, i);
+    burst.drop(i, DropReason::kTooBig);
+  }
+}
+
+__rte_always_inline void settle(Burst& burst, unsigned i, const NextHop& hop) {
+  PacketInfo& p = burst.info[i];
+  set_hop(p, hop);
+  const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
+  if (hop.action != Action::kForward || p.datagram > hop.mtu || ttl_of(ip, p) <= 1 ||
+      (p.has(kIpv6) && is_link_local(ip + wire::kIpv6SourceAt))) [[unlikely]]
+    divert(burst, i, ip);
+}
+
+// Addresses that are not looked up: they mean this link only.
+void settle_on_link(Burst& burst, unsigned i, const uint8_t* destination,
+                    const WorkerContext& context) {
+  const PacketInfo& p = burst.info[i];
+  if (is_multicast(destination)) {
+    // Neighbour discovery asks by multicast; nothing else is for a router without multicast.
+    if (p.l4_protocol == kIcmp6) return burst.move_to(burst.local, i);
+    return burst.drop(i, DropReason::kMulticast);
+  }
+  if (load_ipv6(destination) == context.tables->stations()[p.input].link_local)
+    return burst.move_to(burst.local, i);
+  burst.drop(i, DropReason::kLinkLocal);
+}
+
+}  // namespace
+
+void lookup(Burst& burst, const WorkerContext& context) {
+  uint32_t ipv4[kBurst];
+  config::Ipv6 ipv6[kBurst];
+  uint8_t at4[kBurst], at6[kBurst];
+  size_t n4 = 0, n6 = 0;
+  for_each(burst.forward, [&](unsigned i) {
+    const PacketInfo& p = burst.info[i];
+    const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
+    if (!p.has(kIpv6)) {
+      ipv4[n4] = wire::load_be32(ip + wire::kIpv4DestinationAt);
+      at4[n4++] = static_cast<uint8_t>(i);
+      return;
+    }
+    const uint8_t* destination = ip + wire::kIpv6DestinationAt;
+    if (is_multicast(destination) || is_link_local(destination))
+      return settle_on_link(burst, i, destination, context);
+    ipv6[n6] = load_ipv6(destination);
+    at6[n6++] = static_cast<uint8_t>(i);
+  });
+
+  const NextHop* hops[kBurst];
+  if (n4 > 0) {
+    context.tables->find(std::span<const uint32_t>(ipv4, n4), hops);
+    for (size_t k = 0; k < n4; ++k) settle(burst, at4[k], *hops[k]);
+  }
+  if (n6 > 0) {
+    context.tables->find(std::span<const config::Ipv6>(ipv6, n6), hops);
+    for (size_t k = 0; k < n6; ++k) settle(burst, at6[k], *hops[k]);
+  }
+}
+
+}  // namespace turnpike::router

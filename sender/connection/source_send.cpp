@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sending: what goes next, when, and how it becomes a frame.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <span>
+
+#include <rte_mbuf.h>
+
+#include "common/dpdk/buffer.h"
+#include "common/wire/bytes.h"
+#include "common/wire/checksum.h"
+#include "sender/connection/source.h"
+
+namespace turnpike::sender {
+
+using wire::Kind;
+
+namespace {
+
+/// There is one writer, so that no read-modify-write is needed.
+void add(std::atomic<double>& total, double amount) {
+  total.store(total.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void Source::on_pacing(Flow& f, Nanos now) {
+  // Before anything is sent: what lies too far back must not go out as a burst.
+  if (const Nanos idle = f.pacer.forgive(now, f.rtt.least()); idle > Nanos(0)) {
+    parts_.totals.offered_bytes.add(static_cast<uint64_t>(f.pacer.rate() * to_seconds(idle)));
+    paused(f, idle, now);
+  }
+  Nanos not_before = now;
+  FlowState state = state_of(f, now);
+  for (unsigned burst = 0; f.pacer.due() <= now && f.sendable() && window_open(f, state); ++burst) {
+    if (burst == kMaxBurst) break;  // others are due as well; this one is again at once
+    const uint32_t size = send_next(f, state);
+    update(f, state);
+    if (size == 0) {
+      not_before = now + kRetry;
+      break;
+    }
+    f.pacer.sent(size);
+    parts_.totals.offered_bytes.add(size);
+  }
+  if (f.stage == Stage::kClosing && f.in_flight.empty() && f.lost.empty()) {
+    finish(f, FlowEnd::kClosed, now);  // what was to be sent again had arrived after all
+    return;
+  }
+  plan_sending(f, not_before, state);
+}
+
+void Source::plan_sending(Flow& f, Nanos not_before, const FlowState& state) {
+  const bool may = f.sendable() && window_open(f, state);
+  f.send_at = may ? std::max(f.pacer.due(), not_before) : kNever;
+}
+
+void Source::paused(Flow& f, Nanos idle, Nanos now) {
+  f.law().on_pause(state_of(f, now), idle);
+  ledger_.settle(f);
+  set_rate(f, state_of(f, now));
+}
+
+void Source::wake(Flow& f, FlowState& state) {
+  const Nanos now = state.now;
+  if (f.send_at == kNever) {
+    if (f.pacer.due() < now) {
+      paused(f, now - f.pacer.due(), now);
+      update(f, state);
+    }
+    f.pacer.resume(now);
+  }
+  plan_sending(f, f.pacer.due(), state);
+}
+
+void Source::set_rate(Flow& f, const FlowState& state) {
+  const double floor = bytes_per_second(f.law().least_rate(state));
+  const double wanted = bytes_per_second(f.law().rate(state));
+  // Its law knows the application's limit and wants no more budget than that takes. Of a flow that
+  // the line holds back it does not: that flow keeps its budget, as if the line were a link.
+  const double rate = std::min({std::max(wanted, floor), parts_.line_rate, f.kind->limit});
+  const double price = f.law().price().count();
+  if (const auto told = static_cast<float>(price); told != f.price) {
+    if (f.price > 0 && f.pacer.rate() > 0)
+      f.pacer.reprice(f.price, told, f.kind->packet, state.now);
+    f.price = told;
+  }
+  f.pacer.set_rate(rate, state.now);
+  const double cost = price * rate, granted = f.law().granted().count();
+  f.underpaid = cost > granted && at_floor(f, floor);
+}
+
+// Of the pace that the floor asks for, what no budget pays for.
+double Source::unpaid_share(const Flow& f) {
+  const double cost = f.law().price().count() * f.pacer.rate();
+  return std::max(0.0, 1 - f.law().granted().count() / cost);
+}
+
+// Of a flow's first packet, what its budget has not paid for since the handshake.
+double Source::unsaved_share(const Flow& f, uint32_t size, const FlowState& state) {
+  const double saved = to_seconds(f.law().first_wait(state)) * f.pacer.rate();
+  return std::max(0.0, 1 - saved / size);
+}
+
+// Law and transport both keep the floor, one with the latest round trip, one with the smoothed.
+bool Source::at_floor(const Flow& f, double floor) {
+  const double stretch = f.rtt.smoothed() / std::min(f.rtt.smoothed(), f.rtt.latest());
+  return f.pacer.rate() <= floor * stretch * (1 + 1e-6);
+}
+
+uint32_t Source::send_next(Flow& f, FlowState& state) {
+  if (!f.lost.empty()) {
+    drop_covered(f);
+    update(f, state);
+  }
+  if (!f.lost.empty()) return send_again(f, state);
+  if (f.stage != Stage::kOpen) return 0;
+  if (f.has_new()) return send_new(f, state);
+  return send_control(f, Kind::kFin, state.now) ? f.kind->headers : 0;
+}
+
+uint32_t Source::send_new(Flow& f, const FlowState& state) {
+  RecordPool& records = parts_.lcore.records;
+  const uint32_t i = records.take();
+  if (i == kNoRecord) {
+    parts_.totals.out_of_records.add();
+    return 0;
+  }
+  const uint32_t size = f.size_of(f.next_sequence);
+  records[i].begin(Kind::kData, f.next_sequence, size, size - f.kind->headers);
+  if (!transmit(f, i, state)) {
+    records.give_back(i);
+    return 0;
+  }
+  ++f.next_sequence;
+  if (!f.has_new()) {
+    leave_budget(f);
+    // The FIN rides right behind the last packet; should it find no room, pacing brings it later.
+    if (f.lost.empty()) send_control(f, Kind::kFin, state.now);
+  }
+  return size;
+}
+
+uint32_t Source::send_again(Flow& f, const FlowState& state) {
+  RecordPool& records = parts_.lcore.records;
+  const uint32_t i = f.lost.head();
+  const uint32_t size = records[i].size;
+  f.lost.remove(records, i);
+  if (!transmit(f, i, state)) {
+    f.lost.push_back(records, i);
+    return 0;
+  }
+  f.lost_bytes -= size;
+  if (records[i].kind == Kind::kData) {
+    ++f.retransmissions;
+    parts_.totals.retransmitted_packets.add();
+  }
+  return size;
+}
+
+bool Source::send_control(Flow& f, Kind kind, Nanos now) {
+  RecordPool& records = parts_.lcore.records;
+  const uint32_t i = records.take();
+  if (i == kNoRecord) {
+    parts_.totals.out_of_records.add();
+    return false;
+  }
+  // A FIN's sequence is the number of packets before it; a SYN's is zero.
+  records[i].begin(kind, f.next_sequence, f.kind->headers, 0);
+  if (!transmit(f, i, state_of(f, now))) {
+    records.give_back(i);
+    return false;
+  }
+  if (kind == Kind::kFin) {
+    f.stage = Stage::kClosing;
+    leave_budget(f);
+  }
+  return true;
+}
+
+template <class Write>
+bool Source::put_frame(Flow& f, const Outgoing& out, Nanos now, Write&& write_congestion) {
+  if (parts_.tx.full()) {
+    parts_.totals.queue_full.add();
+    return false;
+  }
+  rte_mbuf* m = take_buffer(parts_.lcore.pool);
+  if (m == nullptr) {
+    parts_.totals.out_of_buffers.add();
+    return false;
+  }
+  const wire::FrameTemplate& headers = parts_.paths[f.path];
+  auto* frame = rte_pktmbuf_mtod(m, uint8_t*);
+  const size_t last_frame = m->data_len;
+  m->data_len = static_cast<uint16_t>(headers.frame_size(out.size));
+  m->pkt_len = m->data_len;
+
+  uint8_t* payload = frame + headers.headers_size();
+  const size_t congestion = f.kind->protocol->header_size;
+  const uint16_t length = wire::header_length(congestion, 0);
+  uint64_t sum = wire::encode({.kind = out.kind,
+                               .protocol = f.kind->protocol->id,
+                               .length = length,
+                               .flow = f.id,
+                               .sequence = static_cast<uint32_t>(out.sequence),
+                               .acknowledgement = static_cast<uint32_t>(f.acknowledged),
+                               .timestamp = wire::to_ticks(now),
+                               .token = f.token},
+                              payload);
+  write_congestion(payload + wire::kHeaderSize);
+  parts_.nic.stamp(f.kind->protocol->id, payload + wire::kHeaderSize, out.size,
+                   out.kind == Kind::kSyn, now);
+  sum += wire::sum_of_words({payload + wire::kHeaderSize, congestion});
+  // The user's bytes are zeros: what was in the buffer before is nobody else's business.
+  const size_t written = headers.headers_size() + length;
+  const size_t dirty = parts_.lcore.zeroed ? last_frame : m->data_len;
+  if (dirty > written) std::memset(payload + length, 0, dirty - written);
+  headers.write(frame, static_cast<uint16_t>(out.size), sum);
+  parts_.tx.put(m);
+  return true;
+}
+
+void Source::send_probe(Flow& f, uint64_t sequence, Nanos now) {
+  const auto write = [&](uint8_t* header) {
+    f.law().write_probe(f.state(now, ledger_.headroom(f)), f.kind->headers, header);
+  };
+  if (put_frame(f, {Kind::kData, sequence, f.kind->headers}, now, write))
+    parts_.totals.sent_probes.add();
+}
+
+bool Source::transmit(Flow& f, uint32_t index, const FlowState& state) {
+  const Nanos now = state.now;
+  SentPacket& r = parts_.lcore.records[index];
+  if (r.kind == Kind::kData && f.kind->protocol->make_receiver_law != nullptr &&
+      f.law().probe_due())
+    send_probe(f, r.sequence, now);
+  const auto write = [&](uint8_t* header) { write_congestion(f, r, header, state); };
+  if (!put_frame(f, {r.kind, r.sequence, r.size}, now, write)) return false;
+
+  r.sent = now;
+  if (f.in_flight.empty()) f.rto_base = now;
+  f.in_flight.push_back(parts_.lcore.records, index);
+  f.in_flight_bytes += r.size;
+  if (r.kind == Kind::kData) {
+    parts_.totals.sent_packets.add();
+    parts_.totals.sent_bytes.add(r.size);
+    parts_.lcore.groups[f.source].sent_bytes.add(r.size);
+    const double cost = f.law().price().count() * r.size;
+    add(parts_.totals.spend, cost);
+    if (f.underpaid) add(parts_.totals.unbudgeted_spend, cost * unpaid_share(f));
+    if (r.sequence == 0 && f.next_sequence == 0 && !f.underpaid)
+      add(parts_.totals.unbudgeted_spend, cost * unsaved_share(f, r.size, state));
+  }
+  return true;
+}
+
+void Source::write_congestion(Flow& f, SentPacket& r, uint8_t* header, const FlowState& state) {
+  const auto version = static_cast<uint16_t>(parts_.strategy->version());
+  if (f.wants_budget && f.target_version != version) {
+    f.target_version = version;
+    f.law().set_target(parts_.strategy->target(f.member));
+  }
+  switch (r.kind) {
+    case Kind::kSyn:
+      f.law().write_syn(state, r.size, header, r.note);
+      break;
+    case Kind::kFin:
+      f.law().write_fin(state, r.size, header, r.note);
+      break;
+    default:
+      f.law().write_data(state, r.size, header, r.note);
+  }
+  ledger_.settle(f);
+}
+
+void Source::drop_covered(Flow& f) {
+  RecordPool& records = parts_.lcore.records;
+  while (!f.lost.empty()) {
+    const uint32_t i = f.lost.head();
+    const SentPacket& r = records[i];
+    if (r.kind != Kind::kData || r.sequence >= f.acknowledged) return;
+    credit(f, {.bytes = r.size, .payload = r.payload, .packets = 1});
+    f.lost.remove(records, i);
+    f.lost_bytes -= r.size;
+    records.give_back(i);
+  }
+}
+
+}  // namespace turnpike::sender

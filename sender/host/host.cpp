@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Nothing that comes in is trusted: lengths, checksums, addresses, ports, kinds and protocols are
+// checked in this order, and whatever fails ends in a counter.
+#include "sender/host/host.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <rte_mbuf.h>
+#include <rte_prefetch.h>
+
+#include "common/dpdk/buffer.h"
+#include "common/protocols/random.h"
+#include "common/wire/bytes.h"
+#include "sender/host/neighbours.h"
+#include "sender/receiver/reply.h"
+
+namespace turnpike::sender {
+
+using wire::FrameError;
+
+namespace {
+
+const config::Direction& port_of(const config::Topology& topology, uint32_t index) {
+  const config::Host& h = topology.hosts[index];
+  return topology.links[h.link].directions[h.end];
+}
+
+uint64_t port_seed(const config::Topology& topology, uint32_t index) {
+  const config::Host& h = topology.hosts[index];
+  return link_seed(topology.run.seed, topology.links[h.link].name, h.end);
+}
+
+}  // namespace
+
+tl::expected<std::unique_ptr<Host>, std::string> Host::make(const config::Topology& topology,
+                                                            uint32_t index, QueuePair& queue,
+                                                            LcoreState& lcore,
+                                                            const SinkParts& sink) {
+  const config::Host& h = topology.hosts[index];
+  auto strategy = make_strategy(h.strategy, h.budget);
+  if (!strategy) return tl::unexpected("host " + h.name + ": no strategy \"" + h.strategy + "\"");
+  std::unique_ptr<Host> host(new Host(topology, index, queue, lcore, std::move(strategy)));
+  auto receiver = Receiver::make(sink.flows, sink.runs, host->totals_, sink.populated, sink.secret);
+  if (!receiver) return tl::unexpected("host " + h.name + ": " + receiver.error());
+  host->receiver_ = std::move(*receiver);
+  return host;
+}
+
+Host::Host(const config::Topology& topology, uint32_t index, QueuePair& queue, LcoreState& lcore,
+           std::unique_ptr<Strategy> strategy)
+    : own_(topology.interface_of(topology.hosts[index])),
+      queue_(queue),
+      index_(index),
+      udp_port_(topology.run.udp_port),
+      tx_(queue),
+      source_({.lcore = lcore,
+               .totals = totals_,
+               .tx = tx_,
+               .host = index,
+               .paths = Paths(topology, index),
+               .budget = topology.hosts[index].budget,
+               .strategy = std::move(strategy),
+               .line_rate = bytes_per_second(port_of(topology, index).rate),
+               .nic = Nic(port_of(topology, index), port_seed(topology, index))}),
+      open_loop_(topology, index, lcore) {}
+
+// A pipeline of packets `apart` from one another, each of whose stages needs what the one before
+// has asked the memory for: what that takes passes while other packets are handled. All of a
+// stage's requests in a row would be more than a processor has room for.
+uint16_t Host::receive(Nanos now) {
+  std::array<rte_mbuf*, kBurst> burst;
+  std::array<Kind, kBurst> kinds;
+  std::array<const Flow*, kBurst> flows;  // of answers; null: of nothing that will be needed
+  const uint16_t n = queue_.rx(now, burst);
+  const unsigned apart = std::min<unsigned>(n, kPrefetchDistance);
+  const auto answered = [&](unsigned i) { return i < n ? flows[i] : nullptr; };
+  for (unsigned i = 0; i < n + 4 * apart; ++i) {
+    if (i + 1 < n) rte_prefetch0(rte_pktmbuf_mtod(burst[i + 1], void*));
+    if (i < n) {
+      kinds[i] = read(*burst[i], arrivals_[i]);
+      flows[i] = kinds[i] == Kind::kAnswer ? source_.expect(arrivals_[i].header.flow) : nullptr;
+    }
+    unsigned at = i - apart;  // huge: not begun yet
+    if (const Flow* flow = answered(at)) flow->prefetch();
+    at -= apart;
+    if (const Flow* flow = answered(at)) source_.expect_oldest(*flow);
+    at -= apart;
+    if (const Flow* flow = answered(at)) source_.expect_next(*flow);
+    at -= apart;
+    if (at >= n) continue;
+    rte_mbuf* m = burst[at];
+    if (handle(kinds[at], *m, arrivals_[at], now)) {
+      if (!tx_.full()) {
+        tx_.put(m);
+        continue;
+      }
+      totals_.queue_full.add();
+    }
+    give_back(m);
+  }
+  return n;
+}
+
+Host::Kind Host::read(rte_mbuf& m, Arrival& out) const {
+  // Frames this small come in one piece; one that does not is made so, or is nothing of ours.
+  if (m.nb_segs > 1 && rte_pktmbuf_linearize(&m) != 0) return Kind::kBad;
+  const std::span<const uint8_t> frame(rte_pktmbuf_mtod(&m, const uint8_t*), m.data_len);
+  const FrameError error = wire::locate_udp(frame, out.at);
+  if (error == FrameError::kNotIp || error == FrameError::kNotUdp) return Kind::kNotUdp;
+  if (error != FrameError::kNone) return Kind::kBad;
+  if ((m.ol_flags & kSumsChecked) != kSumsChecked &&
+      wire::verify_checksums(frame, out.at) != FrameError::kNone) {
+    return Kind::kBad;
+  }
+  return for_us(frame.data(), out.at) ? read_turnpike(frame.data(), out) : Kind::kForeign;
+}
+
+bool Host::for_us(const uint8_t* frame, const wire::UdpFrame& at) const {
+  const uint8_t* ip = frame + at.ip;
+  if (at.ipv6) return std::memcmp(ip + wire::kIpv6DestinationAt, own_.ipv6.address.data(), 16) == 0;
+  return wire::load_be32(ip + wire::kIpv4DestinationAt) == own_.ipv4.address;
+}
+
+Host::Kind Host::read_turnpike(const uint8_t* frame, Arrival& out) const {
+  const uint16_t from = wire::load_be16(frame + out.at.udp + wire::kUdpSourceAt);
+  const uint16_t to = wire::load_be16(frame + out.at.udp + wire::kUdpDestinationAt);
+  if (from != udp_port_ && to != udp_port_)
+    return to == config::kStreamPort ? Kind::kStream : Kind::kForeign;
+  wire::Header& header = out.header;
+  if (wire::decode({frame + out.at.payload, out.at.payload_size}, header) !=
+      wire::HeaderError::kNone) {
+    return Kind::kBad;
+  }
+  out.protocol = find_protocol(header.protocol);
+  if (out.protocol == nullptr ||
+      header.length != wire::header_length(out.protocol->header_size, header.ranges)) {
+    return Kind::kBad;
+  }
+  switch (header.kind) {
+    case wire::Kind::kSyn:
+    case wire::Kind::kData:
+    case wire::Kind::kFin:
+      return to == udp_port_ && header.ranges == 0 ? Kind::kRequest : Kind::kBad;
+    default:
+      return from == udp_port_ ? Kind::kAnswer : Kind::kBad;
+  }
+}
+
+bool Host::handle(Kind kind, rte_mbuf& m, const Arrival& arrival, Nanos now) {
+  switch (kind) {
+    case Kind::kAnswer:
+      take_answer(m, arrival, now);
+      return false;
+    case Kind::kRequest:
+      return take_request(m, arrival, now);
+    case Kind::kStream: {
+      const wire::UdpFrame& at = arrival.at;
+      const uint8_t* payload = rte_pktmbuf_mtod(&m, const uint8_t*) + at.payload;
+      if (!open_loop_.meter().receive({payload, at.payload_size}, at.datagram, now))
+        totals_.foreign_packets.add();
+      return false;
+    }
+    case Kind::kNotUdp:
+      if (answer_neighbour(m, own_) == NeighbourQuery::kAnswered) {
+        totals_.answered_neighbours.add();
+        return true;
+      }
+      [[fallthrough]];
+    case Kind::kForeign:
+      totals_.foreign_packets.add();
+      return false;
+    case Kind::kBad:
+      totals_.bad_packets.add();
+      return false;
+  }
+  return false;
+}
+
+bool Host::take_request(rte_mbuf& m, const Arrival& arrival, Nanos now) {
+  const wire::UdpFrame& at = arrival.at;
+  auto* frame = rte_pktmbuf_mtod(&m, uint8_t*);
+  FlowKey key{.flow = arrival.header.flow,
+              .port = wire::load_be16(frame + at.udp + wire::kUdpSourceAt),
+              .ip_version = at.ipv6 ? uint16_t{6} : uint16_t{4}};
+  const size_t source = at.ipv6 ? wire::kIpv6SourceAt : wire::kIpv4SourceAt;
+  std::memcpy(key.source.data(), frame + at.ip + source, at.ipv6 ? 16 : 4);
+  const Request arrived{.header = arrival.header,
+                        .protocol = *arrival.protocol,
+                        .size = at.datagram,
+                        .congestion = frame + at.payload + wire::kHeaderSize,
+                        .empty = at.payload_size == arrival.header.length};
+  const auto reply = receiver_->receive(key, arrived, now);
+  if (!reply) return false;
+  if (write_reply(m, at, arrival.header, *reply)) return true;
+  totals_.out_of_buffers.add();
+  return false;
+}
+
+void Host::take_answer(const rte_mbuf& m, const Arrival& arrival, Nanos now) {
+  const auto* frame = rte_pktmbuf_mtod(&m, const uint8_t*);
+  const uint8_t* payload = frame + arrival.at.payload;
+  const wire::Header& header = arrival.header;
+  std::array<wire::SeqRange, wire::kMaxRanges> ranges;
+  for (size_t i = 0; i < header.ranges; ++i) ranges[i] = wire::load_range(header, payload, i);
+  source_.on_answer(header.flow,
+                    {.kind = header.kind,
+                     .sequence = header.sequence,
+                     .acknowledgement = header.acknowledgement,
+                     .echo = header.echo,
+                     .token = header.token,
+                     .ranges = {ranges.data(), header.ranges},
+                     .congestion = payload + wire::kHeaderSize},
+                    header.protocol,
+                    wire::load_be16(frame + arrival.at.udp + wire::kUdpDestinationAt), now);
+}
+
+void Host::publish() {
+  totals_.budget.store(source_.ledger().budget(), std::memory_order_relaxed);
+  totals_.committed.store(source_.ledger().committed(), std::memory_order_relaxed);
+}
+
+}  // namespace turnpike::sender

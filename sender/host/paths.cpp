@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The next hop is whoever holds the other end of the host's one link.
+#include "sender/host/paths.h"
+
+#include <algorithm>
+
+namespace turnpike::sender {
+namespace {
+
+constexpr uint16_t kNone = UINT16_MAX;
+
+}  // namespace
+
+Paths::Paths(const config::Topology& topology, uint32_t host)
+    : first_(topology.hosts.size() * 2, kNone) {
+  for (const config::Flow& f : topology.flows) {
+    if (f.from == host) add(topology, host, f.to, f.ip_version);
+  }
+  for (const config::Workload& w : topology.workloads) {
+    if (std::ranges::find(w.from, host) == w.from.end()) continue;
+    for (const size_t to : w.to) add(topology, host, to, w.ip_version);
+  }
+}
+
+void Paths::add(const config::Topology& topology, uint32_t host, size_t to, unsigned ip_version) {
+  uint16_t& first = first_[slot(static_cast<uint32_t>(to), ip_version)];
+  if (first != kNone) return;
+  first = static_cast<uint16_t>(templates_.size());
+
+  const config::Host& here = topology.hosts[host];
+  const config::Interface& own = topology.interface_of(here);
+  const config::Interface& peer = topology.interface_of(topology.hosts[to]);
+  wire::FrameSpec spec;
+  spec.source_mac = own.mac;
+  spec.destination_mac = topology.links[here.link].ends[1 - here.end].mac;
+  if (ip_version == 6) {
+    spec.addresses = wire::Ipv6Pair{own.ipv6.address, peer.ipv6.address};
+  } else {
+    spec.addresses = wire::Ipv4Pair{own.ipv4.address, peer.ipv4.address};
+  }
+  spec.destination_port = topology.run.udp_port;
+  for (unsigned i = 0; i < kPorts; ++i) {
+    spec.source_port = static_cast<uint16_t>(kFirstPort + i);
+    templates_.emplace_back(spec);
+  }
+}
+
+uint16_t Paths::find(uint32_t to, unsigned ip_version, uint32_t spread) const {
+  return static_cast<uint16_t>(first_[slot(to, ip_version)] + spread % kPorts);
+}
+
+}  // namespace turnpike::sender

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs are kept in order and never touch: two that meet become one.
+#include "sender/receiver/received.h"
+
+namespace turnpike::sender {
+
+Received::AddResult Received::add(SackRangePool& pool, uint64_t sequence, uint32_t& at) {
+  at = kNoRange;
+  if (sequence < expected_) return AddResult::kDuplicate;
+
+  if (sequence == expected_) {
+    ++expected_;
+    if (first_ != kNoRange && pool[first_].begin == expected_) {
+      expected_ = pool[first_].end;
+      unlink(pool, first_);
+    }
+    return AddResult::kNew;
+  }
+
+  uint32_t i = first_;
+  if (last_ != kNoRange && !find(pool, sequence, i)) return AddResult::kRefused;
+  if (i == kNoRange || sequence + 1 < pool[i].begin) {
+    at = insert(pool, sequence, i);
+    return at == kNoRange ? AddResult::kRefused : AddResult::kNew;
+  }
+  at = i;
+  filled_ = i;
+  SackRange& run = pool[i];
+  if (sequence >= run.begin && sequence < run.end) return AddResult::kDuplicate;
+  if (sequence + 1 == run.begin) {
+    run.begin = sequence;  // the run before ends earlier, or the search had stopped there
+    return AddResult::kNew;
+  }
+  run.end = sequence + 1;
+  const uint32_t next = run.next;
+  if (next != kNoRange && pool[next].begin == run.end) {
+    run.end = pool[next].end;
+    unlink(pool, next);
+  }
+  return AddResult::kNew;
+}
+
+// The first run that ends at `sequence` or later, kNoRange if there is none, into `at`. New packets
+// belong to the last run or behind it, those that were overtaken a little before; those sent again
+// fill the oldest gaps first and go on from there. So it is searched from both sides at once.
+bool Received::find(const SackRangePool& pool, uint64_t sequence, uint32_t& at) const {
+  if (pool[last_].end < sequence) {
+    at = kNoRange;
+    return true;
+  }
+  uint32_t up = filled_ != kNoRange && sequence >= pool[filled_].begin ? filled_ : first_;
+  uint32_t down = last_;
+  for (unsigned step = 0; step < kMaxSteps; ++step) {
+    const uint32_t before = pool[down].previous;
+    at = down;
+    if (before == kNoRange || pool[before].end < sequence) return true;
+    at = up;
+    if (pool[up].end >= sequence) return true;
+    down = before;
+    up = pool[up].next;
+  }
+  return false;
+}
+
+void Received::clear(SackRangePool& pool) {
+  while (first_ != kNoRange) unlink(pool, first_);
+  expected_ = 0;
+  filled_ = kNoRange;
+}
+
+void Received::unlink(SackRangePool& pool, uint32_t i) {
+  const SackRange run = pool[i];
+  if (filled_ == i) filled_ = run.next;
+  (run.previous == kNoRange ? first_ : pool[run.previous].next) = run.next;
+  (run.next == kNoRange ? last_ : pool[run.next].previous) = run.previous;
+  pool.give_back(i);
+  --count_;
+}
+
+uint32_t Received::insert(SackRangePool& pool, uint64_t sequence, uint32_t before) {
+  const uint32_t i = count_ < kMaxRuns ? pool.take() : kNoRange;
+  if (i == kNoRange) return i;
+  SackRange& run = pool[i];
+  run = {sequence, sequence + 1, before, before == kNoRange ? last_ : pool[before].previous};
+  (run.previous == kNoRange ? first_ : pool[run.previous].next) = i;
+  (before == kNoRange ? last_ : pool[before].previous) = i;
+  ++count_;
+  return i;
+}
+
+}  // namespace turnpike::sender

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Idle flows are swept out as new ones come: each new flow looks at a few places, so memory is
+// bounded by traffic and nothing needs a timer.
+#include "sender/receiver/receiver.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string>
+
+#include <rte_errno.h>
+#include <rte_hash.h>
+#include <rte_hash_crc.h>
+
+#include "common/dpdk/names.h"
+#include "sender/connection/serial.h"
+
+namespace turnpike::sender {
+namespace {
+
+using wire::Kind;
+
+constexpr size_t kSweep = 4;          // places a new flow looks at
+constexpr size_t kUrgentSweep = 256;  // when the table is full
+constexpr size_t kGuesses = 8;        // for each flow, so that few share one
+
+/// As rte_hash compares them, byte by byte.
+bool same(const FlowKey& a, const FlowKey& b) {
+  const auto x = a.words(), y = b.words();
+  return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2])) == 0;
+}
+
+}  // namespace
+
+tl::expected<std::unique_ptr<Receiver>, std::string> Receiver::make(uint32_t capacity, size_t runs,
+                                                                    HostTotals& totals,
+                                                                    bool populated,
+                                                                    const SecretKey& secret) {
+  capacity = std::max(capacity, 8U);  // rte_hash makes buckets of eight
+  const std::string name = unique_name("sink");
+  rte_hash_parameters p{};
+  p.name = name.c_str();
+  p.entries = capacity;
+  p.key_len = sizeof(FlowKey);
+  p.hash_func = rte_hash_crc;
+  p.socket_id = SOCKET_ID_ANY;
+  // A cuckoo table may refuse keys before it is full; extra buckets take those.
+  p.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE;
+  rte_hash* table = rte_hash_create(&p);
+  if (table == nullptr) {
+    return tl::unexpected("no room for " + std::to_string(capacity) +
+                          " received flows: " + rte_strerror(rte_errno));
+  }
+  return std::unique_ptr<Receiver>(new Receiver(capacity, runs, table, totals, populated, secret));
+}
+
+Receiver::Receiver(uint32_t capacity, size_t runs, rte_hash* table, HostTotals& totals,
+                   bool populated, const SecretKey& secret)
+    : table_(table),
+      totals_(totals),
+      states_(capacity),
+      guesses_(kGuesses * std::bit_ceil(capacity)),
+      guess_shift_(64 - std::countr_zero(guesses_.size())),
+      ranges_(runs, populated),
+      secret_(secret) {}
+
+Receiver::~Receiver() {
+  for (State& s : states_) clear(s);
+  rte_hash_free(table_);
+}
+
+uint32_t& Receiver::guess(const FlowKey& key) {
+  const auto words = key.words();
+  // Fibonacci hashing (Knuth, volume 3, section 6.4): the high bits depend on all of the sum's.
+  const uint64_t mixed =
+      (words[0] + std::rotl(words[1], 21) + std::rotl(words[2], 42)) * uint64_t{0x9e3779b97f4a7c15};
+  return guesses_[mixed >> guess_shift_];
+}
+
+Receiver::State* Receiver::find(const FlowKey& key) {
+  uint32_t& at = guess(key);
+  if (states_[at].used && same(states_[at].key, key)) return &states_[at];
+  const int32_t i = rte_hash_lookup(table_, &key);
+  if (i < 0) return nullptr;
+  at = static_cast<uint32_t>(i);
+  return &states_[at];
+}
+
+Receiver::State* Receiver::open(const FlowKey& key, Nanos now) {
+  sweep(now, kSweep, false);
+  if (flows_ >= states_.size()) sweep(now, kUrgentSweep, true);
+  const int32_t i = flows_ < states_.size() ? rte_hash_add_key(table_, &key) : -1;
+  if (i < 0 || static_cast<size_t>(i) >= states_.size()) {
+    if (i >= 0) rte_hash_del_key(table_, &key);
+    return nullptr;
+  }
+  State& s = states_[static_cast<size_t>(i)];
+  s.key = key;
+  s.used = true;
+  ++flows_;
+  return &s;
+}
+
+// Hash of the flow, its protocol and the number of spans of kTokenLife that have passed.
+uint32_t Receiver::token_of(const FlowKey& key, const Protocol& protocol, Nanos now) const {
+  const auto words = key.words();
+  const auto span = static_cast<uint64_t>(now / kTokenLife);
+  return static_cast<uint32_t>(
+      siphash(secret_, std::array{words[0], words[1], words[2], span << 8 | protocol.id}));
+}
+
+bool Receiver::issued(const FlowKey& key, const Request& request, Nanos now) const {
+  const uint32_t token = request.header.token;
+  return token == token_of(key, request.protocol, now) ||
+         (now >= kTokenLife && token == token_of(key, request.protocol, now - kTokenLife));
+}
+
+tl::expected<Receiver::State*, Receiver::Absence> Receiver::flow_of(const FlowKey& key,
+                                                                    const Request& request,
+                                                                    Nanos now) {
+  State* s = find(key);
+  const uint32_t token = request.header.token;
+  if (s != nullptr && s->token == token) [[likely]]
+    return s;
+  if (request.header.kind != Kind::kData || !issued(key, request, now))
+    return tl::unexpected(s != nullptr ? Absence::kForged : Absence::kUnknown);
+  if (s != nullptr) {
+    clear(*s);  // the same id again, from a sender that was restarted
+  } else {
+    s = open(key, now);
+    if (s == nullptr) return tl::unexpected(Absence::kNoRoom);
+  }
+  s->token = token;
+  begin(*s, request.protocol);
+  return s;
+}
+
+std::optional<Reply> Receiver::without_flow(const Request& request, Absence why) {
+  const wire::Header& header = request.header;
+  switch (why) {
+    case Absence::kForged:
+      totals_.forged_packets.add();
+      return std::nullopt;
+    case Absence::kNoRoom:
+      totals_.refused_packets.add();
+      return std::nullopt;
+    case Absence::kUnknown:
+      break;
+  }
+  // A FIN's flow went after an earlier copy of it, whose answer was lost. What is not known is not
+  // claimed: the sender hears back what it had been told before.
+  if (header.kind == Kind::kFin)
+    return Reply{
+        .kind = Kind::kFinAck, .acknowledgement = header.acknowledgement, .token = header.token};
+  totals_.unknown_flows.add();
+  if (request.empty) return std::nullopt;
+  return Reply{.kind = Kind::kReset, .token = header.token};
+}
+
+void Receiver::begin(State& s, const Protocol& protocol) {
+  s.protocol = &protocol;
+  if (protocol.make_receiver_law != nullptr) s.law = protocol.make_receiver_law(s.law_storage);
+}
+
+void Receiver::clear(State& s) {
+  s.received.clear(ranges_);
+  s.packets = UINT64_MAX;
+  if (s.law != nullptr) s.law->~ReceiverLaw();
+  s.law = nullptr;
+}
+
+void Receiver::forget(State& s) {
+  clear(s);
+  rte_hash_del_key(table_, &s.key);
+  s = State{};
+  --flows_;
+}
+
+void Receiver::sweep(Nanos now, size_t steps, bool urgent) {
+  for (size_t n = 0; n < std::min(steps, states_.size()); ++n) {
+    hand_ = hand_ + 1 == states_.size() ? 0 : hand_ + 1;
+    State& s = states_[hand_];
+    if (!s.used) continue;
+    const Nanos patience = !s.finished() ? kIdle : urgent ? 0_ns : kLinger;
+    if (now - s.heard >= patience) forget(s);
+  }
+}
+
+std::optional<Reply> Receiver::receive(const FlowKey& key, const Request& request, Nanos now) {
+  const wire::Header& header = request.header;
+  if (header.kind == Kind::kSyn)
+    return Reply{.kind = Kind::kSynAck, .token = token_of(key, request.protocol, now)};
+  const auto found = flow_of(key, request, now);
+  if (!found) return without_flow(request, found.error());
+  State& s = **found;
+  if (header.kind == Kind::kData && request.empty) {
+    if (s.law == nullptr || s.protocol != &request.protocol) {
+      totals_.refused_packets.add();
+    } else {
+      s.law->on_probe(request.congestion, now);
+    }
+    return std::nullopt;
+  }
+  s.heard = now;
+  if (header.kind == Kind::kFin) {
+    const uint64_t packets = extend_serial(header.sequence, s.received.expected());
+    if (packets >= s.received.expected() && packets < uint64_t{1} << 63) s.packets = packets;
+    return Reply{.kind = Kind::kFinAck,
+                 .acknowledgement = static_cast<uint32_t>(s.received.expected()),
+                 .token = header.token};
+  }
+  return data(s, request, now);
+}
+
+std::optional<Reply> Receiver::data(State& s, const Request& request, Nanos now) {
+  Reply reply{.token = request.header.token};
+  uint32_t run = kNoRange;
+  const uint64_t sequence = extend_serial(request.header.sequence, s.received.expected());
+  // A sequence from before the flow's beginning wraps to the far end of 64 bits.
+  const auto result = sequence < uint64_t{1} << 63 ? s.received.add(ranges_, sequence, run)
+                                                   : Received::AddResult::kRefused;
+  switch (result) {
+    case Received::AddResult::kNew:
+      totals_.received_packets.add();
+      totals_.received_bytes.add(request.size);
+      break;
+    case Received::AddResult::kDuplicate:
+      totals_.duplicate_packets.add();
+      break;
+    case Received::AddResult::kRefused:
+      totals_.refused_packets.add();
+      return std::nullopt;
+  }
+  // Another protocol's header is none that the flow's law can read.
+  if (s.law != nullptr && s.protocol == &request.protocol)
+    s.law->on_data(request.size, request.congestion, now);
+  reply.acknowledgement = static_cast<uint32_t>(s.received.expected());
+  // Ranges tell what lost ACKs would have told: those nearest below this packet matter most, for
+  // the sender is about to give up on what it sent just before.
+  if (run == kNoRange) run = s.received.first_run();
+  for (; run != kNoRange && reply.ranges < wire::kMaxRanges; run = ranges_[run].previous) {
+    reply.range[reply.ranges++] = {static_cast<uint32_t>(ranges_[run].begin),
+                                   static_cast<uint32_t>(ranges_[run].end)};
+  }
+  return reply;
+}
+
+}  // namespace turnpike::sender

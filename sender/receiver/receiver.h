@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A host as a sink: what it has of each flow that others send to it, and what it answers.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "common/protocols/registry.h"
+#include "common/units/units.h"
+#include "common/wire/turnpike_header.h"
+#include "sender/connection/siphash.h"
+#include "sender/observed.h"
+#include "sender/receiver/received.h"
+
+struct rte_hash;
+
+namespace turnpike::sender {
+
+/// Who a flow is to its receiver. All bytes count in the comparison.
+struct FlowKey {
+  std::array<uint8_t, 16> source{};  // an IPv4 address in the first four
+  uint32_t flow = 0;
+  uint16_t port = 0;
+  uint16_t ip_version = 0;
+
+  [[nodiscard]] std::array<uint64_t, 3> words() const {
+    return std::bit_cast<std::array<uint64_t, 3>>(*this);
+  }
+};
+static_assert(sizeof(FlowKey) == 24, "no padding: keys are hashed as bytes");
+
+/// A SYN, DATA or FIN as it came in.
+struct Request {
+  const wire::Header& header;
+  const Protocol& protocol;
+  uint32_t size = 0;              // B of the IP datagram
+  uint8_t* congestion = nullptr;  // as long as the protocol says; a law may rewrite it
+  bool empty = false;             // no user's bytes
+};
+
+/// What goes back for one packet.
+struct Reply {
+  wire::Kind kind = wire::Kind::kAck;
+  uint32_t acknowledgement = 0;
+  uint32_t token = 0;
+  uint8_t ranges = 0;
+  std::array<wire::SeqRange, wire::kMaxRanges> range{};
+};
+
+/// A SYN creates no state: the SYN-ACK carries a token that only this receiver can compute (a SYN
+/// cookie, RFC 4987 section 3.6), and the first DATA packet that returns the token opens the flow.
+/// So half-open flows cost no memory, and an off-path attacker can neither add to a flow nor end
+/// it. Nothing is mapped after construction.
+class Receiver {
+ public:
+  /// How long a flow that has ended is remembered, so that late copies of its packets are known.
+  static constexpr Nanos kLinger = 2_s;
+  /// And one that has fallen silent without ending.
+  static constexpr Nanos kIdle = 60_s;
+  /// A token can open a flow for at least this long after the SYN, and for at most twice as long.
+  static constexpr Nanos kTokenLife{int64_t{1} << 35};
+
+  /// Room for `capacity` flows at a time and `runs` gaps among all of them, whose memory is there
+  /// from the beginning if it is to be `populated`. Tokens are made with `secret`.
+  static tl::expected<std::unique_ptr<Receiver>, std::string> make(uint32_t capacity, size_t runs,
+                                                                   HostTotals& totals,
+                                                                   bool populated = true,
+                                                                   const SecretKey& secret = {});
+  ~Receiver();
+  Receiver(const Receiver&) = delete;
+  Receiver& operator=(const Receiver&) = delete;
+
+  /// Takes a request; its congestion header is then what goes back. Nothing: it must not be
+  /// answered. DATA without a user's byte is a probe, for the flow's law alone.
+  std::optional<Reply> receive(const FlowKey& key, const Request& request, Nanos now);
+
+  [[nodiscard]] uint32_t flows() const { return flows_; }
+
+ private:
+  struct State {
+    FlowKey key;
+    uint32_t token = 0;
+    Received received;
+    Nanos heard{0};
+    uint64_t packets = UINT64_MAX;  // of the whole flow, once its FIN has said so
+    const Protocol* protocol = nullptr;
+    ReceiverLaw* law = nullptr;  // lives in law_storage; null: the protocol has none
+    bool used = false;
+    [[nodiscard]] bool finished() const { return received.expected() >= packets; }
+    alignas(8) std::byte law_storage[ReceiverLaw::kMaxBytes];
+  };
+
+  Receiver(uint32_t capacity, size_t runs, rte_hash* table, HostTotals& totals, bool populated,
+           const SecretKey& secret);
+
+  State* find(const FlowKey& key);
+  [[nodiscard]] uint32_t& guess(const FlowKey& key);
+  State* open(const FlowKey& key, Nanos now);
+  [[nodiscard]] uint32_t token_of(const FlowKey& key, const Protocol& protocol, Nanos now) const;
+  [[nodiscard]] bool issued(const FlowKey& key, const Request& request, Nanos now) const;
+  /// Why a packet has no flow: unknown key, wrong token, or a full table.
+  enum class Absence : uint8_t { kUnknown, kForged, kNoRoom };
+  tl::expected<State*, Absence> flow_of(const FlowKey& key, const Request& request, Nanos now);
+  std::optional<Reply> without_flow(const Request& request, Absence why);
+  void begin(State& state, const Protocol& protocol);
+  void clear(State& state);
+  void forget(State& state);
+  void sweep(Nanos now, size_t steps, bool urgent);
+  std::optional<Reply> data(State& state, const Request& request, Nanos now);
+
+  rte_hash* table_;
+  HostTotals& totals_;
+  std::vector<State> states_;  // by position in the hash table
+  // The position of the flow that was last found with a key like this; the table knows better, and
+  // costs five times as much.
+  std::vector<uint32_t> guesses_;
+  int guess_shift_;
+  SackRangePool ranges_;
+  SecretKey secret_;
+  size_t hand_ = 0;  // where the sweep goes on
+  uint32_t flows_ = 0;
+};
+
+}  // namespace turnpike::sender

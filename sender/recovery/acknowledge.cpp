@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The list of packets in flight is ordered by send time and answered packets leave it at once, so
+// what lies before an answer's own packet is just what is missing.
+#include "sender/recovery/acknowledge.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "sender/connection/serial.h"
+
+namespace turnpike::sender {
+namespace {
+
+using wire::Kind;
+
+/// Which kind of packet this kind of answer answers.
+bool answers(Kind answer, Kind packet) {
+  switch (answer) {
+    case Kind::kSynAck:
+      return packet == Kind::kSyn;
+    case Kind::kFinAck:
+      return packet == Kind::kFin;
+    default:
+      return packet == Kind::kData;
+  }
+}
+
+uint32_t find_own(const Flow& flow, RecordPool& pool, const AckInfo& answer) {
+  for (uint32_t i = flow.in_flight.head(); i != kNoRecord; i = pool[i].next) {
+    const SentPacket& r = pool[i];
+    const uint32_t sent = wire::to_ticks(r.sent);
+    if (serial_before(answer.echo, sent)) break;  // everything from here on was sent later
+    if (sent == answer.echo && static_cast<uint32_t>(r.sequence) == answer.sequence &&
+        answers(answer.kind, r.kind)) {
+      return i;
+    }
+  }
+  return kNoRecord;
+}
+
+bool covered(const Flow& flow, const SentPacket& r, std::span<const wire::SeqRange> ranges) {
+  if (r.kind != Kind::kData) return false;
+  if (r.sequence < flow.acknowledged) return true;
+  const auto sequence = static_cast<uint32_t>(r.sequence);
+  for (const wire::SeqRange& range : ranges) {
+    if (!serial_before(sequence, range.begin) && serial_before(sequence, range.end)) return true;
+  }
+  return false;
+}
+
+void consume(Flow& flow, RecordPool& pool, uint32_t i, Acknowledged& done) {
+  const SentPacket& r = pool[i];
+  flow.in_flight.remove(pool, i);
+  flow.in_flight_bytes -= r.size;
+  if (r.kind == Kind::kData) {
+    done.bytes += r.size;
+    done.payload += r.payload;
+    ++done.packets;
+  }
+  pool.give_back(i);
+}
+
+}  // namespace
+
+Acknowledged acknowledge(Flow& flow, RecordPool& pool, const AckInfo& answer, FlowState& state,
+                         Nanos last_stall_end) {
+  const Nanos now = state.now;
+  Acknowledged done;
+  const uint32_t own = find_own(flow, pool, answer);
+  if (own == kNoRecord) return done;
+  done.matched = true;
+  const SentPacket& packet = pool[own];
+  done.own = packet.kind;
+  if (answer.kind == Kind::kReset) {
+    consume(flow, pool, own, done);
+    done = {.matched = true, .own = done.own};
+    return done;  // the one object, so that none is copied
+  }
+
+  // The send time is known exactly, so this sample has the clock's resolution, not the wire's.
+  const Nanos sample = std::max(now - packet.sent, 1_ns);
+  done.measured = packet.sent >= last_stall_end || flow.rtt.smoothed() == Nanos(0);
+  if (done.measured) flow.rtt.sample(sample, now);
+  if (std::tie(packet.sent, packet.sequence) >= std::tie(flow.newest_sent, flow.newest_sequence)) {
+    flow.newest_rtt = sample;
+    flow.newest_sent = packet.sent;
+    flow.newest_sequence = packet.sequence;
+  }
+  flow.rto_base = now;
+  flow.backoff = 0;
+
+  // A receiver cannot expect more than was sent.
+  const uint64_t expected = extend_serial(answer.acknowledgement, flow.acknowledged);
+  if (expected > flow.acknowledged && expected <= flow.next_sequence) flow.acknowledged = expected;
+
+  state.answered_after = sample;
+  state.rtt = flow.rtt.latest();
+  state.smoothed_rtt = flow.rtt.smoothed();
+  for (uint32_t i = flow.in_flight.head(); i != own;) {
+    const uint32_t next = pool[i].next;
+    if (covered(flow, pool[i], answer.ranges)) {
+      const double committed = flow.law().committed();
+      flow.law().on_ack_without_feedback(state, pool[i].note);
+      state.headroom -= flow.law().committed() - committed;  // the host's is used up only once
+      consume(flow, pool, i, done);
+    }
+    i = next;
+  }
+  done.believed = packet.kind == Kind::kSyn
+                      ? flow.law().on_syn_ack(state, packet.note, answer.congestion)
+                      : flow.law().on_ack(state, packet.note, answer.congestion);
+  done.in_order = flow.in_flight.head() == own && flow.newest_sent == packet.sent &&
+                  flow.newest_sequence == packet.sequence;
+  consume(flow, pool, own, done);
+  return done;
+}
+
+}  // namespace turnpike::sender

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// RACK over the list in order of sending: the walk ends at the first packet that may still come.
+#include "sender/recovery/loss.h"
+
+#include <algorithm>
+
+namespace turnpike::sender {
+namespace {
+
+void lose(Flow& flow, RecordPool& pool, uint32_t i, const FlowState& state) {
+  const SentPacket& r = pool[i];
+  flow.in_flight.remove(pool, i);
+  flow.in_flight_bytes -= r.size;
+  flow.law().on_loss(state, r.note);
+  flow.lost.push_back(pool, i);
+  flow.lost_bytes += r.size;
+}
+
+}  // namespace
+
+Losses detect_losses_behind(Flow& flow, RecordPool& pool, double headroom, Nanos now) {
+  Losses losses;
+  while (!flow.in_flight.empty()) {
+    const uint32_t head = flow.in_flight.head();
+    const SentPacket& r = pool[head];
+    if (!overtaken(flow, r)) break;
+    const Nanos given_up = r.sent + flow.newest_rtt + flow.rtt.reordering();
+    if (given_up > now) {
+      losses.next = given_up;
+      break;
+    }
+    lose(flow, pool, head, flow.state(now, headroom));
+    ++losses.count;
+  }
+  return losses;
+}
+
+uint32_t time_out(Flow& flow, RecordPool& pool, double headroom, Nanos now) {
+  const Nanos away = std::max(flow.rtt.smoothed(), flow.newest_rtt) + flow.rtt.reordering();
+  uint32_t count = 0;
+  flow.law().on_timeout(flow.state(now, headroom));
+  while (!flow.in_flight.empty()) {
+    const uint32_t head = flow.in_flight.head();
+    if (count > 0 && pool[head].sent + away > now) break;
+    lose(flow, pool, head, flow.state(now, headroom));
+    ++count;
+  }
+  flow.backoff = static_cast<uint8_t>(std::min(flow.backoff + 1, 255));
+  flow.rto_base = now;
+  return count;
+}
+
+}  // namespace turnpike::sender

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The architecture as data: the modules, the headers each may include, the files that may read a clock.
+COMMON = [
+    "common/units", "common/time", "common/wire", "common/protocols",
+    "common/config", "common/dpdk", "common/metrics", "common/report", "common/program",
+]
+
+# Module -> modules whose headers it may include, besides its own.
+MAY_INCLUDE = {
+    "common/units": [],
+    "common/time": ["common/units"],
+    "common/wire": ["common/units"],
+    "common/protocols": ["common/units", "common/time", "common/wire"],
+    "common/config": ["common/units", "common/protocols"],
+    "common/dpdk": ["common/units"],
+    "common/metrics": ["common/units"],
+    "common/report": ["common/units", "common/metrics"],
+    "common/program": ["common/units", "common/config", "common/dpdk", "common/metrics"],
+    "router": COMMON,
+    "sender": COMMON,
+    "lab": COMMON + ["router", "sender"],
+    "bench": COMMON + ["router", "sender", "lab"],
+    "tests": COMMON + ["router", "sender", "lab", "bench"],
+}
+
+# Unit tests (*_test.cpp) of every module may also include this.
+TEST_SUPPORT = "tests/support"
+
+# Modules that build without DPDK: laws, and all that a build without DPDK runs under sanitizers and fuzzers.
+WITHOUT_DPDK = ["common/units", "common/time", "common/wire", "common/protocols",
+                "common/config", "common/metrics", "common/report"]
+
+# Time and random seeds are arguments; only these files may read a clock.
+MAINS = "/program/"  # folders of code that only mains use
+MAY_READ_CLOCK = {
+    "common/time/clock.h": "the real clock itself",
+    "common/time/clock_test.cpp": "compares it with the system's",
+    "bench/scaling_bench.cpp": "lets lcores forward for a given time",
+    "bench/measure.h": "counts cycles",
+    "bench/expiring_sum_bench.cpp": "fills a window of real time: rte_timer has no other clock",
+    "bench/rte_timer_bench.cpp": "separates polls that fire a timer from those that do not",
+    "bench/sender_bench.cpp": "paces by the real clock",
+    "common/dpdk/port_test.cpp": "waits for two ends of a memif to find each other",
+}
+
+MEDIAN_LINES = 150  # of all source files, at most
+LONG_FILE = 350     # lines; few files may be longer
+FEW = 0.03          # of all source files

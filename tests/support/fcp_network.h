@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A few links and flows on a virtual clock, for tests of the law alone: no router, no transport.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <string_view>
+#include <vector>
+
+#include "common/protocols/fcp/protocol.h"
+#include "tests/support/gauge.h"
+
+namespace turnpike::fcp::testing {
+
+/// First in, first out links without loss; senders paced by their law; one ACK a packet, which
+/// takes no room. Without options: the paper's law, packets of 1000 B and SYNs of 40 B, as in the
+/// paper.
+class ToyNetwork {
+ public:
+  static constexpr uint32_t kPacket = 1000, kSyn = 40;
+
+  struct Options {
+    std::string_view preset = "paper";
+    uint32_t packet = kPacket, syn = kSyn;                  // B
+    double line = std::numeric_limits<double>::infinity();  // B/s of each sender's port
+  };
+
+  ToyNetwork() : ToyNetwork(Options{}) {}
+  explicit ToyNetwork(const Options& options)
+      : options_(options),
+        link_params_(preset_values(kProtocol, true, options.preset)),
+        flow_params_(preset_values(kProtocol, false, options.preset)) {}
+
+  size_t add_link(BitRate capacity, Nanos delay) {
+    links_.push_back(
+        {kProtocol.make_link_law(link_params_, 1, 1), bytes_per_second(capacity), delay});
+    return links_.size() - 1;
+  }
+
+  /// A flow over `path`; its ACKs come back after `back`.
+  size_t add_flow(std::vector<size_t> path, Nanos back, Budget budget, Nanos start,
+                  double bytes = std::numeric_limits<double>::infinity()) {
+    FlowEnd& f = flows_.emplace_back(flow_params_);
+    f.path = std::move(path);
+    f.back = back;
+    f.law().set_target(budget);
+    f.budget = budget;
+    f.unsent = f.bytes = bytes;
+    f.start = start;
+    at(start, [this, i = flows_.size() - 1] { open(i); });
+    return flows_.size() - 1;
+  }
+
+  /// A packet of `size` B that passes the link with that congestion header and belongs to no flow.
+  /// Returns whether the law accepted it; a refused packet takes no room.
+  bool inject(size_t link, const Header& header, uint32_t size, bool opens) {
+    std::array<uint8_t, kHeaderSize> bytes;
+    store(header, bytes.data());
+    return pass(links_[link], bytes.data(), size, opens);
+  }
+
+  /// Flow i's application can send no faster.
+  void limit(size_t i, BitRate rate) { flows_[i].limit = bytes_per_second(rate); }
+  /// Flow i's application has nothing to send from now on, or has again.
+  void pause(size_t i) {
+    flows_[i].paused = true;
+    flows_[i].idle_from = now_;
+  }
+  void resume(size_t i) {
+    FlowEnd& f = flows_[i];
+    f.paused = false;
+    f.law().on_pause(state(f), now_ - f.idle_from);
+    send(i);
+  }
+
+  /// Runs `action` at `when`.
+  void at(Nanos when, std::function<void()> action) {
+    events_.push({when, ++order_, std::move(action)});
+  }
+
+  void run_until(Nanos end) {
+    while (!events_.empty() && events_.top().when <= end) {
+      Event e = events_.top();
+      events_.pop();
+      now_ = e.when;
+      e.action();
+    }
+    now_ = end;
+  }
+
+  FlowLaw& flow(size_t i) { return flows_[i].law(); }
+  Nanos now() const { return now_; }
+  double queue(size_t link) const {
+    const LinkEnd& l = links_[link];
+    return std::max(0.0, to_seconds(l.free_at - now_) * l.capacity);
+  }
+  /// A figure of the link's law by name, NaN where it has none of that name.
+  double figure(size_t link, std::string_view name) const { return gauge(*links_[link].law, name); }
+  double price(size_t link) const { return figure(link, "price"); }
+  /// Packets of flows that a law has refused: none, whatever is injected.
+  uint64_t refused() const { return refused_; }
+  /// B of flow i that arrived so far.
+  double delivered(size_t i) const { return flows_[i].delivered; }
+  Nanos started(size_t i) const { return flows_[i].start; }
+  /// From flow i's SYN to the ACK of its last packet, 0 s until then.
+  Nanos completion(size_t i) const { return flows_[i].completion; }
+  /// Mean rate that flow i had delivered between two calls.
+  BitRate delivered_rate(size_t i) {
+    FlowEnd& f = flows_[i];
+    const double span = to_seconds(now_ - f.mark);
+    const BitRate rate = from_bytes_per_second((f.delivered - f.marked) / span);
+    f.mark = now_;
+    f.marked = f.delivered;
+    return rate;
+  }
+  double max_queue(size_t link) const { return links_[link].max_queue; }
+  void forget_max_queue(size_t link) { links_[link].max_queue = 0; }
+
+  /// Checks granted + pending <= budget at every event when set.
+  std::function<void(const FlowLaw&, Budget)> on_event;
+
+ private:
+  struct LinkEnd {
+    std::unique_ptr<LinkLaw> law;
+    double capacity;
+    Nanos delay;
+    Nanos free_at{0};
+    double max_queue = 0;
+  };
+  // The law in storage of its own, as the sender keeps it.
+  struct alignas(64) FlowEnd {
+    explicit FlowEnd(const ParamValues& params)
+        : law_(kProtocol.make_flow_law(params, storage_.data())) {}
+    ~FlowEnd() { law_->~FlowLaw(); }
+    FlowEnd(const FlowEnd&) = delete;
+    FlowEnd& operator=(const FlowEnd&) = delete;
+
+    FlowLaw& law() { return *law_; }
+    const FlowLaw& law() const { return *law_; }
+
+    std::vector<size_t> path;
+    Nanos back{0};
+    Budget budget{0};
+    Nanos start{0}, completion{0};
+    double bytes = 0, unsent = 0;
+    double limit = std::numeric_limits<double>::infinity();
+    bool paused = false;
+    Nanos idle_from{0};
+    Nanos due{0};  // of the next packet, at `rate` B/s since the last one
+    double rate = 0;
+    uint64_t turn = 0;  // of the timer that counts; earlier ones are void
+    Nanos rtt{0};
+    double delivered = 0, marked = 0;
+    Nanos mark{0};
+
+   private:
+    alignas(64) std::array<std::byte, FlowLaw::kMaxBytes> storage_;
+    FlowLaw* law_;
+  };
+  struct Packet {
+    size_t flow;
+    bool syn;
+    uint32_t size;
+    Nanos sent;
+    std::array<uint8_t, kHeaderSize> header{};
+    PacketNote note{};
+  };
+  struct Event {
+    Nanos when;
+    uint64_t order;
+    std::function<void()> action;
+    bool operator<(const Event& o) const {
+      return when != o.when ? when > o.when : order > o.order;
+    }
+  };
+
+  FlowState state(const FlowEnd& f) const {
+    return {.now = now_,
+            .rtt = f.rtt,
+            .smoothed_rtt = f.rtt,
+            .packet_size = options_.packet,
+            .unsent = f.unsent,
+            .limit = f.limit,
+            .line = options_.line,
+            .headroom = f.budget.count() - f.law().committed()};
+  }
+
+  void open(size_t i) {
+    Packet p{.flow = i, .syn = true, .size = options_.syn, .sent = now_};
+    flows_[i].law().write_syn(state(flows_[i]), options_.syn, p.header.data(), p.note);
+    hop(p, 0);
+  }
+
+  void send(size_t i) {
+    FlowEnd& f = flows_[i];
+    if (f.unsent <= 0 || f.paused) return;
+    Packet p{.flow = i, .syn = false, .size = options_.packet, .sent = now_};
+    f.law().write_data(state(f), options_.packet, p.header.data(), p.note);
+    f.unsent -= options_.packet;
+    if (on_event) on_event(f.law(), f.budget);
+    hop(p, 0);
+    f.rate = pace(f);
+    f.due = now_ + from_seconds(options_.packet / f.rate);
+    arm(i);
+  }
+
+  double pace(const FlowEnd& f) const {
+    return std::min({bytes_per_second(f.law().rate(state(f))), f.limit, options_.line});
+  }
+  void arm(size_t i) {
+    at(flows_[i].due, [this, i, turn = ++flows_[i].turn] {
+      if (turn == flows_[i].turn) send(i);
+    });
+  }
+  /// What is left of the gap goes at the new rate, when that matters.
+  void repace(size_t i) {
+    FlowEnd& f = flows_[i];
+    const double rate = pace(f);
+    if (f.paused || f.due <= now_ || std::abs(rate - f.rate) < 0.1 * f.rate) return;
+    f.due = now_ + from_seconds(to_seconds(f.due - now_) * f.rate / rate);
+    f.rate = rate;
+    arm(i);
+  }
+
+  // The law takes account of the packet, which then occupies the link.
+  // NOLINTNEXTLINE(readability-non-const-parameter): the law writes to it
+  bool pass(LinkEnd& l, uint8_t* header, uint32_t size, bool opens) {
+    std::array<LinkPacket, 1> burst{{{header, size, opens, true}}};
+    const double waiting = std::max(0.0, to_seconds(l.free_at - now_) * l.capacity);
+    l.max_queue = std::max(l.max_queue, waiting);
+    if (l.law->arrive(0, burst, {l.capacity, waiting, 1e9}, now_) != 0) return false;
+    l.free_at = std::max(l.free_at, now_) + from_seconds(size / l.capacity);
+    return true;
+  }
+
+  void hop(Packet p, size_t index) {
+    FlowEnd& f = flows_[p.flow];
+    if (index == f.path.size()) {
+      if (!p.syn) f.delivered += p.size;
+      at(now_ + f.back, [this, p] { acknowledged(p); });
+      return;
+    }
+    LinkEnd& l = links_[f.path[index]];
+    if (!pass(l, p.header.data(), p.size, p.syn)) ++refused_;
+    at(l.free_at + l.delay, [this, p, index] { hop(p, index + 1); });
+  }
+
+  void acknowledged(const Packet& p) {
+    FlowEnd& f = flows_[p.flow];
+    f.rtt = now_ - p.sent;
+    if (p.syn) {
+      f.law().on_syn_ack(state(f), p.note, p.header.data());
+      f.due = now_ + f.law().first_wait(state(f));
+      if (f.due > now_)
+        arm(p.flow);
+      else
+        send(p.flow);
+    } else {
+      f.law().on_ack(state(f), p.note, p.header.data());
+      if (f.delivered >= f.bytes && f.completion == Nanos(0)) f.completion = now_ - f.start;
+      repace(p.flow);
+    }
+    if (on_event) on_event(f.law(), f.budget);
+  }
+
+  Options options_;
+  ParamValues link_params_, flow_params_;
+  std::vector<LinkEnd> links_;
+  std::deque<FlowEnd> flows_;
+  std::priority_queue<Event> events_;
+  uint64_t order_ = 0, refused_ = 0;
+  Nanos now_{0};
+};
+
+}  // namespace turnpike::fcp::testing
