@@ -96,7 +96,7 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
       if (e->drain == config::Drain::kLineRate && ports[l][w] != nullptr) continue;
       e->ring[w] =
           LinkRing::make(slots_for(*e, options.most_held != 0 ? options.most_held : pools[w]->size),
-                         options.socket, e->classes, options.growing);
+                         options.socket, e->traits.classes, options.growing);
       if (!e->ring[w]) return tl::unexpected("no memory for the queue of link " + link.name);
     }
     r->links_.push_back(std::move(e));

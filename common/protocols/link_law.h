@@ -36,13 +36,33 @@ struct LinkPacket {
   uint32_t size = 0;     // B on this link: the IP datagram plus the link's overhead per packet
   bool opens = false;    // SYN: carries a request, no round trip time yet
   bool admitted = true;  // false: the buffer is full, it will be dropped
-  AqmAction action =
-      AqmAction::kPass;     // arrive() may change it; read where marks_or_drops() says so
-  uint8_t queue_class = 0;  // what classify() said
-  uint32_t flow = 0;        // on departure: which flow it is of, where it has a header
+  AqmAction action = AqmAction::kPass;  // arrive() may change it; see LinkTraits::marks_or_drops
+  uint8_t queue_class = 0;              // what classify() said
+  uint32_t flow = 0;                    // on departure: which flow it is of, where it has a header
 };
 
-/// A named figure that a law can tell about itself: price, average RTT, number of flows.
+/// The bytes [begin, end) of a congestion header that stamping may rewrite. Both are even. The
+/// caller updates the UDP checksum over them incrementally (RFC 1624).
+struct HeaderRange {
+  uint8_t begin = 0, end = 0;
+};
+
+/// Properties of a law that are fixed when it is made.
+struct LinkTraits {
+  HeaderRange rewritten{};
+  /// Queues before the link, from 1 to kMaxClasses; each has the whole buffer. A port that sends at
+  /// line rate has one.
+  unsigned classes = 1;
+  /// arrive() sets LinkPacket::action. kSignal is for packets without a header: a law marks packets
+  /// of its own protocol by writing their headers.
+  bool marks_or_drops = false;
+  bool wants_dequeue = false;  // depart() is called
+  /// The law detects by itself that the lcore was descheduled. For other laws the caller subtracts
+  /// that time from `now`: the lcore saw no packets then, which does not mean that none came.
+  bool knows_stalls = false;
+};
+
+/// A named figure that a law publishes: price, average RTT, number of flows.
 struct Gauge {
   std::string_view name;
   double value = 0;
@@ -55,7 +75,12 @@ class LinkLaw {
  public:
   static constexpr size_t kMaxGauges = 8;
 
+  explicit LinkLaw(const LinkTraits& traits) : traits_(traits) {}
+  LinkLaw(const LinkLaw&) = delete;
+  LinkLaw& operator=(const LinkLaw&) = delete;
   virtual ~LinkLaw() = default;
+
+  [[nodiscard]] const LinkTraits& traits() const { return traits_; }
 
   /// Takes account of at most 64 packets that arrived together and stamps their headers in place.
   /// An lcore that has none for this link calls with an empty burst at housekeeping, so that what
@@ -65,29 +90,16 @@ class LinkLaw {
   virtual uint64_t arrive(unsigned shard, std::span<LinkPacket> burst, const LinkState& link,
                           Nanos now) = 0;
 
-  /// Whether arrive() gives verdicts. kSignal is for packets without a header: a packet of the
-  /// law's own protocol is marked by writing its header, if it is marked at all.
-  [[nodiscard]] virtual bool marks_or_drops() const { return false; }
-
-  /// Whether the law tells by itself that nobody ran for a while. Of others' time the caller leaves
-  /// out what it missed: it saw no packets then, which is no silence.
-  [[nodiscard]] virtual bool knows_stalls() const { return false; }
-
-  /// How many queues there are before the link, from 1 to kMaxClasses; each has the whole buffer. A
-  /// port that sends at line rate has but its one.
-  [[nodiscard]] virtual unsigned classes() const { return 1; }
-  /// The queue that a packet is for, by what is in it: it may be untrue, and is not counted here.
-  /// Asked before arrive() where there are several.
+  /// Returns the class, below LinkTraits::classes, of the queue for this packet, whose fields may
+  /// be untrue. Called before arrive() where there are several classes; counts nothing.
   [[nodiscard]] virtual unsigned classify(const LinkPacket&) const { return 0; }
   /// A class's share of the link, in proportion to those of other classes with packets waiting; >
   /// 0. Infinity: such classes go before all others, the lower one first. May change with update().
   [[nodiscard]] virtual double weight(unsigned /*queue_class*/) const { return 1; }
 
-  /// The packets leave the queue now; called where wants_dequeue() says so.
+  /// The packets leave the queue now. Called where LinkTraits::wants_dequeue is set.
   virtual void depart(unsigned /*shard*/, std::span<LinkPacket> /*burst*/,
                       const LinkState& /*link*/, Nanos /*now*/) {}
-
-  [[nodiscard]] virtual bool wants_dequeue() const { return false; }
 
   /// Control interval, called by the link's owner alone when its last answer has come due.
   /// Returns the next deadline.
@@ -97,12 +109,8 @@ class LinkLaw {
   /// while lcores run. Returns how many gauges it wrote (at most kMaxGauges).
   virtual size_t gauges(std::span<Gauge> out) const = 0;
 
-  /// The range of header bytes that stamping may rewrite: the caller mends the UDP checksum over
-  /// it incrementally (RFC 1624). Both ends even.
-  struct Rewritten {
-    uint8_t begin = 0, end = 0;
-  };
-  [[nodiscard]] virtual Rewritten rewritten() const = 0;
+ private:
+  LinkTraits traits_;
 };
 
 }  // namespace turnpike

@@ -16,23 +16,25 @@ class CountingLink final : public LinkLaw {
                                                             "worker3"};
 
   CountingLink(const ParamValues& params, unsigned shards, uint64_t seed)
-      : law_(params, shards, seed), shards_(shards) {}
+      : CountingLink(std::make_unique<fcp::Link>(params, shards, seed), shards) {}
 
   uint64_t arrive(unsigned shard, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override {
     packets_[shard] += static_cast<double>(burst.size());
-    return law_.arrive(shard, burst, link, now);
+    return law_->arrive(shard, burst, link, now);
   }
   /// The law's own, and one per worker.
   size_t gauges(std::span<Gauge> out) const override {
-    size_t n = law_.gauges(out);
+    size_t n = law_->gauges(out);
     for (unsigned s = 0; s < shards_ && n < out.size(); ++s) out[n++] = {kWorkers[s], packets_[s]};
     return n;
   }
-  [[nodiscard]] Rewritten rewritten() const override { return law_.rewritten(); }
 
  private:
-  fcp::Link law_;
+  CountingLink(std::unique_ptr<fcp::Link> law, unsigned shards)
+      : LinkLaw(law->traits()), law_(std::move(law)), shards_(shards) {}
+
+  std::unique_ptr<fcp::Link> law_;
   unsigned shards_;
   std::array<double, kWorkers.size()> packets_{};
 };

@@ -128,8 +128,7 @@ size_t ExactLink::gauges(std::span<Gauge> out) const {
   return 1;
 }
 
-LinkLaw::Rewritten ExactLink::rewritten() const {
-  return {kPriceOffset, kPriceOffset + sizeof(float)};
-}
+ExactLink::ExactLink(const ParamValues& params, uint64_t seed)
+    : LinkLaw({.rewritten = {kPriceOffset, kPriceOffset + sizeof(float)}}), exact_(params, seed) {}
 
 }  // namespace turnpike::lab

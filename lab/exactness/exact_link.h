@@ -63,12 +63,11 @@ class ExactPrice {
 /// The oracle in the real law's place.
 class ExactLink final : public LinkLaw {
  public:
-  ExactLink(const ParamValues& params, uint64_t seed) : exact_(params, seed) {}
+  ExactLink(const ParamValues& params, uint64_t seed);
 
   uint64_t arrive(unsigned shard, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
   size_t gauges(std::span<Gauge> out) const override;
-  [[nodiscard]] Rewritten rewritten() const override;
 
  private:
   ExactPrice exact_;

@@ -9,9 +9,9 @@ namespace turnpike::lab {
 uint64_t ShadowLink::arrive(unsigned shard, std::span<LinkPacket> burst, const LinkState& link,
                             Nanos now) {
   exact_.take(burst, link, now);
-  const uint64_t refused = real_.arrive(shard, burst, link, now);
+  const uint64_t refused = real_->arrive(shard, burst, link, now);
   std::array<Gauge, kMaxGauges> told;
-  real_.gauges(told);
+  real_->gauges(told);
   const double price = told[0].value;
   if (!burst.empty()) {
     worst_ = std::max(worst_, exact_.difference(price));
@@ -22,7 +22,7 @@ uint64_t ShadowLink::arrive(unsigned shard, std::span<LinkPacket> burst, const L
 }
 
 size_t ShadowLink::gauges(std::span<Gauge> out) const {
-  size_t n = real_.gauges(out);
+  size_t n = real_->gauges(out);
   for (const Gauge& g : {Gauge{kWorst, worst_}, Gauge{kCompared, static_cast<double>(compared_)}})
     if (n < out.size()) out[n++] = g;
   return n;

@@ -14,19 +14,21 @@ namespace turnpike::lab {
 class ShadowLink final : public LinkLaw {
  public:
   ShadowLink(const ParamValues& params, uint64_t seed)
-      : real_(params, 1, seed), exact_(params, seed) {}
+      : ShadowLink(std::make_unique<fcp::Link>(params, 1, seed), ExactPrice(params, seed)) {}
 
   uint64_t arrive(unsigned shard, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
   /// The real law's, and kWorst and kCompared.
   size_t gauges(std::span<Gauge> out) const override;
-  [[nodiscard]] Rewritten rewritten() const override { return real_.rewritten(); }
 
   static constexpr std::string_view kWorst = "worst_difference";  // of prices, relative
   static constexpr std::string_view kCompared = "compared";       // bursts
 
  private:
-  fcp::Link real_;
+  ShadowLink(std::unique_ptr<fcp::Link> real, ExactPrice exact)
+      : LinkLaw(real->traits()), real_(std::move(real)), exact_(std::move(exact)) {}
+
+  std::unique_ptr<fcp::Link> real_;
   ExactPrice exact_;
   double worst_ = 0;
   uint64_t compared_ = 0;

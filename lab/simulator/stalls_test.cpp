@@ -148,7 +148,7 @@ class StallsTest : public ::testing::TestWithParam<std::tuple<const char*, Hold>
       if (!router_held) {
         router::Worker& worker = gate->worker(0);
         if (const Nanos missed = gate_stalls.missed(now); missed > 0_ns)
-          worker.missed(now - missed, now);
+          worker.stall(now - missed, now);
         worker.poll(now);
       }
       if (!sender_held) {

@@ -203,7 +203,7 @@ void World::poll(uint32_t i) {
     if (held > Nanos(0)) node.sender->stalled(now_);
     next = node.sender->poll(now_);
   } else {
-    if (held > Nanos(0)) node.worker->missed(now_ - held, now_);
+    if (held > Nanos(0)) node.worker->stall(now_ - held, now_);
     next = node.worker->poll(now_);
     if (node.drains != i && node.worker->moved()) schedule_.wake(node.drains, now_);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One lcore's share of the router: its queues through the stages, its links' queues drained.
+// One lcore's part of the router: passes bursts through the stages and shapes its links' queues.
 #pragma once
 
 #include <atomic>
@@ -7,20 +7,22 @@
 #include <vector>
 
 #include "common/dpdk/queue_pair.h"
-#include "router/datapath/link/link_shaper.h"
 #include "router/datapath/worker_context.h"
 
 namespace turnpike::router {
 
-/// rx -> parse -> lookup -> price -> enqueue -> tx, and beside them `answer` for what is not plain
-/// forwarding. (Policing customers at edge links will stand between route and price.) Polled by
-/// one thread; nothing in here reads a clock, locks, allocates or logs.
+/// The way of a packet, one function and one file per stage:
+///
+///     rx -> parse -> lookup -> (local_input) -> for each link: police -> price -> enqueue -> tx
+///
+/// forward() runs the stages of a link. Polled by one thread; nothing in here reads a clock, locks,
+/// allocates or logs.
 class alignas(64) Worker {
  public:
   struct Input {
     unsigned link = 0;
     QueuePair* port = nullptr;
-    bool behind = false;  // what waits there came during a stall
+    bool behind = false;  // packets that came during a stall wait there
   };
   struct Parts {
     unsigned index = 0;
@@ -33,48 +35,47 @@ class alignas(64) Worker {
     TokenBucket errors;
     BufferShare buffers;
   };
-  /// Polls between housekeeping: picking up new tables, keeping idle links' laws up to date.
+  /// Polls between housekeeping: reads new tables, lets the laws of idle links publish.
   static constexpr unsigned kHousekeeping = 256;
-  /// Most time between them where other workers read what this one last published: what an idle
-  /// worker says of a link is then late by no more than d/8 of the least d.
+  /// Longest time between housekeeping where other workers read what this one publishes: d/8 of
+  /// the least d, FCP's averaging window.
   static constexpr Nanos kPublishInterval = 250_us;
 
   explicit Worker(const Parts& parts);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// One burst from each queue, then the due part of each owned link's queue. Returns when there
-  /// is something to do next: `now` while work is waiting, kNever if only a port can tell.
+  /// Receives one burst from each port queue, then sends what is due from the links' queues.
+  /// Returns the time of the next call: `now` while work is waiting, kNever if only the arrival of
+  /// a packet can cause some.
   Nanos poll(Nanos now);
 
   /// Whether the last poll received or sent anything.
   [[nodiscard]] bool moved() const { return moved_; }
 
-  /// This worker was kept from polling since then; to be told before the next poll.
-  void missed(Nanos since, Nanos now);
+  /// Reports that the thread was descheduled since `since`. Call before the next poll().
+  void stall(Nanos since, Nanos now);
 
-  /// From now on nothing is received; what is held still drains. On the polling thread.
+  /// Ends reception; packets held are still sent. Call on the polling thread.
   void stop_receiving() { inputs_.clear(); }
-  /// Drops all that is still held. On the polling thread.
+  /// Drops all packets held. Call on the polling thread.
   void discard();
 
  private:
   void housekeeping(Nanos now);
   Nanos drain(Nanos now);
-  void settle();
+  void end_stall();
 
   const std::atomic<const Tables*>& tables_;
   WorkerContext context_;
   std::vector<Input> inputs_;
-  size_t first_ = 0;                              // input, of a poll
-  std::vector<std::unique_ptr<PortTx>> senders_;  // by link; null: no queue there
-  std::vector<LinkShaper> shapers_;               // links this worker owns
-  Nanos next_update_{0};
-  Nanos stall_{0};       // when the last one began
-  bool behind_ = false;  // there is an input that is
+  size_t first_ = 0;      // input that the last poll began with
+  Nanos next_update_{0};  // of a law's control interval
+  Nanos stall_begin_{0};  // of the last stall
+  bool behind_ = false;   // an input is
   unsigned polls_ = 0;
-  bool shared_ = false;  // others send to this worker's links, too
-  Nanos kept_{0};        // house, the last time
+  bool shared_ = false;    // several workers send to a link with a law
+  Nanos housekeeping_{0};  // time of the last
   bool moved_ = false;
   Burst burst_;
 };

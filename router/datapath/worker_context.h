@@ -10,7 +10,7 @@
 #include "router/control/tables.h"
 #include "router/datapath/burst.h"
 #include "router/datapath/link/buffer_share.h"
-#include "router/datapath/link/egress.h"
+#include "router/datapath/link/link_queue.h"
 #include "router/datapath/local/token_bucket.h"
 
 namespace turnpike::router {
@@ -26,21 +26,19 @@ struct alignas(64) WorkerCounters {
 struct WorkerContext {
   unsigned index = 0;
   const Tables* tables = nullptr;  // changes at housekeeping only
-  std::vector<Egress> egress;      // by link index
+  std::vector<LinkQueue> queues;   // by link index
   rte_mempool* pool = nullptr;
   WorkerCounters* counters = nullptr;
   TokenBucket errors;  // rate of ICMP errors, RFC 1812 4.3.2.8
   BufferShare buffers;
   bool scarce = false;  // buffers: links are held to their shares in this poll
 
-  LinkShard& shard(unsigned link) { return *egress[link].shard; }
-
   /// Frees and counts the packets that a burst's stages gave up.
   void sweep(Burst& burst) {
     for_each(burst.dropped, [&](unsigned i) {
       const DropReason why = burst.reason[i];
       const PacketInfo& p = burst.info[i];
-      shard(at_egress(why) ? p.link : p.input).drop(why);
+      queues[at_egress(why) ? p.link : p.input].drop(why);
       rte_pktmbuf_free(burst.mbufs[i]);
     });
     burst.dropped = 0;

@@ -146,7 +146,7 @@ void Engine::run(unsigned index) {
     }
     const Nanos now = clock_->now();
     if (const Nanos missed = stalls_[index].missed(now); missed > Nanos(0))
-      worker.missed(now - missed, now);
+      worker.stall(now - missed, now);
     const Nanos next = worker.poll(now);
     idle_sleeper.after_poll(now, worker.moved(), next == kNever ? kNever : next - now);
   }

@@ -38,7 +38,7 @@ class Nic {
     LinkPacket packet{.size = datagram + overhead_, .opens = opens};
     if (protocol == protocol_) packet.header = header;
     law_->arrive(0, {&packet, 1}, state, now);
-    if (law_->wants_dequeue()) law_->depart(0, {&packet, 1}, state, now);
+    if (law_->traits().wants_dequeue) law_->depart(0, {&packet, 1}, state, now);
     queue_ += packet.size;
   }
 

@@ -166,13 +166,13 @@ class Play {
     const Nanos now = shard == 1 ? now_ + ahead_ : now_;
     std::array<Nanos, kShards>& at = clocks_;
     at[shard] = std::max(at[shard], now);
-    if (link_->classes() > 1) {
+    if (link_->traits().classes > 1) {
       for (LinkPacket& p : burst) {
         const unsigned c = link_->classify(p);
-        require(c < link_->classes(), "a class is one of the link's");
+        require(c < link_->traits().classes, "a class is one of the link's");
         p.queue_class = static_cast<uint8_t>(c);
       }
-      for (unsigned c = 0; c < link_->classes(); ++c)
+      for (unsigned c = 0; c < link_->traits().classes; ++c)
         require(link_->weight(c) > 0, "every class has a share");
     }
     double room = buffer_ - queue_;
@@ -188,7 +188,7 @@ class Play {
     for (size_t i = 0; i < burst.size(); ++i) {
       LinkPacket& p = burst[i];
       if ((refused >> i & 1) != 0) p.admitted = false;
-      if (link_->marks_or_drops() && p.action == AqmAction::kDrop) p.admitted = false;
+      if (link_->traits().marks_or_drops && p.action == AqmAction::kDrop) p.admitted = false;
       if (!p.admitted) continue;
       queue_ += p.size;
       if (p.header != nullptr && scheme_.protocol->id == fcp::kProtocolId) {
@@ -198,7 +198,7 @@ class Play {
       }
       leaving[n++] = p;
     }
-    if (n > 0 && link_->wants_dequeue())
+    if (n > 0 && link_->traits().wants_dequeue)
       link_->depart(shard, std::span(leaving.data(), n), state(), at[shard]);
   }
 

@@ -92,7 +92,7 @@ class Play {
       ports_[l][1] = l != kLeft && (how & 128) != 0 ? nullptr : &machine->ports[l][1];
       for (unsigned w = 0; w < workers_; ++w) {
         if (e.drain == config::Drain::kLineRate && ports_[l][w] != nullptr) continue;
-        e.ring[w] = LinkRing::make(kSlots, -1, e.classes);
+        e.ring[w] = LinkRing::make(kSlots, -1, e.traits.classes);
         require(e.ring[w] != nullptr, "there is memory for a hand-off");
       }
       links.push_back(&e);
@@ -249,7 +249,7 @@ class Play {
     const Nanos since = now_;
     now_ += span;
     stalled_ += span;
-    for (unsigned w = 0; w < workers_; ++w) all_[w]->missed(since, now_);
+    for (unsigned w = 0; w < workers_; ++w) all_[w]->stall(since, now_);
     poll();
   }
 
@@ -285,12 +285,14 @@ class Play {
       const bool shaped = link.drain == config::Drain::kShaped;
       const double missed = to_seconds(stalled_) * link.capacity;
       // Each class has the whole buffer, and what a port has not taken is none's any more.
-      const double most = static_cast<double>(link.buffer) * link.classes +
-                          (link.classes > 1 ? PortTx::kSlots * kMtu * workers_ : 0U) + missed;
+      const double most = static_cast<double>(link.buffer) * link.traits.classes +
+                          (link.traits.classes > 1 ? PortTx::kSlots * kMtu * workers_ : 0U) +
+                          missed;
       require(static_cast<double>(link.queued()) <= most, "a buffer's limit holds");
       double classes = 0;
-      for (unsigned c = 0; c < link.classes && link.classes > 1; ++c) classes += link.queued_of(c);
-      require(link.classes == 1 || classes <= static_cast<double>(link.queued()),
+      for (unsigned c = 0; c < link.traits.classes && link.traits.classes > 1; ++c)
+        classes += link.queued_of(c);
+      require(link.traits.classes == 1 || classes <= static_cast<double>(link.queued()),
               "classes hold no more than their link");
       uint64_t sent = 0;
       for (const LinkShard& s : link.shards) sent += s.tx_bytes.read();
@@ -314,7 +316,7 @@ class Play {
     wire::UdpFrame at;
     require(m.nb_segs == 1 && m.pkt_len == m.data_len, "a packet leaves in one piece");
     if (wire::locate_udp(frame, at) != wire::FrameError::kNone) return;  // an ICMP error
-    if (workers_ > 1 || links_[link]->classes > 1) return;
+    if (workers_ > 1 || links_[link]->traits.classes > 1) return;
     const uint32_t number = wire::load_be32(frame.data() + at.payload + wire::kSequenceAt);
     require(number > last_[link], "one worker's packets of one class stay in order");
     last_[link] = number;

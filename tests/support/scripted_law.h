@@ -23,7 +23,12 @@ class ScriptedLaw final : public LinkLaw {
   static inline LawScript script{};
   static inline ScriptedLaw* law = nullptr;
 
-  explicit ScriptedLaw(const ParamValues&, unsigned) : script_(script) { law = this; }
+  explicit ScriptedLaw(const ParamValues&, unsigned)
+      : LinkLaw({.classes = static_cast<unsigned>(script.weights.size()),
+                 .marks_or_drops = script.marks_or_drops}),
+        script_(script) {
+    law = this;
+  }
 
   uint64_t arrive(unsigned, std::span<LinkPacket> burst, const LinkState& link, Nanos) override {
     for (LinkPacket& p : burst) p.action = script_.action;
@@ -32,16 +37,11 @@ class ScriptedLaw final : public LinkLaw {
     return 0;
   }
   Nanos update(const LinkState&, Nanos now) override { return now + 1_ms; }
-  [[nodiscard]] bool marks_or_drops() const override { return script_.marks_or_drops; }
-  [[nodiscard]] unsigned classes() const override {
-    return static_cast<unsigned>(script_.weights.size());
-  }
   [[nodiscard]] unsigned classify(const LinkPacket& p) const override {
     return script_.classify != nullptr ? script_.classify(p) : 0;
   }
   [[nodiscard]] double weight(unsigned c) const override { return script_.weights[c]; }
   size_t gauges(std::span<Gauge>) const override { return 0; }
-  [[nodiscard]] Rewritten rewritten() const override { return {}; }
 
   void set_weight(unsigned c, double weight) { script_.weights[c] = weight; }
   std::vector<LinkPacket> seen;  // the last burst, as arrive() left it

@@ -13,7 +13,8 @@ void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_rela
 }  // namespace
 
 Link::Link(const ParamValues& params, unsigned shards)
-    : virtual_queue_(params[kQueue] == double{kAvd}),
+    : LinkLaw({.rewritten = {kMeasureOffset, kMeasureOffset + sizeof(float)}, .classes = 2}),
+      virtual_queue_(params[kQueue] == double{kAvd}),
       damping_(params[kDamping]),
       utilisation_(params[kUtilisation]),
       interval_(params[kInterval]),

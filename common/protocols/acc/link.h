@@ -30,15 +30,11 @@ class Link final : public LinkLaw {
   Nanos update(const LinkState& link, Nanos now) override;
   size_t gauges(std::span<Gauge> out) const override;
 
-  [[nodiscard]] unsigned classes() const override { return 2; }
   [[nodiscard]] unsigned classify(const LinkPacket& p) const override {
     return p.header != nullptr && load(p.header).role == Role::kOutOfBand ? 0 : 1;
   }
   [[nodiscard]] double weight(unsigned queue_class) const override {
     return queue_class == 0 ? std::numeric_limits<double>::infinity() : 1;
-  }
-  [[nodiscard]] Rewritten rewritten() const override {
-    return {kMeasureOffset, kMeasureOffset + sizeof(float)};
   }
 
  private:

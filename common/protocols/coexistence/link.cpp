@@ -49,7 +49,11 @@ class Picked {
 
 Link::Link(std::unique_ptr<LinkLaw> own, std::unique_ptr<LinkLaw> tcp, Reader read, double kappa,
            double loss_memory, unsigned shards)
-    : own_(std::move(own)),
+    : LinkLaw({.rewritten = own->traits().rewritten,
+               .classes = 2,
+               .marks_or_drops = own->traits().marks_or_drops || tcp->traits().marks_or_drops,
+               .wants_dequeue = own->traits().wants_dequeue || tcp->traits().wants_dequeue}),
+      own_(std::move(own)),
       tcp_(std::move(tcp)),
       read_(read),
       loss_gain_(1 / loss_memory),
@@ -101,7 +105,7 @@ void Link::count(unsigned index, std::span<const LinkPacket> burst, Class c) {
 
 void Link::depart(unsigned index, std::span<LinkPacket> burst, const LinkState& link, Nanos now) {
   for (const Class c : {kOwn, kTcp}) {
-    if (!law(c).wants_dequeue()) continue;
+    if (!law(c).traits().wants_dequeue) continue;
     Picked picked(burst, c == kOwn);
     if (!picked.packets().empty()) law(c).depart(index, picked.packets(), part(link, c), now);
   }

@@ -40,17 +40,10 @@ class Link final : public LinkLaw {
 
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
-  [[nodiscard]] bool marks_or_drops() const override {
-    return own_->marks_or_drops() || tcp_->marks_or_drops();
-  }
   void depart(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
               Nanos now) override;
-  [[nodiscard]] bool wants_dequeue() const override {
-    return own_->wants_dequeue() || tcp_->wants_dequeue();
-  }
   Nanos update(const LinkState& link, Nanos now) override;
 
-  [[nodiscard]] unsigned classes() const override { return 2; }
   [[nodiscard]] unsigned classify(const LinkPacket& p) const override {
     return p.header != nullptr ? kOwn : kTcp;
   }
@@ -58,7 +51,6 @@ class Link final : public LinkLaw {
 
   /// The scheme's own, and tcp_share, tcp_loss, tcp_window_packets, own_window_packets.
   size_t gauges(std::span<Gauge> out) const override;
-  [[nodiscard]] Rewritten rewritten() const override { return own_->rewritten(); }
 
  private:
   enum Class : unsigned { kOwn, kTcp };

@@ -19,6 +19,8 @@ namespace {
 /// Notes what it is shown; refuses packets of 13 B and drops those of 14 B.
 class Witness final : public LinkLaw {
  public:
+  Witness() : LinkLaw({.rewritten = {2, 6}, .marks_or_drops = true, .wants_dequeue = true}) {}
+
   uint64_t arrive(unsigned, std::span<LinkPacket> burst, const LinkState& link, Nanos) override {
     uint64_t refused = 0;
     for (size_t i = 0; i < burst.size(); ++i) {
@@ -29,17 +31,14 @@ class Witness final : public LinkLaw {
     seen = link;
     return refused;
   }
-  [[nodiscard]] bool marks_or_drops() const override { return true; }
   void depart(unsigned, std::span<LinkPacket> burst, const LinkState&, Nanos) override {
     departed += burst.size();
   }
-  [[nodiscard]] bool wants_dequeue() const override { return true; }
   Nanos update(const LinkState&, Nanos now) override {
     updates.push_back(now);
     return now + every;
   }
   size_t gauges(std::span<Gauge>) const override { return 0; }
-  [[nodiscard]] Rewritten rewritten() const override { return {2, 6}; }
 
   std::vector<uint32_t> sizes;
   std::vector<Nanos> updates;
@@ -83,7 +82,7 @@ TEST(CoexistenceLink, ShowsEachLawItsPacketsAndItsPartOfTheLink) {
   EXPECT_EQ(p.tcp->departed, 3U);
   EXPECT_EQ(p.link.classify(burst[1]), 0U);
   EXPECT_EQ(p.link.classify(burst[0]), 1U);
-  EXPECT_EQ(p.link.rewritten().begin, 2);
+  EXPECT_EQ(p.link.traits().rewritten.begin, 2);
 }
 
 TEST(CoexistenceLink, CallsEachLawWhenItIsDue) {
@@ -124,7 +123,7 @@ TEST(CoexistenceLink, WeighsWhatIsLostAgainstWhatIsNamed) {
 TEST(CoexistenceLink, XcpHasItsShareForItsCapacity) {
   ParamValues params = preset_values(xcp::kProtocol, true, "friendly");
   const auto law = xcp::make_link(params, 1);
-  ASSERT_EQ(law->classes(), 2U);
+  ASSERT_EQ(law->traits().classes, 2U);
   LinkState link{.capacity = 12.5e6, .queue = 0, .buffer = 1e6};
   law->update(link, 1_s);
   const double share = law->weight(0);
@@ -163,8 +162,8 @@ TEST(CoexistenceLink, QcpHasItsShareForItsCapacity) {
 }
 
 TEST(CoexistenceLink, IsNotThereUnlessItIsAskedFor) {
-  EXPECT_EQ(xcp::make_link(ParamValues(xcp::kLinkParams), 1)->classes(), 1U);
-  EXPECT_EQ(qcp::make_link(ParamValues(qcp::kLinkParams), 1)->classes(), 1U);
+  EXPECT_EQ(xcp::make_link(ParamValues(xcp::kLinkParams), 1)->traits().classes, 1U);
+  EXPECT_EQ(qcp::make_link(ParamValues(qcp::kLinkParams), 1)->traits().classes, 1U);
 }
 
 }  // namespace

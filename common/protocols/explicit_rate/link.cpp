@@ -64,6 +64,4 @@ size_t Link::gauges(std::span<Gauge> out) const {
   return n;
 }
 
-LinkLaw::Rewritten Link::rewritten() const { return {kRateOffset, kRateOffset + sizeof(float)}; }
-
 }  // namespace turnpike::explicit_rate

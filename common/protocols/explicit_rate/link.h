@@ -5,6 +5,7 @@
 #include <atomic>
 #include <span>
 
+#include "common/protocols/explicit_rate/header.h"
 #include "common/protocols/explicit_rate/newcomers.h"
 #include "common/protocols/link_law.h"
 #include "common/protocols/shard_sums.h"
@@ -19,7 +20,6 @@ class Link : public LinkLaw {
                   Nanos now) final;
   Nanos update(const LinkState& link, Nanos now) final;
   size_t gauges(std::span<Gauge> out) const final;
-  [[nodiscard]] Rewritten rewritten() const final;
 
  protected:
   /// What came since the last update.
@@ -35,7 +35,8 @@ class Link : public LinkLaw {
   /// `first_share`: of a new link's capacity, its first rate; `average_rtt`: s, the first.
   Link(unsigned shards, double first_share, double average_rtt,
        NewcomerRule rule = NewcomerRule::kUnlimited)
-      : first_share_(first_share),
+      : LinkLaw({.rewritten = {kRateOffset, kRateOffset + sizeof(float)}}),
+        first_share_(first_share),
         average_rtt_(average_rtt),
         sums_(shards),
         newcomers_(rule, shards) {}

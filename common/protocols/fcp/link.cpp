@@ -19,7 +19,8 @@ constexpr int64_t kYoungWindows = 2;  // windows that a link's memory of prices 
 }  // namespace
 
 Link::Link(ParamValues params, unsigned shards, uint64_t seed)
-    : params_(std::move(params)),
+    : LinkLaw({.rewritten = {kPriceOffset, kPriceOffset + sizeof(float)}}),
+      params_(std::move(params)),
       credit_(static_cast<Credit>(params_[kCredit])),
       past_price_(static_cast<PastPrice>(params_[kPastPrice])),
       storage_(std::make_unique<Shard[]>(shards)) {

@@ -37,9 +37,6 @@ class Link final : public LinkLaw {
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
   size_t gauges(std::span<Gauge> out) const override;
-  [[nodiscard]] Rewritten rewritten() const override {
-    return {kPriceOffset, kPriceOffset + sizeof(float)};
-  }
 
  private:
   // What is summed over the window, the fields of every slot.

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-namespace turnpike::fcp::promise_columns_test {
+namespace turnpike::fcp::promise_batch_test {
 namespace {
 
 constexpr PromiseBatch::Terms kTerms{.scale = {.tick = 1e-3F, .ticks = 1000, .passed = 0.25F},
@@ -140,4 +140,4 @@ TEST(PromiseBatch, PromiseIsTheHeadersCurve) {
 }
 
 }  // namespace
-}  // namespace turnpike::fcp::promise_columns_test
+}  // namespace turnpike::fcp::promise_batch_test

@@ -50,8 +50,12 @@ Promise promise_of(double rate, double budget) {
 
 }  // namespace
 
+static_assert(kReserveOffset == kPriceOffset + 4 && kAgeOffset == kReserveOffset + 4,
+              "one range holds all that the law rewrites");
+
 ReserveLink::ReserveLink(const ParamValues& params, unsigned shards, uint64_t seed)
-    : params_(params),
+    : LinkLaw({.rewritten = {kPriceOffset, kAgeOffset + sizeof(uint32_t)}, .knows_stalls = true}),
+      params_(params),
       life_(params[kPromiseLife]),
       growth_(params[kGrowth] * kRounding),
       without_(static_cast<Part>(params[kWithout])),

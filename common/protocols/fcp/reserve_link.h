@@ -50,11 +50,6 @@ class ReserveLink final : public LinkLaw {
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
   size_t gauges(std::span<Gauge> out) const override;
-  [[nodiscard]] bool knows_stalls() const override { return true; }
-  [[nodiscard]] Rewritten rewritten() const override {
-    static_assert(kReserveOffset == kPriceOffset + 4 && kAgeOffset == kReserveOffset + 4);
-    return {kPriceOffset, kAgeOffset + sizeof(uint32_t)};
-  }
 
  private:
   // What one lcore keeps, and on lines of its own what the others read.

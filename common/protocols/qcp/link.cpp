@@ -17,14 +17,18 @@ void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_rela
 }  // namespace
 
 Link::Link(const ParamValues& params, unsigned shards, uint64_t seed, Form form)
-    : alpha_(params[kAlpha]),
+    : LinkLaw(
+          {.rewritten = {explicit_rate::kRateOffset, explicit_rate::kRateOffset + sizeof(float)},
+           .marks_or_drops =
+               form == Form::kLong && params[kPolice] == static_cast<double>(Police::kOn)}),
+      alpha_(params[kAlpha]),
       beta_(params[kBeta]),
       interval_(params[kInterval]),
       most_rtt_(params[kMaxRtt]),
       floor_(params[kFloor]),
       form_(form),
       count_(form == Form::kLong ? static_cast<Count>(params[kCount]) : Count::kSimplified),
-      police_(form == Form::kLong && params[kPolice] == static_cast<double>(Police::kOn)),
+      police_(traits().marks_or_drops),
       average_rtt_(params[kFirstRtt]),
       sums_(shards),
       newcomers_(static_cast<explicit_rate::NewcomerRule>(params[kNewcomers]), shards) {
@@ -140,10 +144,6 @@ size_t Link::gauges(std::span<Gauge> out) const {
   const size_t n = std::min(all.size(), out.size());
   std::copy_n(all.begin(), n, out.begin());
   return n;
-}
-
-LinkLaw::Rewritten Link::rewritten() const {
-  return {explicit_rate::kRateOffset, explicit_rate::kRateOffset + sizeof(float)};
 }
 
 }  // namespace turnpike::qcp

@@ -37,10 +37,8 @@ class Link : public LinkLaw {
 
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) final;
-  [[nodiscard]] bool marks_or_drops() const final { return police_; }
   Nanos update(const LinkState& link, Nanos now) final;
   size_t gauges(std::span<Gauge> out) const final;
-  [[nodiscard]] Rewritten rewritten() const final;
 
  protected:
   enum class Form { kShort, kLong };

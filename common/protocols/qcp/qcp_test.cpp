@@ -164,8 +164,8 @@ TEST(QcpLink, DropsAsMuchOfAFlowAsItIsTooFast) {
   ParamValues params = link_params();
   params[kPolice] = static_cast<double>(Police::kOn);
   Link link(params, 1);
-  EXPECT_TRUE(link.marks_or_drops());
-  EXPECT_FALSE(Link(link_params(), 1).marks_or_drops());
+  EXPECT_TRUE(link.traits().marks_or_drops);
+  EXPECT_FALSE(Link(link_params(), 1).traits().marks_or_drops);
   Nanos now = link.update(kIdle, 0_s);
   const auto dropped_of = [&link](double own_rate) {
     int dropped = 0;

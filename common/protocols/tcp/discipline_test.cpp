@@ -149,7 +149,7 @@ TEST(Verdicts, OrdinaryTrafficIsSignalledAndOwnIsMarkedOrDropped) {
   for (const auto signal : {Telling::kMark, Telling::kDrop}) {
     p[kSignal] = static_cast<double>(signal);
     const auto law = make_link(p, 1);
-    EXPECT_TRUE(law->marks_or_drops());
+    EXPECT_TRUE(law->traits().marks_or_drops);
     LinkPacket ordinary{.size = kSize};
     law->arrive(0, {&ordinary, 1}, with_queue(199.99e3), 1_s);
     const Outcome capable = pass(*law, with_queue(199.99e3), 1_s),
@@ -160,7 +160,7 @@ TEST(Verdicts, OrdinaryTrafficIsSignalledAndOwnIsMarkedOrDropped) {
     EXPECT_EQ(capable.dropped, !mark);
     EXPECT_TRUE(not_capable.dropped);
   }
-  EXPECT_FALSE(make_link(params(Discipline::kDropTail), 1)->marks_or_drops());
+  EXPECT_FALSE(make_link(params(Discipline::kDropTail), 1)->traits().marks_or_drops);
 }
 
 TEST(Rem, ThePriceIntegratesLoadAndQueue) {
@@ -268,7 +268,7 @@ TEST(Rio, OutPacketsHearOfAQueueThatInPacketsDoNotMake) {
 TEST(DropTail, HasNothingToSay) {
   const auto law = make_link(params(Discipline::kDropTail), 1);
   EXPECT_FALSE(pass(*law, with_queue(299e3), 1_s).told());
-  EXPECT_FALSE(law->wants_dequeue());
+  EXPECT_FALSE(law->traits().wants_dequeue);
 }
 
 }  // namespace

@@ -13,7 +13,10 @@ template <class D>
 class Link final : public LinkLaw {
  public:
   Link(const ParamValues& params, unsigned shards, uint64_t seed)
-      : discipline_(params, shards, seed),
+      : LinkLaw({.rewritten = {0, kHeaderSize},
+                 .marks_or_drops = D::kMarksOrDrops,
+                 .wants_dequeue = D::kWantsDequeue}),
+        discipline_(params, shards, seed),
         mark_(params[kSignal] == static_cast<double>(Telling::kMark)) {}
 
   uint64_t arrive(unsigned shard, std::span<LinkPacket> burst, const LinkState& link,
@@ -39,11 +42,8 @@ class Link final : public LinkLaw {
     for (const LinkPacket& p : burst)
       if (p.header != nullptr) discipline_.leave(shard, p.size, (load(p.header) & kInProfile) != 0);
   }
-  [[nodiscard]] bool wants_dequeue() const override { return D::kWantsDequeue; }
-  [[nodiscard]] bool marks_or_drops() const override { return D::kMarksOrDrops; }
   Nanos update(const LinkState& link, Nanos now) override { return discipline_.update(link, now); }
   size_t gauges(std::span<Gauge> out) const override { return discipline_.gauges(out); }
-  [[nodiscard]] Rewritten rewritten() const override { return {0, kHeaderSize}; }
 
  private:
   [[nodiscard]] AqmAction action(Advice advice, const LinkPacket& p, uint32_t flags) const {

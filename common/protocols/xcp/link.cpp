@@ -16,7 +16,9 @@ void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_rela
 }  // namespace
 
 Link::Link(const ParamValues& params, unsigned shards)
-    : alpha_(params[kAlpha]),
+    : LinkLaw(
+          {.rewritten = {kFeedbackOffset, kFeedbackOffset + sizeof(float)}, .wants_dequeue = true}),
+      alpha_(params[kAlpha]),
       beta_(params[kBeta]),
       gamma_(params[kGamma]),
       least_interval_(params[kMinInterval]),

@@ -38,12 +38,8 @@ class Link final : public LinkLaw {
                   Nanos now) override;
   void depart(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
               Nanos now) override;
-  [[nodiscard]] bool wants_dequeue() const override { return true; }
   Nanos update(const LinkState& link, Nanos now) override;
   size_t gauges(std::span<Gauge> out) const override;
-  [[nodiscard]] Rewritten rewritten() const override {
-    return {kFeedbackOffset, kFeedbackOffset + sizeof(float)};
-  }
 
  private:
   struct Departed {

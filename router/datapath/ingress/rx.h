@@ -3,13 +3,13 @@
 #pragma once
 
 #include "common/dpdk/queue_pair.h"
-#include "router/datapath/worker_context.h"
+#include "router/datapath/link/link_queue.h"
 
 namespace turnpike::router {
 
-/// Refills the burst from `port`, the worker's queue pair at link `link`; all of it is to be
-/// forwarded until a stage finds otherwise. Returns how many packets came.
-inline unsigned rx(Burst& burst, QueuePair& port, unsigned link, LinkShard& shard, Nanos now) {
+/// Refills the burst from `port`, the worker's queue pair at link `link`, and counts it in the
+/// link's `queue`. All packets are in `forward` until a stage moves them. Returns their number.
+inline unsigned rx(Burst& burst, QueuePair& port, unsigned link, LinkQueue& queue, Nanos now) {
   const unsigned n = port.rx(now, std::span(burst.mbufs));
   burst.count = n;
   burst.input = static_cast<uint16_t>(link);
@@ -19,8 +19,7 @@ inline unsigned rx(Burst& burst, QueuePair& port, unsigned link, LinkShard& shar
   if (n == 0) return 0;
   uint64_t bytes = 0;
   for (unsigned i = 0; i < n; ++i) bytes += burst.mbufs[i]->pkt_len;
-  shard.rx_packets.add(n);
-  shard.rx_bytes.add(bytes);
+  queue.count_received(n, bytes);
   return n;
 }
 

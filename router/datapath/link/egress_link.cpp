@@ -20,15 +20,12 @@ EgressLink::EgressLink(const config::Link& link, size_t direction, unsigned work
   if (p != nullptr && p->make_link_law != nullptr) {
     law = p->make_link_law(d.law.params, workers, link_seed(run_seed, link.name, direction));
     protocol = p->id;
-    rewritten = law->rewritten();
-    wants_dequeue = law->wants_dequeue();
-    marks_or_drops = law->marks_or_drops();
-    knows_stalls = law->knows_stalls();
-    classes = std::clamp(law->classes(), 1U, kMaxClasses);
+    traits = law->traits();
+    traits.classes = std::clamp(traits.classes, 1U, kMaxClasses);
   }
 }
 
-double EgressLink::virtual_queue(LinkShard& shard, Nanos now) {
+double EgressLink::update_virtual_queue(LinkShard& shard, Nanos now) {
   QueueView latest;
   uint64_t arrived = 0;
   for (const LinkShard& s : shards) {

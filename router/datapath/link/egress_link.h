@@ -62,13 +62,9 @@ struct EgressLink {
   int64_t buffer;     // B
   uint32_t overhead;  // B per packet
   config::Drain drain;
-  unsigned owner = 0;    // worker that drains the queue and updates the law
-  uint8_t protocol = 0;  // Turnpike id of the law; 0: none
-  LinkLaw::Rewritten rewritten;
-  bool wants_dequeue = false;                   // the law wants to know what leaves the queue
-  bool marks_or_drops = false;                  // the law drops and marks
-  bool knows_stalls = false;                    // the law leaves out what nobody ran in
-  unsigned classes = 1;                         // queues that the law divides packets into
+  unsigned owner = 0;                           // worker that drains the queue and updates the law
+  uint8_t protocol = 0;                         // Turnpike id of the law; 0: none
+  LinkTraits traits;                            // the law's
   std::unique_ptr<LinkLaw> law;                 // null: plain first in, first out
   std::vector<LinkShard> shards;                // by worker
   std::vector<std::unique_ptr<LinkRing>> ring;  // by worker; null: it sends by itself
@@ -96,20 +92,9 @@ struct EgressLink {
     for (const LinkShard& s : shards) in += s.class_in[queue_class].read();
     return in > out ? static_cast<double>(in - out) : 0;
   }
-  /// The virtual queue of a line-rate link as `shard` finds it now; leaves that view for the
-  /// others. The latest of all workers' views is the one to go on from.
-  double virtual_queue(LinkShard& shard, Nanos now);
-
-  /// Takes packets into the link's queue, on behalf of the worker whose shard it is; right after
-  /// that worker asked for the backlog.
-  void admit(LinkShard& shard, uint64_t bytes, uint64_t packets) {
-    shard.enter(bytes, packets);
-    if (drain == config::Drain::kShaped) return;
-    QueueView view = shard.virtual_queue.own();
-    view.bytes += static_cast<double>(bytes);
-    view.total += bytes;
-    shard.virtual_queue.store(view);
-  }
+  /// Advances the virtual queue of a line-rate link to `now`, publishes it in `shard` and returns
+  /// its length in B. Starts from the latest view that any worker published.
+  double update_virtual_queue(LinkShard& shard, Nanos now);
 };
 
 }  // namespace turnpike::router

@@ -1,29 +1,72 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/datapath/link/enqueue.h"
-
-#include <algorithm>
-
+// Sixth stage: priced packets enter the link's queue.
 #include "router/datapath/egress/rewrite.h"
+#include "router/datapath/link/link_queue.h"
 
 namespace turnpike::router {
 
 namespace {
 
-/// Hands the packets of one class over; all of them are counted as admitted already.
-void hand_over(Burst& burst, Egress& egress, std::span<const QueuedPacket> batch,
-               const uint8_t* members, unsigned queue_class) {
-  const unsigned taken = egress.ring->push(batch, queue_class);
+/// B on the link of the members in `left`: of the whole group unless price() dropped some.
+uint64_t bytes_of(const Burst& burst, const PricedGroup& group, uint32_t left) {
+  if (left == group.members) [[likely]]
+    return group.bytes;
+  uint64_t bytes = 0;
+  for_each(left, [&](unsigned i) { bytes += burst.info[i].size; });
+  return bytes;
+}
+
+}  // namespace
+
+void LinkQueue::enqueue(Burst& burst, const PricedGroup& group) {
+  if (ring_ != nullptr) {
+    enqueue_to_owner(burst, group);
+  } else {
+    enqueue_to_port(burst, group);
+  }
+}
+
+void LinkQueue::enqueue_to_owner(Burst& burst, const PricedGroup& group) {
+  std::array<QueuedPacket, kBurst> batch;
+  std::array<uint8_t, kBurst> members;
+  unsigned n = 0;
+  const uint8_t protocol = link_.protocol;
+  const bool by_class = link_.traits.classes > 1;
+  const uint32_t left = group.members & burst.forward;
+  for_each(left, [&](unsigned i) {
+    const PacketInfo& p = burst.info[i];
+    rewrite(burst.mbufs[i], p);
+    batch[n] = {.mbuf = burst.mbufs[i],
+                .time = burst.since,
+                .size = p.size,
+                .congestion = p.protocol == protocol ? p.congestion : uint16_t{0},
+                .opens = p.has(kOpens),
+                .queue_class = by_class ? group.classes[i] : uint8_t{0}};
+    members[n++] = static_cast<uint8_t>(i);
+  });
+  // Counted before the owner can see them, so that it never takes out more than came in.
+  enter(bytes_of(burst, group, left), n);
+  if (by_class) {
+    push_by_class(burst, {batch.data(), n}, members.data());
+  } else {
+    push(burst, {batch.data(), n}, members.data(), 0);
+  }
+}
+
+// The packets are counted as entered already. `members`: their places in the burst.
+void LinkQueue::push(Burst& burst, std::span<const QueuedPacket> batch, const uint8_t* members,
+                     unsigned queue_class) {
+  const unsigned taken = ring_->push(batch, queue_class);
   for (unsigned k = 0; k < taken; ++k) burst.leave(members[k]);
   for (size_t k = taken; k < batch.size(); ++k) {
-    egress.shard->leave(batch[k].size);
+    shard_.leave(batch[k].size);
     burst.drop(members[k], DropReason::kQueueSlots);
   }
 }
 
-/// The same, each class by itself and counted.
-void hand_over_by_class(Burst& burst, Egress& egress, std::span<const QueuedPacket> batch,
-                        const uint8_t* members) {
-  for (unsigned c = 0; c < egress.link->classes; ++c) {
+void LinkQueue::push_by_class(Burst& burst, std::span<const QueuedPacket> batch,
+                              const uint8_t* members) {
+  for (unsigned c = 0; c < link_.traits.classes; ++c) {
     std::array<QueuedPacket, kBurst> own;
     std::array<uint8_t, kBurst> own_members;
     unsigned n = 0;
@@ -34,107 +77,30 @@ void hand_over_by_class(Burst& burst, Egress& egress, std::span<const QueuedPack
       own_members[n] = members[k];
       own[n++] = batch[k];
     }
-    egress.shard->class_in[c].add(bytes);
-    hand_over(burst, egress, {own.data(), n}, own_members.data(), c);
+    shard_.class_in[c].add(bytes);
+    push(burst, {own.data(), n}, own_members.data(), c);
     for (unsigned k = 0; k < n; ++k) {
-      if ((burst.dropped >> own_members[k] & 1) != 0) egress.shard->class_out[c].add(own[k].size);
+      if ((burst.dropped >> own_members[k] & 1) != 0) shard_.class_out[c].add(own[k].size);
     }
   }
 }
 
-/// On the link, of some of a group: of all unless the price stage dropped any.
-uint64_t bytes_of(const Burst& burst, const LinkGroup& group, uint32_t members) {
-  if (members == group.members) [[likely]]
-    return group.bytes;
-  uint64_t bytes = 0;
-  for_each(members, [&](unsigned i) { bytes += burst.info[i].size; });
-  return bytes;
-}
-
-void to_owner(Burst& burst, const LinkGroup& group, Egress& egress) {
-  std::array<QueuedPacket, kBurst> batch;
-  std::array<uint8_t, kBurst> members;
-  unsigned n = 0;
-  const uint8_t law = egress.link->protocol;
-  const bool by_class = egress.link->classes > 1;
-  const uint32_t leaving = group.members & burst.forward;
-  for_each(leaving, [&](unsigned i) {
-    const PacketInfo& p = burst.info[i];
-    rewrite(burst.mbufs[i], p);
-    batch[n] = {.mbuf = burst.mbufs[i],
-                .time = burst.since,
-                .size = p.size,
-                .congestion = p.protocol == law ? p.congestion : uint16_t{0},
-                .opens = p.has(kOpens),
-                .queue_class = by_class ? group.classes[i] : uint8_t{0}};
-    members[n++] = static_cast<uint8_t>(i);
-  });
-  // Counted before the owner can see them, so that it never takes out more than came in.
-  egress.link->admit(*egress.shard, bytes_of(burst, group, leaving), n);
-  if (by_class) {
-    hand_over_by_class(burst, egress, {batch.data(), n}, members.data());
-  } else {
-    hand_over(burst, egress, {batch.data(), n}, members.data(), 0);
-  }
-}
-
-void to_port(Burst& burst, const LinkGroup& group, Egress& egress) {
-  const uint32_t leaving = group.members & burst.forward;
-  const auto packets = static_cast<unsigned>(std::popcount(leaving));
+void LinkQueue::enqueue_to_port(Burst& burst, const PricedGroup& group) {
+  const uint32_t left = group.members & burst.forward;
+  const auto packets = static_cast<unsigned>(std::popcount(left));
   if (packets == 0) return;
-  const uint64_t bytes = bytes_of(burst, group, leaving);
-  egress.link->admit(*egress.shard, bytes, packets);
-  egress.shard->waits.record(bytes, from_seconds(group.backlog / egress.link->capacity), packets);
-  for_each(leaving, [&](unsigned i) { rewrite(burst.mbufs[i], burst.info[i]); });
-  // At once where it is worth a call, while the packets are in the nearest cache.
-  if (packets == kBurst && egress.sender->empty()) {
-    egress.sender->send(burst, bytes);
+  const uint64_t bytes = bytes_of(burst, group, left);
+  enter(bytes, packets);
+  shard_.waits.record(bytes, from_seconds(group.backlog / link_.capacity), packets);
+  for_each(left, [&](unsigned i) { rewrite(burst.mbufs[i], burst.info[i]); });
+  // A whole burst is sent at once, while the packets are in the first-level cache.
+  if (packets == kBurst && tx_->empty()) {
+    tx_->send(burst, bytes);
   } else {
-    egress.sender->append(burst, leaving);
-    if (egress.sender->waiting() >= kBurst) egress.sender->flush(burst.now);
+    tx_->append(burst, left);
+    if (tx_->waiting() >= kBurst) tx_->flush(burst.now);
   }
-  burst.forward &= ~leaving;
-}
-
-/// Drops packets beyond the link's share of the packet pool.
-void hold_to_share(Burst& burst, LinkGroup& group, WorkerContext& context) {
-  const uint64_t held = context.egress[group.link].link->held(),
-                 limit = context.buffers.limit(group.link);
-  uint64_t room = limit - std::min(held, limit);
-  for_each(group.members, [&](unsigned i) {
-    if (room > 0) {
-      --room;
-      return;
-    }
-    burst.drop(i, DropReason::kBufferShare);
-    group.members &= ~(uint32_t{1} << i);
-  });
-}
-
-}  // namespace
-
-void enqueue(Burst& burst, const LinkGroup& group, WorkerContext& context) {
-  Egress& egress = context.egress[group.link];
-  if (egress.ring != nullptr) {
-    to_owner(burst, group, egress);
-  } else {
-    to_port(burst, group, egress);
-  }
-}
-
-void egress(Burst& burst, WorkerContext& context) {
-  // One pass per link that the burst goes to: usually one or two.
-  for (uint32_t left = burst.forward; left != 0;) {
-    LinkGroup group;
-    group.link = burst.info[static_cast<unsigned>(std::countr_zero(left))].link;
-    for_each(left,
-             [&](unsigned i) { group.members |= uint32_t{burst.info[i].link == group.link} << i; });
-    left &= ~group.members;
-    if (context.scarce) [[unlikely]]
-      hold_to_share(burst, group, context);
-    price(burst, group, context);
-    enqueue(burst, group, context);
-  }
+  burst.forward &= ~left;
 }
 
 }  // namespace turnpike::router

@@ -3,26 +3,23 @@
 
 #include <algorithm>
 
-#include "router/datapath/link/price.h"
-
 namespace turnpike::router {
 
-LinkShaper::LinkShaper(const WorkerContext& context, unsigned link, Nanos slack)
-    : context_(context),
-      index_(link),
-      link_(*egress().link),
-      sender_(*egress().sender),
+LinkShaper::LinkShaper(EgressLink& link, unsigned worker, Nanos slack)
+    : link_(link),
+      shard_(link.shards[worker]),
       slack_(slack),
-      nanos_per_byte_(1e9 / link_.capacity) {
-  for (unsigned c = 0; c < link_.classes; ++c)
-    for (const auto& ring : link_.ring)
+      nanos_per_byte_(1e9 / link.capacity) {
+  for (unsigned c = 0; c < link.traits.classes; ++c)
+    for (const auto& ring : link.ring)
       if (ring) sources_.push_back({.ring = ring.get(), .queue_class = c, .head = {}});
   read_weights();
 }
 
 void LinkShaper::read_weights() {
-  if (link_.classes == 1) return;
-  for (unsigned c = 0; c < link_.classes; ++c) scheduler_.set_weight(c, link_.law->weight(c));
+  if (link_.traits.classes == 1) return;
+  for (unsigned c = 0; c < link_.traits.classes; ++c)
+    scheduler_.set_weight(c, link_.law->weight(c));
 }
 
 LinkShaper::Source* LinkShaper::earliest(std::span<Source> sources) {
@@ -36,28 +33,26 @@ LinkShaper::Source* LinkShaper::earliest(std::span<Source> sources) {
 
 LinkShaper::Source* LinkShaper::choose_by_class(Nanos now) {
   std::array<Source*, kMaxClasses> first{};
-  const size_t each = sources_.size() / link_.classes;
+  const size_t each = sources_.size() / link_.traits.classes;
   Nanos free = kNever;  // when the link can send anything
-  for (unsigned c = 0; c < link_.classes; ++c) {
+  for (unsigned c = 0; c < link_.traits.classes; ++c) {
     first[c] = earliest(std::span(sources_).subspan(c * each, each));
     if (first[c] != nullptr) free = std::min(free, departure(first[c]->front(), now));
   }
   unsigned waiting = 0;
-  for (unsigned c = 0; c < link_.classes; ++c)
+  for (unsigned c = 0; c < link_.traits.classes; ++c)
     if (first[c] != nullptr && first[c]->front().time <= free) waiting |= 1U << c;
   return waiting == 0 ? nullptr : first[scheduler_.pick(waiting)];
 }
 
-Nanos LinkShaper::poll(Nanos now) {
+Nanos LinkShaper::poll(LinkQueue& queue, PortTx& port, Nanos now) {
   moved_ = false;
-  if (sources_.empty()) return kNever;  // every worker sends by itself
-  if (!sender_.empty()) {               // the port is behind: the queue holds the rest
-    sender_.flush(now);
-    if (!sender_.empty()) return now + kPortRetry;
+  if (!port.empty()) {  // the port is behind: the rings hold the rest
+    port.flush(now);
+    if (!port.empty()) return now + kPortRetry;
   }
   if (choose(now) == nullptr) return kNever;
   const bool shaped = link_.drain == config::Drain::kShaped;
-  QueueMeter& waits = link_.shards[context_.index].waits;
   std::array<QueuedPacket, kBatch> batch;
   for (unsigned sent = 0; sent < kPerPoll;) {
     unsigned n = 0;
@@ -72,7 +67,7 @@ Nanos LinkShaper::poll(Nanos now) {
           next = when;
           break;
         }
-        waits.record(q.size, when - q.time);
+        shard_.waits.record(q.size, when - q.time);
         // The fraction of a nanosecond goes on only while the link is busy.
         if (when > free_ + 1_ns || (fraction_ == 0 && when > free_)) {
           free_ = when;
@@ -83,12 +78,15 @@ Nanos LinkShaper::poll(Nanos now) {
         free_ += Nanos(whole);
         fraction_ -= static_cast<double>(whole);
       }
-      if (link_.classes > 1) take_from_class(q);
+      if (link_.traits.classes > 1) take_from_class(q);
       batch[n++] = q;
       ++s->next;
     }
-    if (n > 0) send(std::span(batch.data(), n), now);
-    if (n < kBatch || !sender_.empty()) return sender_.empty() ? next : now + kPortRetry;
+    if (n > 0) {
+      moved_ = true;
+      queue.dequeue(std::span(batch.data(), n), now);
+    }
+    if (n < kBatch || !port.empty()) return port.empty() ? next : now + kPortRetry;
     sent += n;
   }
   return now;
@@ -96,33 +94,14 @@ Nanos LinkShaper::poll(Nanos now) {
 
 void LinkShaper::take_from_class(const QueuedPacket& q) {
   scheduler_.served(q.queue_class, q.size);
-  link_.shards[context_.index].class_out[q.queue_class].add(q.size);
-}
-
-void LinkShaper::send(std::span<const QueuedPacket> batch, Nanos now) {
-  moved_ = true;
-  if (link_.wants_dequeue) price_departure(egress(), context_.index, batch, now);
-  for (const QueuedPacket& q : batch) sender_.append(q.mbuf, q.size, now);
-  sender_.flush(now);
-}
-
-Nanos LinkShaper::update(Nanos now) {
-  if (!link_.law) return kNever;
-  const Egress& self = egress();
-  if (self.law_time(now) >= next_update_) {
-    const LinkState state = state_of(link_, static_cast<double>(link_.queued()));
-    next_update_ = link_.law->update(state, self.law_time(now));
-    read_weights();
-  }
-  return next_update_ == kNever ? kNever : next_update_ + self.missed;
+  shard_.class_out[q.queue_class].add(q.size);
 }
 
 void LinkShaper::discard(DropReason why) {
-  LinkShard& shard = link_.shards[context_.index];
   for (Source* s = earliest(sources_); s != nullptr; s = earliest(sources_)) {
     const QueuedPacket& q = s->head[s->next++];
-    shard.leave(q.size);
-    shard.drop(why);
+    shard_.leave(q.size);
+    shard_.drop(why);
     rte_pktmbuf_free(q.mbuf);
   }
 }

@@ -8,7 +8,7 @@
 
 #include "router/datapath/egress/port_tx.h"
 #include "router/datapath/link/class_scheduler.h"
-#include "router/datapath/worker_context.h"
+#include "router/datapath/link/link_queue.h"
 
 namespace turnpike::router {
 
@@ -22,19 +22,20 @@ class alignas(64) LinkShaper {
   /// Time between tries to send to a port that did not take everything.
   static constexpr Nanos kPortRetry{10'000};
 
-  /// The context is the owner's, which has a queue at the link's port.
-  LinkShaper(const WorkerContext& context, unsigned link, Nanos slack);
+  /// For `worker`, which owns the link. The link's rings outlive the shaper.
+  LinkShaper(EgressLink& link, unsigned worker, Nanos slack);
 
-  /// Sends what is due; returns when the next packet is, kNever while the queue is empty.
-  Nanos poll(Nanos now);
+  /// Passes packets that are due to queue.dequeue(), as long as `port` takes them. Returns when the
+  /// next one is due, kNever while the rings are empty.
+  Nanos poll(LinkQueue& queue, PortTx& port, Nanos now);
 
   /// Whether the last poll sent anything.
   [[nodiscard]] bool moved() const { return moved_; }
 
-  /// Calls the law's control interval where it is due; returns its next deadline.
-  Nanos update(Nanos now);
+  /// Reads the weights of the law's classes.
+  void read_weights();
 
-  /// Drops everything queued.
+  /// Drops all queued packets.
   void discard(DropReason why);
 
  private:
@@ -62,31 +63,23 @@ class alignas(64) LinkShaper {
   Source* choose(Nanos now) {
     if (sources_.size() == 1) [[likely]]
       return sources_.front().ready() ? &sources_.front() : nullptr;
-    return link_.classes == 1 ? earliest(sources_) : choose_by_class(now);
+    return link_.traits.classes == 1 ? earliest(sources_) : choose_by_class(now);
   }
   static Source* earliest(std::span<Source> sources);
   Source* choose_by_class(Nanos now);
   void take_from_class(const QueuedPacket& q);
-  void read_weights();
-  void send(std::span<const QueuedPacket> batch, Nanos now);
   /// When the link can send it. Rounded up: a packet never leaves before the link is free.
   [[nodiscard]] Nanos departure(const QueuedPacket& q, Nanos now) const {
     return std::max({fraction_ > 0 ? free_ + 1_ns : free_, q.time, now - slack_});
   }
 
-  // Where egresses lie is only known once the context has them all.
-  [[nodiscard]] const Egress& egress() const { return context_.egress[index_]; }
-
-  const WorkerContext& context_;
-  unsigned index_;
   EgressLink& link_;
-  PortTx& sender_;
+  LinkShard& shard_;
   Nanos slack_;
   double nanos_per_byte_;
   Nanos free_{0};        // when the link is free again, rounded down
   double fraction_ = 0;  // ns beyond that
   bool moved_ = false;
-  Nanos next_update_{0};         // as the law counts time
   std::vector<Source> sources_;  // class by class
   ClassScheduler scheduler_;     // of a link with several
 };

@@ -2,7 +2,7 @@
 // Packets that the router makes itself, on their way into the same queues as all others.
 #pragma once
 
-#include "router/datapath/link/enqueue.h"
+#include "router/datapath/forward.h"
 
 namespace turnpike::router {
 
@@ -23,7 +23,7 @@ class LocalTx {
   }
 
   void flush() {
-    egress(burst_, context_);
+    forward(burst_, context_);
     context_.sweep(burst_);
     burst_.count = 0;
   }

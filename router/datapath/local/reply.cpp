@@ -11,7 +11,7 @@ DropReason send_back(rte_mbuf& m, const PacketInfo& request, uint16_t datagram,
   NextHop hop{.action = NextHop::Action::kForward,
               .link = request.input,
               .mtu = self.mtu,
-              .overhead = context.egress[request.input].link->overhead,
+              .overhead = context.queues[request.input].overhead(),
               .macs = {.destination = {}, .source = self.mac}};
   if ((frame_of(&m)[6] & 1) != 0) return DropReason::kMartianSource;  // a group is no sender
   std::memcpy(hop.macs.destination.data(), frame_of(&m) + 6, 6);

@@ -9,7 +9,7 @@
 namespace turnpike::router {
 
 /// The neighbour that a frame came from, as a next hop; its MAC is the frame's source. Lives as
-/// long as the reply is on its way through egress(), which is why the LocalTx is flushed at once.
+/// long as the reply is on its way through forward(), which is why the LocalTx is flushed at once.
 DropReason send_back(rte_mbuf& m, const PacketInfo& request, uint16_t datagram,
                      WorkerContext& context, LocalTx& out);
 

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/datapath/forward.h"
+
+#include "router/datapath/link/police.h"
+
+namespace turnpike::router {
+
+void forward(Burst& burst, WorkerContext& context) {
+  // One pass per link that the burst goes to: usually one or two.
+  for (uint32_t left = burst.forward; left != 0;) {
+    LinkGroup group;
+    group.link = burst.info[static_cast<unsigned>(std::countr_zero(left))].link;
+    for_each(left,
+             [&](unsigned i) { group.members |= uint32_t{burst.info[i].link == group.link} << i; });
+    left &= ~group.members;
+    police(burst, group, context);
+    LinkQueue& queue = context.queues[group.link];
+    queue.enqueue(burst, queue.price(burst, group));
+  }
+}
+
+}  // namespace turnpike::router

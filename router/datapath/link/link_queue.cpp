@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/datapath/link/link_queue.h"
+
+#include "router/datapath/link/link_shaper.h"
+
+namespace turnpike::router {
+
+LinkQueue::LinkQueue(EgressLink& link, unsigned worker, QueuePair* port, Nanos slack)
+    : link_(link),
+      shard_(link.shards[worker]),
+      ring_(link.ring[worker].get()),
+      tx_(port != nullptr ? std::make_unique<PortTx>(*port, shard_) : nullptr),
+      worker_(worker) {
+  if (owner() && std::ranges::any_of(link.ring, [](const auto& ring) { return ring != nullptr; }))
+    shaper_ = std::make_unique<LinkShaper>(link, worker, slack);
+}
+
+LinkQueue::LinkQueue(LinkQueue&&) noexcept = default;
+LinkQueue::~LinkQueue() = default;
+
+LinkState LinkQueue::state_at(double queue) const {
+  LinkState s{
+      .capacity = link_.capacity, .queue = queue, .buffer = static_cast<double>(link_.buffer)};
+  if (link_.traits.classes > 1)
+    for (unsigned c = 0; c < link_.traits.classes; ++c) s.queues[c] = link_.queued_of(c);
+  return s;
+}
+
+// At line rate the backlog is what the port has not taken or what the link cannot have carried yet,
+// whichever is more: both count the same packets.
+LinkState LinkQueue::observe(Nanos now) {
+  const auto queued = static_cast<double>(link_.queued());
+  if (link_.drain == config::Drain::kShaped) return state_at(queued);
+  return state_at(std::max(queued, link_.update_virtual_queue(shard_, now)));
+}
+
+// Packets received after a stall take the time that the link needs for them; the law keeps that
+// part of the stall as time, and leaves out the rest, in which the link would have been idle.
+void LinkQueue::fill_gap(uint64_t bytes) {
+  const Nanos took = std::min(owed_, from_seconds(static_cast<double>(bytes) / link_.capacity));
+  owed_ -= took;
+  if (!link_.traits.knows_stalls) missed_ -= took;
+}
+
+void LinkQueue::enter(uint64_t bytes, uint64_t packets) {
+  shard_.enter(bytes, packets);
+  if (link_.drain == config::Drain::kShaped) return;
+  QueueView view = shard_.virtual_queue.own();
+  view.bytes += static_cast<double>(bytes);
+  view.total += bytes;
+  shard_.virtual_queue.store(view);
+}
+
+void LinkQueue::publish(Nanos now) {
+  if (link_.law) link_.law->arrive(worker_, {}, observe(now), law_time(now));
+}
+
+Nanos LinkQueue::update(Nanos now) {
+  if (!owner() || !link_.law) return kNever;
+  if (law_time(now) >= next_update_) {
+    next_update_ = link_.law->update(state_at(static_cast<double>(link_.queued())), law_time(now));
+    if (shaper_) shaper_->read_weights();
+  }
+  return next_update_ == kNever ? kNever : next_update_ + missed_;
+}
+
+Nanos LinkQueue::poll(Nanos now) {
+  if (!tx_) return kNever;
+  Nanos next = shaper_ ? shaper_->poll(*this, *tx_, now) : kNever;
+  if (!tx_->empty()) {
+    tx_->flush(now);
+    if (!tx_->empty()) next = std::min(next, now + LinkShaper::kPortRetry);
+  }
+  return next;
+}
+
+bool LinkQueue::moved() const { return shaper_ && shaper_->moved(); }
+
+void LinkQueue::discard(DropReason why) {
+  if (shaper_) shaper_->discard(why);
+  if (tx_) tx_->discard(why);
+}
+
+}  // namespace turnpike::router

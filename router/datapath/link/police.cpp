@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/datapath/link/police.h"
+
+#include <algorithm>
+
+namespace turnpike::router {
+
+void police(Burst& burst, LinkGroup& group, WorkerContext& context) {
+  if (!context.scarce) [[likely]]
+    return;
+  const uint64_t held = context.queues[group.link].held();
+  const uint64_t limit = context.buffers.limit(group.link);
+  uint64_t room = limit - std::min(held, limit);
+  for_each(group.members, [&](unsigned i) {
+    if (room > 0) {
+      --room;
+      return;
+    }
+    burst.drop(i, DropReason::kBufferShare);
+    group.members &= ~(uint32_t{1} << i);
+  });
+}
+
+}  // namespace turnpike::router
