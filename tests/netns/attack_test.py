@@ -25,7 +25,9 @@ SLOW_RATE, SLOW_S = 30_000, 4.0    # small packets each second to the slow link,
 BEFORE, QUIET = 1.0, 1.5           # s until bulk flows have their rate; before and after each attack
 SETTLE = 0.4                       # s after an attack begins or ends that count for neither
 ROUND_TRIP = 0.020                 # s, of the flows that open during floods
-MOST_GROWN_KB, KB_PER_FLOW = 1024, 0.25  # more memory after the floods; what the sender records of a new flow
+# More memory after the floods: two pages of a heap in large pages (common/program/large_heap.h), each of which a first
+# touch may bring, and what the sender records of a new flow.
+MOST_GROWN_KB, KB_PER_FLOW = 2 * 2048, 0.25
 
 HEAD = """
 run: { duration: 300 s, sample: 100 ms, output: /run/attack }
