@@ -13,8 +13,8 @@ struct Priced {
       const Ledger& ledger = world.source().ledger();
       double sum = 0, scale = ledger.budget();
       world.sender(0).lcore().flows.for_each([&](Flow& f) {
-        sum += f.law().committed();
-        scale = std::max(scale, std::abs(f.law().committed()));
+        sum += f.allowance.committed;
+        scale = std::max(scale, std::abs(f.allowance.committed));
       });
       ASSERT_NEAR(ledger.committed(), sum, 1e-9 * scale);
       ASSERT_LE(ledger.committed(), ledger.budget() * (1 + slack)) << world.now().count();
@@ -93,7 +93,7 @@ TEST(Budget, IsSharedByWeight) {
   p.world.run(4_s);
   std::vector<double> committed;
   p.world.sender(0).lcore().flows.for_each(
-      [&](Flow& f) { committed.push_back(f.law().committed()); });
+      [&](Flow& f) { committed.push_back(f.allowance.committed); });
   ASSERT_EQ(committed.size(), 2U);
   EXPECT_NEAR(committed[0], 0.5, 0.01);
   EXPECT_NEAR(committed[1], 1.5, 0.02);

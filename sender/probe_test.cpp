@@ -8,38 +8,51 @@ namespace {
 // Header: whether it is a probe's, then how many data packets arrived since the last probe.
 constexpr size_t kProbeAt = 0, kCountAt = 4;
 
-/// Asks for a probe before every tenth data packet.
+/// Asks for a probe with every tenth ACK. One packet is in flight at a time, so a probe goes before
+/// every tenth packet.
 class ProbingLaw final : public FlowLaw {
  public:
   void set_target(Budget) override {}
-  void write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override {
-    std::memset(header, 0, fcp::kHeaderSize);
+  double write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override {
+    return clear(header);
   }
-  void write_data(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override {
-    std::memset(header, 0, fcp::kHeaderSize);
-    ++sent_;
-    probed_ = false;
+  double write_data(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override {
+    return clear(header);
   }
-  void write_fin(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override {
-    std::memset(header, 0, fcp::kHeaderSize);
+  double write_fin(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override {
+    return clear(header);
   }
-  [[nodiscard]] bool probe_due() const override { return sent_ % 10 == 0 && !probed_; }
   void write_probe(const FlowState&, uint32_t size, uint8_t* header) override {
     EXPECT_EQ(size, 84U);
-    std::memset(header, 0, fcp::kHeaderSize);
+    clear(header);
     wire::store_be32(header + kProbeAt, 1);
-    probed_ = true;
+    probe_ = false;
   }
-  bool on_syn_ack(const FlowState&, const PacketNote&, const uint8_t*) override { return true; }
-  bool on_ack(const FlowState&, const PacketNote&, const uint8_t*) override { return true; }
-  void on_ack_without_feedback(const FlowState&, const PacketNote&) override {}
-  void on_loss(const FlowState&, const PacketNote&) override {}
-  [[nodiscard]] BitRate rate(const FlowState&) const override { return 12_Mbps; }
-  [[nodiscard]] BitRate least_rate(const FlowState&) const override { return BitRate(1); }
+  Opening on_syn_ack(const FlowState&, const PacketNote&, const uint8_t*) override {
+    return {allow()};
+  }
+  Allowance on_ack(const FlowState&, const PacketNote&, const uint8_t*) override {
+    probe_ = probe_ || ++acknowledged_ % 10 == 0;
+    return allow();
+  }
+  Allowance on_ack_without_feedback(const FlowState&, const PacketNote&) override {
+    return allow();
+  }
+  Allowance on_loss(const FlowState&, const PacketNote&) override { return allow(); }
+  Allowance on_timeout(const FlowState&) override { return allow(); }
+  Allowance on_pause(const FlowState&, Nanos) override { return allow(); }
 
  private:
-  unsigned sent_ = 0;
-  bool probed_ = false;
+  static double clear(uint8_t* header) {
+    std::memset(header, 0, fcp::kHeaderSize);
+    return 0;
+  }
+  [[nodiscard]] Allowance allow() const {
+    return {.rate = bytes_per_second(12_Mbps), .window = 1500, .probe = probe_};
+  }
+
+  unsigned acknowledged_ = 0;
+  bool probe_ = true;
 };
 
 class CountingLaw final : public ReceiverLaw {

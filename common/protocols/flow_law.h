@@ -43,9 +43,40 @@ struct PacketNote {
   }
 };
 
-/// A law of one flow. The transport owns sequence numbers, timers and retransmission; the law
-/// owns the congestion header and says how fast. No call allocates, reads a clock or draws
-/// random numbers. Feedback is not trusted: unbelievable fields are refused, never applied.
+/// A law's decision for its flow after an event. It holds until the next event.
+struct Allowance {
+  double rate = 0;  // B/s; the transport paces every packet at this rate
+  /// B/s. The transport paces no slower, whatever `rate` says: a flow must hear from its path to
+  /// follow it.
+  double floor = 0;
+  double window = std::numeric_limits<double>::infinity();  // B in flight; infinity: paced only
+  double granted =
+      0;  // $/s that the flow may spend now: w_i. A floor under its rate may take more.
+  double committed =
+      0;             // $/s that the network counts on, pending commitments included: w_i + pend_i
+  double price = 0;  // $/B of the path as last fed back, 0 if the scheme has none
+  bool credible = true;  // false: the event's feedback was not, and was ignored
+  bool probe = false;    // a probe goes right before the next data packet; see write_probe()
+};
+
+/// A law's decision when the handshake is over, and what it fixes for the flow's life.
+struct Opening {
+  Allowance allowance;
+  Nanos first_wait{0};  // the first data packet waits this long after the handshake
+  /// Least retransmission time-out. RFC 6298 (2.4) says 1 s, Linux 200 ms, to allow for delayed
+  /// ACKs. Turnpike's receivers delay none.
+  Nanos least_timeout = 200_ms;
+};
+
+/// The usual Allowance::floor: a full packet per round trip, B/s.
+inline double packet_per_round_trip(const FlowState& s) {
+  return s.packet_size / to_seconds(s.smoothed_rtt);
+}
+
+/// A law of one flow: events in, one decision out. The transport owns sequence numbers, timers and
+/// retransmission; the law owns the congestion header and decides how fast. Each event is one call,
+/// and its answer replaces the flow's Allowance. No call allocates, reads a clock or draws random
+/// numbers. Feedback is not trusted: fields that are not credible are refused, never applied.
 class FlowLaw {
  public:
   /// Room that the transport keeps for any protocol's law.
@@ -53,58 +84,39 @@ class FlowLaw {
 
   virtual ~FlowLaw() = default;
 
-  /// Budget this flow should use from now on (FCP's x_i); other schemes take it as a weight.
+  /// Budget this flow should use from now on (FCP's x_i); other schemes take it as a weight. Takes
+  /// effect with the next packet and the next event.
   virtual void set_target(Budget target) = 0;
 
-  /// Writes the congestion header of a SYN of `size` bytes, of a data packet, or of a FIN.
-  virtual void write_syn(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) = 0;
-  virtual void write_data(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) = 0;
-  virtual void write_fin(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) = 0;
-
-  /// Whether a probe shall go right before the next data packet: headers alone, outside the
-  /// sequence, never answered or repeated. Asked only of protocols with a receiver's law.
-  [[nodiscard]] virtual bool probe_due() const { return false; }
-  /// Writes the congestion header of that probe, a packet of `size` B.
+  /// Write the congestion header of a SYN of `size` bytes, of a data packet, or of a FIN. Return
+  /// Allowance::committed with that packet in flight, $/s.
+  [[nodiscard]] virtual double write_syn(const FlowState&, uint32_t size, uint8_t* header,
+                                         PacketNote&) = 0;
+  [[nodiscard]] virtual double write_data(const FlowState&, uint32_t size, uint8_t* header,
+                                          PacketNote&) = 0;
+  [[nodiscard]] virtual double write_fin(const FlowState&, uint32_t size, uint8_t* header,
+                                         PacketNote&) = 0;
+  /// Writes the congestion header of a probe of `size` B: headers alone, outside the sequence,
+  /// never acknowledged or repeated. Called right before write_data() where Allowance::probe says
+  /// so, which only laws of protocols with a ReceiverLaw do.
   virtual void write_probe(const FlowState&, uint32_t /*size*/, uint8_t* /*header*/) {}
 
   /// The handshake, or a data packet, was acknowledged for the first time; `header` is the
-  /// congestion header as the receiver echoed it. False: the echo is not believable; the packet
-  /// counts as delivered but its feedback was ignored.
-  virtual bool on_syn_ack(const FlowState&, const PacketNote&, const uint8_t* header) = 0;
-  virtual bool on_ack(const FlowState&, const PacketNote&, const uint8_t* header) = 0;
+  /// congestion header as the receiver echoed it. Allowance::credible says whether the law took it;
+  /// the packet counts as delivered anyway.
+  [[nodiscard]] virtual Opening on_syn_ack(const FlowState&, const PacketNote&,
+                                           const uint8_t* header) = 0;
+  [[nodiscard]] virtual Allowance on_ack(const FlowState&, const PacketNote&,
+                                         const uint8_t* header) = 0;
   /// Acknowledged by a range or cumulatively, its own ACK having been lost: no fresh feedback.
-  virtual void on_ack_without_feedback(const FlowState&, const PacketNote&) = 0;
-  virtual void on_loss(const FlowState&, const PacketNote&) = 0;
-  /// Nothing was heard for the retransmission time-out. on_loss() for what was lost comes after.
-  virtual void on_timeout(const FlowState&) {}
-
-  /// For so long the flow sent nothing although it might have: its host had nothing to send, or did
+  [[nodiscard]] virtual Allowance on_ack_without_feedback(const FlowState&, const PacketNote&) = 0;
+  /// The packet is lost and will be sent again.
+  [[nodiscard]] virtual Allowance on_loss(const FlowState&, const PacketNote&) = 0;
+  /// Nothing was heard for the retransmission time-out. on_loss() for the lost packets comes after.
+  [[nodiscard]] virtual Allowance on_timeout(const FlowState&) = 0;
+  /// The flow sent nothing for `idle` although it might have: its host had nothing to send, or did
   /// not run. The transport does not make up for it.
-  virtual void on_pause(const FlowState&, Nanos /*idle*/) {}
-
-  /// How fast to send now; the transport paces every packet at this rate.
-  [[nodiscard]] virtual BitRate rate(const FlowState&) const = 0;
-  /// Not slower than this, whatever rate() says: a flow must hear from its path to follow it.
-  [[nodiscard]] virtual BitRate least_rate(const FlowState& s) const {
-    return from_bytes_per_second(s.packet_size / to_seconds(s.smoothed_rtt));
-  }
-  /// How long the first data packet waits after the handshake.
-  [[nodiscard]] virtual Nanos first_wait(const FlowState&) const { return Nanos(0); }
-  /// How many bytes may be in flight; infinity for purely paced schemes.
-  [[nodiscard]] virtual double window(const FlowState&) const {
-    return std::numeric_limits<double>::infinity();
-  }
-
-  /// Least retransmission time-out. RFC 6298 (2.4) says 1 s and Linux 200 ms: what a delayed ACK
-  /// may take. Ours are never delayed.
-  [[nodiscard]] virtual Nanos least_timeout() const { return 200_ms; }
-
-  /// What the flow may spend now: w_i. A floor under its rate may take more.
-  [[nodiscard]] virtual Budget granted() const { return Budget(0); }
-  /// Budget the network counts on for this flow, pending commitments included: w_i + pend_i, $/s.
-  [[nodiscard]] virtual double committed() const { return 0; }
-  /// Price of the path as last fed back, 0 if the scheme has none.
-  [[nodiscard]] virtual Price price() const { return Price(0); }
+  [[nodiscard]] virtual Allowance on_pause(const FlowState&, Nanos idle) = 0;
 };
 
 }  // namespace turnpike

@@ -47,10 +47,11 @@ enum class Stage : uint8_t {
 };
 
 /// A packet and its ACK touch the first kHotLines cache lines and no more: timer, transport, round
-/// trip, law. Behind them lies what only the ends of a flow need, and strategies that watch it.
+/// trip, the law's decision, law. Behind them lies what only the ends of a flow need, and
+/// strategies that watch it.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): who needs what decides the order
 struct alignas(64) Flow {
-  static constexpr size_t kLine = 64, kHotLines = 6;
+  static constexpr size_t kLine = 64, kHotLines = 7;
 
   Timer timer;                // of whichever comes first: send_at, recover_at, the time-out
   Nanos send_at = kNever;     // nothing to send, or no room for it in the window: kNever
@@ -70,7 +71,6 @@ struct alignas(64) Flow {
   uint64_t in_flight_bytes = 0;
 
   uint64_t acknowledged = 0;    // the receiver expects this one next
-  double committed = 0;         // law().committed() as the host's ledger has it
   uint32_t source = 0;          // entry of the topology's traffic
   uint32_t token = 0;           // that the receiver gave it
   uint16_t target_version = 0;  // of the strategy when the law was last given its target
@@ -87,12 +87,14 @@ struct alignas(64) Flow {
   Nanos newest_rtt{0};           // and how long it took
   Nanos rto_base{0};             // the retransmission time-out counts from here
   uint64_t delivered = 0;        // B of payload
+  Allowance allowance;           // the law's newest, its committed part as the host's ledger has it
 
   alignas(kLine) std::byte law_storage[FlowLaw::kMaxBytes];
 
   Member member;
   uint64_t lost_bytes = 0;  // of those to be sent again
   Nanos asked{0};           // when the traffic asked for it
+  Nanos first_wait{0};      // of the first data packet after the handshake
   uint32_t to = 0;          // host
   uint32_t retransmissions = 0;
   uint32_t instance = 0;

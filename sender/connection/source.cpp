@@ -45,7 +45,6 @@ Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
   cut(f, event.bytes);
 
   kind.protocol->make_flow_law(kind.params, f.law_storage);
-  f.rtt.set_least_timeout(f.law().least_timeout());
   f.wants_budget = true;
   f.member.terms = &kind.terms;
   parts_.strategy->join(f.member);
@@ -69,7 +68,7 @@ void Source::stop(Flow& f, Nanos now) {
   uint64_t last = f.next_sequence;
   if (f.stage == Stage::kOpen) {
     const double round =
-        std::min(f.pacer.rate() * to_seconds(f.rtt.smoothed()), f.law().window(state_of(f, now)));
+        std::min(f.pacer.rate() * to_seconds(f.rtt.smoothed()), f.allowance.window);
     last += static_cast<uint64_t>(std::max(1.0, std::floor(round / f.kind->packet)));
   }
   if (f.stage == Stage::kClosing || last >= f.packets) return;  // about to end by itself
@@ -77,8 +76,7 @@ void Source::stop(Flow& f, Nanos now) {
   f.packets = last;
   f.last_size = static_cast<uint16_t>(f.kind->packet);
   if (f.stage != Stage::kOpen) return;
-  FlowState state = state_of(f, now);
-  wake(f, state);
+  wake(f, now);
   arm(f);
 }
 
@@ -105,7 +103,7 @@ void Source::on_answer(uint32_t id, const AckInfo& answer, uint8_t protocol, uin
   }
   FlowState state = state_of(*f, now);
   const Acknowledged done =
-      acknowledge(*f, parts_.lcore.records, answer, state, parts_.lcore.last_stall_end);
+      acknowledge(*f, parts_.lcore.records, ledger_, answer, state, parts_.lcore.last_stall_end);
   if (!done.matched) {
     parts_.totals.duplicate_acks.add();
     return;
@@ -115,39 +113,36 @@ void Source::on_answer(uint32_t id, const AckInfo& answer, uint8_t protocol, uin
     finish(*f, FlowEnd::kReset, now);
     return;
   }
-  if (!done.believed) parts_.totals.bad_feedback.add();
+  if (!f->allowance.credible) parts_.totals.bad_feedback.add();
   if (done.own == Kind::kSyn && f->stage == Stage::kOpening) {
     f->stage = Stage::kOpen;
     f->token = answer.token;
-    f->pacer.resume(now + f->law().first_wait(state));
+    f->pacer.resume(now + f->first_wait);
   }
   credit(*f, done);
   if (done.measured) note_delays(*f);
-  after_answer(*f, done, state);
+  after_answer(*f, done, now);
 }
 
-void Source::after_answer(Flow& f, const Acknowledged& done, FlowState& state) {
-  const Nanos now = state.now;
+void Source::after_answer(Flow& f, const Acknowledged& done, Nanos now) {
   // In order, as nearly all answers are: the next packet's record need not be fetched to know it.
   Losses losses;
   if (!done.in_order) {
-    losses = detect_losses(f, parts_.lcore.records, ledger_.headroom(f), now);
+    losses = detect_losses(f, parts_.lcore.records, ledger_, now);
     parts_.totals.lost_packets.add(losses.count);
   }
   if (!f.lost.empty()) drop_covered(f);
-  ledger_.settle(f);
   if (f.stage == Stage::kClosing && f.in_flight.empty() && f.lost.empty()) {
     finish(f, FlowEnd::kClosed, now);
     return;
   }
-  update(f, state);
-  set_rate(f, state);
+  set_rate(f, now);
   tell_strategy(f, now);
   // The handshake's answer is the first chance to send: now, not a wheel's turn later.
   if (done.own == Kind::kSyn) {
     on_pacing(f, now);
   } else {
-    wake(f, state);
+    wake(f, now);
   }
   f.recover_at = losses.next;
   arm(f);
@@ -167,7 +162,7 @@ void Source::on_timer(Flow& f, Nanos now) {
 }
 
 void Source::on_recovery(Flow& f, Nanos now) {
-  Losses losses = detect_losses(f, parts_.lcore.records, ledger_.headroom(f), now);
+  Losses losses = detect_losses(f, parts_.lcore.records, ledger_, now);
   if (timeout_at(f) <= now) {
     if (f.backoff >= kMaxTimeouts) {
       parts_.totals.given_up_flows.add();
@@ -175,10 +170,9 @@ void Source::on_recovery(Flow& f, Nanos now) {
       return;
     }
     parts_.totals.timeouts.add();
-    losses.count += time_out(f, parts_.lcore.records, ledger_.headroom(f), now);
+    losses.count += time_out(f, parts_.lcore.records, ledger_, now);
   }
   parts_.totals.lost_packets.add(losses.count);
-  ledger_.settle(f);
   f.recover_at = losses.next;
 
   if (f.stage == Stage::kOpening) {
@@ -189,9 +183,8 @@ void Source::on_recovery(Flow& f, Nanos now) {
     if (!sent) f.recover_at = now + kRetry;
     return;
   }
-  FlowState state = state_of(f, now);
-  set_rate(f, state);
-  wake(f, state);
+  set_rate(f, now);
+  wake(f, now);
 }
 
 void Source::arm(Flow& f) {
@@ -221,12 +214,13 @@ void Source::note_delays(const Flow& f) {
   const Nanos smoothed_queueing = std::max(f.rtt.smoothed() - f.rtt.least(), 0_ns);
   parts_.totals.rtt.store(f.rtt.smoothed().count(), std::memory_order_relaxed);
   parts_.totals.queueing.store(smoothed_queueing.count(), std::memory_order_relaxed);
-  parts_.totals.price.store(f.law().price().count(), std::memory_order_relaxed);
+  parts_.totals.price.store(f.allowance.price, std::memory_order_relaxed);
 }
 
 void Source::tell_strategy(Flow& f, Nanos now) {
   if (f.wants_budget && parts_.strategy->watching())
-    parts_.strategy->heard(f.member, f.pacer.rate(), f.law().price(), f.rtt.smoothed(), now);
+    parts_.strategy->heard(f.member, f.pacer.rate(), Price(f.allowance.price), f.rtt.smoothed(),
+                           now);
 }
 
 void Source::leave_budget(Flow& f) {

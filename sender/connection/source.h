@@ -85,7 +85,7 @@ class Source {
  private:
   void on_pacing(Flow& flow, Nanos now);
   void on_recovery(Flow& flow, Nanos now);
-  void after_answer(Flow& flow, const Acknowledged& done, FlowState& state);
+  void after_answer(Flow& flow, const Acknowledged& done, Nanos now);
   void note_delays(const Flow& flow);
 
   uint32_t send_next(Flow& flow, FlowState& state);
@@ -117,18 +117,17 @@ class Source {
   void update(const Flow& flow, FlowState& state) const {
     flow.update(state, ledger_.headroom(flow));
   }
-  [[nodiscard]] static bool window_open(const Flow& flow, const FlowState& state) {
+  [[nodiscard]] static bool window_open(const Flow& flow) {
     return flow.in_flight_bytes == 0 ||
-           as_double(flow.in_flight_bytes + flow.kind->packet) <= flow.law().window(state);
+           as_double(flow.in_flight_bytes + flow.kind->packet) <= flow.allowance.window;
   }
   void drop_covered(Flow& flow);
-  void set_rate(Flow& flow, const FlowState& state);
-  [[nodiscard]] static bool at_floor(const Flow& flow, double floor);
+  void set_rate(Flow& flow, Nanos now);
+  [[nodiscard]] static bool at_floor(const Flow& flow);
   [[nodiscard]] static double unpaid_share(const Flow& flow);
-  [[nodiscard]] static double unsaved_share(const Flow& flow, uint32_t size,
-                                            const FlowState& state);
-  void wake(Flow& flow, FlowState& state);
-  static void plan_sending(Flow& flow, Nanos not_before, const FlowState& state);
+  [[nodiscard]] static double unsaved_share(const Flow& flow, uint32_t size);
+  void wake(Flow& flow, Nanos now);
+  static void plan_sending(Flow& flow, Nanos not_before);
   /// Sets the timer, after all that may have changed what it waits for.
   void arm(Flow& flow);
   void credit(Flow& flow, const Acknowledged& done);

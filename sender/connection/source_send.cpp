@@ -34,7 +34,7 @@ void Source::on_pacing(Flow& f, Nanos now) {
   }
   Nanos not_before = now;
   FlowState state = state_of(f, now);
-  for (unsigned burst = 0; f.pacer.due() <= now && f.sendable() && window_open(f, state); ++burst) {
+  for (unsigned burst = 0; f.pacer.due() <= now && f.sendable() && window_open(f); ++burst) {
     if (burst == kMaxBurst) break;  // others are due as well; this one is again at once
     const uint32_t size = send_next(f, state);
     update(f, state);
@@ -49,65 +49,57 @@ void Source::on_pacing(Flow& f, Nanos now) {
     finish(f, FlowEnd::kClosed, now);  // what was to be sent again had arrived after all
     return;
   }
-  plan_sending(f, not_before, state);
+  plan_sending(f, not_before);
 }
 
-void Source::plan_sending(Flow& f, Nanos not_before, const FlowState& state) {
-  const bool may = f.sendable() && window_open(f, state);
+void Source::plan_sending(Flow& f, Nanos not_before) {
+  const bool may = f.sendable() && window_open(f);
   f.send_at = may ? std::max(f.pacer.due(), not_before) : kNever;
 }
 
 void Source::paused(Flow& f, Nanos idle, Nanos now) {
-  f.law().on_pause(state_of(f, now), idle);
-  ledger_.settle(f);
-  set_rate(f, state_of(f, now));
+  ledger_.record(f, f.law().on_pause(state_of(f, now), idle));
+  set_rate(f, now);
 }
 
-void Source::wake(Flow& f, FlowState& state) {
-  const Nanos now = state.now;
+void Source::wake(Flow& f, Nanos now) {
   if (f.send_at == kNever) {
-    if (f.pacer.due() < now) {
-      paused(f, now - f.pacer.due(), now);
-      update(f, state);
-    }
+    if (f.pacer.due() < now) paused(f, now - f.pacer.due(), now);
     f.pacer.resume(now);
   }
-  plan_sending(f, f.pacer.due(), state);
+  plan_sending(f, f.pacer.due());
 }
 
-void Source::set_rate(Flow& f, const FlowState& state) {
-  const double floor = bytes_per_second(f.law().least_rate(state));
-  const double wanted = bytes_per_second(f.law().rate(state));
+void Source::set_rate(Flow& f, Nanos now) {
+  const Allowance& allowed = f.allowance;
   // Its law knows the application's limit and wants no more budget than that takes. Of a flow that
   // the line holds back it does not: that flow keeps its budget, as if the line were a link.
-  const double rate = std::min({std::max(wanted, floor), parts_.line_rate, f.kind->limit});
-  const double price = f.law().price().count();
-  if (const auto told = static_cast<float>(price); told != f.price) {
-    if (f.price > 0 && f.pacer.rate() > 0)
-      f.pacer.reprice(f.price, told, f.kind->packet, state.now);
-    f.price = told;
+  const double rate =
+      std::min({std::max(allowed.rate, allowed.floor), parts_.line_rate, f.kind->limit});
+  if (const auto price = static_cast<float>(allowed.price); price != f.price) {
+    if (f.price > 0 && f.pacer.rate() > 0) f.pacer.reprice(f.price, price, f.kind->packet, now);
+    f.price = price;
   }
-  f.pacer.set_rate(rate, state.now);
-  const double cost = price * rate, granted = f.law().granted().count();
-  f.underpaid = cost > granted && at_floor(f, floor);
+  f.pacer.set_rate(rate, now);
+  f.underpaid = allowed.price * rate > allowed.granted && at_floor(f);
 }
 
 // Of the pace that the floor asks for, what no budget pays for.
 double Source::unpaid_share(const Flow& f) {
-  const double cost = f.law().price().count() * f.pacer.rate();
-  return std::max(0.0, 1 - f.law().granted().count() / cost);
+  const double cost = f.allowance.price * f.pacer.rate();
+  return std::max(0.0, 1 - f.allowance.granted / cost);
 }
 
 // Of a flow's first packet, what its budget has not paid for since the handshake.
-double Source::unsaved_share(const Flow& f, uint32_t size, const FlowState& state) {
-  const double saved = to_seconds(f.law().first_wait(state)) * f.pacer.rate();
+double Source::unsaved_share(const Flow& f, uint32_t size) {
+  const double saved = to_seconds(f.first_wait) * f.pacer.rate();
   return std::max(0.0, 1 - saved / size);
 }
 
 // Law and transport both keep the floor, one with the latest round trip, one with the smoothed.
-bool Source::at_floor(const Flow& f, double floor) {
+bool Source::at_floor(const Flow& f) {
   const double stretch = f.rtt.smoothed() / std::min(f.rtt.smoothed(), f.rtt.latest());
-  return f.pacer.rate() <= floor * stretch * (1 + 1e-6);
+  return f.pacer.rate() <= f.allowance.floor * stretch * (1 + 1e-6);
 }
 
 uint32_t Source::send_next(Flow& f, FlowState& state) {
@@ -226,16 +218,15 @@ void Source::send_probe(Flow& f, uint64_t sequence, Nanos now) {
   const auto write = [&](uint8_t* header) {
     f.law().write_probe(f.state(now, ledger_.headroom(f)), f.kind->headers, header);
   };
-  if (put_frame(f, {Kind::kData, sequence, f.kind->headers}, now, write))
-    parts_.totals.sent_probes.add();
+  if (!put_frame(f, {Kind::kData, sequence, f.kind->headers}, now, write)) return;
+  f.allowance.probe = false;
+  parts_.totals.sent_probes.add();
 }
 
 bool Source::transmit(Flow& f, uint32_t index, const FlowState& state) {
   const Nanos now = state.now;
   SentPacket& r = parts_.lcore.records[index];
-  if (r.kind == Kind::kData && f.kind->protocol->make_receiver_law != nullptr &&
-      f.law().probe_due())
-    send_probe(f, r.sequence, now);
+  if (r.kind == Kind::kData && f.allowance.probe) send_probe(f, r.sequence, now);
   const auto write = [&](uint8_t* header) { write_congestion(f, r, header, state); };
   if (!put_frame(f, {r.kind, r.sequence, r.size}, now, write)) return false;
 
@@ -247,11 +238,11 @@ bool Source::transmit(Flow& f, uint32_t index, const FlowState& state) {
     parts_.totals.sent_packets.add();
     parts_.totals.sent_bytes.add(r.size);
     parts_.lcore.groups[f.source].sent_bytes.add(r.size);
-    const double cost = f.law().price().count() * r.size;
+    const double cost = f.allowance.price * r.size;
     add(parts_.totals.spend, cost);
     if (f.underpaid) add(parts_.totals.unbudgeted_spend, cost * unpaid_share(f));
     if (r.sequence == 0 && f.next_sequence == 0 && !f.underpaid)
-      add(parts_.totals.unbudgeted_spend, cost * unsaved_share(f, r.size, state));
+      add(parts_.totals.unbudgeted_spend, cost * unsaved_share(f, r.size));
   }
   return true;
 }
@@ -264,15 +255,14 @@ void Source::write_congestion(Flow& f, SentPacket& r, uint8_t* header, const Flo
   }
   switch (r.kind) {
     case Kind::kSyn:
-      f.law().write_syn(state, r.size, header, r.note);
+      ledger_.record(f, f.law().write_syn(state, r.size, header, r.note));
       break;
     case Kind::kFin:
-      f.law().write_fin(state, r.size, header, r.note);
+      ledger_.record(f, f.law().write_fin(state, r.size, header, r.note));
       break;
     default:
-      f.law().write_data(state, r.size, header, r.note);
+      ledger_.record(f, f.law().write_data(state, r.size, header, r.note));
   }
-  ledger_.settle(f);
 }
 
 void Source::drop_covered(Flow& f) {

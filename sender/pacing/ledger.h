@@ -9,7 +9,7 @@
 namespace turnpike::sender {
 
 /// The sum over a host's flows of w_i + pend_i stays within its budget, whatever the targets say:
-/// every law is told the headroom and promises no more (section 5 of the FCP paper, equation 1).
+/// every law gets the headroom and promises no more (section 5 of the FCP paper, equation 1).
 /// Where the budget is not shared, the same holds of each flow alone.
 class Ledger {
  public:
@@ -20,12 +20,16 @@ class Ledger {
   /// From now on. Flows give back what is too much; until they have, the headroom is negative.
   void set_budget(Budget budget) { budget_ = budget.count(); }
 
-  /// Takes over what the flow's law has promised by now; after every call that may change it.
-  void settle(Flow& flow) {
-    const double now = flow.law().committed();
-    const double change = now - flow.committed;
+  /// Records the decision of a flow's law after an event.
+  void record(Flow& flow, const Allowance& allowance) {
+    record(flow, allowance.committed);
+    flow.allowance = allowance;
+  }
+  /// Records what the flow has committed after its law wrote a packet, $/s.
+  void record(Flow& flow, double committed) {
+    const double change = committed - flow.allowance.committed;
     committed_ += change;
-    flow.committed = now;
+    flow.allowance.committed = committed;
     auto& group = groups_[flow.source].committed;
     group.store(group.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
   }
@@ -36,11 +40,12 @@ class Ledger {
   /// The flow is gone and so is what it promised.
   void left(Flow& flow) {
     // With nobody left there is nothing promised: rounding must not add up over a million flows.
-    committed_ = --flows_ == 0 ? 0 : committed_ - flow.committed;
+    committed_ = --flows_ == 0 ? 0 : committed_ - flow.allowance.committed;
     GroupTotals& group = groups_[flow.source];
-    const double others = group.committed.load(std::memory_order_relaxed) - flow.committed;
+    const double others =
+        group.committed.load(std::memory_order_relaxed) - flow.allowance.committed;
     group.committed.store(--group.open_flows == 0 ? 0 : others, std::memory_order_relaxed);
-    flow.committed = 0;
+    flow.allowance.committed = 0;
   }
 
   /// $/s of the host, or of each of its flows where the budget is not shared.
@@ -48,7 +53,7 @@ class Ledger {
   [[nodiscard]] double committed() const { return committed_; }
   /// $/s that this flow may still promise.
   [[nodiscard]] double headroom(const Flow& flow) const {
-    return budget_ - (shared_ ? committed_ : flow.committed);
+    return budget_ - (shared_ ? committed_ : flow.allowance.committed);
   }
 
  private:

@@ -62,8 +62,8 @@ void consume(Flow& flow, RecordPool& pool, uint32_t i, Acknowledged& done) {
 
 }  // namespace
 
-Acknowledged acknowledge(Flow& flow, RecordPool& pool, const AckInfo& answer, FlowState& state,
-                         Nanos last_stall_end) {
+Acknowledged acknowledge(Flow& flow, RecordPool& pool, Ledger& ledger, const AckInfo& answer,
+                         FlowState& state, Nanos last_stall_end) {
   const Nanos now = state.now;
   Acknowledged done;
   const uint32_t own = find_own(flow, pool, answer);
@@ -99,16 +99,20 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, const AckInfo& answer, Fl
   for (uint32_t i = flow.in_flight.head(); i != own;) {
     const uint32_t next = pool[i].next;
     if (covered(flow, pool[i], answer.ranges)) {
-      const double committed = flow.law().committed();
-      flow.law().on_ack_without_feedback(state, pool[i].note);
-      state.headroom -= flow.law().committed() - committed;  // the host's is used up only once
+      ledger.record(flow, flow.law().on_ack_without_feedback(state, pool[i].note));
+      state.headroom = ledger.headroom(flow);
       consume(flow, pool, i, done);
     }
     i = next;
   }
-  done.believed = packet.kind == Kind::kSyn
-                      ? flow.law().on_syn_ack(state, packet.note, answer.congestion)
-                      : flow.law().on_ack(state, packet.note, answer.congestion);
+  if (packet.kind == Kind::kSyn) {
+    const Opening opening = flow.law().on_syn_ack(state, packet.note, answer.congestion);
+    flow.first_wait = opening.first_wait;
+    flow.rtt.set_least_timeout(opening.least_timeout);
+    ledger.record(flow, opening.allowance);
+  } else {
+    ledger.record(flow, flow.law().on_ack(state, packet.note, answer.congestion));
+  }
   done.in_order = flow.in_flight.head() == own && flow.newest_sent == packet.sent &&
                   flow.newest_sequence == packet.sequence;
   consume(flow, pool, own, done);

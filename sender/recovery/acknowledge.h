@@ -6,6 +6,7 @@
 #include <span>
 
 #include "sender/connection/flow.h"
+#include "sender/pacing/ledger.h"
 
 namespace turnpike::sender {
 
@@ -20,7 +21,6 @@ struct AckInfo {
 
 struct Acknowledged {
   bool matched = false;  // it answers a packet in flight
-  bool believed = true;  // and its feedback was credible
   uint64_t bytes = 0;    // IP datagrams delivered, data only
   uint64_t payload = 0;  // of that, the user's
   uint32_t packets = 0;
@@ -29,12 +29,13 @@ struct Acknowledged {
   wire::Kind own = wire::Kind::kData;  // what kind of packet it answers
 };
 
-/// Applies an answer to the flow and its law. It counts only if it names a packet in flight by
-/// sequence and by send time: a replayed, late or forged one has no match and changes nothing.
-/// A RESET is matched and consumes its packet, no more. A packet sent before `last_stall_end`, the
-/// end of the host's last stall, gives no sample of the round trip: it was the host that kept it
-/// waiting. `state` is the flow's of now; its round trip is brought up to date.
-Acknowledged acknowledge(Flow& flow, RecordPool& pool, const AckInfo& answer, FlowState& state,
-                         Nanos last_stall_end);
+/// Applies an answer to the flow and its law; `ledger` records the law's decisions. It counts only
+/// if it names a packet in flight by sequence and by send time: a replayed, late or forged one has
+/// no match and changes nothing. A RESET is matched and consumes its packet, no more. A packet sent
+/// before `last_stall_end`, the end of the host's last stall, gives no sample of the round trip: it
+/// was the host that kept it waiting. `state` is the flow's of now; its round trip is brought up to
+/// date.
+Acknowledged acknowledge(Flow& flow, RecordPool& pool, Ledger& ledger, const AckInfo& answer,
+                         FlowState& state, Nanos last_stall_end);
 
 }  // namespace turnpike::sender

@@ -7,18 +7,19 @@
 namespace turnpike::sender {
 namespace {
 
-void lose(Flow& flow, RecordPool& pool, uint32_t i, const FlowState& state) {
+void lose(Flow& flow, RecordPool& pool, Ledger& ledger, uint32_t i, Nanos now) {
+  const FlowState state = flow.state(now, ledger.headroom(flow));
   const SentPacket& r = pool[i];
   flow.in_flight.remove(pool, i);
   flow.in_flight_bytes -= r.size;
-  flow.law().on_loss(state, r.note);
+  ledger.record(flow, flow.law().on_loss(state, r.note));
   flow.lost.push_back(pool, i);
   flow.lost_bytes += r.size;
 }
 
 }  // namespace
 
-Losses detect_losses_behind(Flow& flow, RecordPool& pool, double headroom, Nanos now) {
+Losses detect_losses_behind(Flow& flow, RecordPool& pool, Ledger& ledger, Nanos now) {
   Losses losses;
   while (!flow.in_flight.empty()) {
     const uint32_t head = flow.in_flight.head();
@@ -29,20 +30,20 @@ Losses detect_losses_behind(Flow& flow, RecordPool& pool, double headroom, Nanos
       losses.next = given_up;
       break;
     }
-    lose(flow, pool, head, flow.state(now, headroom));
+    lose(flow, pool, ledger, head, now);
     ++losses.count;
   }
   return losses;
 }
 
-uint32_t time_out(Flow& flow, RecordPool& pool, double headroom, Nanos now) {
+uint32_t time_out(Flow& flow, RecordPool& pool, Ledger& ledger, Nanos now) {
   const Nanos away = std::max(flow.rtt.smoothed(), flow.newest_rtt) + flow.rtt.reordering();
   uint32_t count = 0;
-  flow.law().on_timeout(flow.state(now, headroom));
+  ledger.record(flow, flow.law().on_timeout(flow.state(now, ledger.headroom(flow))));
   while (!flow.in_flight.empty()) {
     const uint32_t head = flow.in_flight.head();
     if (count > 0 && pool[head].sent + away > now) break;
-    lose(flow, pool, head, flow.state(now, headroom));
+    lose(flow, pool, ledger, head, now);
     ++count;
   }
   flow.backoff = static_cast<uint8_t>(std::min(flow.backoff + 1, 255));

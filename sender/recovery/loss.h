@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sender/connection/flow.h"
+#include "sender/pacing/ledger.h"
 
 namespace turnpike::sender {
 
@@ -18,18 +19,18 @@ inline bool overtaken(const Flow& flow, const SentPacket& r) {
 }
 
 /// Moves every packet that has been overtaken, and has been missing for a round trip and the
-/// reordering window since, to the flow's lost list; the law is told.
-Losses detect_losses_behind(Flow& flow, RecordPool& pool, double headroom, Nanos now);
-inline Losses detect_losses(Flow& flow, RecordPool& pool, double headroom, Nanos now) {
+/// reordering window since, to the flow's lost list; `ledger` records the law's decisions.
+Losses detect_losses_behind(Flow& flow, RecordPool& pool, Ledger& ledger, Nanos now);
+inline Losses detect_losses(Flow& flow, RecordPool& pool, Ledger& ledger, Nanos now) {
   // Mostly the oldest packet in flight is younger than any that has arrived.
   if (flow.in_flight.empty() || !overtaken(flow, pool[flow.in_flight.head()])) return {};
-  return detect_losses_behind(flow, pool, headroom, now);
+  return detect_losses_behind(flow, pool, ledger, now);
 }
 
 /// Nothing has been heard for the retransmission time-out: the oldest packet is lost, and every
 /// other one that has been away for a round trip and the window (RFC 8985 section 6.3).
 /// Returns how many.
-uint32_t time_out(Flow& flow, RecordPool& pool, double headroom, Nanos now);
+uint32_t time_out(Flow& flow, RecordPool& pool, Ledger& ledger, Nanos now);
 
 /// When that time-out comes; kNever with nothing in flight.
 inline Nanos timeout_at(const Flow& flow) {

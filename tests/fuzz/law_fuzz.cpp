@@ -36,6 +36,7 @@ struct Flow {
   alignas(64) std::array<std::byte, FlowLaw::kMaxBytes> storage;
   alignas(8) std::array<std::byte, ReceiverLaw::kMaxBytes> receiver_storage;
   FlowLaw* law = nullptr;
+  Allowance allowance;  // law's newest
   ReceiverLaw* receiver = nullptr;
   bool open = false;  // the handshake is over
   Nanos rtt{0}, smoothed{0};
@@ -114,7 +115,7 @@ class Play {
       case 8:
         return time_out(f);
       case 9:
-        if (f.open) f.law->on_pause(state_of(f), input_.time());
+        if (f.open) f.allowance = f.law->on_pause(state_of(f), input_.time());
         return check(f);
       case 10:
         return set_target(f, more);
@@ -208,18 +209,18 @@ class Play {
     unsigned n = 0;
     for (; n < std::min(count, kMaxBurst) && !f.full(); ++n) {
       if (!f.open && !f.empty()) break;  // one SYN
-      if (f.open && f.receiver != nullptr && f.law->probe_due()) probe(f);
+      if (f.open && f.allowance.probe) probe(f);
       Packet& p = f.push();
       p.size = f.open ? 1500 : 84;
       p.opens = !f.open;
       p.sent = now_;
       p.note = {};
       if (p.opens) {
-        f.law->write_syn(state_of(f), p.size, p.header.data(), p.note);
+        f.allowance.committed = f.law->write_syn(state_of(f), p.size, p.header.data(), p.note);
       } else if (input_.empty()) {
-        f.law->write_fin(state_of(f), p.size, p.header.data(), p.note);
+        f.allowance.committed = f.law->write_fin(state_of(f), p.size, p.header.data(), p.note);
       } else {
-        f.law->write_data(state_of(f), p.size, p.header.data(), p.note);
+        f.allowance.committed = f.law->write_data(state_of(f), p.size, p.header.data(), p.note);
       }
       f.in_flight += p.size;
       packets[n] = &p;
@@ -237,7 +238,9 @@ class Play {
 
   void probe(Flow& f) {
     std::array<uint8_t, kMaxHeader> header;
+    require(f.receiver != nullptr, "only a protocol with a receiver's law has probes");
     f.law->write_probe(state_of(f), 84, header.data());
+    f.allowance.probe = false;
     LinkPacket p{.header = header.data(), .size = 84, .flow = 1};
     meet_link({&p, 1}, 0);
     if (p.admitted) f.receiver->on_probe(header.data(), now_);
@@ -292,11 +295,13 @@ class Play {
       s.in_flight = before.in_flight;
       if (spoilt) input_.spoil({p.header.data(), header_size()});
       if (p.opens) {
-        f.law->on_syn_ack(s, p.note, p.header.data());
+        const Opening opening = f.law->on_syn_ack(s, p.note, p.header.data());
+        f.allowance = opening.allowance;
         f.open = true;
-        require(f.law->first_wait(s) >= Nanos(0), "a flow does not begin in the past");
+        require(opening.first_wait >= Nanos(0), "a flow does not begin in the past");
+        require(opening.least_timeout > Nanos(0), "a time-out takes time");
       } else {
-        f.law->on_ack(s, p.note, p.header.data());
+        f.allowance = f.law->on_ack(s, p.note, p.header.data());
       }
       check(f);
     }
@@ -304,20 +309,20 @@ class Play {
   void silent(Flow& f, size_t n) {
     for (size_t i = 0; i < n && f.open && !f.empty(); ++i) {
       const FlowState s = state_of(f);
-      f.law->on_ack_without_feedback(s, take(f).note);
+      f.allowance = f.law->on_ack_without_feedback(s, take(f).note);
     }
     check(f);
   }
   void lose(Flow& f, size_t n) {
     for (size_t i = 0; i < n && !f.empty(); ++i) {
       const FlowState s = state_of(f);
-      f.law->on_loss(s, take(f).note);
+      f.allowance = f.law->on_loss(s, take(f).note);
     }
     check(f);
   }
   void time_out(Flow& f) {
     if (f.empty()) return;
-    f.law->on_timeout(state_of(f));
+    f.allowance = f.law->on_timeout(state_of(f));
     lose(f, kUnderWay);
   }
   void set_target(Flow& f, unsigned more) {
@@ -333,18 +338,15 @@ class Play {
   }
 
   void check(const Flow& f) {
-    const double price = f.law->price().count(), granted = f.law->granted().count();
-    require(std::isfinite(price) && price >= 0, "a price is a number");
-    require(std::isfinite(granted), "a budget is a number");
-    require(std::isfinite(f.law->committed()), "a promise is a number");
+    const Allowance& a = f.allowance;
+    require(std::isfinite(a.price) && a.price >= 0, "a price is a number");
+    require(std::isfinite(a.granted), "a budget is a number");
+    require(std::isfinite(a.committed), "a promise is a number");
     if (!f.open) return;  // a rate needs a round trip
-    const FlowState s = state_of(f);
-    const double rate = f.law->rate(s).count(), least = f.law->least_rate(s).count();
-    require(!std::isnan(rate), "a rate is a number");
-    require(least > 0 && !std::isnan(least), "the least rate is a number");
-    require(std::max(rate, least) > 0, "a flow sends");
-    require(f.law->window(s) > 0, "a window is a number");
-    require(f.law->least_timeout() > Nanos(0), "a time-out takes time");
+    require(!std::isnan(a.rate), "a rate is a number");
+    require(a.floor > 0 && !std::isnan(a.floor), "the least rate is a number");
+    require(std::max(a.rate, a.floor) > 0, "a flow sends");
+    require(a.window > 0, "a window is a number");
   }
   void check_link() {
     std::array<Gauge, LinkLaw::kMaxGauges> gauges;

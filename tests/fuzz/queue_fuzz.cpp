@@ -116,8 +116,8 @@ class Play {
     const FlowState state = flow_state();
     PacketNote note;
     std::array<uint8_t, kHeader> header{};
-    law_->write_syn(state, kMtu, header.data(), note);
-    law_->on_syn_ack(state, note, header.data());
+    static_cast<void>(law_->write_syn(state, kMtu, header.data(), note));
+    static_cast<void>(law_->on_syn_ack(state, note, header.data()));
   }
   ~Play() { law_->~FlowLaw(); }
   Play(const Play&) = delete;
@@ -193,9 +193,9 @@ class Play {
     uint8_t* congestion = payload + wire::kHeaderSize;
     PacketNote note;
     if (kind == wire::Kind::kSyn) {
-      law_->write_syn(flow_state(), kMtu, congestion, note);
+      static_cast<void>(law_->write_syn(flow_state(), kMtu, congestion, note));
     } else {
-      law_->write_data(flow_state(), kMtu, congestion, note);
+      static_cast<void>(law_->write_data(flow_state(), kMtu, congestion, note));
     }
     if ((shape & 128) != 0) input_.spoil({congestion, protocol.header_size});
     const auto least = static_cast<uint16_t>(headers.ip_headers_size() + length);

@@ -14,6 +14,7 @@
 #include "common/protocols/acc/flow.h"
 #include "common/protocols/acc/link.h"
 #include "common/protocols/acc/receiver.h"
+#include "tests/support/flow_under_test.h"
 
 namespace turnpike::acc::testing {
 
@@ -44,7 +45,7 @@ class ToyNetwork {
 
   /// A flow over `path`; its ACKs come back after `back`.
   size_t add_flow(std::vector<size_t> path, Nanos back, FlowChanges params = {}) {
-    flows_.push_back({Flow(with(kFlowParams, params)), std::move(path), back});
+    flows_.push_back({FlowUnderTest<Flow>(with(kFlowParams, params)), std::move(path), back});
     FlowEnd& f = flows_.back();
     f.rtt = back;
     for (const size_t l : f.path) f.rtt += links_[l].delay;
@@ -89,7 +90,7 @@ class ToyNetwork {
     double carried = 0, waited = 0, arrivals = 0;
   };
   struct FlowEnd {
-    Flow law;
+    FlowUnderTest<Flow> law;
     std::vector<size_t> path;
     Nanos back;
     Receiver receiver = {};
@@ -136,8 +137,8 @@ class ToyNetwork {
   void send(size_t i) {
     FlowEnd& f = flows_[i];
     f.armed = false;
-    while (f.due <= now_ && (f.in_flight == 0 || f.in_flight + kPacket <= f.law.window(state(f)))) {
-      if (f.law.probe_due()) {
+    while (f.due <= now_ && (f.in_flight == 0 || f.in_flight + kPacket <= f.law.window())) {
+      if (f.law.allowance.probe) {
         Packet probe{.flow = i, .probe = true, .sent = now_};
         f.law.write_probe(state(f), kProbe, probe.header.data());
         hop(probe, 0);
@@ -146,7 +147,7 @@ class ToyNetwork {
       f.law.write_data(state(f), kPacket, p.header.data(), p.note);
       f.in_flight += kPacket;
       hop(p, 0);
-      f.due = now_ + from_seconds(kPacket / bytes_per_second(f.law.rate(state(f))));
+      f.due = now_ + from_seconds(kPacket / f.law.allowance.rate);
     }
     if (f.due <= now_) return;  // an ACK will open the window
     f.armed = true;

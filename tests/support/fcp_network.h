@@ -72,7 +72,7 @@ class ToyNetwork {
   void resume(size_t i) {
     FlowEnd& f = flows_[i];
     f.paused = false;
-    f.law().on_pause(state(f), now_ - f.idle_from);
+    f.allowance = f.law().on_pause(state(f), now_ - f.idle_from);
     send(i);
   }
 
@@ -91,7 +91,8 @@ class ToyNetwork {
     now_ = end;
   }
 
-  FlowLaw& flow(size_t i) { return flows_[i].law(); }
+  /// The newest decision of flow i's law.
+  const Allowance& flow(size_t i) const { return flows_[i].allowance; }
   Nanos now() const { return now_; }
   double queue(size_t link) const {
     const LinkEnd& l = links_[link];
@@ -120,7 +121,7 @@ class ToyNetwork {
   void forget_max_queue(size_t link) { links_[link].max_queue = 0; }
 
   /// Checks granted + pending <= budget at every event when set.
-  std::function<void(const FlowLaw&, Budget)> on_event;
+  std::function<void(const Allowance&, Budget)> on_event;
 
  private:
   struct LinkEnd {
@@ -139,8 +140,8 @@ class ToyNetwork {
     FlowEnd& operator=(const FlowEnd&) = delete;
 
     FlowLaw& law() { return *law_; }
-    const FlowLaw& law() const { return *law_; }
 
+    Allowance allowance;  // law's newest
     std::vector<size_t> path;
     Nanos back{0};
     Budget budget{0};
@@ -185,12 +186,13 @@ class ToyNetwork {
             .unsent = f.unsent,
             .limit = f.limit,
             .line = options_.line,
-            .headroom = f.budget.count() - f.law().committed()};
+            .headroom = f.budget.count() - f.allowance.committed};
   }
 
   void open(size_t i) {
     Packet p{.flow = i, .syn = true, .size = options_.syn, .sent = now_};
-    flows_[i].law().write_syn(state(flows_[i]), options_.syn, p.header.data(), p.note);
+    FlowEnd& f = flows_[i];
+    f.allowance.committed = f.law().write_syn(state(f), options_.syn, p.header.data(), p.note);
     hop(p, 0);
   }
 
@@ -198,9 +200,9 @@ class ToyNetwork {
     FlowEnd& f = flows_[i];
     if (f.unsent <= 0 || f.paused) return;
     Packet p{.flow = i, .syn = false, .size = options_.packet, .sent = now_};
-    f.law().write_data(state(f), options_.packet, p.header.data(), p.note);
+    f.allowance.committed = f.law().write_data(state(f), options_.packet, p.header.data(), p.note);
     f.unsent -= options_.packet;
-    if (on_event) on_event(f.law(), f.budget);
+    if (on_event) on_event(f.allowance, f.budget);
     hop(p, 0);
     f.rate = pace(f);
     f.due = now_ + from_seconds(options_.packet / f.rate);
@@ -208,7 +210,7 @@ class ToyNetwork {
   }
 
   double pace(const FlowEnd& f) const {
-    return std::min({bytes_per_second(f.law().rate(state(f))), f.limit, options_.line});
+    return std::min({f.allowance.rate, f.limit, options_.line});
   }
   void arm(size_t i) {
     at(flows_[i].due, [this, i, turn = ++flows_[i].turn] {
@@ -252,18 +254,19 @@ class ToyNetwork {
     FlowEnd& f = flows_[p.flow];
     f.rtt = now_ - p.sent;
     if (p.syn) {
-      f.law().on_syn_ack(state(f), p.note, p.header.data());
-      f.due = now_ + f.law().first_wait(state(f));
+      const Opening opening = f.law().on_syn_ack(state(f), p.note, p.header.data());
+      f.allowance = opening.allowance;
+      f.due = now_ + opening.first_wait;
       if (f.due > now_)
         arm(p.flow);
       else
         send(p.flow);
     } else {
-      f.law().on_ack(state(f), p.note, p.header.data());
+      f.allowance = f.law().on_ack(state(f), p.note, p.header.data());
       if (f.delivered >= f.bytes && f.completion == Nanos(0)) f.completion = now_ - f.start;
       repace(p.flow);
     }
-    if (on_event) on_event(f.law(), f.budget);
+    if (on_event) on_event(f.allowance, f.budget);
   }
 
   Options options_;

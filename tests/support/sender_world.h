@@ -24,36 +24,45 @@ class FixedLaw final : public FlowLaw {
   }
 
   void set_target(Budget) override {}
-  void write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote& n) override {
-    write(header, n);
+  double write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote& n) override {
+    return write(header, n);
   }
-  void write_data(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& n) override {
+  double write_data(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& n) override {
     EXPECT_GE(s.unsent, size);
-    write(header, n);
+    return write(header, n);
   }
-  void write_fin(const FlowState&, uint32_t, uint8_t* header, PacketNote& n) override {
-    write(header, n);
+  double write_fin(const FlowState&, uint32_t, uint8_t* header, PacketNote& n) override {
+    return write(header, n);
   }
-  bool on_syn_ack(const FlowState& s, const PacketNote& n, const uint8_t* header) override {
-    return on_ack(s, n, header);
+  Opening on_syn_ack(const FlowState& s, const PacketNote& n, const uint8_t* header) override {
+    return {on_ack(s, n, header)};
   }
-  bool on_ack(const FlowState& s, const PacketNote& n, const uint8_t* header) override {
+  Allowance on_ack(const FlowState& s, const PacketNote& n, const uint8_t* header) override {
     EXPECT_GT(s.rtt, Nanos(0));
     settle(n, acknowledged);
-    return std::isfinite(wire::load_f32(header + 4));
+    return allow(s, std::isfinite(wire::load_f32(header + 4)));
   }
-  void on_ack_without_feedback(const FlowState&, const PacketNote& n) override {
+  Allowance on_ack_without_feedback(const FlowState& s, const PacketNote& n) override {
     settle(n, silent);
+    return allow(s);
   }
-  void on_loss(const FlowState&, const PacketNote& n) override { settle(n, lost); }
-  [[nodiscard]] BitRate rate(const FlowState&) const override { return BitRate(rate_bps); }
+  Allowance on_loss(const FlowState& s, const PacketNote& n) override {
+    settle(n, lost);
+    return allow(s);
+  }
+  Allowance on_timeout(const FlowState& s) override { return allow(s); }
+  Allowance on_pause(const FlowState& s, Nanos) override { return allow(s); }
 
  private:
+  static Allowance allow(const FlowState& s, bool credible = true) {
+    return {.rate = rate_bps / 8, .floor = packet_per_round_trip(s), .credible = credible};
+  }
   static constexpr uint64_t kMark = 0x746f6c6c;
-  static void write(uint8_t* header, PacketNote& n) {
+  static double write(uint8_t* header, PacketNote& n) {
     std::memset(header, 0, fcp::kHeaderSize);
     n.put(kMark);
     ++unsettled;
+    return 0;
   }
   static void settle(const PacketNote& n, int64_t& as) {
     EXPECT_EQ(n.get<uint64_t>(), kMark);

@@ -10,6 +10,7 @@
 #include "common/protocols/acc/link.h"
 #include "common/protocols/acc/receiver.h"
 #include "tests/support/acc_network.h"
+#include "tests/support/flow_under_test.h"
 
 namespace turnpike::acc::testing {
 namespace {
@@ -140,7 +141,7 @@ TEST(AccLink, RefusesWhatNoSenderSays) {
 
 /// A flow with a round trip of 100 ms whose rounds are as the test says.
 struct Sender {
-  Flow law;
+  FlowUnderTest<Flow> law;
   FlowState state{.now = 1_s, .rtt = 100_ms, .smoothed_rtt = 100_ms, .packet_size = 1000};
 
   /// By Algorithm 1 as published, unless the test says otherwise.
@@ -153,16 +154,16 @@ struct Sender {
     values[kBase] = static_cast<double>(base);
     return values;
   }
-  [[nodiscard]] double window() const { return law.window(state) - 1000; }
-  [[nodiscard]] double rate() const { return bytes_per_second(law.rate(state)); }
+  [[nodiscard]] double window() const { return law.window() - 1000; }
+  [[nodiscard]] double rate() const { return law.allowance.rate; }
 
   /// Sends the pair and so much that the round's rate is a window per round trip; the in-band
   /// packet's note.
   PacketNote send_round() {
     Bytes8 header;
-    EXPECT_TRUE(law.probe_due());
+    EXPECT_TRUE(law.allowance.probe);
     law.write_probe(state, 60, header.data());
-    EXPECT_FALSE(law.probe_due());
+    EXPECT_FALSE(law.allowance.probe);
     probe = load(header.data());
     PacketNote first, note;
     law.write_data(state, 1000, header.data(), first);
@@ -179,7 +180,7 @@ struct Sender {
     const Bytes8 echo =
         bytes_of({Role::kEstimate, in_band.round, static_cast<float>(accumulation)});
     EXPECT_TRUE(law.on_ack(state, note, echo.data()));
-    EXPECT_TRUE(law.probe_due());
+    EXPECT_TRUE(law.allowance.probe);
   }
   /// Rounds without accumulation until the window is this.
   void grow_to(double bytes) {
@@ -292,9 +293,9 @@ TEST(AccFlow, ARoundWithoutAnEstimateChangesNothingAndTheNextBegins) {
   Sender s;
   s.grow_to(16000);
   EXPECT_TRUE(s.law.on_ack(s.state, s.send_round(), bytes_of(s.in_band).data()));
-  EXPECT_TRUE(s.law.probe_due());
+  EXPECT_TRUE(s.law.allowance.probe);
   s.law.on_ack_without_feedback(s.state, s.send_round());
-  EXPECT_TRUE(s.law.probe_due());
+  EXPECT_TRUE(s.law.allowance.probe);
   EXPECT_EQ(s.window(), 16000);
   for (const Header& h : {Header{Role::kEstimate, 9999, 0}, Header{Role::kEstimate, 0, -1},
                           Header{Role::kEstimate, 0, std::nanf("")}, Header{Role::kOutOfBand}}) {
@@ -313,7 +314,7 @@ TEST(AccFlow, OnePacketAWindowIsFollowedByFewerThanOneARoundTrip) {
   EXPECT_EQ(s.rate(), 5000);
   s.round(4000);
   EXPECT_EQ(s.rate(), 2500);
-  EXPECT_EQ(bytes_per_second(s.law.least_rate(s.state)), 2500) << "the transport may go that slow";
+  EXPECT_EQ(s.law.allowance.floor, 2500) << "the transport may go that slow";
   s.round(2000);
   EXPECT_EQ(s.rate(), 10e3) << "back to a packet a round trip at once";
   EXPECT_EQ(s.window(), 1000);

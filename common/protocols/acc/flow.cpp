@@ -20,12 +20,14 @@ Flow::Flow(const ParamValues& params)
       base_(static_cast<Base>(params[kBase])),
       window_(params[kFirstWindow]) {}
 
-void Flow::write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) {
+double Flow::write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) {
   store({}, header);
+  return 0;
 }
 
-void Flow::write_fin(const FlowState&, uint32_t, uint8_t* header, PacketNote&) {
+double Flow::write_fin(const FlowState&, uint32_t, uint8_t* header, PacketNote&) {
   store({}, header);
+  return 0;
 }
 
 void Flow::write_probe(const FlowState&, uint32_t, uint8_t* header) {
@@ -34,7 +36,7 @@ void Flow::write_probe(const FlowState&, uint32_t, uint8_t* header) {
   store({.role = Role::kOutOfBand, .round = round_}, header);
 }
 
-void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
+double Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
   Header h;
   if (pair_ == Pair::kProbed) {
     pair_ = Pair::kSent;
@@ -46,30 +48,32 @@ void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Packet
   note.put(Note{.window = window_, .round = h.round});
   store(h, header);
   sent_ += size;
+  return 0;
 }
 
-bool Flow::on_syn_ack(const FlowState& s, const PacketNote&, const uint8_t*) {
+Opening Flow::on_syn_ack(const FlowState& s, const PacketNote&, const uint8_t*) {
   window_ *= s.packet_size;
-  return true;
+  return {allow(s)};
 }
 
-bool Flow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
-  if (!ends_round(note)) return true;
+Allowance Flow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
+  if (!ends_round(note)) return allow(s);
   pair_ = Pair::kDue;
   const Header h = load(header);
-  if (h.role == Role::kInBand) return true;  // the probe was lost: nothing is known
+  if (h.role == Role::kInBand) return allow(s);  // the probe was lost: nothing is known
   if (h.role != Role::kEstimate || h.round != round_ || !std::isfinite(h.measure) || h.measure < 0)
-    return false;
+    return allow(s, false);
   steer(s, h.measure);
-  return true;
+  return allow(s);
 }
 
 // Half of the window that the packet was sent with, so that losses of one window halve it once, and
 // not at all if the estimates have taken half of it since.
-void Flow::on_loss(const FlowState& s, const PacketNote& note) {
+Allowance Flow::on_loss(const FlowState& s, const PacketNote& note) {
   if (ends_round(note)) pair_ = Pair::kDue;
   const double half = std::max<double>(note.get<Note>().window / 2, s.packet_size);
   if (half < window_) window_ = threshold_ = half;
+  return allow(s);
 }
 
 // The paper's pwnd, B sent in a round trip; within a packet of the window it is the window. The
@@ -112,13 +116,17 @@ void Flow::steer(const FlowState& s, double accumulation) {
   window_ = std::max(next, packet);
 }
 
-BitRate Flow::rate(const FlowState& s) const {
+// A packet more than the window may be in flight: the window need not be a whole number of packets,
+// so the pace holds data back. Were it the window, one that shrinks below such a number would leave
+// a gap, always right before the pair that measures next, which would find less than there is.
+Allowance Flow::allow(const FlowState& s, bool credible) const {
   const double window = std::max<double>(window_, s.packet_size);
-  return from_bytes_per_second(pace_ * window / to_seconds(s.smoothed_rtt));
-}
-
-double Flow::window(const FlowState& s) const {
-  return std::max<double>(window_, s.packet_size) + s.packet_size;
+  const double rate = pace_ * window / to_seconds(s.smoothed_rtt);
+  return {.rate = rate,
+          .floor = rate,
+          .window = window + s.packet_size,
+          .credible = credible,
+          .probe = pair_ == Pair::kDue};
 }
 
 }  // namespace turnpike::acc

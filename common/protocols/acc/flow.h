@@ -32,25 +32,20 @@ class Flow final : public FlowLaw {
 
   void set_target(Budget) override {}
 
-  void write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override;
-  void write_data(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) override;
-  void write_fin(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override;
-  [[nodiscard]] bool probe_due() const override { return pair_ == Pair::kDue; }
+  double write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override;
+  double write_data(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) override;
+  double write_fin(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override;
   void write_probe(const FlowState&, uint32_t size, uint8_t* header) override;
 
-  bool on_syn_ack(const FlowState& s, const PacketNote&, const uint8_t*) override;
-  bool on_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) override;
-  void on_ack_without_feedback(const FlowState&, const PacketNote& note) override {
+  Opening on_syn_ack(const FlowState& s, const PacketNote&, const uint8_t*) override;
+  Allowance on_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) override;
+  Allowance on_ack_without_feedback(const FlowState& s, const PacketNote& note) override {
     if (ends_round(note)) pair_ = Pair::kDue;
+    return allow(s);
   }
-  void on_loss(const FlowState& s, const PacketNote& note) override;
-
-  [[nodiscard]] BitRate rate(const FlowState& s) const override;
-  [[nodiscard]] BitRate least_rate(const FlowState& s) const override { return rate(s); }
-  /// A packet more than the window: it need not be a whole number of packets, so the pace is what
-  /// holds data back. Were it the window, one that shrinks below such a number would leave a gap,
-  /// always right before the pair that measures next, which would find less than there is.
-  [[nodiscard]] double window(const FlowState& s) const override;
+  Allowance on_loss(const FlowState& s, const PacketNote& note) override;
+  Allowance on_timeout(const FlowState& s) override { return allow(s); }
+  Allowance on_pause(const FlowState& s, Nanos /*idle*/) override { return allow(s); }
 
  private:
   /// The pair of the round: its turn to be sent, its probe sent, both sent.
@@ -66,6 +61,7 @@ class Flow final : public FlowLaw {
   [[nodiscard]] bool ends_round(const PacketNote& note) const {
     return pair_ == Pair::kSent && note.get<Note>().round == round_;
   }
+  [[nodiscard]] Allowance allow(const FlowState& s, bool credible = true) const;
   void steer(const FlowState& s, double accumulation);
   [[nodiscard]] double used(const FlowState& s) const;
 

@@ -15,34 +15,44 @@ class Flow : public FlowLaw {
  public:
   void set_target(Budget) override {}
 
-  void write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override {
+  double write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override {
     store({}, header);
+    return 0;
   }
-  void write_data(const FlowState& s, uint32_t, uint8_t* header, PacketNote&) override {
+  double write_data(const FlowState& s, uint32_t, uint8_t* header, PacketNote&) override {
     const int64_t rtt = std::clamp<int64_t>(s.rtt.count(), 0, UINT32_MAX);
     store({.rtt_ns = static_cast<uint32_t>(rtt)}, header);
+    return 0;
   }
-  void write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) override {
-    write_data(s, size, header, note);
+  double write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) override {
+    return write_data(s, size, header, note);
   }
 
-  bool on_syn_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) override {
-    return on_ack(s, note, header);
+  Opening on_syn_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) override {
+    return {on_ack(s, note, header)};
   }
-  bool on_ack(const FlowState&, const PacketNote&, const uint8_t* header) override {
+  Allowance on_ack(const FlowState& s, const PacketNote&, const uint8_t* header) override {
+    const bool taken = take_rate(header);
+    return allow(s, taken);
+  }
+  Allowance on_ack_without_feedback(const FlowState& s, const PacketNote&) override {
+    return allow(s);
+  }
+  Allowance on_loss(const FlowState& s, const PacketNote&) override { return allow(s); }
+  Allowance on_timeout(const FlowState& s) override { return allow(s); }
+  Allowance on_pause(const FlowState& s, Nanos /*idle*/) override { return allow(s); }
+
+ protected:
+  /// Takes the rate of an echoed header, unless it is not credible.
+  bool take_rate(const uint8_t* header) {
     const Header echoed = load(header);
     if (!credible(echoed)) return false;
     rate_ = echoed.rate;
     return true;
   }
-  void on_ack_without_feedback(const FlowState&, const PacketNote&) override {}
-  void on_loss(const FlowState&, const PacketNote&) override {}
-
-  [[nodiscard]] BitRate rate(const FlowState&) const override {
-    return from_bytes_per_second(rate_);
+  [[nodiscard]] virtual Allowance allow(const FlowState& s, bool credible = true) const {
+    return {.rate = rate_, .floor = packet_per_round_trip(s), .credible = credible};
   }
-
- protected:
   [[nodiscard]] double flow_share() const { return rate_; }  // B/s
 
  private:

@@ -7,17 +7,18 @@
 namespace turnpike::fcp {
 // The SYN pays for the packets of the first round trip. There is no price yet to
 // weigh it with; routers take today's.
-void Flow::write_syn(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
+double Flow::write_syn(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
   const double first_round = std::min(syn_packets_ * s.packet_size, s.unsent);
   const auto preload = static_cast<float>(first_round / size);
   store({.rtt_ns = 0, .preload = preload}, header);
   note.put(Promise{0, preload, 0, size});
+  return committed();
 }
 
-bool Flow::on_syn_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
+Opening Flow::on_syn_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
   if (!take_price(header, price_)) {
     price_ = kMinPrice.count();
-    return false;
+    return {allow(s, false)};
   }
   const auto promise = note.get<Promise>();
   const double rtt = rtt_field(s.rtt) * 1e-9;
@@ -26,10 +27,10 @@ bool Flow::on_syn_ack(const FlowState& s, const PacketNote& note, const uint8_t*
   round_base_ = granted_;
   round_end_ = s.now + s.rtt;
   first_rtt_gain_ = first_round_;
-  return true;
+  return {allow(s)};
 }
 
-void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
+double Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
   const uint32_t rtt_ns = rtt_field(s.rtt);
   const auto paid = static_cast<float>(price_);
   Promise promise{paid, 0, rtt_ns, size};
@@ -48,6 +49,7 @@ void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Packet
     pending_ += promise.amount();
     ++promises_;
   }
+  return committed();
 }
 
 // The canonical per-packet form: over one round trip of packets the preloads add up
@@ -86,46 +88,50 @@ double Flow::last_round_preload(const FlowState& s, uint32_t size, double rtt) {
 }
 
 // All budget was handed back in the last round trip; the FIN only closes.
-void Flow::write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
+double Flow::write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
   const uint32_t rtt_ns = rtt_field(s.rtt);
   store({.rtt_ns = rtt_ns, .balance = static_cast<float>(price_)}, header);
   note.put(Promise{static_cast<float>(price_), 0, rtt_ns, size});
+  return committed();
 }
 
-bool Flow::on_ack(const FlowState&, const PacketNote& note, const uint8_t* header) {
+Allowance Flow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
   settle(note, true);
   first_rtt_gain_ = 1;
-  if (!take_price(header, price_)) return false;
+  if (!take_price(header, price_)) return allow(s, false);
   stale_ = false;
-  return true;
+  return allow(s);
 }
 
 // The budget is granted, but its price is not known: until the next feedback the path is taken to
 // have become dearer by as much, so that the rate stays. The old price may be MIN.
-void Flow::on_ack_without_feedback(const FlowState&, const PacketNote& note) {
+Allowance Flow::on_ack_without_feedback(const FlowState& s, const PacketNote& note) {
   const double before = granted_;
   settle(note, true);
   first_rtt_gain_ = 1;
   if (granted_ > before && before > 0)
     price_ = std::min<double>(price_ * (granted_ / before), kMaxPrice);
+  return allow(s);
 }
 
-void Flow::on_loss(const FlowState&, const PacketNote& note) {
+Allowance Flow::on_loss(const FlowState& s, const PacketNote& note) {
   if (note.get<Promise>().preload < 0) cancelled_until_ = Nanos(0);  // nobody may have heard of it
   settle(note, false);
+  return allow(s);
 }
 
 // The network expects of a flow what it brought in the last two round trips, its links'
 // window. What a pause took out of it is promised anew, or the price would have forgotten the flow
 // when its rate comes back. If that is all of it, the price known here is forgotten too: a promise
 // weighed with it would be worth something else to the links that hear it.
-void Flow::on_pause(const FlowState& s, Nanos idle) {
+Allowance Flow::on_pause(const FlowState& s, Nanos idle) {
   const double window = 2 * to_seconds(s.rtt);
   const double left = std::clamp(1 - to_seconds(idle) / window, 0.0, 1.0);
   granted_ = std::max(granted_ * left, -pending_);  // what is being given back was not forgotten
   stale_ = granted_ <= 0;
   round_base_ = granted_;
   round_end_ = s.now + s.rtt;
+  return allow(s);
 }
 
 // w moves by what the packet promised, valued at the price it paid.
@@ -150,9 +156,14 @@ double Flow::pace() const {
 }
 
 // A floor of one packet per round trip: a flow must hear prices to follow them.
-BitRate Flow::rate(const FlowState& s) const {
+Allowance Flow::allow(const FlowState& s, bool credible) const {
   const double floor = s.packet_size / (rtt_field(s.rtt) * 1e-9);
-  return from_bytes_per_second(price_ > 0 ? std::max(pace(), floor) : floor);
+  return {.rate = price_ > 0 ? std::max(pace(), floor) : floor,
+          .floor = packet_per_round_trip(s),
+          .granted = granted_,
+          .committed = committed(),
+          .price = price_,
+          .credible = credible};
 }
 
 }  // namespace turnpike::fcp

@@ -28,21 +28,17 @@ class Flow final : public FlowLaw {
 
   void set_target(Budget target) override { target_ = target.count(); }
 
-  void write_syn(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
-  void write_data(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
-  void write_fin(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
+  double write_syn(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
+  double write_data(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
+  double write_fin(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
 
-  bool on_syn_ack(const FlowState&, const PacketNote&, const uint8_t* header) override;
-  bool on_ack(const FlowState&, const PacketNote&, const uint8_t* header) override;
-  void on_ack_without_feedback(const FlowState&, const PacketNote&) override;
-  void on_loss(const FlowState&, const PacketNote&) override;
-  void on_pause(const FlowState&, Nanos idle) override;
+  Opening on_syn_ack(const FlowState&, const PacketNote&, const uint8_t* header) override;
+  Allowance on_ack(const FlowState&, const PacketNote&, const uint8_t* header) override;
+  Allowance on_ack_without_feedback(const FlowState&, const PacketNote&) override;
+  Allowance on_loss(const FlowState&, const PacketNote&) override;
+  Allowance on_timeout(const FlowState& s) override { return allow(s); }
+  Allowance on_pause(const FlowState&, Nanos idle) override;
 
-  [[nodiscard]] BitRate rate(const FlowState&) const override;
-  [[nodiscard]] double committed() const override { return granted_ + pending_; }
-  [[nodiscard]] Price price() const override { return Price(price_); }
-
-  [[nodiscard]] Budget granted() const override { return Budget(granted_); }
   [[nodiscard]] Budget pending() const { return Budget(pending_); }
 
  private:
@@ -55,6 +51,8 @@ class Flow final : public FlowLaw {
     }
   };
 
+  [[nodiscard]] Allowance allow(const FlowState&, bool credible = true) const;
+  [[nodiscard]] double committed() const { return granted_ + pending_; }
   [[nodiscard]] double pace() const;
   [[nodiscard]] double preload_for(const FlowState&, uint32_t size, double rtt);
   [[nodiscard]] double last_round_preload(const FlowState&, uint32_t size, double rtt);

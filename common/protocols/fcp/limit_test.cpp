@@ -32,7 +32,7 @@ TEST(FcpLimit, WhatOneCannotUseTheOtherGets) {
   net.expect_rates(5, 15);
   EXPECT_LT(net.max_queue(net.link), 10e3);
   const double price = net.price(net.link);
-  EXPECT_NEAR(net.flow(net.limited).committed() / (price * 5e6 / 8), 1, 0.03)
+  EXPECT_NEAR(net.flow(net.limited).committed / (price * 5e6 / 8), 1, 0.03)
       << "the network counts on what is spent";
 }
 
@@ -41,7 +41,7 @@ TEST(FcpLimit, AboveItsShareChangesNothing) {
   net.limit(net.limited, 15_Mbps);
   net.run_until(4_s);
   net.expect_rates(10, 10);
-  EXPECT_NEAR(net.flow(net.limited).committed(), 1, 0.01);
+  EXPECT_NEAR(net.flow(net.limited).committed, 1, 0.01);
 }
 
 TEST(FcpLimit, GoneItTakesItsShareBack) {

@@ -269,9 +269,9 @@ TEST(FcpLoop, BudgetsAreShares) {
   std::vector<size_t> flows;
   for (const double w : {1.0, 1.0, 2.0})
     flows.push_back(net.add_flow({link}, 5_ms, Budget(w), Nanos(200'000'000) * flows.size()));
-  net.on_event = [](const FlowLaw& f, Budget w) {
+  net.on_event = [](const Allowance& f, Budget w) {
     // Half a unit in the last place of a preload, which is binary32.
-    ASSERT_LE(f.committed(), w.count() * (1 + 0x1p-24)) << "the invariant of a host with one flow";
+    ASSERT_LE(f.committed, w.count() * (1 + 0x1p-24)) << "the invariant of a host with one flow";
   };
   net.run_until(2_s);
   for (const size_t f : flows) net.delivered_rate(f);

@@ -10,28 +10,30 @@ namespace {
 using namespace testing;
 
 TEST(FcpConduct, ABoasterPromisesAllForAPacket) {
-  Sender s{.law = Flow(with({{kConduct, static_cast<double>(Misbehaviour::kBoast)}}))};
+  Sender s{.law =
+               FlowUnderTest<Flow>(with({{kConduct, static_cast<double>(Misbehaviour::kBoast)}}))};
   s.law.set_target(Budget(1));
   s.state.unsent = kPacket;
   s.open(8e-8);
   const PacketNote n = s.send();
-  EXPECT_NEAR(s.law.committed(), 1, 1e-6);
+  EXPECT_NEAR(s.law.allowance.committed, 1, 1e-6);
   s.law.on_ack(s.state, n, echo_of_price(8e-8).data());
   s.send();
   EXPECT_EQ(s.last.preload, 0) << "it takes nothing back";
-  EXPECT_NEAR(s.law.granted().count(), 1, 1e-6);
+  EXPECT_NEAR(s.law.allowance.granted, 1, 1e-6);
 }
 
 TEST(FcpConduct, ATakerGivesBackWhatItGoesOnSpending) {
-  Sender s{.law = Flow(with({{kConduct, static_cast<double>(Misbehaviour::kTake)}}))};
+  Sender s{.law =
+               FlowUnderTest<Flow>(with({{kConduct, static_cast<double>(Misbehaviour::kTake)}}))};
   s.law.set_target(Budget(1));
   s.open(8e-8);
-  for (int i = 0; i < 400 && s.law.granted().count() < 0.999; ++i)
+  for (int i = 0; i < 400 && s.law.allowance.granted < 0.999; ++i)
     s.law.on_ack(s.state, s.send(), echo_of_price(8e-8).data());
   for (int i = 0; i < 5; ++i) {
     s.law.on_ack(s.state, s.send(), echo_of_price(8e-8).data());
     EXPECT_EQ(s.last.preload, -1);
-    EXPECT_NEAR(s.law.granted().count(), 1, 2e-3);
+    EXPECT_NEAR(s.law.allowance.granted, 1, 2e-3);
   }
 }
 

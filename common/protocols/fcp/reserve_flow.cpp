@@ -18,7 +18,8 @@ bool take_price(const Header& echoed, double& price) {
 
 // The SYN announces the first round: `bytes` in one round trip, or in a part of it where that is
 // the whole flow.
-void ReserveFlow::write_syn(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
+double ReserveFlow::write_syn(const FlowState& s, uint32_t size, uint8_t* header,
+                              PacketNote& note) {
   const double most = double{syn_packets_} * s.packet_size;
   const double bytes = std::min(most, s.unsent);
   const double parts = s.unsent <= most ? burst_ : 1;
@@ -30,30 +31,37 @@ void ReserveFlow::write_syn(const FlowState& s, uint32_t size, uint8_t* header, 
          .slot = static_cast<float>(parts)},
         header);
   note.put(Promised{static_cast<float>(parts), static_cast<float>(bytes), target_});
+  return committed_;
 }
 
-bool ReserveFlow::on_syn_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
+// A flow that cannot pay for a packet per round trip saves for the first one, too; the round trip
+// of the handshake counts. Links may ask it to wait longer.
+Opening ReserveFlow::on_syn_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
   const Header echoed = load(header);
-  const bool believed = take_price(echoed, price_);
-  if (!believed) price_ = kMaxPrice;
+  const bool credible = take_price(echoed, price_);
+  if (!credible) price_ = kMaxPrice;
   priced_ = s.now - std::max(s.rtt, s.answered_after);
-  if (believed) wait_ = Nanos(echoed.age_ns);
   const auto first = note.get<Promised>();
   const double limit =
-      believed && echoed.reserve > 0 ? echoed.reserve : std::numeric_limits<double>::infinity();
+      credible && echoed.reserve > 0 ? echoed.reserve : std::numeric_limits<double>::infinity();
   const double round = std::min<double>(first.slot * first.rate / seconds_of(s.rtt), limit);
   if (first.slot <= 1) {
     const double span = life_ * seconds_of(s.rtt);
     remember({static_cast<float>(span), static_cast<float>(round), first.budget}, span);
   }
-  set_rate(s, std::min(round, double{target_} / price_));
+  Opening opening{.allowance = set_rate(s, std::min(round, double{target_} / price_))};
+  opening.allowance.credible = credible;
   first_round_ = first.slot > 1
                      ? first.rate
                      : static_cast<float>(std::min<double>(first.rate, rate_ * seconds_of(s.rtt)));
-  return believed;
+  const double size = std::min<double>(s.packet_size, s.unsent);
+  opening.first_wait = std::max(from_seconds(size / rate_ - to_seconds(s.rtt)),
+                                credible ? Nanos(echoed.age_ns) : Nanos(0));
+  return opening;
 }
 
-void ReserveFlow::write_data(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
+double ReserveFlow::write_data(const FlowState& s, uint32_t size, uint8_t* header,
+                               PacketNote& note) {
   const uint32_t rtt_ns = rtt_field(s.rtt);
   const double rtt = rtt_ns * 1e-9;
   const double rate = std::max(rate_, 1.0);
@@ -76,44 +84,48 @@ void ReserveFlow::write_data(const FlowState& s, uint32_t size, uint8_t* header,
         header);
   first_round_ -= static_cast<float>(size);
   note.put(Promised{static_cast<float>(slot), static_cast<float>(wanted), target_});
+  return committed_;
 }
 
-void ReserveFlow::write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
+double ReserveFlow::write_fin(const FlowState& s, uint32_t size, uint8_t* header,
+                              PacketNote& note) {
   store({.rtt_ns = rtt_field(s.rtt),
          .preload = -1,
          .balance = static_cast<float>(price_),
          .slot = static_cast<float>(size / std::max(rate_, 1.0))},
         header);
   note.put(Promised{});
+  return committed_;
 }
 
-bool ReserveFlow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
-  const bool believed = take_price(load(header), price_);
-  if (believed) priced_ = s.now - std::max(s.rtt, s.answered_after);
-  on_ack_without_feedback(s, note);
-  return believed;
+Allowance ReserveFlow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
+  const bool credible = take_price(load(header), price_);
+  if (credible) priced_ = s.now - std::max(s.rtt, s.answered_after);
+  Allowance allowance = on_ack_without_feedback(s, note);
+  allowance.credible = credible;
+  return allowance;
 }
 
-void ReserveFlow::on_ack_without_feedback(const FlowState& s, const PacketNote& note) {
+Allowance ReserveFlow::on_ack_without_feedback(const FlowState& s, const PacketNote& note) {
   const auto promised = note.get<Promised>();
   // A slot that promised nothing is the flow's last: what a higher price has left of it goes at the
   // rate that the flow has.
   if (promised.rate > 0) remember(promised, life_ * seconds_of(s.rtt));
-  reprice(s);
+  return reprice(s);
 }
 
 // Nothing is heard: links have forgotten the flow.
-void ReserveFlow::on_timeout(const FlowState& s) {
+Allowance ReserveFlow::on_timeout(const FlowState& s) {
   cells_ = {};
-  set_rate(s, std::min(rate_, s.packet_size / seconds_of(s.smoothed_rtt)));
+  return set_rate(s, std::min(rate_, s.packet_size / seconds_of(s.smoothed_rtt)));
 }
 
 // Slots that were not used promised nothing. To be heard of again, a packet per round trip will do.
-void ReserveFlow::on_pause(const FlowState& s, Nanos idle) {
+Allowance ReserveFlow::on_pause(const FlowState& s, Nanos idle) {
   const double span = life_ * seconds_of(s.rtt);
   remember({static_cast<float>(to_seconds(idle)), 0, 0}, span);
   const double least = std::min(s.packet_size / seconds_of(s.smoothed_rtt), target_ / price_);
-  set_rate(s, std::max(promised_rate(span), least));
+  return set_rate(s, std::max(promised_rate(span), least));
 }
 
 void ReserveFlow::remember(const Promised& p, double span) {
@@ -141,18 +153,20 @@ double ReserveFlow::promised_rate(double span) const {
 }
 
 // At the newest price; before anything was answered, no more than the budget buys.
-void ReserveFlow::reprice(const FlowState& s) {
+Allowance ReserveFlow::reprice(const FlowState& s) {
   const double last = cells_[head_].slot;
-  set_rate(s, last > 0 ? promised_rate(std::max<double>(life_ * seconds_of(s.rtt), last))
-                       : std::min(rate_, target_ / price_));
+  return set_rate(s, last > 0 ? promised_rate(std::max<double>(life_ * seconds_of(s.rtt), last))
+                              : std::min(rate_, target_ / price_));
 }
 
 // Whatever was promised, the host pays no more than it has.
-void ReserveFlow::set_rate(const FlowState& s, double wanted) {
+Allowance ReserveFlow::set_rate(const FlowState& s, double wanted) {
   const double most = std::max(committed_ + s.headroom, 0.0);
   const double paid = std::min({wanted, most / price_, s.limit, s.line});
   committed_ = paid * price_;
-  rate_ = std::max(paid, floor_of(s));
+  const double floor = floor_of(s);
+  rate_ = std::max(paid, floor);
+  return allow(floor);
 }
 
 }  // namespace turnpike::fcp

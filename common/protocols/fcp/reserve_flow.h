@@ -28,34 +28,16 @@ class ReserveFlow final : public FlowLaw {
 
   void set_target(Budget target) override { target_ = static_cast<float>(target.count()); }
 
-  void write_syn(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
-  void write_data(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
-  void write_fin(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
+  double write_syn(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
+  double write_data(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
+  double write_fin(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
 
-  bool on_syn_ack(const FlowState&, const PacketNote&, const uint8_t* header) override;
-  bool on_ack(const FlowState&, const PacketNote&, const uint8_t* header) override;
-  void on_ack_without_feedback(const FlowState&, const PacketNote&) override;
-  void on_loss(const FlowState&, const PacketNote&) override {}
-  void on_timeout(const FlowState&) override;
-  void on_pause(const FlowState&, Nanos idle) override;
-
-  [[nodiscard]] BitRate rate(const FlowState&) const override {
-    return from_bytes_per_second(rate_);
-  }
-  /// A flow that cannot pay for a packet per round trip sends fewer, and one in kDeaf at least.
-  [[nodiscard]] BitRate least_rate(const FlowState& s) const override {
-    return from_bytes_per_second(floor_of(s));
-  }
-  [[nodiscard]] Budget granted() const override { return Budget(committed_); }
-  [[nodiscard]] double committed() const override { return committed_; }
-  [[nodiscard]] Price price() const override { return Price(price_); }
-
-  /// A flow that cannot pay for a packet per round trip saves for the first one, too; the round
-  /// trip of the handshake counts.
-  [[nodiscard]] Nanos first_wait(const FlowState& s) const override {
-    const double size = std::min<double>(s.packet_size, s.unsent);
-    return std::max(from_seconds(size / rate_ - to_seconds(s.rtt)), wait_);
-  }
+  Opening on_syn_ack(const FlowState&, const PacketNote&, const uint8_t* header) override;
+  Allowance on_ack(const FlowState&, const PacketNote&, const uint8_t* header) override;
+  Allowance on_ack_without_feedback(const FlowState&, const PacketNote&) override;
+  Allowance on_loss(const FlowState& s, const PacketNote&) override { return allow(floor_of(s)); }
+  Allowance on_timeout(const FlowState&) override;
+  Allowance on_pause(const FlowState&, Nanos idle) override;
 
   static constexpr double kDeaf = 4;  // s between two packets, at most, or eight round trips
 
@@ -75,7 +57,7 @@ class ReserveFlow final : public FlowLaw {
   static constexpr size_t kCells = 4;
 
   // B/s. A packet per round trip where the flow's share buys it, even if other flows of the host
-  // have not given back what they have too much; else one in kDeaf.
+  // have not given back what they have too much; else fewer, and one in kDeaf at least.
   [[nodiscard]] double floor_of(const FlowState& s) const {
     const double rtt = to_seconds(s.smoothed_rtt);
     const double heard =
@@ -84,8 +66,15 @@ class ReserveFlow final : public FlowLaw {
   }
   void remember(const Promised& promised, double span);
   [[nodiscard]] double promised_rate(double span) const;
-  void set_rate(const FlowState& s, double wanted);
-  void reprice(const FlowState& s);
+  Allowance set_rate(const FlowState& s, double wanted);
+  Allowance reprice(const FlowState& s);
+  [[nodiscard]] Allowance allow(double floor) const {
+    return {.rate = rate_,
+            .floor = floor,
+            .granted = committed_,
+            .committed = committed_,
+            .price = price_};
+  }
 
   float target_ = 0;  // x, $/s
   float syn_packets_, burst_, growth_, life_;
@@ -93,7 +82,6 @@ class ReserveFlow final : public FlowLaw {
   float first_round_ = 0;  // B of it that are still to be sent
   uint32_t head_ = 0;      // cell that is being filled
   double price_ = 0;       // last feedback, 0 before the handshake
-  Nanos wait_{0};          // of the first round
   Nanos priced_{0};        // when the packet left that brought it
   double rate_ = 0;        // B/s
   double committed_ = 0;   // $/s that it costs

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "common/protocols/fcp/protocol.h"
+#include "tests/support/flow_under_test.h"
 
 namespace turnpike::fcp::reserve_flow_test {
 namespace {
@@ -18,14 +19,14 @@ using Bytes32 = std::array<uint8_t, kHeaderSize>;
 
 /// A flow of 20 ms that its host grants 1 $/s, packet by packet.
 struct Sender {
-  ReserveFlow law{preset_values(kProtocol, false, "turnpike")};
+  FlowUnderTest<ReserveFlow> law{preset_values(kProtocol, false, "turnpike")};
   FlowState state{
       .now = 1_s, .rtt = 20_ms, .smoothed_rtt = 20_ms, .packet_size = kPacket, .headroom = 1};
   Header last = {};
 
   Sender() { law.set_target(Budget(1)); }
 
-  void settle() { state.headroom = 1 - law.committed(); }
+  void settle() { state.headroom = 1 - law.allowance.committed; }
   void open(double price, Header answer = {}) {
     Bytes32 header;
     PacketNote note;
@@ -50,7 +51,7 @@ struct Sender {
     ASSERT_TRUE(law.on_ack(state, note, header.data()));
     settle();
   }
-  [[nodiscard]] double rate() const { return bytes_per_second(law.rate(state)); }
+  [[nodiscard]] double rate() const { return law.allowance.rate; }
 };
 
 TEST(ReserveFlow, SynAnnouncesTheFirstRound) {
@@ -76,13 +77,13 @@ TEST(ReserveFlow, FirstRoundHeedsLimitWaitAndBudget) {
 
   Sender waiting;
   waiting.open(1e-18, {.age_ns = 7'000'000});
-  EXPECT_EQ(waiting.law.first_wait(waiting.state), 7_ms);
+  EXPECT_EQ(waiting.law.opening.first_wait, 7_ms);
 
   Sender poor;  // 1 $/s at 1e-3 $/B: a packet per second
   poor.open(1e-3);
   EXPECT_NEAR(poor.rate(), 1000, 1e-3);
-  EXPECT_NEAR(to_seconds(poor.law.first_wait(poor.state)), 1 - 0.02, 1e-6);
-  EXPECT_NEAR(poor.law.committed(), 1, 1e-9);
+  EXPECT_NEAR(to_seconds(poor.law.opening.first_wait), 1 - 0.02, 1e-6);
+  EXPECT_NEAR(poor.law.allowance.committed, 1, 1e-9);
 }
 
 TEST(ReserveFlow, AnnouncesWhatItPromisesToSendOneRoundTripLater) {
@@ -114,20 +115,20 @@ TEST(ReserveFlow, NewPriceHoldsAtOnce) {
   for (int i = 0; i < 400; ++i) s.acknowledge(s.send(), 1e-7);
   s.acknowledge(s.send(), 4e-7);
   EXPECT_NEAR(s.rate(), 2.5e6, 1e4);
-  EXPECT_LE(s.law.committed(), 1 + 1e-9);
+  EXPECT_LE(s.law.allowance.committed, 1 + 1e-9);
 }
 
 TEST(ReserveFlow, HostWithoutHeadroomIsNotOverspent) {
   Sender s;
   s.open(1e-7);
   s.state.headroom = 0;
-  const double committed = s.law.committed();
+  const double committed = s.law.allowance.committed;
   for (int i = 0; i < 100; ++i) {
     const PacketNote note = s.send();
     Bytes32 header;
     store({.price = 1e-7F}, header.data());
     s.law.on_ack(s.state, note, header.data());
-    EXPECT_LE(s.law.committed(), committed * (1 + 1e-9));
+    EXPECT_LE(s.law.allowance.committed, committed * (1 + 1e-9));
   }
 }
 
@@ -156,7 +157,7 @@ TEST(ReserveFlow, StarvedFlowIsHeardOfNowAndThen) {
   Sender s;
   s.open(1e3);  // a packet takes 1e6 s of its budget
   EXPECT_NEAR(s.rate(), kPacket / ReserveFlow::kDeaf, 1e-6);
-  EXPECT_NEAR(s.law.committed(), 1, 1e-9) << "what is beyond the budget is not committed";
+  EXPECT_NEAR(s.law.allowance.committed, 1, 1e-9) << "what is beyond the budget is not committed";
 }
 
 TEST(ReserveFlow, PauseAndTimeOutAreForgotten) {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "common/protocols/fcp/flow.h"
+#include "tests/support/flow_under_test.h"
 
 namespace turnpike::fcp::testing {
 
@@ -29,7 +30,7 @@ inline ParamValues with(std::initializer_list<std::pair<FlowParam, double>> chan
 
 /// A flow of 20 ms that its host grants 1 $/s, packet by packet.
 struct Sender {
-  Flow law{ParamValues(kFlowParams)};
+  FlowUnderTest<Flow> law{ParamValues(kFlowParams)};
   FlowState state{.rtt = 20_ms, .smoothed_rtt = 20_ms, .packet_size = kPacket, .headroom = 1};
 
   void open(double price) {

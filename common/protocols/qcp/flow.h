@@ -24,32 +24,26 @@ class Flow : public explicit_rate::Flow {
         syn_(static_cast<Syn>(params[kSyn])),
         excess_(params[kConduct] == static_cast<double>(Misbehaviour::kGreedy) ? 2 : 1) {}
 
-  void write_syn(const FlowState& s, uint32_t size, uint8_t* header, PacketNote&) override {
+  double write_syn(const FlowState& s, uint32_t size, uint8_t* header, PacketNote&) override {
     const double bytes = syn_ == Syn::kFlow ? size : std::max<double>(first_window(s), size);
     write({}, weight_ * usual_rtt_ / bytes, header);
+    return 0;
   }
-  void write_data(const FlowState& s, uint32_t, uint8_t* header, PacketNote&) override {
+  double write_data(const FlowState& s, uint32_t, uint8_t* header, PacketNote&) override {
     const int64_t rtt = first_window_ > 0 ? 0 : s.rtt.count();
     write({.rtt_ns = static_cast<uint32_t>(std::clamp<int64_t>(rtt, 0, UINT32_MAX))},
           weight_ / own_rate(s), header);
+    return 0;
   }
-  bool on_syn_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) override {
+  Opening on_syn_ack(const FlowState& s, const PacketNote&, const uint8_t* header) override {
     first_window_ = start_ == Start::kWindow ? first_window(s) : 0;
-    return explicit_rate::Flow::on_ack(s, note, header);
+    const bool taken = take_rate(header);
+    return {allow(s, taken)};
   }
-  bool on_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) override {
-    if (!explicit_rate::Flow::on_ack(s, note, header)) return false;
-    first_window_ = 0;
-    return true;
-  }
-
-  [[nodiscard]] BitRate rate(const FlowState& s) const override {
-    return first_window_ > 0 ? BitRate(std::numeric_limits<double>::infinity())
-                             : from_bytes_per_second(own_rate(s));
-  }
-  [[nodiscard]] double window(const FlowState& s) const override {
-    return first_window_ > 0 ? std::max<double>(first_window_, s.packet_size)
-                             : std::numeric_limits<double>::infinity();
+  Allowance on_ack(const FlowState& s, const PacketNote&, const uint8_t* header) override {
+    const bool taken = take_rate(header);
+    if (taken) first_window_ = 0;
+    return allow(s, taken);
   }
 
  protected:
@@ -59,6 +53,14 @@ class Flow : public explicit_rate::Flow {
   }
 
  private:
+  [[nodiscard]] Allowance allow(const FlowState& s, bool credible) const override {
+    Allowance a{.rate = own_rate(s), .floor = packet_per_round_trip(s), .credible = credible};
+    if (first_window_ > 0) {
+      a.rate = std::numeric_limits<double>::infinity();
+      a.window = std::max<double>(first_window_, s.packet_size);
+    }
+    return a;
+  }
   /// B.
   [[nodiscard]] double first_window(const FlowState& s) const {
     return std::min(first_packets_ * s.packet_size, s.unsent);

@@ -11,9 +11,11 @@ namespace turnpike::qfcp {
 /// Equation 1: the window bounds how much is under way where a queue makes the round trip longer
 /// than its average; the pace, how fast it goes.
 class Flow final : public explicit_rate::Flow {
- public:
-  [[nodiscard]] double window(const FlowState& s) const override {
-    return std::max<double>(flow_share() * to_seconds(s.smoothed_rtt), s.packet_size);
+ private:
+  [[nodiscard]] Allowance allow(const FlowState& s, bool credible) const override {
+    Allowance a = explicit_rate::Flow::allow(s, credible);
+    a.window = std::max<double>(flow_share() * to_seconds(s.smoothed_rtt), s.packet_size);
+    return a;
   }
 };
 

@@ -7,6 +7,7 @@
 #include "common/protocols/explicit_rate/header.h"
 #include "common/protocols/qfcp/flow.h"
 #include "common/protocols/qfcp/link.h"
+#include "tests/support/flow_under_test.h"
 
 namespace turnpike::qfcp {
 namespace {
@@ -76,7 +77,7 @@ TEST(QfcpLink, ALongQueueLeavesAFloor) {
 }
 
 TEST(QfcpFlow, WindowIsTheRateTimesTheAverageRoundTrip) {
-  Flow flow;
+  FlowUnderTest<Flow> flow;
   std::array<uint8_t, kHeaderSize> header{};
   explicit_rate::store({.rate = 1e6F}, header.data());
   FlowState s;
@@ -84,9 +85,10 @@ TEST(QfcpFlow, WindowIsTheRateTimesTheAverageRoundTrip) {
   s.smoothed_rtt = 40_ms;
   s.packet_size = 1500;
   EXPECT_TRUE(flow.on_syn_ack(s, {}, header.data()));
-  EXPECT_EQ(flow.window(s), 40'000);
+  EXPECT_EQ(flow.window(), 40'000);
   s.smoothed_rtt = 1_us;
-  EXPECT_EQ(flow.window(s), 1500);
+  flow.on_loss(s, {});
+  EXPECT_EQ(flow.window(), 1500);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "common/protocols/tcp/flow.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace turnpike::tcp {
 
@@ -15,45 +14,53 @@ Flow::Flow(const ParamValues& params)
       meter_(params[kAllocation] / 8 * params[kMeterExcess], params[kMeterWindow]) {}
 
 // RFC 3168 6.1.1: a SYN is not ECN-capable.
-void Flow::write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) { store(0, header); }
+double Flow::write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) {
+  store(0, header);
+  return 0;
+}
 
-void Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
+double Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
   uint32_t flags = 0;
   if (ecn_) flags |= kCapable;
   if (promised_ && meter_.take(size, s.now)) flags |= kInProfile;
   store(flags, header);
   note.put(number_);
+  return 0;
 }
 
-void Flow::write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
-  write_data(s, size, header, note);
+double Flow::write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
+  return write_data(s, size, header, note);
 }
 
-bool Flow::on_syn_ack(const FlowState& s, const PacketNote&, const uint8_t*) {
+Opening Flow::on_syn_ack(const FlowState& s, const PacketNote&, const uint8_t*) {
   window_ = static_cast<double>(first_window_) * s.packet_size;
   threshold_ *= s.packet_size;
   timed_out_ = false;
-  return true;
+  return {.allowance = allow(s), .least_timeout = least_timeout_};
 }
 
-bool Flow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
+Allowance Flow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
   const bool marked = (load(header) & kMarked) != 0;
   timed_out_ = false;
-  if (marked && !ecn_) return false;  // nobody may mark what is not capable
+  if (marked && !ecn_) return allow(s, false);  // RFC 3168: only ECN-capable packets are marked
   if (marked) {
     reduce(s, note);
   } else {
     grow(s, note);
   }
-  return true;
+  return allow(s);
 }
 
-void Flow::on_ack_without_feedback(const FlowState& s, const PacketNote& note) {
+Allowance Flow::on_ack_without_feedback(const FlowState& s, const PacketNote& note) {
   timed_out_ = false;
   grow(s, note);
+  return allow(s);
 }
 
-void Flow::on_loss(const FlowState& s, const PacketNote& note) { reduce(s, note); }
+Allowance Flow::on_loss(const FlowState& s, const PacketNote& note) {
+  reduce(s, note);
+  return allow(s);
+}
 
 void Flow::reduce(const FlowState& s, const PacketNote& note) {
   if (window_ == 0 || note.get<uint32_t>() != number_) return;
@@ -75,23 +82,21 @@ void Flow::grow(const FlowState& s, const PacketNote& note) {
   }
 }
 
-void Flow::on_timeout(const FlowState& s) {
-  if (window_ == 0) return;  // of the SYN
+Allowance Flow::on_timeout(const FlowState& s) {
+  if (window_ == 0) return allow(s);  // of the SYN
   // RFC 5681 section 3.1: a packet that is lost again says nothing new of the path.
   if (!timed_out_) threshold_ = std::max(window_ / 2, 2.0 * s.packet_size);
   timed_out_ = true;
   window_ = s.packet_size;
   ++number_;
+  return allow(s);
 }
 
 // RFC 5681 section 4.1: after a time-out's length of silence the path is unknown again.
-void Flow::on_pause(const FlowState& s, Nanos idle) {
-  if (idle < least_timeout_ || idle < s.smoothed_rtt) return;
-  window_ = std::min<double>(window_, static_cast<double>(first_window_) * s.packet_size);
-}
-
-BitRate Flow::rate(const FlowState&) const {
-  return BitRate(std::numeric_limits<double>::infinity());  // ACKs are its clock
+Allowance Flow::on_pause(const FlowState& s, Nanos idle) {
+  if (idle >= least_timeout_ && idle >= s.smoothed_rtt)
+    window_ = std::min<double>(window_, static_cast<double>(first_window_) * s.packet_size);
+  return allow(s);
 }
 
 }  // namespace turnpike::tcp

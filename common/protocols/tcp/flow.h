@@ -2,6 +2,8 @@
 // TCP at the sender: NewReno's window, with selective acknowledgements and ECN.
 #pragma once
 
+#include <limits>
+
 #include "common/protocols/flow_law.h"
 #include "common/protocols/tcp/header.h"
 #include "common/protocols/tcp/meter.h"
@@ -22,22 +24,25 @@ class Flow final : public FlowLaw {
 
   void set_target(Budget) override {}
 
-  void write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override;
-  void write_data(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
-  void write_fin(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
+  double write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override;
+  double write_data(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
+  double write_fin(const FlowState&, uint32_t size, uint8_t* header, PacketNote&) override;
 
-  bool on_syn_ack(const FlowState&, const PacketNote&, const uint8_t* header) override;
-  bool on_ack(const FlowState&, const PacketNote&, const uint8_t* header) override;
-  void on_ack_without_feedback(const FlowState&, const PacketNote&) override;
-  void on_loss(const FlowState&, const PacketNote&) override;
-  void on_timeout(const FlowState&) override;
-  void on_pause(const FlowState&, Nanos idle) override;
-
-  [[nodiscard]] BitRate rate(const FlowState&) const override;
-  [[nodiscard]] double window(const FlowState&) const override { return window_; }
-  [[nodiscard]] Nanos least_timeout() const override { return least_timeout_; }
+  Opening on_syn_ack(const FlowState&, const PacketNote&, const uint8_t* header) override;
+  Allowance on_ack(const FlowState&, const PacketNote&, const uint8_t* header) override;
+  Allowance on_ack_without_feedback(const FlowState&, const PacketNote&) override;
+  Allowance on_loss(const FlowState&, const PacketNote&) override;
+  Allowance on_timeout(const FlowState&) override;
+  Allowance on_pause(const FlowState&, Nanos idle) override;
 
  private:
+  /// ACKs are the clock: packets are not paced.
+  [[nodiscard]] Allowance allow(const FlowState& s, bool credible = true) const {
+    return {.rate = std::numeric_limits<double>::infinity(),
+            .floor = packet_per_round_trip(s),
+            .window = window_,
+            .credible = credible};
+  }
   void reduce(const FlowState&, const PacketNote&);
   void grow(const FlowState&, const PacketNote&);
 

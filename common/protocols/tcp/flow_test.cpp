@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "common/protocols/registry.h"
+#include "tests/support/flow_under_test.h"
 
 namespace turnpike::tcp {
 namespace {
@@ -31,7 +32,7 @@ class Sender {
   enum class Fate { kFine, kLost, kMarked };
 
   void fill() {
-    while ((static_cast<double>(sent.size()) + 1) * kPacket <= flow.window(state()) + 1e-6) {
+    while ((static_cast<double>(sent.size()) + 1) * kPacket <= flow.window() + 1e-6) {
       flow.write_data(state(), kPacket, header.data(), sent.emplace_back());
     }
   }
@@ -55,7 +56,7 @@ class Sender {
     const size_t n = sent.size();
     for (size_t i = 0; i < n; ++i) hear(i == 0 ? first : i == 1 ? second : Fate::kFine);
   }
-  [[nodiscard]] double window() { return flow.window(state()) / kPacket; }
+  [[nodiscard]] double window() { return flow.window() / kPacket; }
   [[nodiscard]] FlowState state() const {
     return {.now = now,
             .rtt = kRtt,
@@ -64,7 +65,7 @@ class Sender {
             .in_flight = static_cast<double>(sent.size()) * kPacket};
   }
 
-  Flow flow;
+  FlowUnderTest<Flow> flow;
   Nanos now{1'000'000'000};
   std::array<uint8_t, kHeaderSize> header{};
   std::deque<PacketNote> sent;
@@ -195,8 +196,8 @@ TEST(TcpFlow, MarksOnPacketsThatMayNotBeMarkedAreNotBelieved) {
 }
 
 TEST(TcpFlow, TheTransportTakesItsLeastTimeOut) {
-  EXPECT_EQ(Sender().flow.least_timeout(), 1_s);
-  EXPECT_EQ(Sender(with(kMinTimeout, 0.2)).flow.least_timeout(), 200_ms);
+  EXPECT_EQ(Sender().flow.opening.least_timeout, 1_s);
+  EXPECT_EQ(Sender(with(kMinTimeout, 0.2)).flow.opening.least_timeout, 200_ms);
 }
 
 TEST(Meter, TheAverageIsTheRateAfterAFewWindows) {

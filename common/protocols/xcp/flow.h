@@ -23,47 +23,59 @@ class Flow final : public FlowLaw {
 
   void set_target(Budget) override {}
 
-  void write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override {
+  double write_syn(const FlowState&, uint32_t, uint8_t* header, PacketNote&) override {
     store({}, header);
+    return 0;
   }
-  void write_data(const FlowState& s, uint32_t size, uint8_t* header, PacketNote&) override {
+  double write_data(const FlowState& s, uint32_t size, uint8_t* header, PacketNote&) override {
     const double rtt = std::clamp<double>(
         claimed_rtt_ * static_cast<double>(s.smoothed_rtt.count()), 0, UINT32_MAX);
     const double flow = price_ * rtt * 1e-9 * size / window(s);
     store({.rtt_ns = static_cast<uint32_t>(rtt), .flow = static_cast<float>(flow)}, header);
+    return 0;
   }
-  void write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) override {
-    write_data(s, size, header, note);
+  double write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) override {
+    return write_data(s, size, header, note);
   }
 
-  bool on_syn_ack(const FlowState& s, const PacketNote&, const uint8_t*) override {
+  /// The SYN names no window, so its answer brings no feedback.
+  Opening on_syn_ack(const FlowState& s, const PacketNote&, const uint8_t*) override {
     window_ = first_window_ * s.packet_size;
-    return true;  // the SYN names no window, so there is nothing to hear
+    return {allow(s)};
   }
-  bool on_ack(const FlowState& s, const PacketNote&, const uint8_t* header) override {
+  Allowance on_ack(const FlowState& s, const PacketNote&, const uint8_t* header) override {
     const Header echoed = load(header);
-    if (!credible(echoed) || echoed.rtt_ns == 0) return false;
+    if (!credible(echoed) || echoed.rtt_ns == 0) return allow(s, false);
     const double change = echoed.feedback * (echoed.rtt_ns * 1e-9);
-    // What was asked for and no link lowered is nobody's feedback.
-    if (change > window_ + kMaxPackets * s.packet_size) return false;
+    // No link lowered the change that the packet asked for.
+    if (change > window_ + kMaxPackets * s.packet_size) return allow(s, false);
     window_ = std::max<double>(window_ + (deaf_ ? std::max(change, 0.0) : change), s.packet_size);
-    return true;
+    return allow(s);
   }
-  void on_ack_without_feedback(const FlowState&, const PacketNote&) override {}
-  void on_loss(const FlowState& s, const PacketNote&) override {
-    if (s.now < calm_until_) return;
-    window_ = std::max<double>(window_ / 2, s.packet_size);
-    calm_until_ = s.now + s.rtt;
+  Allowance on_ack_without_feedback(const FlowState& s, const PacketNote&) override {
+    return allow(s);
   }
-
-  [[nodiscard]] BitRate rate(const FlowState&) const override {
-    return BitRate(std::numeric_limits<double>::infinity());
+  Allowance on_loss(const FlowState& s, const PacketNote&) override {
+    if (s.now >= calm_until_) {
+      window_ = std::max<double>(window_ / 2, s.packet_size);
+      calm_until_ = s.now + s.rtt;
+    }
+    return allow(s);
   }
-  [[nodiscard]] double window(const FlowState& s) const override {
-    return std::max<double>(window_, s.packet_size);
-  }
+  Allowance on_timeout(const FlowState& s) override { return allow(s); }
+  Allowance on_pause(const FlowState& s, Nanos /*idle*/) override { return allow(s); }
 
  private:
+  [[nodiscard]] double window(const FlowState& s) const {
+    return std::max<double>(window_, s.packet_size);
+  }
+  [[nodiscard]] Allowance allow(const FlowState& s, bool credible = true) const {
+    return {.rate = std::numeric_limits<double>::infinity(),
+            .floor = packet_per_round_trip(s),
+            .window = window(s),
+            .credible = credible};
+  }
+
   static constexpr double kMaxPackets = 1e5;  // that one packet's feedback may add
 
   double window_ = 0;  // B

@@ -7,10 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include "common/protocols/fcp/flow.h"
 #include "common/protocols/fcp/header.h"
-#include "common/protocols/registry.h"
 #include "common/wire/bytes.h"
 #include "common/wire/layers.h"
+#include "tests/support/flow_under_test.h"
 #include "tests/support/router_world.h"
 
 namespace turnpike::router::test {
@@ -30,8 +31,8 @@ class Payer {
  public:
   static constexpr Nanos kRtt{20'000'000};
 
-  explicit Payer(World& w, bool v6 = false) : w_(w), v6_(v6), law_(make(storage_)) {
-    law_->set_target(Budget(1));
+  explicit Payer(World& w, bool v6 = false) : w_(w), v6_(v6), law_(ParamValues(fcp::kFlowParams)) {
+    law_.set_target(Budget(1));
     next_ = w_.now;
   }
 
@@ -57,10 +58,6 @@ class Payer {
     std::array<uint8_t, fcp::kHeaderSize> header;
   };
 
-  static FlowLaw* make(void* storage) {
-    const Protocol* p = find_protocol("fcp");
-    return p->make_flow_law(ParamValues(p->flow_params), storage);
-  }
   [[nodiscard]] FlowState state() const {
     return {.now = w_.now, .rtt = rtt_, .smoothed_rtt = rtt_, .packet_size = 1500, .headroom = 1};
   }
@@ -69,11 +66,11 @@ class Payer {
     notes_.emplace_back();
     const auto sequence = static_cast<uint32_t>(notes_.size() - 1);
     if (sequence == 0) {
-      law_->write_syn(state(), 1500, header.data(), notes_.back());
+      law_.write_syn(state(), 1500, header.data(), notes_.back());
       next_ = kNever;  // until the answer
     } else {
-      law_->write_data(state(), 1500, header.data(), notes_.back());
-      next_ = w_.now + transmission_time(Bytes(1500), law_->rate(state()));
+      law_.write_data(state(), 1500, header.data(), notes_.back());
+      next_ = w_.now + from_seconds(1500 / law_.allowance.rate);
     }
     w_.arrive(kLeft, fcp({.kind = sequence == 0 ? wire::Kind::kSyn : wire::Kind::kData,
                           .v6 = v6_,
@@ -101,17 +98,16 @@ class Payer {
     echoes_.pop_front();
     rtt_ = kRtt;
     if (e.sequence == 0) {
-      EXPECT_TRUE(law_->on_syn_ack(state(), notes_[0], e.header.data()));
+      EXPECT_TRUE(law_.on_syn_ack(state(), notes_[0], e.header.data()));
       next_ = w_.now;
     } else {
-      EXPECT_TRUE(law_->on_ack(state(), notes_[e.sequence], e.header.data()));
+      EXPECT_TRUE(law_.on_ack(state(), notes_[e.sequence], e.header.data()));
     }
   }
 
   World& w_;
   bool v6_;
-  alignas(64) std::byte storage_[FlowLaw::kMaxBytes];
-  FlowLaw* law_;
+  FlowUnderTest<fcp::Flow> law_;
   Nanos rtt_{0}, next_{0};
   double price_ = 0;
   std::deque<Echo> echoes_;
