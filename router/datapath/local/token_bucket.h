@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// So many at once, so many per second.
+// A token bucket: a rate limit with a burst size.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace turnpike::router {
 class TokenBucket {
  public:
   TokenBucket() = default;
-  /// Starts full.
+  /// `per_second`: rate; `depth`: burst size, both in tokens. Starts full.
   TokenBucket(double per_second, double depth)
       : per_second_(per_second), depth_(depth), tokens_(depth) {}
 
