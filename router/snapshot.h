@@ -31,6 +31,7 @@ struct LinkSnapshot {
   [[nodiscard]] uint64_t egress_drops() const;
 };
 
+/// Packets since the start, except `held`: at present.
 struct Snapshot {
   std::vector<LinkSnapshot> links;
   uint64_t received = 0, originated = 0, forwarded = 0, delivered = 0, held = 0;

@@ -19,6 +19,7 @@ namespace turnpike::config {
 /// Links that one file may have: addresses and routing tables are sized for it.
 inline constexpr size_t kMaxLinks = 1024;
 
+/// The topology so far, and facts for later steps. Keeps references to `spec` and `list`.
 struct Draft {
   Draft(const FileSpec& spec, Mistakes& list) : file(spec), mistakes(list) {}
 

@@ -14,6 +14,7 @@ class Lines {
  public:
   explicit Lines(std::string_view text) : left_(text) {}
 
+  /// The next line, a view of the text; std::nullopt after the last.
   std::optional<std::string_view> next() {
     if (left_.empty()) return {};
     ++number_;

@@ -25,6 +25,7 @@ class Mistakes {
 
   explicit Mistakes(std::string file) : file_(std::move(file)) {}
 
+  /// A mistake in this file. Ignored if full().
   void add(Position at, std::string path, std::string message);
   /// A mistake in another file, which the topology names.
   void add(Mistake mistake);

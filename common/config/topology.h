@@ -268,6 +268,7 @@ struct Run {
   std::string preset = {};
 };
 
+/// A complete network and its traffic. Indices refer to these vectors.
 struct Topology {
   Run run;
   std::vector<Host> hosts;

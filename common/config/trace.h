@@ -24,6 +24,7 @@ inline constexpr size_t kMaxListBytes = 256 << 20;
 /// Reads lines "time_s,bytes". Skips a heading in the first line, blank lines and lines that begin
 /// with #. A mistake has file, line and column; line and column are 0 if the file cannot be read.
 tl::expected<std::vector<TraceEntry>, Mistake> load_trace(const std::string& path);
+/// The same for text in memory; mistakes name the file `name`.
 tl::expected<std::vector<TraceEntry>, Mistake> parse_trace(std::string_view text,
                                                            const std::string& name);
 

@@ -23,6 +23,7 @@ struct YamlNode {
   std::vector<YamlNode> items;  // of a sequence
   std::vector<Entry> entries;   // of a map, in file order, each key once
 
+  /// The entry of a map with this key; null if there is none.
   [[nodiscard]] const Entry* find(std::string_view key) const;
   [[nodiscard]] bool is_map() const { return kind == Kind::kMap; }
   [[nodiscard]] bool is_sequence() const { return kind == Kind::kSequence; }

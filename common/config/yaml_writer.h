@@ -27,6 +27,7 @@ struct YamlPair {
 std::string mapped(std::span<const YamlPair> entries);
 std::string mapped(std::initializer_list<YamlPair> entries);
 
+/// Collects a document from top to bottom.
 class YamlWriter {
  public:
   /// An entry of the innermost open map.

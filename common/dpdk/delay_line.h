@@ -20,6 +20,7 @@ class DelayLine final : public QueuePair {
     Nanos tx_delay{0};
     uint32_t capacity = 0;  // packets held per direction; at least rate x delay / packet
   };
+  /// `inner` must outlive this object.
   DelayLine(QueuePair& inner, const Options& options);
   DelayLine(const DelayLine&) = delete;
   DelayLine& operator=(const DelayLine&) = delete;

@@ -30,8 +30,10 @@ struct MemifOptions {
   std::array<uint8_t, 6> mac{};
   unsigned log2_ring = 10;  // packets per ring
 };
+/// One end of a memif connection to another process.
 Device memif_device(unsigned number, const MemifOptions& options);
 
+/// Devices on an existing kernel interface.
 Device af_packet_device(unsigned number, const std::string& interface, unsigned queues);
 Device af_xdp_device(unsigned number, const std::string& interface, unsigned queues);
 /// A new kernel interface. `kernel_mac`: MAC of the kernel's side, the port's neighbour.

@@ -14,6 +14,7 @@ inline constexpr size_t kLargePage = size_t{2} << 20;  // B, on x86
 /// Maps zeroed memory that begins on a large page and ends with the 4 KB page of its last byte, in
 /// large pages as far as the kernel has them; null if there is no memory. `length` in B.
 void* map_large(size_t length);
+/// Frees memory of map_large() with the same `length`.
 void unmap_large(void* memory, size_t length);
 /// Writes a zero to every page, so that the kernel allocates all of them now.
 void populate(void* memory, size_t length);

@@ -37,6 +37,7 @@ struct PortStats {
   uint64_t rx_errors = 0, tx_errors = 0;
 };
 
+/// Used by the control thread; each of its EthQueues is used by one lcore.
 class Port {
  public:
   /// Attaches and configures. The error has the device's limit, or the change that the host needs.

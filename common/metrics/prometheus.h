@@ -28,6 +28,7 @@ class PrometheusText {
   void gauge(std::string_view name, std::string_view help) { family(name, help, "gauge"); }
   void histogram(std::string_view name, std::string_view help) { family(name, help, "histogram"); }
 
+  /// Adds a sample to the current family.
   void sample(Labels labels, uint64_t value);
   void sample(Labels labels, double value);
 

@@ -12,6 +12,7 @@ void handle_signals();
 /// Ignores PIPE, USR1 and USR2: a closed output does not end a run.
 void ignore_signals();
 
+/// Whether the process ignores the signal.
 bool is_ignored(int number);
 
 /// Number of signals that have asked the program to end. From 1 on the run ends; from 2 on it ends

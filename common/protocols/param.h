@@ -38,6 +38,7 @@ struct Preset {
 class ParamValues {
  public:
   ParamValues() = default;
+  /// All values are the fallbacks.
   explicit ParamValues(std::span<const ParamSpec> specs) {
     for (const ParamSpec& s : specs) values_.push_back(s.fallback);
   }

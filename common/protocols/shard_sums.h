@@ -20,6 +20,7 @@ class ShardSums {
   explicit ShardSums(unsigned shards)
       : shards_(std::make_unique<Shard[]>(shards)), count_(shards) {}
 
+  /// Adds to a shard's totals. Only the shard's own lcore calls it.
   void add(unsigned shard, const Values& v) {
     for (size_t f = 0; f < Fields; ++f) {
       std::atomic<double>& total = shards_[shard].totals[f];

@@ -13,10 +13,12 @@ namespace turnpike::report {
 /// written may end in half a line.
 class Csv {
  public:
+  /// `text`: the whole file, header line first.
   static Csv parse(std::string_view text);
 
   [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
   [[nodiscard]] size_t rows() const { return rows_.size(); }
+  /// Index of a column; std::nullopt if there is none.
   [[nodiscard]] std::optional<size_t> column(std::string_view name) const;
   /// Empty without such a column.
   [[nodiscard]] std::string_view text(size_t row, std::string_view name) const;

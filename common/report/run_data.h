@@ -34,6 +34,7 @@ struct LinkSeries {
   std::vector<double> drops = {};        // packets so far
 };
 
+/// The results of a run.
 struct RunData {
   nlohmann::json summary;  // an object
   std::vector<HostSeries> hosts;

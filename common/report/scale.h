@@ -23,6 +23,7 @@ class Scale {
   /// For categories at 0, 1, 2 ...
   explicit Scale(const std::vector<std::string>& categories);
 
+  /// Sets the pixel range.
   void onto(double begin, double end) {
     begin_ = begin;
     end_ = end;

@@ -22,6 +22,7 @@ void remove_results(const std::string& folder, std::initializer_list<const char*
 /// either name are replaced, not followed. Devices and pipes are written directly.
 class WholeFile {
  public:
+  /// Creates `path`.part, or opens a device or pipe. The error has the path and the reason.
   static tl::expected<WholeFile, std::string> open(const std::string& path);
 
   WholeFile(WholeFile&& other) noexcept;
@@ -31,6 +32,8 @@ class WholeFile {
 
   /// Errors are reported by finish().
   void write(std::string_view text);
+  /// Completes and renames the file. The error is that of the first step that failed, after which
+  /// no file is left.
   tl::expected<void, std::string> finish();
 
  private:

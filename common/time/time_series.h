@@ -76,6 +76,7 @@ class alignas(64) TimeSeries {
       values[i] = highest(look, now.count() - ago[i]);
     }
   }
+  /// The same for one time.
   [[nodiscard]] double at(Nanos now, uint32_t ago) const {
     const unsigned ring = ring_of(ago);
     return ring == kRings ? kUnknown : highest(look_at(ring), now.count() - ago);

@@ -128,6 +128,7 @@ inline SeqRange load_range(const Header& header, const uint8_t* data, size_t i) 
   const uint8_t* p = data + range_at(header, i);
   return {.begin = load_be32(p), .end = load_be32(p + 4)};
 }
+/// Writes the i-th range; header.length must cover it.
 inline void store_range(const Header& header, uint8_t* data, size_t i, SeqRange range) {
   uint8_t* p = data + range_at(header, i);
   store_be32(p, range.begin);

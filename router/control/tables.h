@@ -41,10 +41,12 @@ class Tables {
   static constexpr size_t kMaxLookup = kMaxFib6Lookup;
   void find(std::span<const uint32_t> addresses, const NextHop** out) const;
   void find(std::span<const config::Ipv6> addresses, const NextHop** out) const;
+  /// The same for one address.
   [[nodiscard]] const NextHop& find(uint32_t address) const;
   [[nodiscard]] const NextHop& find(const config::Ipv6& address) const;
 
   [[nodiscard]] std::span<const Station> stations() const { return stations_; }
+  /// Whether the address is that of one of the router's interfaces.
   [[nodiscard]] bool own(uint32_t address) const;
   [[nodiscard]] bool own(const config::Ipv6& address) const;
   /// Bloom filter: false: the address is not the router's own. True: it is, or shares its bit with

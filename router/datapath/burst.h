@@ -64,6 +64,7 @@ struct Burst {
   std::array<PacketInfo, kBurst> info;
   std::array<DropReason, kBurst> reason;
 
+  /// Moves packet i to `dropped`; WorkerContext::sweep() frees it.
   void drop(unsigned i, DropReason why) {
     leave(i);
     dropped |= 1U << i;

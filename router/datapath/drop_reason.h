@@ -73,6 +73,7 @@ inline constexpr std::array<DropText, kDropReasons> kDropTexts{{
 }};
 #undef TURNPIKE_DROP_REASONS
 
+/// The name in reports and of counters.
 constexpr std::string_view name_of(DropReason r) {
   return r == DropReason::kNone ? "none" : kDropTexts[static_cast<size_t>(r)].name;
 }

@@ -23,6 +23,7 @@
 
 namespace turnpike::router {
 
+/// Used by the control thread. Allocates the pool, owns the ports, starts and stops the workers.
 class Engine {
  public:
   struct Options {
@@ -30,6 +31,8 @@ class Engine {
     Nanos slack{0};
     SleepLimits limits;  // of idle workers
   };
+  /// Attaches and configures the ports and builds the router, without starting them. `devices`: by
+  /// link of topology.routers[node]. The error has the link or resource and the reason.
   static tl::expected<std::unique_ptr<Engine>, std::string> make(
       const config::Topology& topology, size_t node, const std::vector<LinkDevice>& devices,
       const Options& options);

@@ -32,6 +32,7 @@ struct Needs {
   uint16_t data_room = 0;  // B
   unsigned memory_mb = 0;  // total of EAL, without hugepages
 };
+/// The needs of topology.routers[node] with this number of workers.
 Needs needs_of(const config::Topology& topology, size_t node, unsigned workers);
 
 }  // namespace turnpike::router

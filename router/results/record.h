@@ -22,6 +22,7 @@ class Record {
   /// the path and the reason.
   static tl::expected<Record, std::string> open(const std::string& folder, const std::string& node);
 
+  /// Appends a line per link to links.csv.
   void add(const Sample& sample);
   /// Completes links.csv and writes the counters. `seconds`: duration of the run; `stalled`: time
   /// of the workers' stalls, 0 on a virtual clock.

@@ -29,6 +29,7 @@ struct Header {
   float measure = 0;   // kOutOfBand: virtual delay so far, s; kEstimate: accumulation, B; else 0
 };
 
+/// Decodes a header without validating it; see credible().
 inline Header load(const uint8_t* p) {
   return {static_cast<Role>(p[kRoleOffset]), wire::load_be16(p + kRoundOffset),
           wire::load_f32(p + kMeasureOffset)};

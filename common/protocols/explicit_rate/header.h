@@ -20,6 +20,7 @@ struct Header {
   float rate = std::numeric_limits<float>::max();  // B/s
 };
 
+/// Decodes a header without validating it; see credible().
 inline Header load(const uint8_t* p) {
   return {wire::load_be32(p + kRttOffset), wire::load_f32(p + kRateOffset)};
 }

@@ -44,7 +44,7 @@ TEST(ClearingPrice, InelasticDemandBelowCapacityIsFree) {
   c.add(Knees::bucket_of(1e-6), 5e6, 5);
   EXPECT_EQ(c.price(12.5e6), 0);
   EXPECT_EQ(c.demand(0), 5e6);
-  // A long flow pays for what the short ones leave.
+  // A long flow gets the capacity that the short ones leave.
   c.add(Knees::bucket_of(1e-9), 1e9, 1);
   EXPECT_NEAR(c.price(12.5e6) * 7.5e6, 1, 1e-12);
 }

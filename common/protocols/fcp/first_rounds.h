@@ -93,6 +93,7 @@ class FirstRounds {
     came_ *= kept;
   }
 
+  /// Fraction of announced bytes that arrive, at most 1. `capacity` in B/s, `average_rtt` in s.
   [[nodiscard]] double credit(double capacity, double average_rtt) const {
     const double prior = kPrior * average_rtt * capacity;
     return std::min((kSlack * came_ + prior) / (due_ + prior), 1.0);

@@ -36,6 +36,7 @@ struct Header {
   bool first = false;   // of the flow's first round, which its SYN announced: slot's sign
 };
 
+/// Decodes a header without validating it; see credible().
 inline Header load(const uint8_t* p) {
   const float slot = wire::load_f32(p + kSlotOffset);
   return {wire::load_be32(p + kRttOffset),

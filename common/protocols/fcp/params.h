@@ -107,8 +107,8 @@ enum FlowParam : size_t {
   kFlowParamCount
 };
 
-/// What packets announce: the change of the flow's budget (the paper's preload), or the flow's rate
-/// one round trip later and the reserve price up to which it wants that rate.
+/// The announcement in a packet: the change of the flow's budget (the paper's preload), or the
+/// flow's rate one round trip later and the reserve price up to which it wants that rate.
 enum class Promising { kPreload, kReserve };
 inline constexpr std::array<std::string_view, 2> kPromisings{"preload", "reserve"};
 

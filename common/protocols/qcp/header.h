@@ -22,6 +22,7 @@ struct Header {
   float interval = 0;              // s/B: sigma = w/R_j, a flow's weight by its rate
 };
 
+/// Decodes a header without validating it; see credible().
 inline Header load(const uint8_t* p) {
   return {explicit_rate::load(p), wire::load_f32(p + kIntervalOffset)};
 }

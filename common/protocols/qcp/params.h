@@ -77,7 +77,7 @@ enum FlowParam : size_t {
 enum class Start { kRate, kWindow };
 inline constexpr std::array<std::string_view, 2> kStarts{"rate", "window"};
 
-/// What a SYN counts for: its bytes at R_init, which is almost nothing, or a whole flow for a round
+/// A SYN counts for its bytes at R_init, which is almost nothing, or a whole flow for a round
 /// trip, so that the rate allows for it before the flow has one.
 enum class Syn { kBytes, kFlow };
 inline constexpr std::array<std::string_view, 2> kSyns{"bytes", "flow"};

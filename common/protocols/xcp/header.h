@@ -29,6 +29,7 @@ struct Header {
 /// highest price. More would dominate the sums.
 inline constexpr float kMaxFlow = 4.3e6F;  // s
 
+/// Decodes a header without validating it; see credible().
 inline Header load(const uint8_t* p) {
   return {wire::load_be32(p + kRttOffset), wire::load_f32(p + kFlowOffset),
           wire::load_f32(p + kFeedbackOffset)};

@@ -47,6 +47,7 @@ constexpr uint32_t front_word(uint16_t type, uint8_t first) {
   return __builtin_bswap32(uint32_t{type} << 16 | uint32_t{first} << 8);
 }
 
+/// IPv4 of parse_fast(). The frame holds the header at `ip` and a UDP header's length after it.
 inline bool usual_ipv4(const rte_mbuf& m, const uint8_t* ip, PacketInfo& p, const Tables& tables) {
   constexpr uint16_t kPieces = __builtin_bswap16(wire::kIpv4FragmentMask);
   constexpr uint16_t kWhole = __builtin_bswap16(wire::kIpv4DontFragment);
@@ -68,6 +69,7 @@ inline bool usual_ipv4(const rte_mbuf& m, const uint8_t* ip, PacketInfo& p, cons
   return true;
 }
 
+/// The same for IPv6.
 inline bool usual_ipv6(const rte_mbuf& m, const uint8_t* ip, PacketInfo& p, const Tables& tables) {
   const uint32_t datagram =
       static_cast<uint32_t>(wire::kIpv6Size) + wire::load_be16(ip + wire::kIpv6PayloadLengthAt);

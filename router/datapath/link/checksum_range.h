@@ -53,6 +53,7 @@ auto with_sum(HeaderRange r, F&& f) {
   }
 }
 
+/// One's complement sum of the range in this congestion header.
 inline uint32_t sum_of(const uint8_t* congestion, HeaderRange r) {
   return with_sum(r, [congestion](auto sum) { return sum(congestion); });
 }

@@ -38,10 +38,12 @@ struct alignas(64) LinkShard {
   // worker.
   alignas(64) std::array<metrics::Counter, kMaxClasses> class_in, class_out;
 
+  /// Counts packets that enter the link's queue; `bytes`: on the link.
   void enter(uint64_t bytes, uint64_t packets) {
     in_packets.add(packets);
     in_bytes.add(bytes);
   }
+  /// Counts packets that leave it, sent or dropped.
   void leave(uint64_t bytes, uint64_t packets = 1) {
     out_packets.add(packets);
     out_bytes.add(bytes);

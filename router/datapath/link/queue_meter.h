@@ -15,6 +15,7 @@ struct QueueMeter {
   metrics::SharedHistogram nanos;       // ns per packet
   std::atomic<double> byte_seconds{0};  // B s; divided by time: the mean queue in B (Little's law)
 
+  /// `packets` packets of `bytes` B in total have waited for `waited` each.
   void record(uint64_t bytes, Nanos waited, uint64_t packets = 1) {
     nanos.record(static_cast<uint64_t>(waited.count()), packets);
     byte_seconds.store(byte_seconds.load(std::memory_order_relaxed) +

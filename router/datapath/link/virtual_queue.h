@@ -32,6 +32,7 @@ struct QueueView {
 /// fields change. load() never waits: it returns std::nullopt if the view changes meanwhile.
 class PublishedView {
  public:
+  /// Writer only.
   void store(const QueueView& v) {
     const uint64_t s = sequence_.load(std::memory_order_relaxed);
     sequence_.store(s + 1, std::memory_order_relaxed);
@@ -41,6 +42,7 @@ class PublishedView {
     total_.store(v.total, std::memory_order_relaxed);
     sequence_.store(s + 2, std::memory_order_release);
   }
+  /// Any thread.
   [[nodiscard]] std::optional<QueueView> load() const {
     const uint64_t s = sequence_.load(std::memory_order_acquire);
     const QueueView v = own();

@@ -6,6 +6,7 @@
 
 namespace turnpike::router {
 
+/// Used within one poll; the destructor flushes.
 class LocalTx {
  public:
   LocalTx(WorkerContext& context, Nanos now) : context_(context) { burst_.now = now; }
@@ -22,6 +23,7 @@ class LocalTx {
     burst_.info[burst_.count++] = p;
   }
 
+  /// Passes the collected packets through forward().
   void flush() {
     forward(burst_, context_);
     context_.sweep(burst_);

@@ -15,6 +15,7 @@ class TokenBucket {
   TokenBucket(double per_second, double depth)
       : per_second_(per_second), depth_(depth), tokens_(depth) {}
 
+  /// Takes a token; false if there is none.
   bool take(Nanos now) {
     if (now > last_) {
       tokens_ = std::min(depth_, tokens_ + to_seconds(now - last_) * per_second_);
