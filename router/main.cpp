@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// turnpike-router: one router of a topology over DPDK ports, until it is told to stop.
+// turnpike-router: one router of a topology on DPDK ports, until a signal ends it.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -34,7 +34,7 @@ int fail(ExitCode code, const std::string& text) {
   return code;
 }
 
-/// The router that --node names, or the only one.
+/// The router in --node, or the only one.
 tl::expected<size_t, std::string> choose_node(const config::Topology& t, const Options& o) {
   std::string names;
   for (const config::Router& r : t.routers) names += (names.empty() ? "" : ", ") + r.name;
@@ -57,8 +57,8 @@ std::vector<unsigned> choose_lcores(const config::Router& node, const Options& o
   return {available_cpus().front()};
 }
 
-/// Samples, shows and records until the end; the workers run meanwhile. The error: why the router
-/// could not go on.
+/// Samples, shows and records until the end, while the workers run. The error is the reason why the
+/// router could not go on.
 tl::expected<void, std::string> watch(Engine& engine, const TscClock& clock, const config::Run& run,
                                       const Options& o, const std::string& name, Record& record) {
   const std::chrono::duration<double> unix_now =
@@ -139,11 +139,11 @@ int run(int argc, char** argv) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return end_requests() == 0 && clock.now() < options->wait;
   });
-  if (end_requests() != 0) return kExitOk;  // before it forwarded anything
+  if (end_requests() != 0) return kExitOk;  // nothing was forwarded
   if (!started) {
     return fail(kExitHostNotReady, started.error());
   }
-  // Not before the ports are this process's own: another router may be writing there.
+  // Only once the ports belong to this process: another router may be writing there.
   auto record = Record::open(t.run.output, name);
   if (!record) return fail(kExitRuntime, record.error());
   (*engine)->launch(clock);

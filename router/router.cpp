@@ -7,21 +7,21 @@ namespace turnpike::router {
 
 namespace {
 
-constexpr int64_t kMinDatagram = 20;  // B: no smaller packet can wait in a buffer
+constexpr int64_t kMinDatagram = 20;  // B: smallest datagram in a buffer
 
-/// Slots that a link's buffer can fill, as far as there are packets to fill them with.
+/// Slots for the packets that a link's buffer can hold, at most `pool`.
 uint32_t slots_for(const EgressLink& link, uint32_t pool) {
   const int64_t by_bytes = link.buffer / (kMinDatagram + link.overhead) + 1;
   return static_cast<uint32_t>(std::clamp<int64_t>(by_bytes, kBurst, pool));
 }
 
-/// Packet buffers of a queue full of MTU-sized packets.
+/// Packet buffers in a queue full of MTU-sized packets.
 uint32_t full_packets(const EgressLink& link, uint16_t mtu) {
   return static_cast<uint32_t>(
       std::clamp<int64_t>(link.buffer / (mtu + link.overhead), kBurst, UINT32_MAX / kBurst));
 }
 
-/// Headroom of the packet pool, by port and worker.
+/// Headroom of the packet pool, per port and worker.
 constexpr uint32_t kHeadroomPerPort = 4 * kBurst;
 
 uint64_t sum(const std::vector<LinkShard>& shards, metrics::Counter LinkShard::*field) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One router node of a topology, put together from ports that somebody else opened.
+// One router node of a topology, built on ports that the caller opened.
 #pragma once
 
 #include <atomic>
@@ -18,16 +18,16 @@
 
 namespace turnpike::router {
 
-/// Slack where polls come as late as a busy machine makes them: beyond stalls of 50 ms.
+/// Slack for late polls on a busy machine: longer than stalls of 50 ms.
 inline constexpr Nanos kRealTimeSlack = 64_ms;
 
 struct RouterOptions {
   unsigned workers = 1;
-  Nanos slack{0};                   // how much link time a late poll may catch up; 0: exact pacing
+  Nanos slack{0};                   // link time on which a late poll may catch up; 0: exact pacing
   double errors_per_second = 1000;  // ICMP errors, per worker
   double errors_at_once = 100;
-  uint32_t most_held = 0;   // packets that can wait at most; 0: as many as a pool has
-  bool growing = false;     // queues begin small and grow: only where one thread polls all workers
+  uint32_t most_held = 0;   // upper bound of packets waiting; 0: as many as a pool has
+  bool growing = false;     // queues start small and grow: only if one thread polls all workers
   bool share_pool = false;  // limits each link's share of `pools`, which the ports receive into
   int socket = -1;          // NUMA node of tables and queues; -1: any
   const Protocol* (*find)(std::string_view name) = find_protocol;  // of the links' laws
@@ -36,9 +36,10 @@ struct RouterOptions {
 /// Works on any QueuePair: NIC queues in a process of its own, rings on a virtual clock.
 class Router {
  public:
-  /// `ports[link][worker]`, links as Topology::routers[node].links orders them; null where a port
-  /// has fewer queues than there are workers, but never for all of them: the others then hand
-  /// their packets to the first that has one. `pools[worker]`: for what the router makes itself.
+  /// `ports[link][worker]`, with links in the order of Topology::routers[node].links; null if a
+  /// port has fewer queues than there are workers, but not for all workers: those without a queue
+  /// pass their packets to the first that has one. `pools[worker]`: for packets that the router
+  /// originates.
   static tl::expected<std::unique_ptr<Router>, std::string> make(
       const config::Topology& topology, size_t node,
       const std::vector<std::vector<QueuePair*>>& ports, std::span<rte_mempool* const> pools,
@@ -47,9 +48,9 @@ class Router {
   [[nodiscard]] Worker& worker(unsigned i) { return *workers_[i]; }
   [[nodiscard]] unsigned workers() const { return static_cast<unsigned>(workers_.size()); }
 
-  /// Safe while workers run; their figures are then those of slightly different moments.
+  /// Safe while workers run; their counters are then read at slightly different times.
   [[nodiscard]] Snapshot snapshot() const;
-  /// How long packets waited in the queue of a link, by its place in the router's list; ns.
+  /// Waiting times in a link's queue, ns. `link`: index in the router's list.
   [[nodiscard]] metrics::Histogram waits(size_t link) const;
   /// Packets admitted and not yet sent.
   [[nodiscard]] uint64_t held() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// inet_pton(3) and inet_ntop(3) do the reading and printing; prefixes are bit arithmetic on bytes.
+// inet_pton(3) and inet_ntop(3) read and print; prefixes are bit arithmetic on bytes.
 #include "common/config/address.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::optional<uint8_t> take_length(std::string_view& text, uint8_t longest) {
 }  // namespace
 
 std::optional<Ipv4> parse_ipv4(std::string_view text) {
-  // A NUL inside would end the C string early and let what follows pass unseen.
+  // A NUL inside would end the C string early and hide the text behind it.
   if (text.find('\0') != text.npos) return {};
   in_addr out;
   if (inet_pton(AF_INET, std::string(text).c_str(), &out) != 1) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Addresses as text and back: IPv4, IPv6, prefixes and MACs.
+// Reads and prints IPv4 and IPv6 addresses, prefixes and MACs.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace turnpike::config {
 
-// Parsers take the whole text or nothing: no blanks, no names, no short forms that inet_pton(3)
+// Parsers take the whole text; std::nullopt for blanks, names and short forms that inet_pton(3)
 // refuses. A prefix needs its length ("10.0.0.1/24"); host bits may be set.
 std::optional<Ipv4> parse_ipv4(std::string_view text);
 std::optional<Ipv6> parse_ipv6(std::string_view text);
@@ -25,7 +25,7 @@ std::string prefix_text(const Ipv4Prefix& prefix);
 std::string prefix_text(const Ipv6Prefix& prefix);
 std::string mac_text(const Mac& mac);
 
-/// The prefix with its host bits cleared: what a routing table holds.
+/// The prefix with its host bits cleared, as a routing table holds it.
 Ipv4Prefix network(const Ipv4Prefix& prefix);
 Ipv6Prefix network(const Ipv6Prefix& prefix);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Addresses there and back, and prefix arithmetic against counting bits.
+// Text to address and back, and prefix arithmetic against counting bits.
 #include "common/config/address.h"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The syntax of a topology file, once: every key with its member, default, range and meaning.
+// The syntax of a topology file: every key with its member, default, range and meaning.
 //
-// A visitor has `template <class T> void field(std::string_view key, Field<T>&, const About&)` and
-// is shown every key of a struct in turn. The reader is one visitor, the schema another.
+// A visitor has `template <class T> void field(std::string_view key, Field<T>&, const About&)`,
+// which is called for every key of a struct in turn. The reader is one visitor, the schema writer
+// another.
 #pragma once
 
 #include <array>
@@ -16,12 +17,12 @@ namespace turnpike::config {
 
 struct About {
   std::string_view doc;
-  std::string_view fallback = {};       // as the file would write it; empty: none
-  std::string_view min = {}, max = {};  // inclusive, written likewise; of each item in a list
-  size_t count = 0;                     // of a list: exactly so many items
+  std::string_view fallback = {};       // as a file writes it; empty: none
+  std::string_view min = {}, max = {};  // inclusive, as a file writes them; of each item in a list
+  size_t count = 0;                     // of a list: the exact number of items
   bool required = false;
-  bool bare = false;                             // of a kOneOf: the key alone will do
-  std::span<const std::string_view> words = {};  // the only ones allowed
+  bool bare = false;                             // of a kOneOf: the key is valid without a value
+  std::span<const std::string_view> words = {};  // the only valid words
 };
 
 inline constexpr std::array<std::string_view, 6> kStrategies{

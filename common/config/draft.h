@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A topology in the making: each stage below takes what the file says one step further, reports
-// what is wrong and goes on with the rest.
+// A topology under construction: each function below adds one part of the file to it, reports the
+// mistakes in that part and goes on with the rest.
 #pragma once
 
 #include <array>
@@ -19,6 +19,7 @@ namespace turnpike::config {
 /// Links that one file may have: addresses and routing tables are sized for it.
 inline constexpr size_t kMaxLinks = 1024;
 
+/// The topology so far, and facts for later steps. Keeps references to `spec` and `list`.
 struct Draft {
   Draft(const FileSpec& spec, Mistakes& list) : file(spec), mistakes(list) {}
 
@@ -28,10 +29,10 @@ struct Draft {
 
   std::map<std::string, size_t, std::less<>> hosts, routers, links;
   std::vector<std::string_view> host_names, node_names;
-  std::vector<bool> placed;  // by host: it hangs on a link
-  bool ends_known = true;    // of all links; else nobody can say what is not reachable
-  bool tables_right = true;  // addresses and routes; else the graph alone says what is reachable
-  // Longest round trip of a flow over each link's directions; 0 without flows.
+  std::vector<bool> placed;  // by host: it is attached to a link
+  bool ends_known = true;    // of all links; otherwise unreachability cannot be reported
+  bool tables_right = true;  // addresses and routes; otherwise the graph alone decides reachability
+  // Longest round trip of a flow over each link's directions; 0 s without flows.
   std::vector<std::array<Nanos, 2>> round_trips;
 
   [[nodiscard]] const LinkSpec& link_spec(size_t link) const {
@@ -44,28 +45,30 @@ struct Draft {
 
 /// Settings of the run.
 void place_run(Draft& draft);
-/// Names, ends, rates, delays and laws; every host on its one link.
+/// Nodes: names, lcores, hosts' budgets.
 void place_nodes(Draft& draft);
+/// Links: ends, rates, delays, laws; reports hosts that are not at exactly one link.
 void place_links(Draft& draft);
 /// Addresses and MACs, given or assigned.
 void place_addresses(Draft& draft);
-/// Ports that ends are attached to, no two ends on one.
+/// Attachments of link ends to ports; two ends never share a device.
 void place_ports(Draft& draft);
-/// Routing tables: by hand, and the shortest way to every other link.
+/// Routing tables: routes from the file, and the shortest path to every other link.
 void place_routes(Draft& draft);
-/// What the `table` of router `index` adds to them; place_routes() calls it.
+/// Adds the routes in the `table` file of router `index`. Called by place_routes().
 void place_table(Draft& draft, size_t index, const Field<std::string>& table);
-/// The router's link that `via` means: the link's name, or the neighbour's address there.
+/// The router's link named by `via`: the link's name, or the neighbour's address on it.
+/// std::nullopt: no such link.
 std::optional<size_t> neighbour_link(const Draft& draft, const Router& router,
                                      const std::string& via);
-/// Traffic stops after it starts, and starts within the run. `path` is that of its entry.
+/// Reports traffic that stops before it starts or starts after the run's end. `path`: of the entry.
 void check_times(Draft& draft, const Field<Nanos>& start, const Field<Nanos>& stop,
                  const std::string& path);
-/// Flows and workloads, each between hosts that can reach each other.
+/// Flows and workloads. Reports hosts without a path to each other.
 void place_traffic(Draft& draft);
-/// Open-loop streams, likewise.
+/// Open-loop streams. Reports hosts without a path to each other.
 void place_streams(Draft& draft);
-/// Buffers in bytes, now that every flow's round trip is known.
+/// Buffers in bytes. Needs the round trips that place_traffic() and place_streams() noted.
 void place_buffers(Draft& draft);
 
 }  // namespace turnpike::config

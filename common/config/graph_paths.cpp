@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Breadth first from each source, once.
+// Breadth-first search from each source, once.
 #include "common/config/graph_paths.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fewest links between two hosts by the graph alone, for files whose routing tables are in
-// doubt: what has no way here has none with any tables.
+// Paths of fewest links between two hosts, from the graph alone. Used for files whose routing
+// tables have mistakes: two hosts without a path here have none with any tables.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@
 
 namespace turnpike::config {
 
-/// The topology's ends must stay as they are; ends without a node are nobody's.
+/// Keeps a reference to the topology, whose link ends must not change. Skips ends without a node.
 class GraphPaths {
  public:
   explicit GraphPaths(const Topology& topology);
 
-  /// Empty where there is no way. Hosts do not forward.
+  /// Empty without a path. Hosts do not forward.
   std::vector<Hop> path(size_t from_host, size_t to_host);
 
  private:
-  using Arrivals = std::map<std::string_view, Hop>;  // by node: the last link on the way there
+  using Arrivals = std::map<std::string_view, Hop>;  // by node: the last link on the path there
 
   Arrivals search(std::string_view from) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The lines of a text, and pieces of a line with their columns.
+// Splits a text into lines, and lines into pieces with their columns.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,12 @@
 
 namespace turnpike::config {
 
-/// Takes lines off a text, one after the other, without their ends. Counts from 1.
+/// Takes one line after the other off a text, without line ends. Counts from 1.
 class Lines {
  public:
   explicit Lines(std::string_view text) : left_(text) {}
 
+  /// The next line, a view of the text; std::nullopt after the last.
   std::optional<std::string_view> next() {
     if (left_.empty()) return {};
     ++number_;
@@ -44,13 +45,13 @@ inline std::string excerpt(std::string_view s) {
   return "'" + std::string(s.substr(0, kMaxBytes)) + "'";
 }
 
-/// What is wrong with a line and with which part of it; no message: nothing is.
+/// A mistake in a line and the part of the line at fault. Empty message: no mistake.
 struct LineError {
   std::string message;
   std::string_view part;
 };
 
-/// Where `part`, a view of a piece of `line`, begins, from 1.
+/// Column in `line`, from 1, of `part`, which is a view of a piece of it.
 inline int column_of(std::string_view part, std::string_view line) {
   return static_cast<int>(part.data() - line.data()) + 1;
 }

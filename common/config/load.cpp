@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The way of a file: text, tree, typed file, topology; mistakes of all stages come together.
+// Loads a file: text, tree, typed file, topology. Collects the mistakes of all steps.
 #include "common/config/load.h"
 
 #include "common/config/draft.h"

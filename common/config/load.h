@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a YAML file to a Topology, or to every mistake in it.
+// From a YAML file to a Topology, or to the list of its mistakes.
 #pragma once
 
 #include <optional>
@@ -14,31 +14,31 @@
 
 namespace turnpike::config {
 
-/// One value of a file, given by hand: links.bottleneck.rate=1 Gbps.
+/// A value for one key of a file, from the command line: links.bottleneck.rate=1 Gbps.
 struct Setting {
-  std::string path;   // keys, and places in lists counted from 0, joined by dots
+  std::string path;   // keys, and list indices from 0, joined by dots
   std::string value;  // YAML
 };
 
-/// "path=value"; nothing where there is no path or no "=".
+/// "path=value"; std::nullopt without a path or without "=".
 std::optional<Setting> parse_setting(std::string_view text);
 
-/// One mistake; line and column count from 1, 0 where the file itself could not be read.
+/// One mistake; line and column count from 1; both 0 if the file could not be read.
 struct Mistake {
   std::string file;
   int line = 0, column = 0;
-  std::string path;     // where in the tree: links.bottleneck.rate
-  std::string message;  // what is wrong, and the nearest right spelling where there is one
+  std::string path;     // in the tree: links.bottleneck.rate
+  std::string message;  // the mistake, and the nearest correct spelling if one is near
 
   [[nodiscard]] std::string text() const;  // file:line:column: path: message
 };
 
 using Loaded = tl::expected<Topology, std::vector<Mistake>>;
 
-/// Reads, checks and completes a topology, with `settings` in place of what the file says. Mistakes
-/// come in file order, all at once.
+/// Reads, checks and completes a topology; `settings` replace values of the file. On failure
+/// returns all mistakes, in file order.
 Loaded load_file(const std::string& path, std::span<const Setting> settings = {});
-/// The same for text that is in memory; `name` stands for the file in mistakes.
+/// The same for text in memory; mistakes name the file `name`.
 Loaded load_text(const std::string& text, const std::string& name,
                  std::span<const Setting> settings = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests: topology files in which a ^ marks each place where a mistake must be told.
+// For tests: topology files with a ^ at each place where a mistake must be reported.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace turnpike::config {
 
-/// A file without mistakes, small enough to be changed in one place.
+/// A correct file, small enough to be changed in one place.
 inline constexpr std::string_view kRightFile = R"(run: {duration: 10 s}
 hosts:
   alice: {budget: 1 $/s}
@@ -28,7 +28,7 @@ traffic:
     one: {from: alice, to: bob}
 )";
 
-/// kRightFile with the first `what` replaced; an empty `what` appends.
+/// kRightFile with the first `what` replaced by `by`; an empty `what` appends.
 inline std::string changed(std::string_view what, std::string_view by) {
   std::string out(kRightFile);
   const size_t at = what.empty() ? out.size() : out.find(what);
@@ -36,8 +36,8 @@ inline std::string changed(std::string_view what, std::string_view by) {
   return out.replace(at, what.size(), by);
 }
 
-/// Loads `marked` without its marks: there must be one mistake at each mark and none elsewhere,
-/// and the i-th one's path and message must contain `expected[i]`.
+/// Loads `marked` without its marks. Expects one mistake at each mark and no other; path and
+/// message of the i-th must contain `expected[i]`.
 inline void expect_mistakes(const std::string& marked, const std::vector<std::string>& expected) {
   std::string text;
   std::vector<Position> marks;
@@ -64,7 +64,7 @@ inline void expect_mistakes(const std::string& marked, const std::vector<std::st
   }
 }
 
-/// The topology of a file without mistakes.
+/// The topology of a correct file.
 inline Topology expect_right(const std::string& text) {
   Loaded loaded = load_text(text, "file.yaml");
   if (!loaded)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mistakes in order, and the nearest right spelling by edit distance.
+// Sorts mistakes, and finds the nearest correct spelling by edit distance.
 #include "common/config/mistakes.h"
 
 #include <algorithm>
@@ -11,11 +11,11 @@ namespace turnpike::config {
 namespace {
 
 constexpr size_t kMaxSlips = 3;
-// B of the parts of a message
+// Longest parts of a message, B.
 constexpr size_t kMaxOfAPath = 4096, kMaxOfAKey = 400, kMaxOfAMessage = 1000;
 
-// Optimal string alignment distance, one row at a time; words beyond 64 letters are never near.
-// It gives up, with a number of at least `limit`, where that much is certain.
+// Optimal string alignment distance, row by row. Words of more than 64 letters count as far apart.
+// Returns early, with a number of at least `limit`, once the distance must reach it.
 size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
   constexpr size_t kLongest = 64;
   if (a.size() > kLongest || b.size() > kLongest) return kLongest;
@@ -30,7 +30,7 @@ size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
         row[j] = std::min(row[j], before[j - 2] + 1);
     }
-    // The rows after this one are made of it and the one before.
+    // Later rows derive from this row and the one before: none of their entries is smaller.
     const auto least = [&](const size_t* r) { return *std::min_element(r, r + b.size() + 1); };
     if (least(row) >= limit && least(previous) >= limit) return limit;
     std::swap(before, previous);
@@ -42,7 +42,7 @@ size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
 }  // namespace
 
 std::string Mistake::text() const {
-  // All of it may be a stranger's.
+  // Path, key and message may hold text from an untrusted file.
   std::string out = printable(file, kMaxOfAPath) + ":";
   if (line > 0) out += std::to_string(line) + ":" + std::to_string(column) + ":";
   out += " ";
@@ -79,9 +79,9 @@ std::string join(std::string_view path, std::string_view key) {
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
   std::string_view best;
-  // More than any network may have: a hostile file, not worth the time.
+  // A valid network has fewer names. Bounds the time spent on a hostile file.
   if (candidates.size() > 4096) return best;
-  // One slip in three letters: 'a' is not meant for 'b', nor 'law' for 'mtu'.
+  // At most one edit per three letters: 'a' does not suggest 'b', nor 'law' 'mtu'.
   size_t least = std::min<size_t>(word.size() / 3, kMaxSlips) + 1;
   for (const std::string_view c : candidates) {
     const size_t difference =

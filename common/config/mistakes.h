@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collects every mistake of a file, so that all can be told at once.
+// Collects all mistakes of a file.
 #pragma once
 
 #include <compare>
@@ -20,18 +20,19 @@ struct Position {
 
 class Mistakes {
  public:
-  /// Beyond this many nobody reads on, and a hostile file must not fill the memory.
+  /// Further mistakes are not kept: a hostile file must not fill the memory.
   static constexpr size_t kMax = 1000;
 
   explicit Mistakes(std::string file) : file_(std::move(file)) {}
 
+  /// A mistake in this file. Ignored if full().
   void add(Position at, std::string path, std::string message);
-  /// One in another file, which the topology names.
+  /// A mistake in another file, which the topology names.
   void add(Mistake mistake);
   [[nodiscard]] bool empty() const { return list_.empty(); }
   [[nodiscard]] bool full() const { return list_.size() >= kMax; }
   [[nodiscard]] const std::string& file() const { return file_; }
-  /// In file order, each once; those of other files last.
+  /// In file order, without duplicates; mistakes in other files last.
   [[nodiscard]] std::vector<Mistake> sorted() const;
 
  private:
@@ -39,14 +40,14 @@ class Mistakes {
   std::vector<Mistake> list_;
 };
 
-/// A dotted path one step further down.
+/// Appends a key to a dotted path.
 std::string join(std::string_view path, std::string_view key);
 
-/// The candidate that differs from `word` by the fewest single-letter edits (a swap of neighbours
-/// is one), if it is near enough to be a slip of the pen; empty otherwise.
+/// The candidate with the fewest single-letter edits from `word` (a swap of neighbours is one
+/// edit), if they are few enough for a misspelling; empty otherwise.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
-/// " (did you mean 'x'?)", or the list of what there is where it is short, or nothing.
+/// " (did you mean 'x'?)", or the list of candidates if it is short, or "".
 std::string suggestion(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace turnpike::config

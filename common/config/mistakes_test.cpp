@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Order, and what is near enough to be meant.
+// Order of mistakes, and which words count as misspellings.
 #include "common/config/mistakes.h"
 
 #include <array>
@@ -19,7 +19,7 @@ TEST(Mistakes, ComeInTheFilesOrderAndOnce) {
   EXPECT_EQ(sorted[0].text(), "f.yaml:1:9: a: first");
   EXPECT_EQ(sorted[1].text(), "f.yaml:2:1: b: later");
   for (int i = 0; i < 5000; ++i) m.add({i, 1}, "", "x");
-  EXPECT_EQ(m.sorted().size(), Mistakes::kMax - 1);  // one was there twice
+  EXPECT_EQ(m.sorted().size(), Mistakes::kMax - 1);  // one is a duplicate
 }
 
 TEST(Mistakes, SuggestWhatIsNear) {

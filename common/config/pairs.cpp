@@ -24,7 +24,7 @@ void Pairs::check_played(size_t h, Position at, const std::string& path) {
     d_.mistakes.add(at, path, "'" + host.name + "' is external: the sender does not play it");
 }
 
-// The way between two hosts by the routing tables; by the graph where the tables are in doubt.
+// The path between two hosts by the routing tables; by the graph if the tables have mistakes.
 std::vector<Hop> Pairs::way(size_t from, size_t to, unsigned version) {
   return d_.tables_right && d_.ends_known ? paths_.path(from, to, version) : graph_.path(from, to);
 }
@@ -36,7 +36,7 @@ std::optional<uint16_t> Pairs::mtu(size_t from, size_t to, const Field<IpVersion
     d_.mistakes.add(at, path, "'" + a.name + "' would send to itself");
     return {};
   }
-  if (!d_.placed[from] || !d_.placed[to]) return {};  // said already
+  if (!d_.placed[from] || !d_.placed[to]) return {};  // reported already
   const unsigned number = version.value.number;
   const auto [known, fresh] = known_.emplace(std::tuple(from, to, number), uint16_t{0});
   if (fresh) known->second = examine(from, to, number);
@@ -55,7 +55,8 @@ std::optional<uint16_t> Pairs::mtu(size_t from, size_t to, const Field<IpVersion
   return mtu;
 }
 
-// Smallest MTU on the way there, and every link's longest round trip; 0: no way.
+// Returns the smallest MTU in B on the path there, 0 without a path. Updates every link's longest
+// round trip.
 uint16_t Pairs::examine(size_t from, size_t to, unsigned version) {
   const auto there = way(from, to, version), back = way(to, from, version);
   if (there.empty() || back.empty()) return 0;

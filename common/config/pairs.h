@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hosts that send to each other: that the file has them, that somebody plays them, and that packets
-// find a way there and back.
+// Checks pairs of hosts that send to each other: both exist, the sender emulates them, and each has
+// a path to the other.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,17 @@
 
 namespace turnpike::config {
 
-/// Reports what is wrong to the draft's mistakes, and notes in the draft each link's longest round
-/// trip.
+/// Adds mistakes to the draft, and records each link's longest round trip in it.
 class Pairs {
  public:
   explicit Pairs(Draft& draft) : d_(draft), paths_(draft.topology), graph_(draft.topology) {}
 
-  /// The host of that name; nothing if there is none.
+  /// The host of that name; std::nullopt, with a mistake reported, if there is none.
   std::optional<size_t> host(const Field<std::string>& field, const std::string& path);
-  /// A host that sends or receives must be the sender's to play.
+  /// Reports a host that sends or receives but is external.
   void check_played(size_t host, Position at, const std::string& path);
-  /// The smallest MTU on the way, in bytes; nothing if there is no way. `at` and `path` are where
-  /// the receiver is named, `entry` is the path of the traffic's entry.
+  /// The smallest MTU on the path, in bytes; std::nullopt without a path. `at` and `path`: place of
+  /// the receiver's name; `entry`: path of the traffic's entry.
   std::optional<uint16_t> mtu(size_t from, size_t to, const Field<IpVersion>& version, Position at,
                               const std::string& path, const std::string& entry);
 
@@ -38,7 +37,7 @@ class Pairs {
   Draft& d_;
   PathFinder paths_;
   GraphPaths graph_;
-  std::map<std::tuple<size_t, size_t, unsigned>, uint16_t> known_;  // paths' MTU; 0: no way
+  std::map<std::tuple<size_t, size_t, unsigned>, uint16_t> known_;  // MTU, B; 0: no path
 };
 
 }  // namespace turnpike::config

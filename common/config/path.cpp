@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Follows one packet from router to router through the tables the routers will really use.
+// Follows one packet from router to router through the routers' own tables.
 #include "common/config/path.h"
 
 #include <cstdint>
@@ -49,7 +49,7 @@ std::vector<Hop> PathFinder::path(size_t from_host, size_t to_host, unsigned ip_
   const Host& to = topology_.hosts[to_host];
   std::vector<Hop> path;
   Hop hop{from.link, from.end};
-  // A way that visits more links than there are, in both directions, goes round in a circle.
+  // A path longer than the number of directed links is a loop.
   while (path.size() < 2 * topology_.links.size()) {
     path.push_back(hop);
     const size_t far = 1 - hop.direction;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which way packets go: the directed links between two hosts, found by following the routes.
+// Paths of packets: the directed links between two hosts, found by following the routes.
 #pragma once
 
 #include <array>
@@ -17,9 +17,8 @@ struct Hop {
   bool operator==(const Hop&) const = default;
 };
 
-/// Finds many paths in one topology, which must outlive it and stay as it is. It remembers what it
-/// has looked up, so all pairs of hosts cost little more than one table look-up per router and
-/// host.
+/// Finds many paths in one topology, which must outlive it and must not change. Caches look-ups, so
+/// that the paths of all pairs of hosts take about one look-up per router and host.
 class PathFinder {
  public:
   explicit PathFinder(const Topology& topology);
@@ -37,16 +36,16 @@ class PathFinder {
   std::array<std::vector<std::vector<size_t>>, 2> next_;
 };
 
-/// The links that packets of `ip_version` cross from one host to another, in order. It looks up
-/// every router's routes as the datapath does (longest match), so it shows routes given by hand
-/// too. Empty where there is no way or the routes go round in a circle.
+/// The links that packets of `ip_version` cross from one host to another, in order. Looks up every
+/// router's routes as the datapath does (longest match), including routes given in the file. Empty
+/// if there is no path or the routes form a loop.
 std::vector<Hop> path_between(const Topology& topology, size_t from_host, size_t to_host,
                               unsigned ip_version = 4);
 
-/// Propagation time of a path, one way.
+/// Propagation delay of a path, one way.
 Nanos propagation(const Topology& topology, const std::vector<Hop>& path);
 
-/// Propagation there and back, without queues and transmission times; kNever without a way.
+/// Propagation delay there and back, without queueing and transmission; kNever without a path.
 Nanos round_trip(const Topology& topology, size_t from_host, size_t to_host,
                  unsigned ip_version = 4);
 

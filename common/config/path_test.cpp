@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the file leaves out: defaults, addresses, routes and paths; the same every time.
+// Values that the file leaves out: defaults, addresses, routes and paths, the same at every load.
 #include "common/config/path.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ TEST(Completion, BuffersFollowTheLongestRoundTrip) {
   EXPECT_EQ(t.links[2].directions[0].buffer, Bytes(750'000));  // 100 Mbps x 60 ms
   EXPECT_EQ(t.links[2].directions[1].buffer, Bytes(9'000));
   EXPECT_EQ(t.links[2].directions[1].rate, 1_Mbps);
-  EXPECT_EQ(t.links[0].directions[0].buffer, Bytes(16'000'000));  // 25 MB, but no more than that
+  EXPECT_EQ(t.links[0].directions[0].buffer, Bytes(16'000'000));  // 25 MB, clipped
   const Topology idle = expect_right(
       changed("law: fcp}\ntraffic:\n  flows:\n    one: {from: alice, to: bob}", "buffer: 2 BDP}"));
   EXPECT_EQ(idle.links[1].directions[0].buffer, Bytes(20'000));  // 10 Mbps x 2 x 4 ms x 2
@@ -82,12 +82,12 @@ TEST(Completion, RoutesByHandWin) {
       changed("lcores: [0, 1]",
               "routes: [{prefix: 0.0.0.0/0, via: right}, {prefix: 10.9.0.0/16, via: 10.0.0.1}]"));
   const auto& routes = t.routers[0].ipv4_routes;
-  ASSERT_EQ(routes.size(), 4U);  // two by hand, two subnets of its own
+  ASSERT_EQ(routes.size(), 4U);  // two from the file, two subnets of its own
   EXPECT_EQ(routes[1].link, 0U);
   EXPECT_EQ(t.routers[0].ipv6_routes.size(), 2U);
 }
 
-// --- random networks against a slow and simple search -------------------------------------------
+// --- random networks against exhaustive search --------------------------------------------------
 
 struct Random {
   std::string text;
@@ -174,7 +174,7 @@ TEST(Paths, AreTheShortestInRandomNetworks) {
   }
 }
 
-// Everything that a consumer may look at, as text.
+// All values that a consumer may read, as text.
 std::string all_of(const Topology& t) {
   std::string out;
   for (const Link& l : t.links)

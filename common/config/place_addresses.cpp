@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Addresses: those that the file gives, checked; for the rest a subnet per link, counted up.
+// Checks addresses from the file; assigns a subnet to each other link, counting up.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -10,7 +10,7 @@
 namespace turnpike::config {
 namespace {
 
-/// What the file says of one end, in one family.
+/// One end's prefix in one family, as the file gives it.
 template <class Prefix>
 struct Given {
   std::optional<Prefix> prefix;
@@ -18,7 +18,7 @@ struct Given {
   std::string path;
 };
 
-// --- what the two families differ in ------------------------------------------------------------
+// --- differences between the two families --------------------------------------------------------
 
 constexpr unsigned bits(const Ipv4Prefix&) { return 32; }
 constexpr unsigned bits(const Ipv6Prefix&) { return 128; }
@@ -35,8 +35,8 @@ Ipv6Prefix numbered(const Ipv6Prefix& subnet, unsigned n) {
   return out;
 }
 
-// The `attempt`-th choice for link number `n`: 10.x.y.0/24 first, 172.16.0.0/12 where the file
-// itself uses up all of that.
+// The `attempt`-th choice for link number `n`: 10.x.y.0/24 first, then 172.16.0.0/12 if the file
+// uses all of 10.0.0.0/8 itself.
 std::optional<Ipv4Prefix> candidate(const Ipv4Prefix&, size_t n, size_t attempt) {
   constexpr size_t kTens = 65536 / kMaxLinks, kRest = 4096 / kMaxLinks;
   if (attempt >= kTens + kRest) return {};
@@ -71,7 +71,7 @@ const char* unusable(const Ipv6Prefix& p) {
   return p.length == 0 ? "has no subnet" : nullptr;
 }
 
-// --- what they have in common -------------------------------------------------------------------
+// --- code for both families ----------------------------------------------------------------------
 
 template <class Prefix>
 class Family {
@@ -103,7 +103,7 @@ class Family {
   }
 
  private:
-  // Tables made of wrong addresses lead astray.
+  // With a wrong address, routing tables are not built.
   void complain(Position at, const std::string& path, std::string message) {
     d_.mistakes.add(at, path, std::move(message));
     d_.tables_right = false;
@@ -111,7 +111,7 @@ class Family {
 
   Prefix& address(size_t link, size_t end) { return d_.topology.links[link].ends[end].*member_; }
 
-  // One given end fixes the other; two must agree. False where nothing is given, or nothing right.
+  // One given end fixes the other; two must agree. False if none is given or one is wrong.
   bool settle_given(size_t i) {
     const auto& [a, b] = given_[i];
     if (!a.prefix && !b.prefix) return false;
@@ -134,7 +134,7 @@ class Family {
                    "' needs one too");
       return false;
     }
-    // RFC 3021 and RFC 6164 where two addresses are all there is: 0 and 1.
+    // RFC 3021 and RFC 6164: a subnet of two addresses uses both, 0 and 1.
     const unsigned first = spare == 1 ? 0 : 1;
     const Prefix choice = numbered(own, first);
     address(i, 1 - known) = choice.address == own.address ? numbered(own, first + 1) : choice;
@@ -154,7 +154,7 @@ class Family {
   }
 
   void check_overlap(size_t i, size_t j) {
-    if (doubled_.contains(i) || doubled_.contains(j)) return;  // said already
+    if (doubled_.contains(i) || doubled_.contains(j)) return;  // reported already
     const Prefix &one = address(i, 0), &other = address(j, 0);
     if (!covers(one, network(other)) && !covers(other, network(one))) return;
     const auto& [a, b] = given_[j];
@@ -185,11 +185,11 @@ class Family {
   Prefix Interface::*member_;
   const char* name_;
   std::vector<std::array<Given<Prefix>, 2>> given_;
-  std::vector<size_t> settled_;  // links whose addresses the file gives, rightly
+  std::vector<size_t> settled_;  // links with correct addresses in the file
   std::set<size_t> doubled_;
 };
 
-// Which end of the link `name` is; a mistake where it is none.
+// The end of the link that `name` is; reports a mistake if it is neither.
 std::optional<size_t> end_named(Draft& d, size_t link, const std::string& name, Position at,
                                 const std::string& path) {
   const auto& ends = d.topology.links[link].ends;
@@ -218,8 +218,7 @@ class AllMacs {
                       mac_text(mac.value) + " is the address of '" + first->second + "' already");
   }
 
-  // Locally administered: 02:54:50 ("TP"), the link, the end; counted up from there where the file
-  // gives such a one itself.
+  // Locally administered: 02:54:50 ("TP"), link, end. Counts up past addresses that the file gives.
   void assign() {
     for (size_t i = 0; i < given_.size(); ++i)
       for (size_t e = 0; e < 2; ++e) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Buffers: "1 BDP" becomes bytes.
+// Converts buffers in BDP to bytes.
 #include <algorithm>
 #include <cmath>
 
@@ -9,8 +9,8 @@
 namespace turnpike::config {
 namespace {
 
-// Where the file says nothing: a bandwidth-delay product, but room for a few dozen packets at
-// least, and no more than a switch of the trade would have.
+// Bounds of the default buffer, one bandwidth-delay product: a few dozen packets at least, a
+// switch's usual buffer at most.
 constexpr Bytes kMinDefault{64'000}, kMaxDefault{16'000'000};
 constexpr double kMaxBytes = 64e9;
 

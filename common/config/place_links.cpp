@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes and links: who is there, who hangs where, and what each direction of a link is like.
+// Nodes and links: which nodes exist, which link ends are at them, and each direction's settings.
 #include <algorithm>
 #include <filesystem>
 
@@ -9,13 +9,13 @@
 namespace turnpike::config {
 namespace {
 
-// Ends whose nodes do not exist, and what they were called.
+// A link end with the name of a node that does not exist.
 struct Unknown {
   size_t link, end;
   std::string_view name;
 };
 
-// Puts a node that exists at an end. False: a host that hangs elsewhere already.
+// Puts an existing node at an end. False: it is a host, which is attached to another link already.
 bool settle(Draft& d, size_t link, size_t end, std::string_view node) {
   d.topology.links[link].ends[end].node = node;
   if (const auto router = d.routers.find(node); router != d.routers.end())
@@ -61,8 +61,8 @@ void place_ends(Draft& d, size_t index, std::vector<Unknown>& unknown) {
   }
 }
 
-// A slip of the pen is one mistake: the stages to come go on with the node that was probably
-// meant, if it can be that one.
+// Reports a misspelt node once: later steps use the node that was probably meant, if it can be at
+// this end.
 void guess_ends(Draft& d, const std::vector<Unknown>& unknown) {
   for (const auto& [link, end, name] : unknown) {
     const std::string_view meant = nearest(name, d.node_names);
@@ -81,7 +81,7 @@ const Field<T>& pick(const Field<T>& common, const Field<T>& own) {
   return own.given ? own : common;
 }
 
-// Laws are the routers'; a host's end has one where its own direction says so.
+// A router's end runs the link's law. A host's end runs one only if its own direction names it.
 void place_law(Draft& d, size_t index, size_t direction) {
   const LinkSpec& spec = d.link_spec(index);
   const Field<LinkScheme>& own = (direction == 0 ? spec.forward : spec.reverse).value.law;
@@ -109,7 +109,7 @@ void place_directions(Draft& d, size_t index) {
     out.delay = pick(spec.delay, own.delay).value;
     out.drain =
         pick(spec.drain, own.drain).value == "line-rate" ? Drain::kLineRate : Drain::kShaped;
-    // 38 B: header 14, FCS 4, preamble 8 and gap 12 that each frame costs on Ethernet.
+    // 38 B: header 14, FCS 4, preamble 8 and gap 12 of each Ethernet frame.
     const auto& overhead = pick(spec.overhead, own.overhead);
     out.loss = pick(spec.loss, own.loss).value;
     out.reorder = pick(spec.reorder, own.reorder).value;
@@ -122,7 +122,7 @@ void place_directions(Draft& d, size_t index) {
   link.mtu = spec.mtu.value;
 }
 
-// A file may be called what a run may not.
+// Names of runs allow fewer characters than names of files.
 std::string name_from(const std::string& file) {
   std::string name = std::filesystem::path(file).stem().string().substr(0, kLongestName);
   for (char& c : name)
@@ -221,7 +221,7 @@ void place_links(Draft& d) {
   }
   guess_ends(d, unknown);
   for (size_t i = 0; i < d.topology.links.size(); ++i) place_directions(d, i);
-  // An end that nobody can name might be this host's.
+  // A host without a link may be the node of an unknown end: report neither.
   if (!d.ends_known || d.file.links.wrong) return;
   for (const auto& [name, at, spec] : d.file.hosts.value)
     if (!d.placed[d.hosts.find(name)->second])

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ports: what each end is attached to, and that no process attaches two ends to one device.
+// Ports: attaches each end, and reports two ends of one process at one device.
 #include "common/config/draft.h"
 
 namespace turnpike::config {
 namespace {
 
-// One end's attachment as the file says it, if it does.
+// One end's attachment as the file gives it; null: none.
 struct Told {
   const AttachSpec* spec = nullptr;
   Position at;
   std::string path;
 };
 
-// What one end leaves out follows from the other; one of the two must listen.
+// Settings that one end omits follow from the other; exactly one end is the server.
 AttachMemif memif(const Draft& d, size_t link, size_t end, const MemifSpec& own,
                   const MemifSpec& other) {
   const auto& ends = d.topology.links[link].ends;
@@ -45,7 +45,7 @@ Attachment attachment(const Draft& d, size_t link, size_t end, const AttachSpec&
   return memif(d, link, end, spec.memif.value, other ? other->memif.value : MemifSpec{});
 }
 
-// What two ends may not share, as one word; empty: nothing.
+// The device that no two ends may share, by name; empty: none.
 std::string device(const Attachment& a) {
   if (const auto* x = std::get_if<AttachPci>(&a)) return "PCI device " + x->address;
   if (const auto* x = std::get_if<AttachAfPacket>(&a)) return "interface " + x->interface;
@@ -85,7 +85,7 @@ std::array<Told, 2> told_of(Draft& d, size_t link) {
   return told;
 }
 
-// What the two ends of one link must have in common.
+// Checks that the two ends of a link fit each other.
 void check_pair(Draft& d, size_t link, const std::array<Told, 2>& told) {
   const auto& ends = d.topology.links[link].ends;
   if (!told[0].spec || !told[1].spec) return;
@@ -101,7 +101,7 @@ void check_pair(Draft& d, size_t link, const std::array<Told, 2>& told) {
                    a->server ? "both ends are memif servers" : "neither end is the memif server");
 }
 
-// A router opens a port for each of its links that is attached, and DPDK has so many.
+// A router opens a port for each attached link; DPDK opens at most kMaxPorts in a process.
 void check_counts(Draft& d) {
   for (const Router& router : d.topology.routers) {
     size_t ports = 0;
@@ -121,8 +121,8 @@ void check_counts(Draft& d) {
 }  // namespace
 
 void place_ports(Draft& d) {
-  // A device belongs to a process: each router is one, and the sender plays all hosts. Two routers
-  // may name the same PCI address, on two machines.
+  // A process attaches a device once. Each router is a process; all hosts are in the sender's. Two
+  // routers may name the same PCI address, on two machines.
   std::map<std::pair<std::string, std::string>, std::string> users;
   for (size_t i = 0; i < d.topology.links.size(); ++i) {
     Link& link = d.topology.links[i];

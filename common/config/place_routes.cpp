@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Routing tables: what the file gives, and the shortest way to every subnet that it does not cover.
+// Routing tables: routes from the file, and the shortest path to every other subnet.
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -64,7 +64,7 @@ void place_by_hand(Draft& d, size_t index) {
   router.ipv6_by_hand = router.ipv6_routes.size();
 }
 
-// Each router's first link on its way to one destination link.
+// Each router's first link on its shortest path to one destination link.
 class ShortestWays {
  public:
   explicit ShortestWays(const Draft& d) : d_(d), neighbours_(d.topology.routers.size()) {
@@ -72,13 +72,13 @@ class ShortestWays {
       const auto a = d.routers.find(d.topology.links[i].ends[0].node);
       const auto b = d.routers.find(d.topology.links[i].ends[1].node);
       if (a == d.routers.end() || b == d.routers.end() || a->second == b->second) continue;
-      // Seen from the far side: packets travel towards the router this list belongs to.
+      // Seen from the destination: packets travel towards the router of this list.
       neighbours_[b->second].push_back({a->second, i, 0});
       neighbours_[a->second].push_back({b->second, i, 1});
     }
   }
 
-  // Breadth first, so hops count most; then delay, then the link's name.
+  // Breadth first: fewest hops, then least delay, then the link's name.
   std::vector<std::optional<size_t>> to(size_t destination) const {
     std::vector<std::optional<size_t>> via(neighbours_.size());
     std::vector<Nanos> delay(neighbours_.size());
@@ -117,7 +117,8 @@ class ShortestWays {
   std::vector<std::vector<Step>> neighbours_;
 };
 
-// A route by hand stands for all that it covers; a router's own subnets it must repeat exactly.
+// A route from the file replaces computed routes to all subnets that it covers; for a router's own
+// subnet only if the length is the same.
 template <class Prefix>
 void add_computed(std::vector<Route<Prefix>>& table, size_t by_hand, const Prefix& subnet,
                   size_t link, bool own) {

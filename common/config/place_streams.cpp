@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Open-loop streams: who sends to whom, how fast, in frames that fit.
+// Open-loop streams: hosts, rate, and frame sizes that fit the path.
 #include <algorithm>
 #include <array>
 
@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kMaxSizes = 1024;
 constexpr Bytes kMinIpv6Frame{84};  // Ethernet, IPv6, UDP, a probe of 18 B, FCS
 
-// The simple Internet mix of 7 : 4 : 1, no two large frames next to each other.
+// Simple IMIX, 7 : 4 : 1, with no two large frames next to each other.
 constexpr std::array kImix{64, 594, 64, 64, 594, 64, 1518, 64, 594, 64, 64, 594};
 
 class Streams {

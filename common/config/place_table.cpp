@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Routing tables too large for a topology file: a text file beside it, a route on each line.
+// Routing tables too large for a topology file: a text file beside it, one route per line.
 #include <algorithm>
 #include <filesystem>
 
@@ -12,7 +12,8 @@
 namespace turnpike::config {
 namespace {
 
-constexpr size_t kMaxToTell = 5;  // wrong lines; a file of another kind has nothing else
+constexpr size_t kMaxToTell = 5;  // wrong lines reported; in a file of another format all lines are
+                                  // wrong
 
 template <class Prefix>
 bool twice(std::span<const Route<Prefix>> routes) {
@@ -23,7 +24,7 @@ bool twice(std::span<const Route<Prefix>> routes) {
   return std::ranges::adjacent_find(keys) != keys.end();
 }
 
-// The links that neighbours and names stand for; a table has few, many times.
+// Links by neighbour's address or name. A table repeats few of these many times.
 using Vias = std::map<std::string, size_t, std::less<>>;
 
 std::optional<size_t> link_of(const Draft& d, const Router& router, std::string_view via,
@@ -34,7 +35,7 @@ std::optional<size_t> link_of(const Draft& d, const Router& router, std::string_
   return link;
 }
 
-// The first word of a text, taken off it with the blanks around it.
+// Takes the first word and the blanks around it off `text`.
 std::string_view take_word(std::string_view& text) {
   text = trim(text);
   const std::string_view word = text.substr(0, std::min(text.find_first_of(kBlank), text.size()));
@@ -42,7 +43,7 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-// One line's route into the router's tables.
+// Adds one line's route to the router's tables.
 LineError place_line(const Draft& d, Router& router, std::string_view line, Vias& vias) {
   std::string_view more = line;
   const std::string_view prefix = take_word(more), via = take_word(more);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flows and workloads: who sends what to whom, and that packets find their way and fit.
+// Flows and workloads: hosts, sizes and packets, and that each pair has a path whose MTU fits.
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -130,7 +130,7 @@ class Traffic {
   template <class Out>
   void place_transfer(const TransferSpec& spec, Out& out) {
     out.protocol = spec.protocol.value.protocol;
-    // The preset holds for the scheme that nobody named as well.
+    // The run's preset applies to the default protocol, too.
     const Protocol* protocol = spec.protocol.given ? nullptr : find_protocol(out.protocol);
     out.params = protocol != nullptr ? preset_values(*protocol, false, d_.topology.run.preset)
                                      : spec.protocol.value.params;
@@ -195,7 +195,7 @@ class Traffic {
   Pairs pairs_;
   std::set<std::string> traces_;  // read so far
   std::string path_;
-  uint16_t least_mtu_ = UINT16_MAX;  // over the pairs of the transfer at hand
+  uint16_t least_mtu_ = UINT16_MAX;  // over the pairs of the current flow or workload, B
 };
 
 }  // namespace

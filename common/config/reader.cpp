@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The visitor that fills structs from maps: strict, and going on after every mistake.
+// The visitor that fills structs from maps: strict, and continues after every mistake.
 #include "common/config/reader.h"
 
 #include <algorithm>
@@ -28,14 +28,14 @@ concept Described = requires(KeyList& v, T& t) {
 template <class T>
 concept Choice = Described<T> && T::kOneOf;
 
-/// A value with its place: path names it in messages, `key` is where its key stood.
+/// A value's place: path for messages, `key`: position of its key.
 struct At {
   std::string path;
   Position key;
 };
 
-/// Every read tells whether the value as such is right; what is wrong inside a map or a list is
-/// marked there.
+/// read() returns whether the value itself is correct. Mistakes inside a map or a list are marked
+/// there.
 class Reader {
  public:
   Reader(Mistakes& mistakes, std::string_view preset) : mistakes_(mistakes), preset_(preset) {}
@@ -98,7 +98,7 @@ class Reader {
     return read_scheme(node, at, false, out);
   }
 
-  /// What holds where the file is silent.
+  /// Reads the default `text`.
   template <class T>
   void fall_back(std::string_view text, T& out) {
     YamlNode node;
@@ -107,7 +107,7 @@ class Reader {
     read(node, {}, {}, out);
   }
 
-  /// No more mistakes are taken.
+  /// Further mistakes are not kept.
   [[nodiscard]] bool full() const { return mistakes_.full(); }
 
   bool fail(Position where, const std::string& path, std::string message) {
@@ -146,7 +146,7 @@ class Reader {
   std::string_view preset_;
 };
 
-// Shows each key of a struct its entry in the map, if it has one.
+// Passes each key of a struct its entry in the map, if there is one.
 class MapVisitor {
  public:
   MapVisitor(Reader& reader, const YamlNode& map, const At& at,
@@ -155,7 +155,7 @@ class MapVisitor {
     for (const Entry& entry : map.entries)
       if (std::find(keys.begin(), keys.end(), entry.key) != keys.end())
         entries_.emplace(entry.key, &entry);
-    // A slip of the pen is one mistake, and what it holds is read as what was meant.
+    // Reports a misspelt key once, and reads its value as that of the key probably meant.
     for (const Entry& entry : map.entries) {
       if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) continue;
       if (reader.full()) break;
@@ -173,13 +173,13 @@ class MapVisitor {
     if (found != entries_.end()) {
       const Entry& entry = *found->second;
       reader_.read(entry.value, {join(at_.path, key), entry.at}, about, f);
-      // The stages to come go on with the default.
+      // Later steps continue with the default.
       if (f.wrong && !about.fallback.empty()) reader_.fall_back(about.fallback, f.value);
     } else if (about.required) {
       f.wrong = true;
       if (!silent_) reader_.fail(at_.key, at_.path, "missing key '" + std::string(key) + "'");
     } else if constexpr (Described<T> && !Choice<T>) {
-      // A struct that is left out holds its own defaults.
+      // A struct that is left out has its own defaults.
       reader_.read(YamlNode{}, {join(at_.path, key), at_.key}, {}, f.value);
     } else if (!about.fallback.empty()) {
       reader_.fall_back(about.fallback, f.value);
@@ -189,11 +189,11 @@ class MapVisitor {
  private:
   Reader& reader_;
   const At& at_;
-  bool silent_;  // this is no map at all, which has been said
+  bool silent_;  // not a map, which has been reported
   std::map<std::string_view, const Entry*> entries_;
 };
 
-// Takes the one alternative that the file names.
+// Reads the one alternative that the file names.
 struct ChoiceVisitor {
   Reader& reader;
   std::string_view key;
@@ -309,7 +309,7 @@ bool Reader::read_scheme(const YamlNode& node, const At& at, bool link, LawChoic
   return fine;
 }
 
-// Parameters need the preset before the key has its turn; a value that is no word is found then.
+// Parameters need the preset before its own key is read, which reports a preset that is no word.
 std::string_view preset_of(const YamlNode& root) {
   const auto entry = std::ranges::find(root.entries, "preset", &Entry::key);
   if (entry == root.entries.end() || !entry->value.is_scalar()) return kDefaultPreset;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the YAML tree to the typed file, by what describe.h says.
+// From the YAML tree to the typed file, by the descriptions in describe.h.
 #pragma once
 
 #include "common/config/mistakes.h"
@@ -8,7 +8,7 @@
 
 namespace turnpike::config {
 
-/// Reads as much as can be read; what cannot is in `mistakes` and marked wrong in the result.
+/// Reads all that can be read; adds the rest to `mistakes` and marks it wrong in the result.
 FileSpec read_file_spec(const YamlNode& root, Mistakes& mistakes);
 
 }  // namespace turnpike::config

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What single values and keys can be wrong about: each is told at its place.
+// Mistakes in single values and keys: each is reported at its place.
 #include "common/config/reader.h"
 
 #include "common/config/marked_file.h"
@@ -15,7 +15,7 @@ TEST(Reader, UnknownKeys) {
   expect_mistakes(changed("", "^trafic: {}\n"), {"trafic: unknown key (did you mean 'traffic'?)"});
   expect_mistakes(changed("rate: 1 Gbps", "rate: 1 Gbps, ^colour: red"),
                   {"links.left.colour: unknown key"});
-  // The misspelt key's value is read as what was meant, and so is its own mistake found.
+  // The misspelt key's value is read, too, and its own mistake is reported.
   expect_mistakes(changed("rate: 1 Gbps", "^rtae: ^1"),
                   {"links.left.rtae", "links.left.rate: '1' has no unit"});
 }

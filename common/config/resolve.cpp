@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every key with the value that load() gave it. Left out is only what must be: "none" has no text,
-// and what no file may say comes out the same by itself.
+// Writes every key with the value that load() gave it. Omits values without a text ("none") and
+// derived values that no file can give.
 #include "common/config/resolve.h"
 
 #include <vector>
@@ -15,7 +15,7 @@
 namespace turnpike::config {
 namespace {
 
-constexpr Bytes kMinPacket{256};  // that a file may give, see describe.h
+constexpr Bytes kMinPacket{256};  // least that a file may give, see describe.h
 
 std::string scheme(const std::string& name, const ParamValues& params, bool link) {
   const Protocol* protocol = find_protocol(name);
@@ -60,7 +60,7 @@ void write_host(YamlWriter& out, const Host& host) {
   });
 }
 
-// Computed routes follow from the rest, and there is one for each router and link.
+// Omits computed routes: they follow from the rest, one for each router and link.
 template <class Prefix>
 void add_routes(const Topology& t, const std::vector<Route<Prefix>>& table, size_t by_hand,
                 std::vector<std::string>& out) {
@@ -125,7 +125,8 @@ std::vector<YamlPair> direction(const Direction& d) {
           {"law", scheme(d.law.protocol, d.law.params, true)}};
 }
 
-// What both directions have in common is said once, but for the law: a host runs only its own.
+// Settings equal in both directions are written once; the law for each direction, since a host runs
+// only a law of its own direction.
 void write_directions(YamlWriter& out, const Link& link) {
   const auto forward = direction(link.directions[0]), reverse = direction(link.directions[1]);
   std::vector<YamlPair> forward_own, reverse_own;
@@ -143,7 +144,7 @@ void write_directions(YamlWriter& out, const Link& link) {
 
 std::string addresses(const Link& link, const Interface& end) {
   std::vector<std::string> out{in_quotes(prefix_text(end.ipv4))};
-  // Below that a file may give none, and the one assigned is the same each time.
+  // With a smaller MTU no file may give an IPv6 address, and the assigned one is always the same.
   if (link.mtu >= kMinIpv6Mtu) out.push_back(in_quotes(prefix_text(end.ipv6)));
   return listed(out);
 }
@@ -177,7 +178,7 @@ void write_transfer(YamlWriter& out, const Transfer& x) {
   out.put("ip_version", std::to_string(x.ip_version));
   out.put("start", to_text(x.start));
   if (x.stop != kNever) out.put("stop", to_text(x.stop));
-  // Less is the MTU of a path, never a file's word.
+  // A smaller packet is the MTU of a path, not a value from a file.
   if (x.packet >= kMinPacket) out.put("packet", to_text(x.packet));
   out.put("counts", kCounts[x.count_packets ? 1 : 0]);
   if (x.limit.count() > 0) out.put("limit", to_text(x.limit));
@@ -203,7 +204,7 @@ struct ArrivalsText {
   std::string operator()(const PeriodicArrivals& a) const {
     return mapped({{"periodic", number(a.per_second) + " /s"}});
   }
-  std::string operator()(TraceArrivals) const { return {}; }  // the trace says when
+  std::string operator()(TraceArrivals) const { return {}; }  // the trace has the times
 };
 
 struct SizeText {

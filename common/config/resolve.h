@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A topology as a file that says everything, so that it means the same whatever defaults become.
+// Writes a topology as a file with all values, so that its meaning does not depend on defaults.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace turnpike::config {
 
-/// YAML of which load_text() makes this very topology, which it has made before. Traces keep the
-/// paths that they have.
+/// YAML from which load_text() makes an equal topology. `topology` must come from load_text() or
+/// load_file(). Paths of traces stay as they are.
 std::string resolved_text(const Topology& topology);
 
 }  // namespace turnpike::config

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every topology in the tree, and files made to be awkward, come out of their own text unchanged.
+// Every topology in the tree, and hand-made edge cases, are equal to the topology of their text.
 #include "common/config/resolve.h"
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What resolved_text() does not say because it follows from the rest.
+// Values that resolved_text() omits because they follow from the rest.
 void expect_same_derived(const Topology& a, const Topology& b) {
   ASSERT_EQ(a.hosts.size(), b.hosts.size());
   for (size_t i = 0; i < a.hosts.size(); ++i) {
@@ -100,7 +100,7 @@ TEST(Resolve, KeepsEveryKindOfValue) {
   EXPECT_FALSE(memif.server);
   const Link& core = t.links[2];
   EXPECT_EQ(core.directions[0].rate, 80_Mbps);
-  EXPECT_EQ(core.directions[0].law.params[0], 2);  // `forward` takes the place of `law` as a whole
+  EXPECT_EQ(core.directions[0].law.params[0], 2);  // `forward` replaces `law` as a whole
   EXPECT_EQ(core.directions[1].law.protocol, "none");
   EXPECT_EQ(core.directions[1].buffer, 65536_B);
   EXPECT_EQ(core.directions[1].drain, Drain::kLineRate);

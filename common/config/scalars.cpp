@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every kind of single value and the words that refuse it.
+// Reads every kind of single value, with the messages for those that are wrong.
 #include "common/config/scalars.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ tl::expected<T, std::string> parse_integer(std::string_view text) {
   return v;
 }
 
-// The range is written as the file would write it, so it is read by the same parser.
+// The range is in the file's syntax, so the same parser reads it.
 template <class T, class Parse, class Less>
 Complaint ranged(const YamlNode& node, const About& about, T& out, Parse parse, Less less) {
   const auto value = parse(node.text);
@@ -56,7 +56,7 @@ Complaint ranged(const YamlNode& node, const About& about, T& out, Parse parse, 
 template <class T>
 Complaint quantity(const YamlNode& node, const About& about, T& out) {
   auto complaint = ranged(node, about, out, parse_quantity<T>, std::less<>());
-  // Where nothing else bounds a quantity below, zero does: nothing here is ever negative.
+  // No quantity is negative; zero is the lower bound where no other is given.
   if (!complaint && out.count() < 0) return quoted(node) + " is negative";
   return complaint;
 }
@@ -169,7 +169,7 @@ Complaint read_scalar(const YamlNode& node, const About&, AddressSpec& out) {
 }
 
 Complaint read_scalar(const YamlNode& node, const About&, PciAddress& out) {
-  // [dddd:]bb:dd.f, lower or upper case; kept with its domain, as sysfs names it.
+  // [dddd:]bb:dd.f, lower or upper case; with its domain, as in sysfs.
   std::string text = node.text.size() == 7 ? "0000:" + node.text : node.text;
   constexpr std::string_view kShape = "xxxx:xx:xx.x";
   bool fits = text.size() == kShape.size();
@@ -187,7 +187,7 @@ Complaint read_scalar(const YamlNode& node, const About&, PciAddress& out) {
 }
 
 Complaint read_scalar(const YamlNode& node, const About&, InterfaceName& out) {
-  // IFNAMSIZ is 16 with its NUL; DPDK's argument lists could not carry a comma.
+  // IFNAMSIZ is 16 with the NUL. A comma would end the argument in DPDK's lists.
   const bool bad =
       node.text.empty() || node.text.size() > 15 || node.text == "." || node.text == ".." ||
       node.text.find_first_of(std::string_view("/:, \t\n\r\0", 8)) != std::string::npos;
@@ -232,7 +232,7 @@ Complaint read_parameter(const YamlNode& node, const ParamSpec& spec, double& ou
   const auto count = [](auto q) { return static_cast<double>(q.count()); };
   switch (spec.unit) {
     case ParamUnit::kTime:
-      // Divided, not multiplied by 1e-9: 0.3 s is then the very double that a fallback of 0.3 is.
+      // Divides instead of multiplying by 1e-9: then 0.3 s equals the double of a fallback of 0.3.
       return take(parse_quantity<Nanos>(node.text),
                   [](Nanos t) { return static_cast<double>(t.count()) / 1e9; });
     case ParamUnit::kRate:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Single values of a topology file: text to type, range checked, or the reason why not.
+// Single values of a topology file: text to type, range checked.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@
 
 namespace turnpike::config {
 
-/// What is wrong; nothing if all is well.
+/// The mistake in a value; std::nullopt: none.
 using Complaint = std::optional<std::string>;
 
-// Each takes a scalar node; `about` gives the range and the words allowed.
+// Each reads a scalar node; `about` has the range and the allowed words.
 Complaint read_scalar(const YamlNode& node, const About& about, Nanos& out);
 Complaint read_scalar(const YamlNode& node, const About& about, Bytes& out);
 Complaint read_scalar(const YamlNode& node, const About& about, BitRate& out);
@@ -35,7 +35,7 @@ Complaint read_scalar(const YamlNode& node, const About& about, InterfaceName& o
 Complaint read_scalar(const YamlNode& node, const About& about, Name& out);
 Complaint read_scalar(const YamlNode& node, const About& about, DeviceArgument& out);
 
-/// Whether hosts, links, flows and runs may be called so: names go into paths and file names.
+/// Whether `text` is a valid name of a host, link, flow or run: names go into paths and file names.
 bool is_name(std::string_view text);
 inline constexpr size_t kLongestName = 48;
 inline constexpr std::string_view kNameRule = "a name is 1 to 48 letters, digits, '-', '_' or '.'";
@@ -43,7 +43,7 @@ inline constexpr std::string_view kNameRule = "a name is 1 to 48 letters, digits
 /// A protocol's parameter, in the base unit of its kind.
 Complaint read_parameter(const YamlNode& node, const ParamSpec& spec, double& out);
 
-/// A parameter's value as the file would write it: "100 ms".
+/// A parameter's value in the file's syntax: "100 ms".
 std::string parameter_text(const ParamSpec& spec, double value);
 
 template <class T>

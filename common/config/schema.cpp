@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The visitor that writes down what the reader accepts.
+// The visitor that writes the schema of all that the reader accepts.
 #include "common/config/schema.h"
 
 #include <nlohmann/json.hpp>
@@ -18,7 +18,7 @@ constexpr std::string_view kNamePattern = "^[A-Za-z0-9_.-]{1,48}$";
 
 Json pattern(std::string_view regex) { return {{"type", "string"}, {"pattern", regex}}; }
 
-// A number and one of `units` ("ns, us, ms"), whose letters may mean something to a regex.
+// A number and one of `units` ("ns, us, ms"). Escapes letters that are special in a regex.
 std::string quantity_pattern(std::string_view units) {
   std::string alternatives;
   for (const char c : units) {
@@ -128,9 +128,10 @@ Json scheme(bool link) {
 Json schema_of(const LinkScheme*, const About&) { return scheme(true); }
 Json schema_of(const FlowScheme*, const About&) { return scheme(false); }
 
-// --- what is made of them -----------------------------------------------------------------------
+// --- maps and lists of values
+// ---------------------------------------------------------------------
 
-// Declared together, as maps hold lists that hold maps.
+// Declared together: maps hold lists, and lists hold maps.
 template <class T>
 Json schema_of(const Field<T>*, const About& about);
 template <class T>
@@ -156,7 +157,7 @@ class SchemaVisitor {
     Json property = schema_of(static_cast<const T*>(nullptr), about);
     property["description"] = about.doc;
     if (!about.fallback.empty()) {
-      // Numbers and truth values are written the same in JSON; all else is text.
+      // Numbers and truth values have the same syntax in JSON; all else is text.
       const Json value = Json::parse(about.fallback, nullptr, false);
       property["default"] = value.is_discarded() ? Json(about.fallback) : value;
     }
@@ -216,7 +217,7 @@ Json schema_of(const T*, const About&) {
 }
 
 Json schema_of(const AttachBothSpec*, const About& about) {
-  // The first of a choice's two forms is the bare word, which does for both ends.
+  // The first of a choice's two forms is the bare word, which applies to both ends.
   const Json end = schema_of(static_cast<const AttachSpec*>(nullptr), about);
   return {{"oneOf",
            {end["oneOf"][0], schema_of(static_cast<const Table<AttachSpec>*>(nullptr), about)}}};

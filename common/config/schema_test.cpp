@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The committed schema is the one that the code means.
+// The committed schema equals the one made from the code.
 #include "common/config/schema.h"
 
 #include <filesystem>
@@ -54,7 +54,7 @@ TEST(Configs, EveryKeyIsTakenSomewhere) {
   const std::string text((std::istreambuf_iterator<char>(in)), {});
   std::set<std::string> keys;
   collect_keys(nlohmann::json::parse(schema_text()), keys);
-  // Parameters belong to their protocols, whose tests know them.
+  // Parameters belong to their protocols, whose tests check them.
   for (const Protocol& p : protocols()) {
     keys.erase(std::string(p.name));
     for (const auto& specs : {p.link_params, p.flow_params})

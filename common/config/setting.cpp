@@ -13,7 +13,7 @@ YamlNode* step_into_list(YamlNode& list, std::string_view key) {
   return good && i < list.items.size() ? &list.items[i] : nullptr;
 }
 
-/// The node one key further down, made if need be; null where the key leads nowhere.
+/// The child node at `key`, created if missing; null if `node` can have no such child.
 YamlNode* step(YamlNode& node, std::string_view key) {
   if (node.is_sequence()) return step_into_list(node, key);
   if (node.is_scalar() && node.text == key) {
@@ -30,7 +30,7 @@ YamlNode* step(YamlNode& node, std::string_view key) {
   return &node.entries.back().value;
 }
 
-/// Positions in the value's own text would be taken for the file's.
+/// Positions in the value's own text would be mistaken for positions in the file.
 void forget_positions(YamlNode& node) {
   node.at = {};
   for (YamlNode& item : node.items) forget_positions(item);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values given by hand: where they go, and what is said where they cannot.
+// Values from the command line: where they go, and the message if they cannot.
 #include <gtest/gtest.h>
 
 #include "common/config/load.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A topology file as written: names still names, what is left out still missing, places known.
+// A topology file as written: nodes by name, omitted values still missing, positions known.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@
 
 namespace turnpike::config {
 
-/// A value and where it stood. `value` holds the default where the file says nothing.
+/// A value and its position. `value` holds the default if the file gives none.
 template <class T>
 struct Field {
   T value{};
-  Position at;         // of the value; of the enclosing key where there is none
-  bool given = false;  // the file says something here
-  bool wrong = false;  // ... but it was a mistake, which has been reported
+  Position at;         // of the value; of the enclosing key if there is none
+  bool given = false;  // the file gives the value
+  bool wrong = false;  // it was given but is a mistake, which has been reported
 };
 
 template <class T>
@@ -33,7 +33,7 @@ struct Named {
 template <class T>
 using Table = std::vector<Named<T>>;
 
-/// Written as one value or as a list.
+/// A value or a list of values in the file.
 template <class T>
 struct OneOrMany {
   std::vector<Field<T>> items;
@@ -54,7 +54,7 @@ struct InterfaceName {
 struct Name {
   std::string text;
 };
-/// Goes into a DPDK device's argument list, so it holds no comma and no blank.
+/// An argument in a DPDK device's argument list: no comma, no blank.
 struct DeviceArgument {
   std::string text;
 };
@@ -65,7 +65,7 @@ struct BufferSpec {
   Bytes bytes{0};
   std::optional<double> bdp;  // "1 BDP": a multiple of rate x round trip
 };
-// `law: fcp`, `law: {fcp: {alpha: 2}}`: names and parameters are the registry's.
+// `law: fcp`, `law: {fcp: {alpha: 2}}`: names and parameters are those of the registry.
 struct LinkScheme : LawChoice {};
 struct FlowScheme : LawChoice {};
 
@@ -146,9 +146,9 @@ struct DirectionSpec {
   Field<LinkScheme> law;
 };
 
-struct LinkSpec : DirectionSpec {  // what holds in both directions
+struct LinkSpec : DirectionSpec {  // settings of both directions
   Field<std::vector<Field<std::string>>> ends;
-  Field<DirectionSpec> forward, reverse;  // what differs in one
+  Field<DirectionSpec> forward, reverse;  // settings of one direction
   Field<uint16_t> mtu;
   Field<bool> emulate_delay;
   Field<AttachBothSpec> attach;
@@ -156,7 +156,7 @@ struct LinkSpec : DirectionSpec {  // what holds in both directions
   Field<Table<Field<Mac>>> macs;
 };
 
-/// What flows and workloads have in common.
+/// Settings that flows and workloads share.
 struct TransferSpec {
   Field<FlowScheme> protocol;
   Field<IpVersion> ip_version;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Open-loop streams: what a file may ask for, and each mistake at its place.
+// Open-loop streams: valid files, and each mistake at its place.
 #include <algorithm>
 
 #include "common/config/marked_file.h"

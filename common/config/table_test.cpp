@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Routing tables in files of their own.
+// Routing tables in separate files.
 #include <filesystem>
 #include <fstream>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A topology file, typed. load() fills in what the file leaves out, so every consumer sees a
-// complete network; nothing here is optional that a run needs.
+// A topology file, typed. load() fills in omitted values, so that every consumer sees a complete
+// network.
 #pragma once
 
 #include <array>
@@ -29,7 +29,8 @@ struct Ipv6Prefix {
   uint8_t length = 128;
 };
 
-// --- where a link's end meets the machine -------------------------------------------------------
+// --- attachments of link ends to ports
+// ------------------------------------------------------------
 
 struct AttachPci {
   std::string address;
@@ -53,7 +54,7 @@ struct AttachPcap {
   std::string rx_file, tx_file;
   bool repeat = false;
 };
-/// A DPDK virtual device by its own name and arguments, for what the others do not cover.
+/// A DPDK virtual device by its own name and arguments, for devices without a type here.
 struct AttachVdev {
   std::string arguments;
 };
@@ -66,10 +67,10 @@ using Attachment = std::variant<std::monostate, AttachPci, AttachMemif, AttachAf
 
 // --- nodes --------------------------------------------------------------------------------------
 
-/// One end of a link: a node's interface there.
+/// One end of a link: a node's interface.
 struct Interface {
   std::string node;
-  Ipv4Prefix ipv4;  // the interface's own address and its subnet's length
+  Ipv4Prefix ipv4;  // address and prefix length of the subnet
   Ipv6Prefix ipv6;
   Mac mac{};
   Attachment attachment;
@@ -82,15 +83,15 @@ struct BudgetChange {
 
 struct Host {
   std::string name;
-  Budget budget{0};                        // $/s at first; 0: a pure receiver
+  Budget budget{0};                        // $/s at the start; 0: a pure receiver
   std::vector<BudgetChange> changes = {};  // in order of time
   std::string strategy = "equal-budget";
-  bool external = false;  // a real machine or kernel: the sender does not play it
-  size_t link = 0;        // the one link it hangs on, index into Topology::links
-  size_t end = 0;         // which end of it
+  bool external = false;  // a real machine or kernel, which the sender does not emulate
+  size_t link = 0;        // its only link, index into Topology::links
+  size_t end = 0;         // its end of that link
 };
 
-/// Where packets to a prefix go: out of `link`, to the interface at its other end.
+/// Packets to `prefix` leave by `link`, to the interface at its other end.
 template <class Prefix>
 struct Route {
   Prefix prefix;
@@ -99,18 +100,18 @@ struct Route {
 
 struct Router {
   std::string name;
-  std::vector<unsigned> lcores;  // CPUs; the first one also owns shaped links by default
+  std::vector<unsigned> lcores;                // CPUs; shaped links belong to the first by default
   std::vector<Route<Ipv4Prefix>> ipv4_routes;  // given and computed, longest match wins
   std::vector<Route<Ipv6Prefix>> ipv6_routes;
   std::vector<size_t> links;                    // links that end here
-  size_t ipv4_by_hand = 0, ipv6_by_hand = 0;    // how many routes the file gives; they come first
+  size_t ipv4_by_hand = 0, ipv6_by_hand = 0;    // number of routes from the file, which come first
   std::string table = {};                       // file of more routes, empty: none
-  size_t ipv4_in_table = 0, ipv6_in_table = 0;  // how many it gives; they come next
+  size_t ipv4_in_table = 0, ipv6_in_table = 0;  // number of routes from it, which come next
 };
 
 // --- links --------------------------------------------------------------------------------------
 
-/// A protocol's law with its parameters, or none: plain first in, first out.
+/// A protocol's law with its parameters, or none: FIFO.
 struct LawChoice {
   std::string protocol = "none";
   ParamValues params;
@@ -127,8 +128,8 @@ struct Direction {
   Nanos delay{0};                // propagation, one way
   Bytes buffer{0};               // resolved: "1 BDP" has become bytes
   Bytes overhead{0};             // B per packet that the link carries beyond the IP datagram
-  double loss = 0, reorder = 0;  // share of packets, by the wire, on a virtual clock alone
-  Nanos jitter{0};               // likewise, beyond `delay`
+  double loss = 0, reorder = 0;  // share of packets, by the link; on a virtual clock only
+  Nanos jitter{0};               // of the link, beyond `delay`; on a virtual clock only
   Drain drain = Drain::kShaped;
   LawChoice law;
 };
@@ -139,10 +140,10 @@ struct Link {
   std::string name;
   std::array<Interface, 2> ends;
   std::array<Direction, 2> directions;  // [0]: ends[0] to ends[1]
-  bool emulate_delay = true;            // the wire does not take `delay` by itself
+  bool emulate_delay = true;            // false: the cable itself has `delay`
   uint16_t mtu = 1500;                  // largest IP datagram
 
-  /// Which end is at this node.
+  /// The end, 0 or 1, at this node.
   [[nodiscard]] size_t end_at(const std::string& node) const {
     return ends[0].node == node ? 0 : 1;
   }
@@ -164,24 +165,24 @@ struct Flow {
   double share = 1;            // weight within its host's budget
   Bytes packet{1500};          // IP datagram of a full packet
   bool count_packets = false;  // `size` counts IP datagrams, not their payload
-  BitRate limit{0};            // the application sends no faster; 0: as fast as may be
-  unsigned count = 1;          // this many alike
+  BitRate limit{0};            // rate limit of the application; 0: none
+  unsigned count = 1;          // number of such flows
   bool background = false;
-  BitRate hold{0};  // strategy `stability`; 0: nothing to hold
+  BitRate hold{0};  // strategy `stability`: rate to hold; 0: none
 };
 
 struct FixedSize {
   Bytes size;
 };
 struct ParetoSize {
-  Bytes mean;  // of what is drawn, the cap included
+  Bytes mean;  // of drawn sizes, after clipping to the cap
   double shape = 1.2;
-  Bytes cap{0};  // larger draws become this; 0: there is none
+  Bytes cap{0};  // upper bound of drawn sizes; 0: none
 };
 struct ExponentialSize {
   Bytes mean;
 };
-/// Times in s and sizes in B from a CSV file: arrivals and sizes both.
+/// Times in s and sizes in B from a CSV file, for arrivals and sizes.
 struct TraceSize {
   std::string file;
 };
@@ -199,7 +200,7 @@ using Arrivals = std::variant<PoissonArrivals, PeriodicArrivals, TraceArrivals>;
 /// A stream of finite flows.
 struct Workload {
   std::string name;
-  std::vector<size_t> from, to;  // each arrival picks one of each, uniformly
+  std::vector<size_t> from, to;  // each arrival draws one of each, uniformly
   std::string protocol = "fcp";
   ParamValues params;
   unsigned ip_version = 4;
@@ -222,7 +223,7 @@ struct L1Rate {  // bit/s of frames with preamble and gap
 struct L2Rate {  // bit/s of frames with FCS
   BitRate rate;
 };
-/// Of the sending host's link, which counts IP datagrams and its overhead.
+/// Share of the sending host's link, whose rate counts IP datagrams and its overhead.
 struct LineShare {
   double share = 0;
 };
@@ -232,7 +233,7 @@ inline constexpr uint16_t kStreamPort = 9;            // UDP: discard (RFC 863)
 inline constexpr uint32_t kFrameBeyondDatagram = 18;  // B: Ethernet header and FCS
 inline constexpr uint32_t kFrameOnLine = 20;          // B: preamble and gap
 
-/// Packets at a constant rate that nothing slows down, counted where they arrive.
+/// Packets at a constant rate without congestion control, counted where they arrive.
 struct Stream {
   std::string name;
   size_t from = 0, to = 0;  // hosts
@@ -240,26 +241,26 @@ struct Stream {
   Nanos start{0};
   Nanos stop = kNever;
   StreamRate rate;
-  std::vector<Bytes> frames = {};  // sizes with FCS, sent in this order over and over
+  std::vector<Bytes> frames = {};  // sizes with FCS, sent in this order, repeated
   unsigned flows = 1;
-  Nanos slack{0};  // packets may leave so late
+  Nanos slack{0};  // largest delay of a packet by the sender
 };
 
 // --- the run ------------------------------------------------------------------------------------
 
-/// A span of time that the summary tells apart.
+/// A span of time with figures of its own in the summary.
 struct Span {
   std::string name;
   Nanos from{0}, to{0};
 };
 
 struct Run {
-  std::string name;  // scenario; the file's stem where it says nothing
+  std::string name;  // scenario; the file's stem by default
   Nanos duration = from_seconds(10);
   uint64_t seed = 1;
   std::string output = "out";        // folder
   Nanos sample = from_seconds(0.1);  // interval of the series
-  Nanos settle = from_seconds(0.5);  // after each change of flows, before shares are judged
+  Nanos settle = from_seconds(0.5);  // after each change of flows, before shares are measured
   double tolerance = 0.05;           // on each host's share
   uint16_t udp_port = 4747;
   Nanos quantum{0};  // of a virtual clock; 0: exact
@@ -267,6 +268,7 @@ struct Run {
   std::string preset = {};
 };
 
+/// A complete network and its traffic. Indices refer to these vectors.
 struct Topology {
   Run run;
   std::vector<Host> hosts;

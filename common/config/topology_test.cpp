@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mistakes that only the whole file shows, each told at its place.
+// Mistakes that only the whole file shows, each reported at its place.
 #include <fstream>
 #include <iterator>
 
@@ -146,7 +146,7 @@ TEST(Topology, UnreachableHosts) {
                       .replace(islands.find("[gate, bob]"), 11, "[isle, bob]")
                       .replace(islands.find("routers:"), 8, "routers:\n  isle: {}"),
                   {"packets find no way from 'alice' to 'bob'"});
-  // A route by hand may lead astray although the links are there.
+  // A route from the file may form a loop although a path of links exists.
   const std::string astray =
       changed("lcores: [0, 1]", "routes: [{prefix: 10.0.1.0/24, via: left}]");
   expect_mistakes(std::string(astray).replace(astray.find("to: bob"), 7, "to: ^bob"),

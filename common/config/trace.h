@@ -14,16 +14,17 @@
 namespace turnpike::config {
 
 struct TraceEntry {
-  Nanos at{0};  // since the workload's start, never before the entry above it
+  Nanos at{0};  // since the workload's start, not before the previous entry's
   uint64_t bytes = 0;
 };
 
 /// Largest file read, of traces and of routing tables.
 inline constexpr size_t kMaxListBytes = 256 << 20;
 
-/// Reads lines "time_s,bytes"; a first line that is a heading, blank lines and lines that begin
-/// with # are skipped. The mistake has file, line and column, both 0 where the file cannot be read.
+/// Reads lines "time_s,bytes". Skips a heading in the first line, blank lines and lines that begin
+/// with #. A mistake has file, line and column; line and column are 0 if the file cannot be read.
 tl::expected<std::vector<TraceEntry>, Mistake> load_trace(const std::string& path);
+/// The same for text in memory; mistakes name the file `name`.
 tl::expected<std::vector<TraceEntry>, Mistake> parse_trace(std::string_view text,
                                                            const std::string& name);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Builds the tree from yaml-cpp's events: unlike its own tree they show duplicate keys, say where
-// keys stand, and let a hostile document be stopped before it has grown.
+// Builds the tree from yaml-cpp's events. Unlike yaml-cpp's own tree, events show duplicate keys
+// and the positions of keys, and parsing can stop before a hostile document has grown.
 #include "common/config/yaml_tree.h"
 
 #include <map>
@@ -17,13 +17,13 @@ namespace {
 
 Position position(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
 
-// Thrown through yaml-cpp, which has no other way to be stopped, and caught by parse_yaml.
+// Thrown through yaml-cpp, which offers no other way to stop, and caught by parse_yaml().
 struct Refused {
   Position at;
   std::string message;
 };
 
-// What a scalar costs, in nodes.
+// Cost of a scalar, in nodes.
 size_t weight_of(size_t bytes) { return 1 + bytes / 64; }
 
 size_t weight_of(const YamlNode& node) {
@@ -53,7 +53,7 @@ class Builder final : public YAML::EventHandler {
     YamlNode node;
     node.at = position(mark);
     node.text = value;
-    node.quoted = tag == "!";  // yaml-cpp's sign for quotes
+    node.quoted = tag == "!";  // yaml-cpp's tag of quoted scalars
     const bool empty = !node.quoted && (value.empty() || value == "~" || value == "null");
     node.kind = empty ? YamlNode::Kind::kNull : YamlNode::Kind::kScalar;
     finish(std::move(node), anchor);
@@ -62,7 +62,7 @@ class Builder final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto known = anchored_.find(anchor);
     if (known == anchored_.end()) throw Refused{position(mark), "an alias may not contain itself"};
-    // Count before copying: a bomb of aliases must not go off.
+    // Counts before copying: bounds the memory of nested aliases.
     count(known->second.size, position(mark));
     YamlNode copy = known->second.node;
     add(std::move(copy));
@@ -147,7 +147,7 @@ class Builder final : public YAML::EventHandler {
     }
   }
 
-  // Where the innermost open map is.
+  // Path of the innermost open map.
   [[nodiscard]] std::string path() const {
     std::string out;
     for (size_t i = 0; i + 1 < stack_.size(); ++i) {
@@ -167,7 +167,7 @@ class Builder final : public YAML::EventHandler {
   size_t nodes_ = 0;
 };
 
-// The first byte that no text has, where there is one. yaml-cpp takes 0x04 for the end of the file.
+// The first byte that no text has, if any. yaml-cpp takes 0x04 for the end of the file.
 std::optional<Refused> wrong_byte(std::string_view text) {
   Position at{1, 1};
   for (size_t i = 0; i < text.size();) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A YAML document as a plain tree that knows where each piece stood in the file.
+// A YAML document as a plain tree with the position of each piece in the file.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace turnpike::config {
 
 struct Entry;
 
-/// One value: nothing, a scalar, a sequence or a map. Aliases are copies of what they stand for.
+/// One value: null, a scalar, a sequence or a map. Aliases are copies of their anchors' values.
 struct YamlNode {
   enum class Kind : uint8_t { kNull, kScalar, kSequence, kMap };
   Kind kind = Kind::kNull;
@@ -23,6 +23,7 @@ struct YamlNode {
   std::vector<YamlNode> items;  // of a sequence
   std::vector<Entry> entries;   // of a map, in file order, each key once
 
+  /// The entry of a map with this key; null if there is none.
   [[nodiscard]] const Entry* find(std::string_view key) const;
   [[nodiscard]] bool is_map() const { return kind == Kind::kMap; }
   [[nodiscard]] bool is_sequence() const { return kind == Kind::kSequence; }
@@ -35,16 +36,16 @@ struct Entry {
   YamlNode value;
 };
 
-/// What a hostile file may cost: beyond this it is refused, whatever it says.
-/// A file of 50 000 values that leaves much to defaults still has room to say it all.
+/// Limits beyond which a document is refused, against hostile files. A file of 50 000 values that
+/// relies on defaults has room to write all of them.
 inline constexpr size_t kMaxFileBytes = 8 << 20;
 inline constexpr size_t kMaxNodes =
-    400'000;  // counting what aliases stand for, and 64 B of a scalar as one
+    400'000;  // aliases count as copies, each 64 B of a scalar as a node
 inline constexpr size_t kMaxDepth = 32;
 inline constexpr size_t kMaxKeyBytes = 256;
 
-/// Reads the one document in `text`. Syntax errors and exceeded limits give nothing; duplicate
-/// keys are mistakes too, but the tree (with the first of them) is still of use.
+/// Reads the one document in `text`. std::nullopt after syntax errors and exceeded limits.
+/// Duplicate keys are mistakes, but the tree, with the first of each, is returned.
 std::optional<YamlNode> parse_yaml(const std::string& text, Mistakes& mistakes);
 
 }  // namespace turnpike::config

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trees with places, duplicate keys, and documents made to do harm.
+// Trees with positions, duplicate keys, and hostile documents.
 #include "common/config/yaml_tree.h"
 
 #include <gtest/gtest.h>

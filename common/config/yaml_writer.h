@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// YAML in block style, key by key; reads back as exactly what was put in.
+// Writes YAML in block style, key by key; it reads back as the same values.
 #pragma once
 
 #include <initializer_list>
@@ -11,15 +11,15 @@ namespace turnpike::config {
 
 /// Any text as a YAML string, in double quotes.
 std::string in_quotes(std::string_view text);
-/// A name, in quotes only where YAML would take it for something else.
+/// A name, in quotes only if YAML would read it as another type.
 std::string plain(std::string_view name);
 std::string truth(bool value);
-/// The shortest number that reads back as the same.
+/// The shortest number that reads back as the same double.
 std::string number(double value);
 /// Values as a list in one line.
 std::string listed(std::span<const std::string> values);
 
-/// One entry of a map; both as YAML takes them.
+/// One entry of a map; key and value in YAML's syntax.
 struct YamlPair {
   std::string key, value;
 };
@@ -27,6 +27,7 @@ struct YamlPair {
 std::string mapped(std::span<const YamlPair> entries);
 std::string mapped(std::initializer_list<YamlPair> entries);
 
+/// Collects a document from top to bottom.
 class YamlWriter {
  public:
   /// An entry of the innermost open map.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is written is what the reader of topology files reads.
+// The reader of topology files reads back the values written.
 #include "common/config/yaml_writer.h"
 
 #include <limits>

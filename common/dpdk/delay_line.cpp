@@ -11,7 +11,7 @@ namespace turnpike {
 
 namespace {
 constexpr size_t kBurst = 64;
-// Bursts that one call moves at most: bounded work per poll, yet more than a port's queue holds.
+// Bursts that one call moves at most: bounds the work per poll; more than a port's queue holds.
 constexpr int kRounds = 32;
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ring cable, and the wire on it against a list of arrival times.
+// The ring queue pairs, and the delay line on them against a list of arrival times.
 #include "common/dpdk/delay_line.h"
 
 #include <array>
@@ -24,7 +24,7 @@ rte_mbuf* numbered(uint32_t n) {
   return make_mbuf(bytes);
 }
 
-/// Takes everything that arrives at `now`; the numbers in order.
+/// Takes all packets that arrive at `now`; their numbers in order.
 std::vector<uint32_t> receive(QueuePair& queue, Nanos now, size_t burst = 7) {
   std::vector<uint32_t> numbers;
   std::vector<rte_mbuf*> out(burst);
@@ -66,7 +66,7 @@ TEST(RingCable, TakesExactlyItsCapacityAndLeavesTheRest) {
   EXPECT_EQ(cable->end(0).tx(0_ns, burst), 16);
   rte_pktmbuf_free_bulk(burst.data() + 16, 4);
   EXPECT_EQ(test_pool().in_use(), 16U);
-  cable = RingCable::create("cable", 16);  // the first one goes with what it holds
+  cable = RingCable::create("cable", 16);  // destroys the first one and its packets
   EXPECT_EQ(test_pool().in_use(), 0U);
 }
 
@@ -81,14 +81,14 @@ TEST(DelayLine, DelaysEachDirectionByItsOwnTime) {
   EXPECT_EQ(line.held(), 1U);
   EXPECT_EQ(receive(line, 30999_ns), Numbers{});
   EXPECT_EQ(receive(far, 30999_ns), Numbers{});
-  EXPECT_EQ(receive(line, 31_us), Numbers{});  // polling is what moves it on
+  EXPECT_EQ(receive(line, 31_us), Numbers{});  // only a poll moves the packet on
   EXPECT_EQ(receive(far, 31_us), Numbers{1});
   EXPECT_EQ(line.held(), 0U);
   EXPECT_EQ(line.next_deadline(), kNever);
 
   send(far, 40_us, 2);
-  EXPECT_LE(line.next_deadline(), 40_us);      // something waits to be picked up now
-  EXPECT_EQ(receive(line, 40_us), Numbers{});  // stamped here
+  EXPECT_LE(line.next_deadline(), 40_us);      // a packet waits in the ring
+  EXPECT_EQ(receive(line, 40_us), Numbers{});  // time-stamped by this poll
   EXPECT_EQ(line.next_deadline(), 50_us);
   EXPECT_EQ(receive(line, 49999_ns), Numbers{});
   EXPECT_EQ(receive(line, 50_us), Numbers{2});
@@ -126,7 +126,7 @@ TEST(DelayLine, WaitsForAPortThatIsFullAndLosesNothing) {
   Numbers all;
   for (int poll = 0; poll < 3; ++poll) {
     EXPECT_EQ(receive(line, 2_us), Numbers{});
-    EXPECT_EQ(line.next_deadline(), poll < 2 ? 1_us : kNever);  // overdue, until all are sent
+    EXPECT_EQ(line.next_deadline(), poll < 2 ? 1_us : kNever);  // overdue until all are sent
     for (const uint32_t n : receive(cable->end(1), 2_us)) all.push_back(n);
   }
   EXPECT_EQ(all, (Numbers{0, 1, 2, 3, 4, 5}));
@@ -153,7 +153,7 @@ TEST(DelayLine, AgreesWithAListOfArrivalTimesUnderRandomPolling) {
     const Nanos rx_delay(static_cast<int64_t>(random() % 100));
     const Nanos tx_delay(static_cast<int64_t>(random() % 100));
     DelayLine line(cable->end(0), {.rx_delay = rx_delay, .tx_delay = tx_delay, .capacity = 1000});
-    std::deque<std::pair<Nanos, uint32_t>> towards, away;  // when it arrives, number
+    std::deque<std::pair<Nanos, uint32_t>> towards, away;  // arrival time, number
     Nanos now{0};
     uint32_t next = 0;
     for (int step = 0; step < 300; ++step) {
@@ -166,7 +166,7 @@ TEST(DelayLine, AgreesWithAListOfArrivalTimesUnderRandomPolling) {
         send(cable->end(1), now, next);
         towards.emplace_back(now + rx_delay, next++);
       }
-      // The wire picks up from the port on every poll, so what was just sent is stamped now.
+      // Every poll receives from the port, so a packet just sent is time-stamped now.
       const auto arrived = [now](auto& list) {
         Numbers numbers;
         for (; !list.empty() && list.front().first <= now; list.pop_front()) {

@@ -29,8 +29,8 @@ std::string name_of(const char* driver, unsigned number) {
   return "net_" + std::string(driver) + std::to_string(number);
 }
 
-/// A listener that died without cleaning up leaves its socket's file, and nobody can bind there
-/// again. A file that somebody listens on is left alone.
+/// A server that died without cleaning up leaves its socket's file, which makes bind() fail. Leaves
+/// a file alone if a process listens on it.
 void remove_stale_socket(const std::string& path) {
   struct stat status {};
   sockaddr_un address{};
@@ -77,7 +77,7 @@ Device af_packet_device(unsigned number, const std::string& interface, unsigned 
 }
 
 Device af_xdp_device(unsigned number, const std::string& interface, unsigned queues) {
-  // Those in the kernel's hands when the socket closes: its fill ring and its completion ring.
+  // Buffers that the kernel owns when the socket closes: in its fill ring and its completion ring.
   constexpr unsigned kRings = 2 * 2048;
   const std::string name = name_of("af_xdp", number);
   return {.name = name,
@@ -105,7 +105,7 @@ Device pcap_device(unsigned number, const std::string& rx_file, const std::strin
   Device d{.name = name_of("pcap", number), .arguments = {}, .fix = {}};
   d.arguments = d.name;
   for (unsigned i = 0; i < queues; ++i) d.arguments += ",rx_pcap=" + rx_file;
-  // One file per queue: two writers of one would overwrite each other.
+  // One file per queue: two writers of one file would overwrite each other.
   for (unsigned i = 0; i < queues && !tx_file.empty(); ++i) {
     d.arguments += ",tx_pcap=" + tx_file + (i == 0 ? "" : "." + std::to_string(i));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a port stands on: a NIC or a virtual device, named as DPDK names it.
+// The device under a port: a NIC or a virtual device, with its DPDK name.
 #pragma once
 
 #include <array>
@@ -12,41 +12,43 @@ namespace turnpike {
 
 /// A device before it is attached.
 struct Device {
-  std::string name;        // of the port in DPDK: net_memif0, 0000:03:00.0
-  std::string arguments;   // name,key=value,...; empty: a PCI device, which EAL has taken already
-  std::string fix;         // what usually mends it where attaching fails, for the error message
-  std::string stale = {};  // socket file that this device will create and a crash may have left
-  unsigned keeps = 0;      // packet buffers, at most, that its driver does not give back at the end
-  bool follows = false;    // a memif client: connects to a server that may come and go
-  std::string interface = {};  // the kernel's under it, where the port depends on it; empty: none
+  std::string name;            // of the port in DPDK: net_memif0, 0000:03:00.0
+  std::string arguments;       // name,key=value,...; empty: a PCI device, which EAL has probed
+  std::string fix;             // usual remedy if attaching fails, for the error message
+  std::string stale = {};      // socket file that this device creates; a crash may leave one
+  unsigned keeps = 0;          // upper bound of packet buffers that its driver never frees
+  bool follows = false;        // a memif client: connects to a server, which may come and go
+  std::string interface = {};  // kernel interface that the port depends on; empty: none
 };
 
-// Virtual devices are numbered by the caller: no two of one kind share a number in a process.
+// The caller numbers virtual devices: in a process no two of one kind have the same number.
 
 struct MemifOptions {
   std::string socket;  // a path, or @name in the abstract namespace
-  uint32_t id = 0;     // both ends say the same
+  uint32_t id = 0;     // the same at both ends
   bool server = false;
   std::array<uint8_t, 6> mac{};
   unsigned log2_ring = 10;  // packets per ring
 };
+/// One end of a memif connection to another process.
 Device memif_device(unsigned number, const MemifOptions& options);
 
+/// Devices on an existing kernel interface.
 Device af_packet_device(unsigned number, const std::string& interface, unsigned queues);
 Device af_xdp_device(unsigned number, const std::string& interface, unsigned queues);
-/// A new kernel interface; `mac` is the kernel's side, the neighbour that the port talks to.
+/// A new kernel interface. `kernel_mac`: MAC of the kernel's side, the port's neighbour.
 Device tap_device(unsigned number, const std::string& interface,
                   const std::array<uint8_t, 6>& kernel_mac);
-/// Receives a capture, over and over with `repeat` (then from memory); an empty `tx_file` swallows
-/// what is sent.
+/// Receives a capture, repeatedly with `repeat` (then from memory). Writes sent packets to
+/// `tx_file`; frees them if it is empty.
 Device pcap_device(unsigned number, const std::string& rx_file, const std::string& tx_file,
                    bool repeat, unsigned queues);
-/// A NIC that EalOptions::pci named.
+/// A NIC listed in EalOptions::pci.
 Device pci_device(const std::string& address);
-/// Anything else, by DPDK's own argument string.
+/// Any other device, by DPDK's own argument string.
 Device other_device(const std::string& arguments);
 
-/// Creates the device; returns its port number. The error carries DPDK's reason and the fix.
+/// Creates the device; returns its port id. The error has DPDK's reason and the remedy.
 tl::expected<uint16_t, std::string> attach(const Device& device);
 
 }  // namespace turnpike

@@ -14,7 +14,7 @@ namespace {
 
 struct Captured {
   std::mutex mutex;
-  std::optional<std::string> lines;  // nothing: not capturing
+  std::optional<std::string> lines;  // std::nullopt: not capturing
 };
 
 Captured& captured() {

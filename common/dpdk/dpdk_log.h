@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DPDK's own log: out of the way while things work, part of the error when they do not.
+// DPDK's own log: quiet by default, and part of the error message after a failure.
 #pragma once
 
 #include <string>
 
 namespace turnpike {
 
-/// Leads DPDK's log to standard error. Without this call it goes to the system log as well.
+/// Sends DPDK's log to standard error only; by default it goes to the system log as well.
 void install_dpdk_log();
 
-/// While one exists, what DPDK logs is kept instead of shown. One at a time.
+/// While an object exists, DPDK's log lines are kept instead of shown. One object at a time.
 class CapturedLog {
  public:
   CapturedLog();

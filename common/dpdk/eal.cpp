@@ -40,7 +40,7 @@ std::string join(std::span<const unsigned> numbers) {
   return text;
 }
 
-/// What keeps EAL from starting and can be told beforehand; empty: nothing.
+/// A reason, found before the start, for which EAL cannot start; empty: none.
 std::string obstacle(const EalOptions& options, std::span<const unsigned> cpus) {
   for (const unsigned cpu : options.workers) {
     if (std::ranges::find(cpus, cpu) == cpus.end()) {
@@ -69,7 +69,7 @@ std::string memory_fix(const EalOptions& options) {
          "gives less)";
 }
 
-/// Whether a failure was for want of memory. DPDK reports some of those as invalid arguments, for
+/// Whether a failure was for lack of memory. DPDK reports some of these as invalid arguments, for
 /// instance where a driver's library could not be mapped.
 bool wants_memory(int error, const std::string& log) {
   constexpr std::string_view kSigns[] = {"failed to map segment", "annot allocate",
@@ -98,7 +98,7 @@ std::string explain(int error, const std::string& log, const EalOptions& options
   }
 }
 
-/// Why rte_eal_init() did not do its work; empty: it did. `log`: what DPDK has said, if it is kept.
+/// Calls rte_eal_init(). The reason of a failure; empty: success. `log`: DPDK's log lines, if kept.
 std::string init(std::vector<char*>& argv, const EalOptions& options, const CapturedLog* log) {
   struct Call {
     std::vector<char*>& argv;
@@ -138,7 +138,7 @@ std::vector<std::string> eal_arguments(const EalOptions& options, std::span<cons
   if (options.hugepages) {
     args.emplace_back("--in-memory");  // no files in hugetlbfs, so it need not be mounted
   } else {
-    // EAL refuses --in-memory here; --no-shconf keeps its files away instead.
+    // EAL refuses --in-memory together with --no-huge; --no-shconf keeps its files away instead.
     args.insert(args.end(), {"--no-huge", "-m", std::to_string(options.memory_mb), "--no-shconf"});
   }
   args.insert(args.end(), {"--no-telemetry", "--file-prefix", options.file_prefix});
@@ -175,7 +175,7 @@ tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
 
 Eal::~Eal() {
   if (!up_) return;
-  // Cleaning up unmaps DPDK's memory, which the interrupt thread would go on to use.
+  // rte_eal_cleanup() unmaps DPDK's memory, which the interrupt thread would go on to use.
   park_interrupt_thread();
   rte_eal_cleanup();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DPDK's environment layer as an object: started from options that a topology yields.
+// DPDK's environment abstraction layer as an object, started from options of a topology.
 #pragma once
 
 #include <span>
@@ -15,25 +15,25 @@ struct EalOptions {
   std::string program = "turnpike";
   std::vector<unsigned> workers = {};  // the CPU of each worker thread
   bool hugepages = false;    // false: ordinary memory, which needs no set-up and no privilege
-  unsigned memory_mb = 256;  // all there is without hugepages; with them DPDK takes as needed
-  std::vector<std::string> pci = {};  // addresses of NICs to take; none: the bus is left alone
+  unsigned memory_mb = 256;  // total without hugepages; with them DPDK allocates as needed
+  std::vector<std::string> pci = {};  // addresses of NICs to use; empty: no PCI scan
   std::string file_prefix = "turnpike";
   bool show_log = false;                // DPDK's own messages below errors
-  std::vector<std::string> extra = {};  // the user's EAL arguments; they come last and so win
+  std::vector<std::string> extra = {};  // the user's EAL arguments; the last ones take effect
 };
 
-/// EAL's argument vector for these options. The main lcore, number 0, does control work and may
-/// run on any of `cpus`; worker i is lcore i + 1 and pinned to its CPU.
+/// EAL's argument vector for these options. Lcore 0, the main lcore, does control work on any of
+/// `cpus`; worker i is lcore i + 1, pinned to its CPU.
 std::vector<std::string> eal_arguments(const EalOptions& options, std::span<const unsigned> cpus);
 
 /// CPUs that this process may run on.
 std::vector<unsigned> available_cpus();
 
-/// The environment layer, up from start() to destruction. Everything of DPDK's must have been
-/// given back by then. A process has one in its life: EAL cannot be started again.
+/// EAL, running from start() to destruction. All DPDK objects must have been freed by then. At most
+/// one in the life of a process: EAL cannot be started again.
 class Eal {
  public:
-  /// The error says what is missing on this host and the command that provides it.
+  /// The error has the missing resource of this host and the command that provides it.
   static tl::expected<Eal, std::string> start(const EalOptions& options);
 
   Eal(Eal&& other) noexcept : up_(std::exchange(other.up_, false)) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arguments that EAL is started with, and the errors that it is not started with.
+// EAL's argument vector, and the errors that prevent a start.
 #include "common/dpdk/eal.h"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ TEST(Pool, CountsWhatIsOutAndTakesItsOwnName) {
 
 TEST(Pool, HoldsZerosAtFirstWhereAsked) {
   const PoolOptions options{.mbufs = 63, .cache = 0, .zeroed = true};
-  // Memory that was used before: each pool is made in what the one before it left dirty.
+  // Memory that was used before: each pool reuses memory of the one before it.
   for (int i = 0; i < 3; ++i) {
     const auto pool = Pool::create("clear", options);
     ASSERT_TRUE(pool) << pool.error();
@@ -131,7 +131,7 @@ TEST(Pool, SpreadsItsBuffersOverTheSetsOfTheFirstCache) {
   ASSERT_TRUE(pool) << pool.error();
   std::array<rte_mbuf*, 63> all;
   ASSERT_EQ(rte_pktmbuf_alloc_bulk(pool->get(), all.data(), all.size()), 0);
-  std::set<uintptr_t> places;  // lines of a page of 4 KB
+  std::set<uintptr_t> places;  // cache lines within a page of 4 KB
   for (const rte_mbuf* m : all) places.insert(reinterpret_cast<uintptr_t>(m) / 64 % 64);
   EXPECT_GE(places.size(), 16U) << "packets of a burst drive each other out";
   rte_pktmbuf_free_bulk(all.data(), all.size());

@@ -6,13 +6,13 @@
 namespace turnpike {
 
 namespace {
-/// memif's driver marks a link as up after all else of a new connection, and as down before all
-/// else of a lost one. Its own burst functions look in another order.
+/// memif's driver sets the link up as the last step of a new connection, and down as the first step
+/// of a lost one. Its own burst functions read the connection's state in another order.
 bool connected(uint16_t port) {
   rte_eth_link link{};
   if (rte_eth_link_get_nowait(port, &link) != 0 || link.link_status != RTE_ETH_LINK_UP)
     return false;
-  std::atomic_thread_fence(std::memory_order_acquire);  // then all else of the connection
+  std::atomic_thread_fence(std::memory_order_acquire);  // orders reads of the connection after this
   return true;
 }
 }  // namespace
@@ -47,7 +47,7 @@ uint16_t EthQueue::send_single_segments(std::span<rte_mbuf*> burst) {
   for (size_t i = 0; i <= burst.size(); ++i) {
     const bool end = i == burst.size();
     if (!end && (burst[i]->nb_segs == 1 || rte_pktmbuf_linearize(burst[i]) == 0)) continue;
-    // All from `done` to here can be sent; the packet here, if there is one, never can.
+    // All packets from `done` to here can be sent; the packet here, if any, never can.
     if (i > done) {
       const uint16_t sent = send(burst.subspan(done, i - done));
       done += sent;

@@ -15,13 +15,13 @@ class EthQueue final : public QueuePair {
  public:
   struct Traits {
     bool chains = true;  // the device sends packets of several segments
-    bool memif = false;  // bursts are guarded against a neighbour that goes away
+    bool memif = false;  // guards bursts against a neighbour that disconnects
   };
   EthQueue(uint16_t port, uint16_t queue, Traits traits);
 
   uint16_t rx(Nanos now, std::span<rte_mbuf*> out) override;
-  /// Where the device takes no chains they are made one segment first; one that cannot be (no
-  /// tailroom) is freed and counted.
+  /// Joins the segments of a packet into one where the device takes no chains. Frees and counts
+  /// packets that cannot be joined (no tailroom).
   uint16_t tx(Nanos now, std::span<rte_mbuf*> burst) override;
 
   /// Packets taken by tx() that the device could never send.
@@ -34,7 +34,7 @@ class EthQueue final : public QueuePair {
   uint16_t port_, queue_;
   bool chains_;
   std::optional<MemifGuard> guard_;
-  std::atomic<uint64_t> unsendable_{0};  // the owner writes, anybody reads
+  std::atomic<uint64_t> unsendable_{0};  // the owner writes, any thread reads
 };
 
 }  // namespace turnpike

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An alarm's callback is a way onto that thread; one that returns, for EAL's own cleaning up waits
-// until no alarm is under way. To stay there takes an interrupt of our own.
+// An alarm's callback runs on the interrupt thread but must return, since rte_eal_cleanup() waits
+// until no alarm is executing. Parking the thread takes an interrupt source of our own.
 #include "common/dpdk/interrupt_thread.h"
 
 #include <atomic>
@@ -41,9 +41,9 @@ void park_interrupt_thread() {
     parked.release();
     for (;;) pause();
   };
-  // Handle and descriptor stay: the thread holds on to them to the end.
+  // Never freed: the thread uses both until the process ends.
   static rte_intr_handle* const handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
-  const int signal = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);  // raised already
+  const int signal = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);  // readable from the start
   if (handle != nullptr && signal >= 0 && rte_intr_fd_set(handle, signal) == 0 &&
       rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT) == 0 &&
       rte_intr_callback_register(handle, park, nullptr) == 0) {

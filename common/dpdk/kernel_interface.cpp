@@ -17,7 +17,7 @@ KernelInterface::State KernelInterface::state() const {
   std::array<char, IF_NAMESIZE> name{};
   if (index_ == 0 || if_indextoname(index_, name.data()) == nullptr) return State::kGone;
   const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return State::kUp;  // no descriptor left says nothing about the interface
+  if (fd < 0) return State::kUp;  // out of descriptors: the interface's state is unknown
   ifreq request{};
   std::memcpy(request.ifr_name, name.data(), name.size());
   const bool known = ioctl(fd, SIOCGIFFLAGS, &request) == 0;

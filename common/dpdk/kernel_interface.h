@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernel's interface under a port (af_packet, af_xdp): whether it is there and has
-// carrier.
+// The kernel interface under a port (af_packet, af_xdp): whether it exists and has carrier.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +7,16 @@
 
 namespace turnpike {
 
-/// DPDK's drivers do not notice when an interface goes away or down: they send and receive nothing.
+/// DPDK's drivers do not report an interface that is deleted or down: they send and receive
+/// nothing.
 class KernelInterface {
  public:
   enum class State : uint8_t { kUp, kDown, kGone };
 
   explicit KernelInterface(const std::string& name);
 
-  /// Of the interface that had the name when this was made, whatever it is called now. One that
-  /// was deleted or moved to another network namespace is gone.
+  /// State of the interface that had the name at construction, whatever its name is now. kGone if
+  /// it was deleted or moved to another network namespace.
   [[nodiscard]] State state() const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays of a fixed length in large pages: what is looked up all over a table of hundreds of
-// megabytes would otherwise miss the TLB at every look.
+// Arrays of fixed length in large pages: random lookups in a table of hundreds of megabytes in 4 KB
+// pages would each miss the TLB.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,15 @@ namespace turnpike {
 
 inline constexpr size_t kLargePage = size_t{2} << 20;  // B, on x86
 
-/// Zeros that begin on a large page and end with the page of 4 KB that holds the last of `length`
-/// B, in large pages as far as the kernel has them; null where there is no memory.
+/// Maps zeroed memory that begins on a large page and ends with the 4 KB page of its last byte, in
+/// large pages as far as the kernel has them; null if there is no memory. `length` in B.
 void* map_large(size_t length);
+/// Frees memory of map_large() with the same `length`.
 void unmap_large(void* memory, size_t length);
-/// Writes a zero to every page of it, so that the kernel provides all of them now.
+/// Writes a zero to every page, so that the kernel allocates all of them now.
 void populate(void* memory, size_t length);
 
-/// Constructs its elements once; they never move.
+/// Constructs `size` elements at once; they never move.
 template <class T>
 class LargeArray {
  public:
@@ -44,13 +45,13 @@ class LargeArray {
   T* elements_;
 };
 
-/// Room for `capacity` elements, constructed one after another as they are needed; they never move.
-/// Pages of elements that were never constructed take no memory.
+/// Room for `capacity` elements, constructed one after another by grow(); they never move. Pages of
+/// elements that are not yet constructed take no memory unless `populated`.
 template <class T>
 class GrowingArray {
  public:
-  /// `populated`: all pages are there from the beginning, so that grow() never waits for the
-  /// kernel. Throws std::bad_alloc.
+  /// `populated`: allocates all pages now, so that grow() never waits for the kernel. Throws
+  /// std::bad_alloc.
   explicit GrowingArray(size_t capacity, bool populated = true)
       : capacity_(capacity), elements_(static_cast<T*>(map_large(capacity * sizeof(T)))) {
     if (elements_ == nullptr) throw std::bad_alloc();

@@ -34,7 +34,7 @@ TEST(LargeArray, BeginsOnALargePageHoweverSmallItIs) {
   }
 }
 
-/// Memory of this process that is there, B.
+/// Resident memory of this process, B.
 size_t resident() {
   size_t pages = 0, all = 0;
   std::ifstream("/proc/self/statm") >> all >> pages;

@@ -18,8 +18,8 @@ int reconnect_memif_client(uint16_t port) {
   // Bursts that began before the link went down may still be about to call the driver.
   MemifGuard::wait_outside();
   on_interrupt_thread([port] { rte_eth_dev_stop(port); });
-  // A task of its own: the new socket may get the old one's number, for which the interrupt thread
-  // may hold an event that it has not served yet.
+  // Starts in a task of its own: the new socket may get the old one's descriptor, for which the
+  // interrupt thread may hold an event that it has not handled yet.
   int error = 0;
   on_interrupt_thread([port, &error] { error = rte_eth_dev_start(port); });
   return error;
@@ -27,8 +27,9 @@ int reconnect_memif_client(uint16_t port) {
 
 }  // namespace turnpike
 
-// These stand before libc's for the whole program, as munmap() in memif_guard.cpp does: the driver
-// offers no options. Both are for sockets of memif's kind alone.
+// These functions replace libc's in the whole program, as munmap() in memif_guard.cpp does: the
+// driver has no option for them. Only SOCK_SEQPACKET sockets of AF_UNIX, memif's, behave
+// differently.
 
 namespace {
 
@@ -42,9 +43,9 @@ bool is_memif_socket(int fd) {
 
 }  // namespace
 
-/// A server that is stopped accepts nobody, and connect() would wait for it on the interrupt
-/// thread, which everything else of memif's needs. So it fails at once with EAGAIN and is tried
-/// again.
+/// Connects without blocking. A stopped server accepts no connection, and a blocking connect()
+/// would stall the interrupt thread, which all memif ports need. Fails with EAGAIN instead; the
+/// caller tries again.
 extern "C" int connect(int fd, const sockaddr* addr, socklen_t len) {
   const int flags = is_memif_socket(fd) ? fcntl(fd, F_GETFL) : -1;
   if (flags < 0) return static_cast<int>(syscall(SYS_connect, fd, addr, len));
@@ -56,8 +57,9 @@ extern "C" int connect(int fd, const sockaddr* addr, socklen_t len) {
   return result;
 }
 
-/// Whether the neighbour is gone is for the next receive to find. Where greeting a neighbour fails
-/// DPDK's listener frees the connection and leaves its interrupt handler registered.
+/// Reports success to a neighbour that has gone: the next receive finds the disconnection. After a
+/// failed hello, DPDK's listener would free the connection and leave its interrupt handler
+/// registered.
 extern "C" ssize_t sendmsg(int fd, const msghdr* message, int flags) {
   const bool memif = is_memif_socket(fd);
   const ssize_t sent = syscall(SYS_sendmsg, fd, message, memif ? flags | MSG_NOSIGNAL : flags);

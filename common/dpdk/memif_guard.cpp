@@ -18,7 +18,7 @@ struct Guards {
 };
 
 Guards& guards() {
-  // Never destroyed: memory is still being unmapped when statics go.
+  // Never destroyed: memory is still unmapped during static destruction.
   static Guards& g = *new Guards;
   return g;
 }
@@ -49,7 +49,7 @@ void MemifGuard::wait_outside() {
 
 }  // namespace turnpike
 
-/// Stands before libc's for the whole program: the driver offers no other place to wait.
+/// Replaces libc's function in the whole program: the driver has no other place to wait.
 extern "C" int munmap(void* addr, size_t len) noexcept {
   turnpike::MemifGuard::wait_outside();
   return static_cast<int>(syscall(SYS_munmap, addr, len));

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps memif's shared memory mapped while a lcore is in the middle of a burst on it.
+// Keeps memif's shared memory mapped while an lcore is in the middle of a burst on it.
 //
-// When a memif neighbour goes away, DPDK 22.11 marks the port as down and unmaps the rings at once,
-// on its interrupt thread, without waiting for lcores that read the mark a moment ago: they crash.
-// So every burst on a memif port says that it is under way and reads the mark itself, and munmap(),
-// which the driver calls after the mark, first waits until each has been outside a burst.
+// When a memif neighbour disconnects, DPDK 22.11 marks the port as down and unmaps the rings at
+// once, on its interrupt thread. It does not wait for lcores that read the mark a moment ago, and
+// they crash. So every burst on a memif port announces itself and reads the mark, and munmap(),
+// which the driver calls after setting the mark, first waits until each queue has been outside a
+// burst.
 #pragma once
 
 #include <atomic>
@@ -12,7 +13,7 @@
 
 namespace turnpike {
 
-/// One queue pair's part: written by the lcore that polls it.
+/// One queue pair's guard, written by the lcore that polls it.
 class MemifGuard {
  public:
   MemifGuard();
@@ -25,7 +26,7 @@ class MemifGuard {
    public:
     explicit Burst(MemifGuard& guard) : turns_(guard.turns_) {
       turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-      // Before the driver's look at the mark; pairs with the fence in wait_outside().
+      // Before the driver reads the mark; pairs with the fence in wait_outside().
       std::atomic_thread_fence(std::memory_order_seq_cst);
     }
     ~Burst() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory beside the ports that it serves: which processor socket (NUMA node) that is.
+// NUMA nodes (DPDK: sockets) of ports and workers.
 #pragma once
 
 #include <span>
@@ -12,14 +12,14 @@
 
 namespace turnpike {
 
-/// The socket that most of these are; of as many the lowest, and SOCKET_ID_ANY where all are that,
-/// as those of virtual devices. A packet crosses from one port to another, so what serves several
-/// ports has one home.
+/// The most frequent socket; of equally frequent ones the lowest. SOCKET_ID_ANY if all are that, as
+/// those of virtual devices. A packet crosses from one port to another, so memory that serves
+/// several ports is on one node.
 int numa_node_of(std::span<const int> sockets);
 int numa_node_of(std::span<const Port> ports);
 
-/// While it lives, this thread runs on the workers' CPUs at a socket, because the kernel places
-/// memory where it is touched first. Nothing happens where no worker is there.
+/// Pins this thread to the workers' CPUs at a socket during its life: the kernel places memory on
+/// the node of the thread that first touches it. Does nothing if no worker is on that socket.
 class ScopedNumaAffinity {
  public:
   explicit ScopedNumaAffinity(int socket);
@@ -32,8 +32,8 @@ class ScopedNumaAffinity {
   bool moved_ = false;
 };
 
-/// A warning if the worker is at another socket than the port, which costs every packet a way
-/// between the two; `link` names the port for people.
+/// A warning if the worker is at another socket than the port, so that every packet crosses between
+/// sockets; `link`: the port's name in the warning. Empty: same socket.
 std::string remote_text(const std::string& link, const Port& port, unsigned worker);
 
 }  // namespace turnpike

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which processor socket memory belongs to; this machine need not have two.
+// Sockets of memory and ports; the test needs no machine with two.
 #include "common/dpdk/numa.h"
 
 #include <sched.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rte_eal_init() panics where it can start no thread for an lcore, which is a shortage like others
-// that it returns. This function stands before DPDK's own, as others in memif_client.cpp do.
+// rte_eal_init() panics if it cannot create an lcore's thread, although that is a shortage like
+// others for which it returns an error. This function replaces DPDK's own in the whole program.
 #include "common/dpdk/panic.h"
 
 #include <array>

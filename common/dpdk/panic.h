@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where DPDK would end the process with SIGABRT and a stack although there is somebody to tell.
+// Turns DPDK's panics into errors, where the process would end with SIGABRT and a stack trace.
 #pragma once
 
 #include <string>
 
 namespace turnpike {
 
-/// Calls `run(argument)`, C code of DPDK's. Empty, or what DPDK said when it panicked there, on
-/// this thread: `run` was left at that point, and whatever it holds is lost, so little but exiting
-/// is left to do.
+/// Calls `run(argument)`, C code of DPDK's. Returns an empty string, or DPDK's message if it
+/// panicked on this thread. After a panic, `run` was left by longjmp() and leaks all it held: the
+/// caller should exit.
 std::string panic_in(void (*run)(void* argument), void* argument);
 
 }  // namespace turnpike

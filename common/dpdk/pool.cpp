@@ -22,10 +22,10 @@ void clear(rte_mempool* /*pool*/, void* /*argument*/, void* buffer, unsigned /*i
   std::memset(m.buf_addr, 0, m.buf_len);
 }
 
-// A buffer as DPDK lays it out, which may span pages: nothing that takes packets without hugepages
-// asks where they are in physical memory. DPDK would otherwise keep every buffer within pages, so
-// without hugepages each in one of 4 KB, at the same place there: the packets of a burst then share
-// a few sets of the first cache and drive each other out of it.
+// A mempool with DPDK's mbuf layout whose buffers may span pages, since no device without hugepages
+// needs contiguous physical memory. DPDK would otherwise keep every buffer within a page: without
+// hugepages, one buffer per 4 KB page at the same offset. The packets of a burst would then share a
+// few sets of the L1 cache and evict each other.
 rte_mempool* make_empty(const char* name, const PoolOptions& o, uint32_t cache) {
   rte_pktmbuf_pool_private layout{};
   layout.mbuf_data_room_size = o.data_room;
@@ -43,7 +43,7 @@ rte_mempool* make_empty(const char* name, const PoolOptions& o, uint32_t cache) 
   return pool;
 }
 
-// Fills the pool; false: there is no memory.
+// Fills the pool; false: no memory.
 bool fill(rte_mempool* pool, const PoolOptions& o) {
   if (!o.own_memory) return rte_mempool_populate_default(pool) >= static_cast<int>(o.mbufs);
   const size_t each = pool->header_size + pool->elt_size + pool->trailer_size;
@@ -73,7 +73,7 @@ rte_mempool* create_across_pages(const char* name, const PoolOptions& o, uint32_
 
 tl::expected<Pool, std::string> Pool::create(std::string_view stem, const PoolOptions& options) {
   const std::string name = unique_name(stem);
-  // DPDK refuses caches that could hold more than the pool has.
+  // DPDK refuses a cache larger than two thirds of the pool.
   const uint32_t cache =
       std::min({options.cache, uint32_t{RTE_MEMPOOL_CACHE_MAX_SIZE}, options.mbufs * 2 / 3});
   const CapturedLog log;

@@ -18,7 +18,7 @@ namespace {
 
 using Done = tl::expected<void, std::string>;
 
-/// Where flows are told apart: addresses, and ports where there are any.
+/// RSS hash over addresses, and over ports if there are any.
 constexpr uint64_t kRssWanted = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP;
 
 Done failed(const std::string& port, const char* what, int error, const CapturedLog& log) {
@@ -31,8 +31,8 @@ bool is_memif(const rte_eth_dev_info& info) {
   return std::strcmp(info.driver_name, "net_memif") == 0;
 }
 
-/// Stops or closes a port. memif's driver frees a connection on the interrupt thread when the
-/// neighbour leaves, and once more here if both leave at once, unless this is its turn there.
+/// Stops or closes a port; for memif on the interrupt thread. There memif's driver frees a
+/// connection when the neighbour disconnects, and a simultaneous call here would free it again.
 void in_turn(const rte_eth_dev_info& info, const std::function<void()>& act) {
   if (is_memif(info)) {
     on_interrupt_thread(act);
@@ -49,12 +49,12 @@ uint32_t frame_overhead(const rte_eth_dev_info& info) {
   return RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
 }
 
-/// The MTU to configure for one that is wanted; 0: the device cannot carry it.
+/// The MTU to configure for `wanted`; 0: the device cannot carry it.
 uint16_t fitting_mtu(const rte_eth_dev_info& info, uint16_t wanted) {
   const uint32_t limit =
       std::min<uint32_t>(info.max_mtu, info.max_rx_pktlen - frame_overhead(info));
   if (wanted <= limit) return wanted;
-  // memif states Ethernet's usual limit, but carries chains of buffers of any length.
+  // memif states Ethernet's usual limit, but carries buffer chains of any length.
   return is_memif(info) ? static_cast<uint16_t>(limit) : uint16_t{0};
 }
 
@@ -62,7 +62,7 @@ rte_eth_conf configuration(const rte_eth_dev_info& info, uint16_t queues, uint16
                            uint32_t buffer) {
   rte_eth_conf conf{};
   conf.rxmode.mtu = mtu;
-  // Checksum offloads stay off: checksums are verified and mended in software.
+  // Checksum offloads stay off: checksums are verified and updated in software.
   if (mtu + frame_overhead(info) > buffer) {
     conf.rxmode.offloads |= info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
   }
@@ -135,7 +135,7 @@ Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> p
     queues_.push_back(std::make_unique<EthQueue>(id_, q, traits));
   }
   if (!options.promiscuous) return {};
-  // A device that takes every frame anyway may not know the word.
+  // A device that receives every frame anyway may not support the call.
   const int e = rte_eth_promiscuous_enable(id_);
   return e == 0 || e == -ENOTSUP ? Done() : failed(name_, "take frames for every MAC", e, log);
 }
@@ -157,7 +157,7 @@ Port::~Port() {
   const CapturedLog log;
   rte_eth_dev_info info{};
   if (rte_eth_dev_info_get(id_, &info) != 0) return;
-  // On a kernel's interface the flag would outlive this process.
+  // On a kernel interface the flag would outlive this process.
   rte_eth_promiscuous_disable(id_);
   in_turn(info, [this] { rte_eth_dev_close(id_); });
   if (attached_) rte_dev_remove(info.device);
@@ -179,8 +179,9 @@ void Port::stop() {
 }
 
 bool Port::keep_link() {
-  // A refused connection costs little. A handshake takes some turns of two interrupt threads, which
-  // may have to wait for a CPU; one that was hung up on looks the same from here.
+  // Calls between attempts. A refused connection costs little. A handshake needs both interrupt
+  // threads several times, each of which may wait for a CPU; a rejected one cannot be told from it
+  // here.
   constexpr unsigned kRefused = 3, kHandshake = 12;
   if (link_up()) {
     calls_ = 0;
@@ -188,7 +189,7 @@ bool Port::keep_link() {
   }
   if (!follows_) return false;
   if (calls_++ % (started_ ? kHandshake : kRefused) != 0) return false;
-  const CapturedLog log;  // the driver calls an absent server an error
+  const CapturedLog log;  // the driver logs an absent server as an error
   started_ = reconnect_memif_client(id_) == 0;
   calls_ = 1;
   return false;

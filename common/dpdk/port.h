@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A DPDK port as an object: opened, configured, started, stopped and given back.
+// A DPDK port as an object: attaches, configures, starts, stops and detaches.
 #pragma once
 
 #include <array>
@@ -23,13 +23,13 @@ struct rte_mempool;
 namespace turnpike {
 
 struct PortOptions {
-  uint16_t queues = 1;  // receive and transmit alike; RSS spreads flows where there are several
-  uint16_t rx_descriptors = 1024, tx_descriptors = 1024;  // brought into what the port allows
-  uint16_t mtu = 1500;                                    // largest IP datagram
-  bool promiscuous = true;  // frames for MACs that the port does not know as its own
+  uint16_t queues = 1;  // of receive and of transmit queues; RSS distributes flows over several
+  uint16_t rx_descriptors = 1024, tx_descriptors = 1024;  // adjusted to the port's limits
+  uint16_t mtu = 1500;                                    // of IP datagrams, B
+  bool promiscuous = true;                                // receives frames for any destination MAC
 };
 
-/// Since the port was opened, as the device counts them.
+/// Counters of the device since the port was opened.
 struct PortStats {
   uint64_t rx_packets = 0, rx_bytes = 0, tx_packets = 0, tx_bytes = 0;
   uint64_t rx_missed = 0;   // no free descriptor: the lcore was too slow
@@ -37,35 +37,36 @@ struct PortStats {
   uint64_t rx_errors = 0, tx_errors = 0;
 };
 
+/// Used by the control thread; each of its EthQueues is used by one lcore.
 class Port {
  public:
-  /// Attaches and configures. Errors say what the device cannot do or how the host must change.
+  /// Attaches and configures. The error has the device's limit, or the change that the host needs.
   static tl::expected<Port, std::string> open(const Device& device, const PortOptions& options,
                                               std::span<rte_mempool* const> pools);
-  /// The device alone, which knows its socket(); configure() comes next, once.
+  /// Attaches the device, so that socket() is known. Call configure() next, once.
   static tl::expected<Port, std::string> attach(const Device& device);
-  /// `pools` has one pool per queue, or one for all. The port outlives none of them.
+  /// `pools`: one per queue, or one for all. They must outlive the port.
   tl::expected<void, std::string> configure(const PortOptions& options,
                                             std::span<rte_mempool* const> pools);
 
   Port(Port&& other) noexcept;
   Port& operator=(Port&&) = delete;
-  /// Stops, closes and detaches: buffers in the device's queues go back to their pools.
+  /// Stops, closes and detaches: buffers in the device's queues return to their pools.
   ~Port();
 
-  /// Harmless when it is started already; may be tried again after an error.
+  /// Does nothing if the port is started already. May be called again after an error.
   tl::expected<void, std::string> start();
-  /// Sends and receives nothing more. Harmless when it is stopped already.
+  /// Ends reception and transmission. Does nothing if the port is stopped already.
   void stop();
 
   /// The queue pair of one lcore; lives as long as the port.
   [[nodiscard]] EthQueue& queue(uint16_t i) { return *queues_[i]; }
-  /// Whether it is a memif client, which cannot start before its server is there.
+  /// Whether it is a memif client, which cannot start before its server.
   [[nodiscard]] bool follows() const { return follows_; }
-  /// Whether the link is up. Call it every 10 to 20 ms from the control thread: where a memif
-  /// client has no server, or has lost it, some of these calls try to connect.
+  /// Returns whether the link is up. Call every 10 to 20 ms from the control thread: some calls try
+  /// to connect a memif client that has no server or has lost it.
   bool keep_link();
-  /// Of the kernel's interface under the port; kUp where there is none.
+  /// State of the kernel interface under the port; kUp if there is none.
   [[nodiscard]] KernelInterface::State interface_state() const {
     return interface_ ? interface_->state() : KernelInterface::State::kUp;
   }
@@ -74,7 +75,7 @@ class Port {
   [[nodiscard]] PortStats stats() const;
   [[nodiscard]] uint16_t id() const { return id_; }
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// The processor socket that the device is at; SOCKET_ID_ANY of virtual ones.
+  /// NUMA node of the device; SOCKET_ID_ANY for virtual devices.
   [[nodiscard]] int socket() const;
   [[nodiscard]] std::array<uint8_t, 6> mac() const;
 
@@ -91,7 +92,7 @@ class Port {
   static constexpr uint16_t kNone = UINT16_MAX;
   uint16_t id_ = kNone;
   std::string name_;
-  bool attached_ = false;  // a virtual device that goes with this object
+  bool attached_ = false;  // a virtual device, detached by the destructor
   bool follows_ = false;
   bool started_ = false;
   unsigned calls_ = 0;  // of keep_link() since the last attempt to connect
@@ -100,13 +101,13 @@ class Port {
   std::vector<std::unique_ptr<EthQueue>> queues_;
 };
 
-/// Starts the ports that need no peer for it, which are all but memif clients. Why some did not
-/// start, or nothing.
+/// Starts the ports that need no peer, which are all but memif clients. Returns the reasons of
+/// those that did not start.
 std::vector<std::string> start_ports(std::span<Port* const> ports);
 
-/// Waits until the links of started ports and memif clients are up; those of memif clients alone
-/// where `clients_only`. `pause` waits 10 to 20 ms; false ends it (out of patience, or a signal).
-/// Ports whose links are still down, as indices; or nothing.
+/// Waits until the links of started ports and memif clients are up; with `clients_only`, only those
+/// of memif clients. `pause` waits 10 to 20 ms, and returns false to end the wait (time-out or
+/// signal). Returns the indices of ports whose links are still down.
 std::vector<size_t> wait_for_links(std::span<Port* const> ports, const std::function<bool()>& pause,
                                    bool clients_only = false);
 

@@ -39,7 +39,7 @@ tl::expected<Port, std::string> open_port(const Device& device, const PortOption
   return Port::open(device, options, {&pool, 1});
 }
 
-/// Lets DPDK's interrupt thread do its part of what these tests wait for.
+/// Gives DPDK's interrupt thread time for the events that these tests wait for.
 void give_way(int milliseconds) { ::poll(nullptr, 0, milliseconds); }
 
 bool wait_up(std::initializer_list<Port*> ports) {
@@ -62,7 +62,7 @@ Frames receive_once(QueuePair& queue) {
   return received;
 }
 
-/// What comes out of a queue within a second, at most `wanted` packets.
+/// Receives from a queue for up to a second, at most `wanted` packets.
 Frames receive(QueuePair& queue, size_t wanted) {
   Frames received;
   for (int i = 0; i < 1000 && received.size() < wanted; ++i) {
@@ -115,7 +115,7 @@ TEST(Port, MemifCarriesBothWaysOverASocketFileEvenIfOneIsLeftOver) {
   address.sun_family = AF_UNIX;
   std::ranges::copy(path, address.sun_path);
   ASSERT_EQ(bind(left, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  close(left);  // the file stays
+  close(left);  // the capture file stays
   memif_carries_both_ways(path);
   EXPECT_FALSE(std::filesystem::exists(path));
 }
@@ -158,7 +158,7 @@ TEST(Port, AMemifClientFindsAServerThatStartsLaterAndAgain) {
   const auto open_server = [&] {
     return open_port(memif_device(0, {.socket = socket, .server = true, .mac = kMac0}));
   };
-  // Within one process the driver wants the server's port to be made first.
+  // Within one process the driver needs the server's port first.
   auto server = std::make_unique<tl::expected<Port, std::string>>(open_server());
   ASSERT_TRUE(*server) << server->error();
   auto client = open_port(memif_device(1, {.socket = socket, .mac = kMac1}));
@@ -168,7 +168,7 @@ TEST(Port, AMemifClientFindsAServerThatStartsLaterAndAgain) {
     while (!stop.load()) receive_once(client->queue(0));
   });
   for (int i = 0; i < 10; ++i) {
-    // A port that has not started answers that there is no such id.
+    // A port that has not started answers that the id does not exist.
     EXPECT_FALSE(comes_up(*client, 5));
     EXPECT_TRUE(*server && (*server)->start());
     EXPECT_TRUE(comes_up(*client, 100));
@@ -192,7 +192,7 @@ TEST(Port, AStoppedServerDoesNotHoldAClientUp) {
   ASSERT_EQ(listen(listener, 1), 0);
   auto client = open_port(memif_device(1, {.socket = "@" + name, .mac = kMac1}));
   ASSERT_TRUE(client) << client.error();
-  EXPECT_FALSE(comes_up(*client, 60));  // more connections than the listener holds back
+  EXPECT_FALSE(comes_up(*client, 60));  // more connections than the listener's backlog
   close(listener);
 }
 
@@ -215,7 +215,7 @@ TEST(Port, ACaptureThatWasWrittenIsReadBack) {
     ASSERT_TRUE(reader->start());
     EXPECT_EQ(receive(reader->queue(0), 3), frames);
     rte_mbuf* m = make_mbuf(frames[0]);
-    EXPECT_EQ(reader->queue(0).tx(0_ns, {&m, 1}), 1);  // swallowed
+    EXPECT_EQ(reader->queue(0).tx(0_ns, {&m, 1}), 1);  // freed, there is no tx_file
   }
   std::filesystem::remove(out);
   EXPECT_EQ(test_pool().in_use(), 0U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A port as one lcore sees it: a receive queue and a transmit queue of its own.
+// A port from one lcore's point of view: a receive queue and a transmit queue.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@ struct rte_mbuf;
 
 namespace turnpike {
 
-/// Both queues belong to one lcore. Real NICs, virtual devices, in-process rings and emulated wires
-/// all look like this; one indirect call per burst.
+/// Both queues belong to one lcore. Real NICs, virtual devices, in-process rings and delay lines
+/// implement it; one virtual call per burst.
 class QueuePair {
  public:
   virtual ~QueuePair() = default;
 
-  /// Takes what has arrived by `now`, at most out.size() packets; returns how many.
+  /// Receives packets that have arrived by `now`, at most out.size(). Returns their number.
   virtual uint16_t rx(Nanos now, std::span<rte_mbuf*> out) = 0;
-  /// Sends; returns how many it took from the front. The rest still belongs to the caller.
+  /// Sends; returns how many packets it took from the front. The caller keeps the others.
   virtual uint16_t tx(Nanos now, std::span<rte_mbuf*> burst) = 0;
-  /// When rx or an internal wire next has something to do; kNever where only polling can tell.
+  /// Time of the next arrival or internal transmission; kNever if only polling can find out.
   [[nodiscard]] virtual Nanos next_deadline() const { return kNever; }
-  /// Packets inside (a wire's): counted as held until they come out.
+  /// Packets inside a delay line: held until they come out.
   [[nodiscard]] virtual uint32_t held() const { return 0; }
 };
 

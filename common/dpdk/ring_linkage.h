@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DPDK 24.11 declares two functions of C in rte_ring_elem.h without saying so to C++ compilers. A
-// function keeps the linkage of its first declaration, so with such a DPDK meson.build has every
-// source that uses it begin with this one.
+// DPDK 24.11 declares two C functions in rte_ring_elem.h without extern "C". A function keeps the
+// linkage of its first declaration, so with such a DPDK meson.build includes this file first in
+// every source that uses rte_ring_elem.h.
 #pragma once
 
 #include <sys/types.h>

@@ -22,7 +22,7 @@ class RingQueue final : public QueuePair {
 
   uint16_t rx(Nanos now, std::span<rte_mbuf*> out) override;
   uint16_t tx(Nanos now, std::span<rte_mbuf*> burst) override;
-  /// Already due while packets wait.
+  /// 0 ns (due already) while packets wait, otherwise kNever.
   [[nodiscard]] Nanos next_deadline() const override;
 
  private:
@@ -30,14 +30,14 @@ class RingQueue final : public QueuePair {
   rte_ring* tx_;
 };
 
-/// Both rings with both ends. Packets still inside when it goes are freed.
+/// Both rings and both ends. Frees the packets inside when destroyed.
 class RingCable {
  public:
-  /// Each direction takes `capacity` packets, at most 2^30.
+  /// `capacity`: packets per direction, at most 2^30.
   static tl::expected<RingCable, std::string> create(std::string_view stem, uint32_t capacity,
                                                      int socket = -1);
 
-  /// What one end sends, the other receives; i is 0 or 1.
+  /// End i, 0 or 1. Each end receives the packets that the other sends.
   [[nodiscard]] RingQueue& end(size_t i) { return *ends_[i]; }
   /// Packets inside, both directions.
   [[nodiscard]] uint32_t inside() const;

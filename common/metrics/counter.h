@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A counter that one lcore writes and anybody may read.
+// A counter that one lcore writes and any thread reads.
 #pragma once
 
 #include <atomic>
@@ -7,8 +7,8 @@
 
 namespace turnpike::metrics {
 
-/// Adds without a read-modify-write on the bus: there is a single writer, so a relaxed load and a
-/// relaxed store are enough, and readers see every value once it is stored.
+/// Adds without a locked read-modify-write: with a single writer, a relaxed load and a relaxed
+/// store are enough, and readers see every stored value.
 class Counter {
  public:
   void add(uint64_t n = 1) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A histogram of fixed size that keeps every value to within 1.6 %.
+// A histogram of fixed size with a relative error of at most 1.6 %.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace turnpike::metrics {
 
-/// Counts of uint64 values in buckets: 64 per octave, so a bucket is at most 1/64 of its values
-/// wide; values below 128 have one each. record() is O(1), about 30 KB, no allocation. `Cell`
+/// Counts of uint64 values in buckets: 64 per octave, so that a bucket's width is at most 1/64 of
+/// its values; values below 128 have one each. record() is O(1). About 30 KB, no allocation. `Cell`
 /// holds each number: see the two aliases below.
 template <template <class> class Cell>
 class BasicHistogram {
@@ -25,7 +25,7 @@ class BasicHistogram {
 
   /// `times` values of that size; at least one.
   void record(uint64_t value, uint64_t times = 1) {
-    // The bucket comes last, so that whoever sees it there also sees what goes with it.
+    // Stores the bucket last: a reader that sees the bucket sees the rest of its record, too.
     if (value < min_.get()) min_.set(value);
     if (value > max_.get()) max_.set(value);
     sum_.add(static_cast<double>(value) * static_cast<double>(times));
@@ -33,8 +33,8 @@ class BasicHistogram {
     buckets_[bucket(value)].add(times);
   }
 
-  /// Adds all that `other` has recorded. This is also how a reader copies one that is being
-  /// written: the copy is consistent in itself, give or take the record in progress.
+  /// Adds all values of `other`. Also copies a histogram that is being written: the copy is
+  /// consistent in itself, up to the record in progress.
   template <template <class> class OtherCell>
   void merge(const BasicHistogram<OtherCell>& other) {
     uint64_t added = 0;
@@ -51,8 +51,8 @@ class BasicHistogram {
     max_.set(std::max(max_.get(), other.max()));
   }
 
-  /// What was recorded after `earlier`, a copy of this histogram as it was then. Its least and
-  /// greatest value are known to a bucket, its sum up to rounding.
+  /// The values recorded after `earlier`, an older copy of this histogram. Minimum and maximum are
+  /// exact to a bucket, the sum up to rounding.
   [[nodiscard]] BasicHistogram since(const BasicHistogram& earlier) const {
     BasicHistogram later;
     for (size_t i = 0; i < kBuckets; ++i) {
@@ -69,7 +69,7 @@ class BasicHistogram {
 
   [[nodiscard]] uint64_t count() const { return count_.get(); }
   [[nodiscard]] double sum() const { return sum_.get(); }
-  /// Exact; 0 of nothing, like mean and quantile.
+  /// Exact; 0 without values, like mean() and quantile().
   [[nodiscard]] uint64_t min() const { return count() == 0 ? 0 : min_.get(); }
   [[nodiscard]] uint64_t max() const { return max_.get(); }
   [[nodiscard]] double mean() const {
@@ -90,8 +90,7 @@ class BasicHistogram {
     return max();
   }
 
-  /// How many values were at most `value`; those that share its bucket count if the bucket's
-  /// middle does.
+  /// Number of values of at most `value`. Values of its bucket count if the bucket's middle does.
   [[nodiscard]] uint64_t count_up_to(uint64_t value) const {
     uint64_t seen = 0;
     for (size_t i = 0; i < kBuckets && middle(i) <= value; ++i) seen += buckets_[i].get();
@@ -101,7 +100,7 @@ class BasicHistogram {
   [[nodiscard]] uint64_t bucket_count(size_t i) const { return buckets_[i].get(); }
 
  private:
-  // The leading seven bits, and how many follow them.
+  // Bucket by the leading seven bits and the number of bits after them.
   static size_t bucket(uint64_t value) {
     const int rest =
         std::max(0, static_cast<int>(std::bit_width(value)) - static_cast<int>(kSubBits + 1));
@@ -132,8 +131,8 @@ class PrivateCell {
   T value_;
 };
 
-/// One writer, so a load and a store do instead of a read-modify-write. Release and acquire cost
-/// nothing on x86 and order a bucket after the rest of its record.
+/// One writer, so a load and a store suffice instead of a read-modify-write. Release and acquire
+/// cost nothing on x86 and order a bucket after the rest of its record.
 template <class T>
 class SharedCell {
  public:
@@ -149,7 +148,7 @@ class SharedCell {
 
 /// For one thread: a result, or a copy to read from.
 using Histogram = BasicHistogram<PrivateCell>;
-/// Written by one thread and read by any: readers merge it into a Histogram of theirs.
+/// Written by one thread, read by any: a reader merges it into a Histogram of its own.
 using SharedHistogram = BasicHistogram<SharedCell>;
 
 }  // namespace turnpike::metrics

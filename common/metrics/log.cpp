@@ -10,7 +10,7 @@
 namespace turnpike::metrics {
 
 tl::expected<void, std::string> set_up_log(std::string_view program, std::string_view level) {
-  // spdlog reads every name that it does not know as "off".
+  // spdlog reads every unknown name as "off".
   const auto parsed = spdlog::level::from_str(std::string(level));
   if (parsed == spdlog::level::off && level != "off")
     return tl::unexpected("'" + std::string(level) + "' is not a log level: use one of " +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Metrics as text, in Prometheus' exposition format 0.0.4.
+// Metrics as text in Prometheus' exposition format 0.0.4.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,28 @@ namespace turnpike::metrics {
 
 struct Label {
   std::string_view name;
-  std::string_view value;  // any text; escaped as it is written
+  std::string_view value;  // any text; escaped when written
 };
 using Labels = std::initializer_list<Label>;
 
-/// Writes one page of metrics. A family is announced once, by one of the three functions below;
-/// its samples follow by calls of sample(), or observations() for a histogram. Characters that a
-/// name may not have become '_'.
+/// Writes one page of metrics. Announce each family once, by one of the three functions below, then
+/// add its samples by sample(), or observations() for a histogram. Invalid characters of names
+/// become '_'.
 class PrometheusText {
  public:
-  /// By Prometheus' custom a counter's name ends in _total and a unit is part of every name.
+  /// By Prometheus' convention a counter's name ends in _total and every name includes its unit.
   void counter(std::string_view name, std::string_view help) { family(name, help, "counter"); }
   void gauge(std::string_view name, std::string_view help) { family(name, help, "gauge"); }
   void histogram(std::string_view name, std::string_view help) { family(name, help, "histogram"); }
 
+  /// Adds a sample to the current family.
   void sample(Labels labels, uint64_t value);
   void sample(Labels labels, double value);
 
-  /// One labelled histogram: cumulative counts up to each of the ascending `bounds`, sum and
-  /// count. `unit` is what 1 in the histogram is in the metric's unit, 1e-9 for ns told in
-  /// seconds; the bounds are in the metric's unit. The count at a bound is exact to within a
-  /// bucket of the histogram (1.6 % of the bound).
+  /// One labelled histogram: cumulative counts up to each of the ascending `bounds`, sum and count.
+  /// `unit`: of the histogram's values in the metric's unit, such as 1e-9 for ns in a metric of
+  /// seconds. Bounds are in the metric's unit. The count at a bound is exact to a bucket of the
+  /// histogram (1.6 % of the bound).
   void observations(Labels labels, const Histogram& h, std::span<const double> bounds, double unit);
 
   [[nodiscard]] const std::string& text() const { return text_; }
@@ -43,7 +44,7 @@ class PrometheusText {
   void family(std::string_view name, std::string_view help, std::string_view type);
   void line(std::string_view suffix, Labels labels, std::string_view bound, std::string_view value);
 
-  std::string name_;  // of the family that samples belong to
+  std::string name_;  // of the current family
   std::string text_;
 };
 

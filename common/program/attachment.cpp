@@ -40,7 +40,7 @@ struct ToDevice {
     return tap_device(number, a.interface, peer.mac);
   }
   Result operator()(const config::AttachPcap& a) const {
-    // The driver would wait for a FIFO's writer.
+    // The driver would wait for a writer of a FIFO.
     if (const std::string why = why_unreadable(a.rx_file); !why.empty())
       return tl::unexpected("'" + a.rx_file + "' cannot be read: " + why);
     return pcap_device(number, a.rx_file, a.tx_file, a.repeat, queues);
@@ -48,7 +48,7 @@ struct ToDevice {
   Result operator()(const config::AttachVdev& a) const { return other_device(a.arguments); }
 };
 
-/// Packets that can be under way on a wire at once.
+/// Packets of minimum size in the delay line of this direction.
 double packets_under_way(const config::Direction& d) {
   constexpr double kSmallest = 64;  // B
   return bytes_per_second(d.rate) * to_seconds(d.delay) / kSmallest;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a link end's attachment in the topology file to the device that DPDK opens.
+// Maps a link end's attachment in the topology file to the device that DPDK opens.
 #pragma once
 
 #include <memory>
@@ -13,19 +13,19 @@
 
 namespace turnpike {
 
-/// The device at `link.ends[end]`. `number` tells devices of one process apart; `queues` is how
-/// many the device is asked for. The error: nothing is attached there, or something that only the
-/// lab can play.
+/// The device at `link.ends[end]`. `number`: unique among the devices of this process; `queues`:
+/// number to ask the device for. Error: the end has no attachment, or one that only the lab
+/// supports.
 tl::expected<Device, std::string> device_at(const config::Link& link, size_t end, unsigned number,
                                             unsigned queues);
 
-/// The link's length before the port at `link.ends[end]`: what leaves there is under way for the
-/// link's delay and, with `arrivals`, so is what arrives. At most `buffers` packets at once. Null
-/// where the link has no length to emulate.
+/// The delay line before the port at `link.ends[end]`: delays sent packets by the link's delay and,
+/// with `arrivals`, received packets too. Holds at most `buffers` packets. Null if there is no
+/// delay to emulate.
 std::unique_ptr<DelayLine> delay_line_at(QueuePair& port, const config::Link& link, size_t end,
                                          bool arrivals, size_t buffers);
 
-/// Whether the device at this end has as many queues as it is asked for; the others have one.
+/// Whether the device at this end supports several queues; other devices have one.
 bool multiqueue(const config::Attachment& attachment);
 
 }  // namespace turnpike

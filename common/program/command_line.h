@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the command lines of the programs that play a topology have in common.
+// Command-line options that router and sender share.
 #pragma once
 
 #include <functional>
@@ -19,37 +19,37 @@ namespace turnpike {
 
 struct CommandLine {
   std::string file;                // the topology
-  std::vector<std::string> nodes;  // to play; none: the program's choice
-  std::vector<unsigned> lcores;    // CPUs to play them on; none: chosen
+  std::vector<std::string> nodes;  // to run; empty: the program's choice
+  std::vector<unsigned> lcores;    // CPUs to run on; empty: chosen
   std::string live = "auto";       // auto, table, lines, json, off
   std::string idle = "auto";       // auto, poll, sleep
   std::string output;              // folder; empty: the file's
-  Nanos wait = 30_s;               // for peers and links to come up
+  Nanos wait = 30_s;               // for peers and links
   std::optional<Nanos> duration;
   bool hugepages = false;
   bool show_log = false;         // DPDK's messages
-  std::vector<std::string> eal;  // behind "--"
+  std::vector<std::string> eal;  // after "--"
 };
 
-/// Whether idle lcores sleep: as asked for, or where no NIC wants them awake.
+/// Whether idle lcores sleep: as the option says; by default, if the program has no NIC.
 inline bool sleeps(const CommandLine& c, bool nics) {
   return c.idle == "sleep" || (c.idle == "auto" && !nics);
 }
 
-/// A program as its command line presents it.
+/// A program's name and texts on its command line.
 struct ProgramFacts {
   std::string name;          // "turnpike-router"
   std::string description;   // a sentence
   std::string version_line;  // what --version prints
 };
 
-/// Reads argv into `out`; `own` adds the options that only this program has. What follows "--" is
-/// EAL's. Nothing on success; the exit code after help, a version or an error has been printed.
+/// Reads argv into `out`; `own` adds the program's own options. Arguments after "--" go to EAL. The
+/// error is the exit code, after help, a version or an error message has been printed.
 tl::expected<void, int> parse_command_line(int argc, char** argv, const ProgramFacts& program,
                                            CommandLine& out,
                                            const std::function<void(CLI::App&)>& own);
 
-/// An option that is a positive time with its unit.
+/// An option that is a positive time with a unit.
 void add_time(CLI::App& app, const std::string& name, std::function<void(Nanos)> set,
               const std::string& help);
 

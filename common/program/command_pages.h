@@ -11,13 +11,13 @@ class App;
 
 namespace turnpike {
 
-/// The manual page in roff (man(7)), section 1. `version` is shown in its footer: "turnpike 0.2.0".
+/// The manual page in roff (man(7)), section 1. `version` is in its footer: "turnpike 0.2.0".
 std::string man_page(const CLI::App& app, std::string_view version);
 
-/// A script for bash that completes subcommands, options, words of options, files and folders.
+/// A bash script that completes subcommands, options, option values, files and folders.
 std::string bash_completion(const CLI::App& app);
 
-/// The same for zsh, a function to be loaded from $fpath as "_NAME".
+/// The same for zsh: a function to load from $fpath as "_NAME".
 std::string zsh_completion(const CLI::App& app);
 
 /// Adds --version, which prints `version_line`, and --generate man|bash|zsh, which prints one of

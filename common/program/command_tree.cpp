@@ -6,7 +6,7 @@
 namespace turnpike {
 namespace {
 
-/// CLI11 describes an option's values as NAME:CHECK:CHECK, where a set of words is {a,b}.
+/// CLI11 describes an option's values as NAME:CHECK:CHECK, with a set of words as {a,b}.
 void read_type(const std::string& type, CommandArgument& out) {
   const size_t colon = type.find(':');
   if (out.value.empty()) out.value = type.substr(0, colon);

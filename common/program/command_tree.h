@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program's command line as data: what its manual page and its completions are made of.
+// A program's command line as data, for its manual page and its completions.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace turnpike {
 struct CommandArgument {
   std::vector<std::string> names;  // with their dashes; none: positional
   std::string value;               // its name, such as TIME; empty: a flag
-  std::vector<std::string> words;  // the values that it may have; empty: any
+  std::vector<std::string> words;  // the allowed values; empty: any
   std::string bounds;              // such as "INT in [1 - 1024]"
   std::string help;
   bool required = false;
@@ -33,11 +33,11 @@ struct CommandNode {
   std::vector<CommandNode> commands;
 };
 
-/// Reads an app that has its name, with its subcommands. Leaves out what --help leaves out: options
-/// and subcommands without a group.
+/// Reads an app, which must have a name, and its subcommands. Omits options and subcommands without
+/// a group, as --help does.
 CommandNode read_command(const CLI::App& app);
 
-/// Calls `f` of the command and all below it.
+/// Calls `f` for the command and all commands below it.
 inline void visit(const CommandNode& c, const std::function<void(const CommandNode&)>& f) {
   f(c);
   for (const CommandNode& below : c.commands) visit(below, f);

@@ -6,7 +6,7 @@
 namespace turnpike {
 namespace {
 
-/// Names of positional arguments and of values for which shells offer files and folders.
+/// Names of arguments and of values for which shells complete files and folders.
 constexpr std::string_view kFile = "FILE", kFolder = "DIR";
 
 std::string replaced(std::string_view text, char what, std::string_view with) {
@@ -24,7 +24,7 @@ std::vector<std::string> names_of(const std::vector<CommandArgument>& options) {
   return out;
 }
 
-/// The assignment that makes bash offer values of the argument; empty: nothing is known of them.
+/// The assignment by which bash offers values of the argument; empty: values unknown.
 std::string bash_values(const CommandArgument& a) {
   if (!a.words.empty()) return "words=" + in_quotes(joined(a.words, " "));
   if (a.value == kFile) return "kind=file";
@@ -134,7 +134,7 @@ std::string zsh_completion(const CLI::App& app) {
   std::string out = "#compdef " + all.path + "\n# zsh completion of " + all.path + ", made by `" +
                     all.path + " --generate zsh`.\n\n";
   visit(all, [&](const CommandNode& c) { out += zsh_function(c); });
-  // Autoloaded, this file is the function's body; sourced, it defines the function.
+  // When autoloaded, the file is the function's body; when sourced, it defines the function.
   return out + "if [[ $funcstack[1] == _" + all.path + " ]]; then\n  " + all.function +
          " \"$@\"\nelse\n  compdef " + all.function + " " + all.path + "\nfi\n";
 }

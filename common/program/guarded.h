@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What main() does with exceptions that nothing below it can act on.
+// Turns exceptions that reach main() into messages and exit codes.
 #pragma once
 
 #include <cstdio>
@@ -10,8 +10,8 @@
 
 namespace turnpike {
 
-/// Runs `body`, which returns an exit code. Memory that is not there becomes a message and
-/// kExitHostNotReady, any other exception kExitRuntime.
+/// Runs `body`, which returns an exit code. std::bad_alloc becomes a message and kExitHostNotReady,
+/// any other exception kExitRuntime.
 template <class Body>
 int guarded(const char* program, Body body) {
   try {

@@ -14,12 +14,12 @@ namespace turnpike {
 namespace {
 
 constexpr Nanos kShortest = 20_us, kLongest = 50_us;
-constexpr int64_t kPart = 10;       // of the shortest delay
-constexpr Nanos kMin = 5_us;        // less is polled away: a nap takes as long to end
-constexpr Nanos kLongRun = 400_us;  // a thread that is so busy has no time to make up for it
-constexpr Nanos kSlice = 100_us;    // the least that Linux takes
+constexpr int64_t kPart = 10;       // of the shortest delay: 1/10
+constexpr Nanos kMin = 5_us;        // shorter sleeps poll instead: waking up takes as long
+constexpr Nanos kLongRun = 400_us;  // longer runs do not prolong the sleep
+constexpr Nanos kSlice = 100_us;    // the shortest slice that Linux accepts
 
-/// Linux's struct sched_attr, of which glibc has had a name since 2.41.
+/// Linux's struct sched_attr, which glibc defines since 2.41.
 struct SchedulingAttributes {
   uint32_t size, policy;
   uint64_t flags;
@@ -28,7 +28,7 @@ struct SchedulingAttributes {
   uint64_t runtime, deadline, period;  // ns
 };
 
-/// See sched_setattr(2). Needs no privilege; kernels before 6.12 have no such slices.
+/// See sched_setattr(2). Needs no privilege; kernels before 6.12 ignore the slice.
 void ask_for_short_slices() {
   constexpr uint32_t kNormalPolicy = 0;
   SchedulingAttributes own{};
@@ -50,7 +50,7 @@ SleepLimits sleep_limits_for(const config::Topology& topology) {
 
 IdleSleeper::IdleSleeper(SleepLimits limits) : limits_(limits) {
   if (!limits_) return;
-  // The kernel may wake a sleeper up to this much late; 50 us unless told otherwise.
+  // The kernel may wake a sleeper up to this much late, in ns; the default is 50 us.
   prctl(PR_SET_TIMERSLACK, 1UL);
   ask_for_short_slices();
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Short sleeps for a polling thread that has nothing to do, so that it leaves the CPU to others and
-// has it back at once.
+// Short sleeps of an idle polling thread, so that it yields the CPU and still wakes without delay.
 #pragma once
 
 #include "common/config/topology.h"
@@ -8,27 +7,27 @@
 
 namespace turnpike {
 
-/// How long the idle lcores of a program sleep at a time.
+/// Bounds of one sleep of an idle lcore.
 struct SleepLimits {
-  Nanos most{0};  // 0: they poll on
-  Nanos late{0};  // what is due may wait for so long
+  Nanos most{0};  // longest sleep; 0: never sleep
+  Nanos late{0};  // how late a due event may be handled
 
   explicit operator bool() const { return most > Nanos(0); }
 };
 
-/// A tenth of the topology's shortest delay, within [20, 50] us: long against a poll, short
-/// against a round trip. Streams are sent on time, flows and queues catch up with what was due.
+/// The longest sleep is a tenth of the topology's shortest delay, within [20, 50] us: long against
+/// a poll, short against a round trip. With streams no event may be late; flows and queues catch up
+/// with late events.
 SleepLimits sleep_limits_for(const config::Topology& topology);
 
-/// Belongs to the thread that makes it. A kernel runs a thread as soon as it wakes if it has had
-/// less than its share of the CPU and asks for short slices, and lets it wait for a tick, 1 to 4
-/// ms, otherwise. So the thread asks for short slices, where the kernel knows them (Linux 6.12),
-/// and sleeps for as long as it ran.
+/// Used by one thread. The kernel runs a thread as soon as it wakes if it has used less than its
+/// share of the CPU and asks for short slices; otherwise it may wait for a scheduler tick of 1 to 4
+/// ms. So the thread asks for short slices (Linux 6.12 or later) and sleeps for as long as it ran.
 class IdleSleeper {
  public:
   explicit IdleSleeper(SleepLimits limits);
 
-  /// `moved`: the poll at `now` found something to do; `until_next`: how long nothing will be due.
+  /// `moved`: the poll at `now` handled something; `until_next`: time until the next event is due.
   void after_poll(Nanos now, bool moved, Nanos until_next) {
     if (napped_) woke_ = now;
     idle_ = moved ? 0 : idle_ + 1;
@@ -37,14 +36,14 @@ class IdleSleeper {
   }
 
  private:
-  static constexpr unsigned kIdlePolls = 4;  // in a row, before a nap
+  static constexpr unsigned kIdlePolls = 4;  // idle polls in a row before a sleep
 
   void nap(Nanos ran, Nanos until_next) const;
 
   SleepLimits limits_;
   unsigned idle_ = 0;
-  bool napped_ = true;  // after the last poll
-  Nanos woke_{0};       // from the last nap
+  bool napped_ = true;  // slept after the last poll
+  Nanos woke_{0};       // end of the last sleep
 };
 
 }  // namespace turnpike

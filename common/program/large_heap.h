@@ -14,20 +14,18 @@
 
 namespace turnpike {
 
-/// Asks the kernel to keep what this process allocates from now on in large pages, as far as the
-/// first quarter gigabyte; first thing in main(). The state of many links is read a line here and
-/// a line there, and in small pages most of that time goes into looking up where they are. Where
-/// the kernel has no large pages to give, nothing changes.
+/// Asks the kernel to put future heap allocations of this process, up to the first 256 MiB, into
+/// large pages; call first in main(). Accesses to the state of many links are scattered, and in
+/// small pages most of their time is TLB misses. Without large pages nothing changes.
 inline void heap_in_large_pages() {
   constexpr size_t kReserve = size_t{256} << 20;
-  // Anything but buffers grows the one heap, which never shrinks.
+  // All but large buffers come from the one heap, which never shrinks.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, -1);
   mallopt(M_TOP_PAD, kReserve);
   auto* const top = static_cast<char*>(sbrk(0));
   char* const begin = top + (-reinterpret_cast<uintptr_t>(top) & (kLargePage - 1));
-  void* volatile grown =
-      std::malloc(kLargePage);  // more than is left; volatile, lest it be left out
+  void* volatile grown = std::malloc(kLargePage);  // more than the heap has free; volatile keeps it
   std::free(grown);
   auto* const end = static_cast<char*>(sbrk(0));
   mallopt(M_TOP_PAD, kLargePage);

@@ -7,7 +7,7 @@
 namespace turnpike {
 namespace {
 
-constexpr unsigned kInterfaceCalls = 5;  // calls of poll() for one look at the kernel's interfaces
+constexpr unsigned kInterfaceCalls = 5;  // calls of poll() per check of the kernel interfaces
 
 std::string after(Nanos time) {
   std::array<char, 32> text;

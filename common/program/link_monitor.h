@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Watches the links of a program's ports while it runs, and reconnects memif clients.
+// Watches the links of a program's ports, and reconnects memif clients.
 #pragma once
 
 #include <span>
@@ -11,24 +11,24 @@
 
 namespace turnpike {
 
-/// Belongs to the control thread; lcores do not notice it.
+/// Used by the control thread; lcores are not affected.
 class LinkMonitor {
  public:
   struct Link {
     std::string name;
     Port* port = nullptr;
   };
-  /// Links count as being in the state in which they are now: only changes are reported.
+  /// The present state of each link is the reference: only changes are reported.
   explicit LinkMonitor(std::vector<Link> links);
 
-  /// Call it every 10 to 20 ms. A line for each change since the last call, without its end.
+  /// Call every 10 to 20 ms. Returns a line, without newline, for each change since the last call.
   std::vector<std::string> poll(Nanos now);
 
-  /// Links that the last call found up again after they had been down, as indices.
+  /// Indices of links that the last call found up again after they had been down.
   [[nodiscard]] std::span<const size_t> restored() const { return restored_; }
-  /// Names of the links that are down, with commas; empty: none is.
+  /// Names of the links that are down, separated by commas; empty: none.
   [[nodiscard]] std::string down() const;
-  /// Why the program cannot go on, if a kernel interface is gone; empty as a rule.
+  /// The reason why the program cannot go on (a kernel interface is gone); empty: none.
   [[nodiscard]] const std::string& fatal() const { return fatal_; }
 
  private:

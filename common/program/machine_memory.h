@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much memory this machine, or the control group that this process is in, has to give.
+// Memory available to this process on this machine and in its control group.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 
 namespace turnpike {
 
-/// The number that is a file's only word; none where there is no such file or it says "max".
+/// The number that a file consists of; std::nullopt if there is no such file or it says "max".
 inline std::optional<size_t> number_in(const std::string& path) {
   std::ifstream in(path);
   uint64_t value = 0;
   return in >> value ? std::optional<size_t>(value) : std::nullopt;
 }
 
-/// The number that follows `key` at the beginning of a line.
+/// The number after `key` at the beginning of a line.
 inline std::optional<size_t> number_after(const std::string& path, const std::string& key) {
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);)
@@ -27,8 +27,8 @@ inline std::optional<size_t> number_after(const std::string& path, const std::st
   return std::nullopt;
 }
 
-/// What a group and those it lies in may still take, B. Its page cache counts as free: the kernel
-/// takes it back first.
+/// Memory that a control group and its ancestors may still allocate, B. Page cache counts as free:
+/// the kernel reclaims it first.
 inline std::optional<size_t> left_in_group(std::string folder, const std::string& top,
                                            const char* limit, const char* usage) {
   std::optional<size_t> least;
@@ -45,7 +45,8 @@ inline std::optional<size_t> left_in_group(std::string folder, const std::string
   }
 }
 
-/// B; `root`: the folder that holds proc/ and sys/. None where the system does not say.
+/// Available memory in B; std::nullopt if the system does not say. `root`: folder of proc/ and
+/// sys/.
 inline std::optional<size_t> available_memory(const std::string& root = "") {
   std::optional<size_t> available = number_after(root + "/proc/meminfo", "MemAvailable:");
   if (available) *available *= 1024;
@@ -71,11 +72,11 @@ inline std::optional<size_t> available_memory(const std::string& root = "") {
   return available;
 }
 
-/// Why a program that gives EAL so many MB cannot run here; empty: it can. The kernel would kill it
-/// while it makes its packet buffers.
+/// The reason why a program that gives EAL `eal_memory` MB cannot run here; empty: it can.
+/// Otherwise the kernel would kill it while it allocates packet buffers.
 inline std::string memory_obstacle(unsigned eal_memory, std::optional<size_t> available) {
   constexpr size_t kMegabyte = 1'000'000;
-  constexpr unsigned kReserve = 64;  // MB of EAL's that a program leaves untouched
+  constexpr unsigned kReserve = 64;  // MB of EAL's memory that a program never touches
   const unsigned needed = eal_memory - std::min(eal_memory, kReserve);
   if (!available || needed <= *available / kMegabyte) return "";
   return "packet buffers and tables take " + std::to_string(needed) + " MB, and this machine, or " +

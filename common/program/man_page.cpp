@@ -10,7 +10,7 @@
 namespace turnpike {
 namespace {
 
-/// Text of a line of its own: a dot or an apostrophe at its beginning would be a request.
+/// Escapes a line of text: a dot or an apostrophe at its beginning would be a request.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -7,7 +7,7 @@
 namespace turnpike {
 namespace {
 
-constexpr int kPatience = 2;  // requests that leave the end to the program
+constexpr int kPatience = 2;  // the third request ends the process at once
 
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes them");
 std::atomic<int> requests{0};
@@ -25,7 +25,7 @@ void set_handler(int number, void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
-  action.sa_flags = SA_RESTART;  // DPDK does not expect to be interrupted
+  action.sa_flags = SA_RESTART;  // DPDK does not expect EINTR
   sigaction(number, &action, nullptr);
 }
 

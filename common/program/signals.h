@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The signals that end a program, and those that it ignores.
+// Signals that end a program, and signals that it ignores.
 #pragma once
 
 namespace turnpike {
 
-/// First thing in main(), so that a signal finds a handler while EAL starts, too. TERM, INT and HUP
-/// ask the program to end; a third of them ends it at once, with the signal as its status. HUP that
-/// was ignored before (nohup) stays ignored, and ignore_signals() is called.
+/// Call first in main(), so that signals are handled while EAL starts, too. TERM, INT and HUP ask
+/// the program to end; a third one ends it at once, with the signal as its status. HUP stays
+/// ignored if it was ignored before (nohup). Calls ignore_signals().
 void handle_signals();
 
-/// Ignores PIPE, USR1 and USR2: a closed output ends no run.
+/// Ignores PIPE, USR1 and USR2: a closed output does not end a run.
 void ignore_signals();
 
+/// Whether the process ignores the signal.
 bool is_ignored(int number);
 
-/// How many signals have asked the program to end: from the first on the run ends, from the second
-/// on nothing is waited for.
+/// Number of signals that have asked the program to end. From 1 on the run ends; from 2 on it ends
+/// without waiting for queues or peers.
 int end_requests();
 
-/// "SIGTERM" and the like: the signal that asked first; "" where none did.
+/// Name of the first such signal, such as "SIGTERM"; "" if there was none.
 const char* end_signal();
 
 }  // namespace turnpike

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long the machine kept a polling thread from running.
+// Detects times in which the machine did not run a polling thread.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace turnpike {
 
-/// Asked before each poll, by the thread alone; anybody reads the totals.
+/// The polling thread alone calls missed(); any thread reads the totals.
 class alignas(64) Stalls {
  public:
-  /// Long against a nap and against a poll with a full burst from every port.
+  /// Long against a sleep and against a poll with a full burst from every port.
   static constexpr Nanos kMin = 1_ms;
 
-  /// Time since the last call where that was a stall; zero as a rule.
+  /// Call before each poll. Returns the time since the last call if it was a stall, otherwise 0.
   Nanos missed(Nanos now) {
     const Nanos gap = now - std::exchange(last_, now);
     if (gap < kMin) [[likely]]
@@ -29,7 +29,7 @@ class alignas(64) Stalls {
   [[nodiscard]] uint64_t count() const { return count_.read(); }
   [[nodiscard]] Nanos total() const { return Nanos(static_cast<int64_t>(nanos_.read())); }
 
-  /// A line for people; empty when there was none.
+  /// A line for people; empty without stalls.
   [[nodiscard]] std::string text(const std::string& who) const {
     if (count() == 0) return {};
     return who + ": the machine kept it waiting " + std::to_string(count()) + " times, " +
@@ -37,7 +37,7 @@ class alignas(64) Stalls {
   }
 
  private:
-  Nanos last_ = kNever;  // the first call is no stall
+  Nanos last_ = kNever;  // the first call never reports a stall
   metrics::Counter count_, nanos_;
 };
 

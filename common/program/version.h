@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The version that programs print: of Turnpike, of its commit and of DPDK.
+// Versions of Turnpike, of its commit and of DPDK, as the programs print them.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace turnpike {
 
-/// Turnpike's version, as meson.build has it: "0.2.0".
+/// Turnpike's version in meson.build: "0.2.0".
 std::string_view project_version();
 
-/// The commit that was built, 7 hex digits or more, followed by "-dirty" if files differed from it;
-/// "unknown" if git was missing or the sources were no clone.
+/// The commit of the build, at least 7 hex digits, with "-dirty" if files differed from it;
+/// "unknown" without git or outside a clone.
 std::string_view commit();
 
-/// "PROGRAM 0.2.0 (commit abcdef1, DPDK 22.11.3)". Names the DPDK that was loaded, and the DPDK
-/// that was compiled against if it is another one.
+/// "PROGRAM 0.2.0 (commit abcdef1, DPDK 22.11.3)". Names the loaded DPDK and, if different, the one
+/// that was compiled against.
 std::string version_line(std::string_view program);
 
 }  // namespace turnpike

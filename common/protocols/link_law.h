@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every congestion control scheme runs at a router's egress link.
+// The interface of a congestion control scheme at a router's egress link.
 #pragma once
 
 #include <array>
@@ -11,34 +11,33 @@
 
 namespace turnpike {
 
-/// Most classes of queue that a law may divide its link's packets into.
+/// Upper bound of the queue classes of a law.
 inline constexpr unsigned kMaxClasses = 4;
 
-/// What a law may know of its link at this instant. All lcores' shares are summed already.
+/// A link's state as a law sees it, summed over all lcores.
 struct LinkState {
   double capacity = 0;                       // B/s, counted as LinkPacket::size counts
-  double queue = 0;                          // B waiting now, real or virtual
-  double buffer = 0;                         // B that may wait, of each class
-  std::array<double, kMaxClasses> queues{};  // B waiting by class, for laws with more than one
+  double queue = 0;                          // B waiting, in a real or virtual queue
+  double buffer = 0;                         // B, limit of each class
+  std::array<double, kMaxClasses> queues{};  // B waiting by class, for laws with several
 };
 
-/// What becomes of a packet that the buffer has room for.
+/// An AQM's decision about a packet for which the buffer has room.
 enum class AqmAction : uint8_t {
   kPass,
-  kSignal,  // its flow shall hear of congestion: marked where IP says it may be, dropped elsewhere
+  kSignal,  // congestion signal: CE mark if the packet is ECN-capable, otherwise drop
   kDrop,
 };
 
 /// One packet as a law sees it.
 struct LinkPacket {
-  uint8_t* header =
-      nullptr;           // congestion header inside the packet; null: traffic the law only counts
-  uint32_t size = 0;     // B on this link: the IP datagram plus the link's overhead per packet
-  bool opens = false;    // SYN: carries a request, no round trip time yet
-  bool admitted = true;  // false: the buffer is full, it will be dropped
+  uint8_t* header = nullptr;  // congestion header inside the packet; null: only counted
+  uint32_t size = 0;          // B on this link: the IP datagram plus the link's overhead per packet
+  bool opens = false;         // SYN: carries a request, no round trip time yet
+  bool admitted = true;       // false: the buffer is full, the packet will be dropped
   AqmAction action = AqmAction::kPass;  // arrive() may change it; see LinkTraits::marks_or_drops
-  uint8_t queue_class = 0;              // what classify() said
-  uint32_t flow = 0;                    // on departure: which flow it is of, where it has a header
+  uint8_t queue_class = 0;              // result of classify()
+  uint32_t flow = 0;                    // at depart(): hash of its flow, if it has a header
 };
 
 /// The bytes [begin, end) of a congestion header that stamping may rewrite. Both are even. The
@@ -58,7 +57,8 @@ struct LinkTraits {
   bool marks_or_drops = false;
   bool wants_dequeue = false;  // depart() is called
   /// The law detects by itself that the lcore was descheduled. For other laws the caller subtracts
-  /// that time from `now`: the lcore saw no packets then, which does not mean that none came.
+  /// that time from `now`: an lcore that receives no packets during a stall must not count the time
+  /// as idle.
   bool knows_stalls = false;
 };
 
@@ -82,31 +82,31 @@ class LinkLaw {
 
   [[nodiscard]] const LinkTraits& traits() const { return traits_; }
 
-  /// Takes account of at most 64 packets that arrived together and stamps their headers in place.
-  /// An lcore that has none for this link calls with an empty burst at housekeeping, so that what
-  /// its shard published does not grow old.
-  /// Returns a bit per packet (bit i: packet i) whose header cannot be believed (NaN, negative
-  /// price...): it was not counted and not stamped, and the caller drops it.
+  /// Accounts for at most 64 packets that arrived together and stamps their headers in place. An
+  /// lcore without packets for this link calls with an empty burst at housekeeping, so that its
+  /// shard's published figures stay current. Returns a bit per packet (bit i: packet i) whose
+  /// header is not credible (NaN, negative price...): it was neither counted nor stamped, and the
+  /// caller drops it.
   virtual uint64_t arrive(unsigned shard, std::span<LinkPacket> burst, const LinkState& link,
                           Nanos now) = 0;
 
-  /// Returns the class, below LinkTraits::classes, of the queue for this packet, whose fields may
-  /// be untrue. Called before arrive() where there are several classes; counts nothing.
+  /// Returns the queue class of this packet, below LinkTraits::classes. The header is not validated
+  /// yet. Called before arrive() if there are several classes; counts nothing.
   [[nodiscard]] virtual unsigned classify(const LinkPacket&) const { return 0; }
-  /// A class's share of the link, in proportion to those of other classes with packets waiting; >
-  /// 0. Infinity: such classes go before all others, the lower one first. May change with update().
+  /// A class's share of the link, > 0, relative to other classes with packets waiting. Infinity:
+  /// strict priority over all finite classes, lower class first. May change with update().
   [[nodiscard]] virtual double weight(unsigned /*queue_class*/) const { return 1; }
 
   /// The packets leave the queue now. Called where LinkTraits::wants_dequeue is set.
   virtual void depart(unsigned /*shard*/, std::span<LinkPacket> /*burst*/,
                       const LinkState& /*link*/, Nanos /*now*/) {}
 
-  /// Control interval, called by the link's owner alone when its last answer has come due.
-  /// Returns the next deadline.
+  /// Runs the control interval. Called by the link's owner alone, at the time that the last call
+  /// returned. Returns the next deadline.
   virtual Nanos update(const LinkState& /*link*/, Nanos /*now*/) { return kNever; }
 
-  /// Fills in what the law knows, for the series and the plots; safe from any thread, approximate
-  /// while lcores run. Returns how many gauges it wrote (at most kMaxGauges).
+  /// Writes the law's figures for time series and plots, at most out.size(); safe from any thread,
+  /// approximate while lcores run. Returns the number of gauges written (at most kMaxGauges).
   virtual size_t gauges(std::span<Gauge> out) const = 0;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A protocol's parameters as data, so that files, sweeps and the editor schema know them all
-// without knowing the protocol.
+// A protocol's parameters as data, for files, sweeps and the editor schema, which need no code for
+// any single protocol.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,20 @@
 
 namespace turnpike {
 
-/// What a parameter measures, and so which unit the topology file must write after it.
+/// A parameter's quantity, which sets the unit that a topology file must write.
 enum class ParamUnit { kNumber, kTime, kRate, kBytes, kPrice, kWord };
 
 /// One parameter. Values are doubles in base units: 1, s, bit/s, B, $/B; a word's is its index.
 struct ParamSpec {
   std::string_view name;
   ParamUnit unit;
-  double fallback;  // the value where the file says nothing: the paper's
+  double fallback;  // the default: the paper's
   double min, max;  // inclusive
   std::string_view doc;
   std::span<const std::string_view> words = {};  // of a kWord: min is 0, max the last one's index
 };
 
-/// A named reading of a protocol: what differs from the parameters' fallbacks.
+/// A named set of parameter overrides.
 struct Preset {
   struct Value {
     bool link;  // a parameter of the link's law; otherwise of the flow's
@@ -38,6 +38,7 @@ struct Preset {
 class ParamValues {
  public:
   ParamValues() = default;
+  /// All values are the fallbacks.
   explicit ParamValues(std::span<const ParamSpec> specs) {
     for (const ParamSpec& s : specs) values_.push_back(s.fallback);
   }

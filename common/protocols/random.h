@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chance for laws: a stream of its own for each lcore of each link, the same in every run of a
-// seed.
+// Random numbers for laws: a stream for each lcore of each link, the same in every run with the
+// same seed.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace turnpike {
 
-/// SplitMix64 (Steele, Lea, Flood 2014): small enough for a shard, and none waits for another.
+/// SplitMix64 (Steele, Lea, Flood 2014): small enough for a shard; shards share no state.
 class SplitMix64 {
  public:
-  /// Seeds, and streams of one seed, that are neighbours have nothing in common.
+  /// Neighbouring seeds, and neighbouring streams of one seed, give independent sequences.
   explicit SplitMix64(uint64_t seed, uint64_t stream = 0) : state_(mix(seed + mix(stream))) {}
 
   uint64_t next() { return mix(state_ += kGolden); }
-  /// From 0 to below 1.
+  /// Uniform in [0, 1).
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
  private:
@@ -30,8 +30,8 @@ class SplitMix64 {
   uint64_t state_;
 };
 
-/// What the law at one end of a link is seeded with in a run of that seed: by the link's name and
-/// the end that sends, so that a file may list its links in any order.
+/// Seed of the law at end `end` of a link in a run with seed `run`. Depends on the link's name, so
+/// that a file may list its links in any order.
 inline uint64_t link_seed(uint64_t run, std::string_view link, size_t end) {
   uint64_t name = 0xcbf29ce484222325;  // FNV-1a
   for (const char c : link) name = (name ^ static_cast<uint8_t>(c)) * 0x100000001b3;

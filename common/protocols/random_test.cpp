@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chance: the same with the same seed, and nothing in common otherwise.
+// Random numbers: equal for equal seeds, independent otherwise.
 #include "common/protocols/random.h"
 
 #include <array>
@@ -52,8 +52,8 @@ TEST(LinkSeed, DependsOnRunLinkAndEnd) {
 
 constexpr LinkState kLink{.capacity = 1e6, .queue = 150e3, .buffer = 300e3};
 
-/// What becomes of a thousand packets, or what they are told, by a law that has seen a thousand
-/// more before.
+/// Results of a law for a thousand packets (dropped or not, or the feedback), after a thousand
+/// others.
 std::vector<double> outcomes(LinkLaw& law, unsigned shard, const std::vector<uint8_t>& header) {
   std::vector<double> all;
   Nanos now = 1_s, due{0};
@@ -90,7 +90,7 @@ std::vector<uint8_t> of_qcp() {  // sends at most of the link's rate
 }
 
 std::vector<Chance> chances() {
-  // Curves that half a buffer's queue is on the slope of.
+  // Curves on whose slope a queue of half a buffer lies.
   const auto discipline = [](tcp::Discipline d) {
     return [d](ParamValues& p) {
       p[tcp::kDiscipline] = static_cast<double>(d);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a congestion control scheme runs at the receiver, per flow, where an echo is not enough.
+// The interface of a congestion control scheme at a flow's receiver, where an echo is not enough.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,20 @@
 namespace turnpike {
 
 /// A law of one flow at its receiver. Most schemes have none: the receiver then echoes congestion
-/// headers as they came. No call allocates or reads a clock, and no header is trusted.
+/// headers as received. No call allocates or reads a clock; headers are not validated by the
+/// caller.
 class ReceiverLaw {
  public:
-  /// Room that the receiver keeps for any protocol's law.
+  /// Bytes that the receiver reserves for any protocol's law.
   static constexpr size_t kMaxBytes = 64;
 
   virtual ~ReceiverLaw() = default;
 
-  /// A probe arrived: headers alone, outside the sequence. It is not answered.
+  /// Handles a probe: headers alone, outside the sequence. Probes are not answered.
   virtual void on_probe(const uint8_t* header, Nanos now) = 0;
 
-  /// A data packet arrived, an IP datagram of `size` B. Its answer carries the congestion header
-  /// as this call leaves it.
+  /// Handles a data packet, an IP datagram of `size` B, and rewrites its congestion header, which
+  /// the ACK returns.
   virtual void on_data(uint32_t size, uint8_t* header, Nanos now) = 0;
 };
 

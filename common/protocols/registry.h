@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one list of congestion control schemes. Adding a protocol is a folder and a line here.
+// The list of congestion control schemes. A new protocol is a folder and a line here.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,23 @@
 
 namespace turnpike {
 
-/// Everything that router, sender and configuration need to know of a scheme.
+/// A scheme as router, sender and configuration use it.
 struct Protocol {
   std::string_view name;  // as topology files write it
-  uint8_t id;             // as the wire carries it; 0 is never used
+  uint8_t id;             // in packets; 0 is never used
   uint8_t header_size;    // B of its congestion header, a multiple of 4
   std::span<const ParamSpec> link_params;
   std::span<const ParamSpec> flow_params;
-  std::span<const Preset>
-      presets;  // parameters of the default, where not the fallbacks, and others
-  /// `seed`: of all that the law does by chance; link_seed() makes one.
+  std::span<const Preset> presets;  // overrides of the default preset, if any, and of others
+  /// `seed`: of the law's random numbers; link_seed() makes one.
   std::unique_ptr<LinkLaw> (*make_link_law)(const ParamValues&, unsigned shards, uint64_t seed);
   /// Constructs the law at the beginning of `storage`, FlowLaw::kMaxBytes bytes aligned to 64.
   FlowLaw* (*make_flow_law)(const ParamValues&, void* storage);
-  /// Likewise in ReceiverLaw::kMaxBytes bytes; null: receivers echo what came.
+  /// Likewise in ReceiverLaw::kMaxBytes bytes; null: receivers echo headers.
   ReceiverLaw* (*make_receiver_law)(void* storage) = nullptr;
 };
 
-/// How a registry's line makes its laws. A link's law may do without a seed, a flow's without
-/// parameters.
+/// Constructs a law for a registry entry. A link's law may omit the seed, a flow's the parameters.
 template <class Law>
 std::unique_ptr<LinkLaw> make_link_law(const ParamValues& params, unsigned shards, uint64_t seed) {
   if constexpr (std::is_constructible_v<Law, const ParamValues&, unsigned, uint64_t>) {
@@ -64,12 +62,12 @@ std::span<const Protocol> protocols();
 const Protocol* find_protocol(std::string_view name);
 const Protocol* find_protocol(uint8_t id);
 
-/// The preset of files that name none. Where a protocol does not list it: every fallback.
+/// Preset of files that name none. Protocols that do not list it use every fallback.
 inline constexpr std::string_view kDefaultPreset = "turnpike";
 /// Names of all protocols' presets, each once, the default's first.
 std::span<const std::string_view> preset_names();
-/// Parameters of the protocol's link law, or of its flow law, in the preset of that name; their
-/// fallbacks where the protocol has no such preset.
+/// Parameters of the protocol's link law (`link`) or flow law in preset `name`; the fallbacks if
+/// the protocol has no such preset.
 ParamValues preset_values(const Protocol& protocol, bool link, std::string_view name);
 
 }  // namespace turnpike

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What holds for every protocol's line in the registry.
+// Properties that every entry of the registry must have.
 #include "common/protocols/registry.h"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums that every lcore keeps for itself and one of them adds up, once per control interval.
+// Sums that every lcore keeps for itself; one lcore adds them up once per control interval.
 #pragma once
 
 #include <array>
@@ -9,9 +9,9 @@
 
 namespace turnpike {
 
-/// One writer per shard, no read-modify-write that anybody contends for. Totals count from the
-/// start, so that the reader takes differences and writes nothing that is not its own; in binary64
-/// they stay exact for 2^53 B.
+/// One writer per shard, so no contended read-modify-write. Totals count from the start, so that
+/// the reader takes differences and writes only its own data; in binary64 they are exact up to 2^53
+/// B.
 template <size_t Fields>
 class ShardSums {
  public:
@@ -20,6 +20,7 @@ class ShardSums {
   explicit ShardSums(unsigned shards)
       : shards_(std::make_unique<Shard[]>(shards)), count_(shards) {}
 
+  /// Adds to a shard's totals. Only the shard's own lcore calls it.
   void add(unsigned shard, const Values& v) {
     for (size_t f = 0; f < Fields; ++f) {
       std::atomic<double>& total = shards_[shard].totals[f];
@@ -27,7 +28,7 @@ class ShardSums {
     }
   }
 
-  /// What all shards have added since the last call; by one thread alone.
+  /// Returns the increase of all shards since the last call. One thread only.
   Values take() {
     Values now{};
     for (unsigned s = 0; s < count_; ++s)
@@ -40,7 +41,7 @@ class ShardSums {
     return since;
   }
 
-  /// What all shards have added to a field since take() was last called; by any thread.
+  /// Increase of a field, over all shards, since take() was last called. Any thread.
   [[nodiscard]] double since_taken(size_t field) const {
     double now = -taken_[field].load(std::memory_order_relaxed);
     for (unsigned s = 0; s < count_; ++s)

@@ -29,7 +29,7 @@ std::string line(double x1, double y1, double x2, double y2, std::string_view at
          "\" " + std::string(attributes) + "/>\n";
 }
 
-/// `content` is markup already.
+/// `content` is already markup.
 std::string text(double x, double y, std::string_view attributes, std::string_view content) {
   return "<text x=\"" + px(x) + "\" y=\"" + px(y) + "\" " + std::string(attributes) + ">" +
          std::string(content) + "</text>\n";
@@ -58,7 +58,7 @@ std::string stroke_of(const Series& s) {
          (s.reference ? " stroke-width=\"1\" stroke-dasharray=\"5 3\"" : " stroke-width=\"1.6\"");
 }
 
-/// Bars through a series' points, and dots on them.
+/// Error bars of a series' points, and their dots.
 std::string marks_of(const Series& s, const Scale& x, const Scale& y, const Frame& f) {
   std::string out;
   const auto at = [&](double v) { return std::clamp(y.pixel(v), f.top, f.bottom); };
@@ -79,7 +79,7 @@ std::string marks_of(const Series& s, const Scale& x, const Scale& y, const Fram
   return out;
 }
 
-/// Samples and names in rows above the frame; returns the height they take.
+/// Draws samples and names in rows above the frame; returns their height in px.
 double legend(const Chart& chart, double left, double right, double top, std::string& out) {
   double x = left, y = top;
   const auto entry = [&](const std::string& name, const auto& sample) {
@@ -164,7 +164,7 @@ std::string svg(const Chart& chart) {
              "\" height=\"" + px(f.bottom - f.top) + "\" class=\"band\"/>\n";
   }
   out += axes(chart, f, x, y);
-  for (const bool reference : {false, true})  // levels stay visible where they are met
+  for (const bool reference : {false, true})  // reference levels are drawn last, on top
     for (const Series& s : chart.series) {
       if (s.reference != reference) continue;
       const std::string path =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Line charts over time as SVG, in the manner of a paper's figures.
+// Line charts over time as SVG, in the style of papers' figures.
 #pragma once
 
 #include <optional>
@@ -9,19 +9,19 @@
 
 namespace turnpike::report {
 
-/// A line. Points whose y is not finite (or not positive on a log axis) leave a gap.
+/// A line. A point whose y is not finite (or not positive on a log axis) leaves a gap.
 struct Series {
-  std::string name = {};               // in the legend; empty: not listed
+  std::string name = {};               // in the legend; empty: not in the legend
   std::vector<double> x = {}, y = {};  // of equal length, x ascending
-  int colour = 0;                      // of the palette, taken round in a circle
+  int colour = 0;                      // index into the palette, modulo its size
   bool step = false;                   // y holds until the next x
-  bool reference = false;              // thin and dashed: a level to compare with
+  bool reference = false;              // thin and dashed: a reference level
   enum class Marks : unsigned char { kLine, kPoints, kBoth };
   Marks marks = Marks::kLine;               // a line, a dot at each point, or dots and a line
   std::vector<double> low = {}, high = {};  // the ends of a bar through each point; empty: none
 };
 
-/// A stretch of x that is shaded.
+/// A shaded interval of x.
 struct Band {
   double from = 0, to = 0;
 };
@@ -29,9 +29,9 @@ struct Band {
 struct Axis {
   std::string label = {};  // with its unit: "rate (Mbps)"
   bool log = false;
-  // Fixed ends; otherwise 0 (linear) and what the data need.
+  // Fixed ends; otherwise 0 (linear axis) and the data's range.
   std::optional<double> min = {}, max = {};
-  std::vector<std::string> categories = {};  // names for 0, 1, 2 ... in place of numbers
+  std::vector<std::string> categories = {};  // labels at 0, 1, 2 ... instead of numbers
 };
 
 struct Chart {
@@ -43,11 +43,11 @@ struct Chart {
   int width = 760, height = 260;  // px
 };
 
-/// Distinct under the common kinds of colour blindness and on paper: after Okabe and Ito, yellow
-/// left out and the lightest darkened so that thin lines carry.
+/// Colours after Okabe and Ito, distinct under common kinds of colour blindness and on paper;
+/// without yellow, and the lightest darkened for thin lines.
 std::string_view palette(int colour);
 
-/// One <svg> element, complete and self-contained.
+/// Returns one complete, self-contained <svg> element.
 std::string svg(const Chart& chart);
 
 }  // namespace turnpike::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Charts: ticks people would choose, lines where the data are, markup that any viewer takes.
+// Charts: round ticks, lines at the data, markup that any viewer accepts.
 #include "common/report/chart.h"
 
 #include <cmath>
@@ -132,7 +132,7 @@ TEST(Chart, MarksAndBarsStandAtTheirPoints) {
   EXPECT_EQ(occurrences(text, "<path"), 0u);
   EXPECT_EQ(occurrences(text, "<circle"), 3u);  // two points and the legend
   EXPECT_NE(text.find(">a&lt;b<"), std::string::npos);
-  // The axis has room for the bars: their upper end is not held at the frame's.
+  // The axis covers the error bars: their upper end is not clipped at the frame.
   EXPECT_NE(text.find(">10.0<"), std::string::npos);
 }
 

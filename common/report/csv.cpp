@@ -7,7 +7,7 @@
 namespace turnpike::report {
 namespace {
 
-/// Takes one line's fields off the front of `text`.
+/// Takes one line off the front of `text`; returns its fields.
 std::vector<std::string> take_line(std::string_view& text) {
   std::vector<std::string> fields(1);
   bool quoted = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shows a run while it runs: a table redrawn in place, plain lines, or JSON lines.
+// Shows a run's progress: a table redrawn in place, plain lines, or JSON lines.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace turnpike::report {
 
 enum class LiveStyle : uint8_t { kNone, kTable, kLines, kJson };
 
-/// How `out` is best written to: a table on a terminal, lines elsewhere.
+/// The default style for `out`: a table on a terminal, lines otherwise.
 LiveStyle natural_style(std::FILE* out);
-/// "table", "lines", "json" or "off"; anything else is "auto", the natural style.
+/// "table", "lines", "json" or "off"; any other name is "auto", the default style.
 LiveStyle live_style(std::string_view name, std::FILE* out);
 
-/// Writes views one after the other; a table replaces the one before it on the screen, and of lines
-/// there is at most one for each second of the run.
+/// Writes views one after the other. A table overwrites the previous one on the screen; lines are
+/// limited to one per second of the run.
 class Live {
  public:
   Live(LiveStyle style, std::FILE* out) : style_(style), out_(out) {}

@@ -25,7 +25,7 @@ LiveView merged() {
 
 TEST(LiveView, MergesTheStreams) {
   const LiveView view = merged();
-  EXPECT_EQ(view.t, 6.3);  // the hosts' clock
+  EXPECT_EQ(view.t, 6.3);  // time of the sender
   ASSERT_EQ(view.hosts.size(), 2u);
   ASSERT_EQ(view.links.size(), 1u);
   EXPECT_EQ(view.links[0].queue_bytes, 12100);

@@ -27,12 +27,12 @@ std::string right(const std::string& text, size_t width) {
 
 std::string cut(const std::string& name) { return left(name.substr(0, kNameWidth), kNameWidth); }
 
-/// $/B to $/MB, and a price next to MIN to nothing.
+/// $/B to text in $/MB; a price near MIN becomes 0.
 std::string price_text(double price) { return fixed(price < 1e-17 ? 0 : price * 1e6, 4); }
 
 std::string mpps(double pps) { return fixed(pps * 1e-6, 4); }
 
-/// The host's part of all that is sent, with a mark where its entitled part ends.
+/// A bar for the host's share of the total rate, with a mark at its entitled share.
 std::string bar(double part, double entitled_part) {
   const auto column = [](double x) {
     return static_cast<size_t>(std::lround(std::clamp(x, 0., 1.) * kBarWidth));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a person watching a run sees at one instant, as a line, a table or JSON.
+// The present state of a run, for people: as a line, a table or JSON.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace turnpike::report {
 struct LiveHost {
   std::string name;
   double rate_mbps = 0;      // acknowledged, over the last sampling interval
-  double entitled_mbps = 0;  // 0: nothing is claimed
+  double entitled_mbps = 0;  // 0: no entitled rate
   double price = 0;          // $/B
   double rtt_ms = 0;
   uint64_t flows = 0;  // open
@@ -34,33 +34,33 @@ struct LiveLink {
 struct LiveStream {
   std::string name;
   double offered_pps = 0, sent_pps = 0, received_pps = 0;
-  uint64_t unsent = 0;     // packets so far that were due and left out
-  uint64_t lost = 0;       // packets so far that are missing between those that came
+  uint64_t unsent = 0;     // packets so far that were due but not sent
+  uint64_t lost = 0;       // packets so far missing in the received sequence
   uint64_t reordered = 0;  // packets so far
 };
 
 struct LiveView {
   double t = 0;           // s
-  std::string node = {};  // the router that speaks; empty: a sender
-  double stalled_ms = 0;  // time that its lcores were kept from running so far
+  std::string node = {};  // the router that wrote this; empty: a sender
+  double stalled_ms = 0;  // time so far in which its lcores were descheduled
   std::vector<LiveHost> hosts;
   std::vector<LiveLink> links;
   std::vector<LiveStream> streams = {};
 };
 
-/// {"t":..,"hosts":{NAME:{"rate_mbps",..}}} on one line; links and streams are left out where there
-/// are none.
+/// {"t":..,"hosts":{NAME:{"rate_mbps",..}}} on one line; without "links" and "streams" if there are
+/// none.
 std::string live_json(const LiveView& view);
 
-/// What a link is called here that the router `node` calls `link`.
+/// Maps router `node`'s name of a link to the name in this view.
 using LinkNames = std::function<std::string(const std::string& node, const std::string& link)>;
 
-/// Takes over what a line of live_json(), or of a router's, says; the other part stays as it was.
-/// A router's line has "node", its name; its time counts only until hosts have spoken. False, and
-/// nothing changed, if the line is neither.
+/// Updates the view from a line of live_json(), or of a router; the other part stays as it was. A
+/// router's line has its name in "node"; its time is used only before the first line of hosts.
+/// Returns false, without changes, for any other line.
 bool apply_live_json(std::string_view line, LiveView& view, const LinkNames& names = {});
 
-/// One line for logs and pipes, without its end.
+/// One line for logs and pipes, without its newline.
 std::string live_line(const LiveView& view);
 
 /// Several lines of at most 80 columns, ASCII.

@@ -4,7 +4,7 @@
 namespace turnpike::report {
 namespace {
 
-/// Length of the UTF-8 sequence that `text` starts with, 0 if there is none (RFC 3629, section 4).
+/// Length of the UTF-8 sequence at the beginning of `text`; 0: invalid (RFC 3629, section 4).
 size_t sequence_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);

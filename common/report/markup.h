@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Text from outside, made safe to stand in a page.
+// Escapes text from outside for HTML, XML and script elements.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace turnpike::report {
 
-/// Text for an element or a quoted attribute of XML or HTML. Control characters are left out and
-/// bytes that are not UTF-8 become U+FFFD, so the result is always well-formed.
+/// Text for an element or a quoted attribute of XML or HTML. Omits control characters and replaces
+/// bytes that are not UTF-8 by U+FFFD, so that the result is always well-formed.
 std::string escape(std::string_view text);
 
-/// JSON text for a <script> element: the same value, without any character that ends an element.
+/// JSON text for a <script> element: the same value, without characters that could end the element.
 std::string embeddable(std::string_view json);
 
 }  // namespace turnpike::report

@@ -9,7 +9,7 @@ namespace turnpike::report {
 namespace {
 
 std::string print(double v, std::chars_format format, int precision) {
-  char buffer[400];  // the greatest double has 309 digits before the point
+  char buffer[400];  // the largest double has 309 digits before the point
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, v, format, precision).ptr;
   return {buffer, end};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers as a page shows them: independent of locale, never "nan" or "-0.0".
+// Numbers on a page: independent of the locale, never "nan" or "-0.0".
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace turnpike::report {
 
-/// What stands for a number that is not finite.
+/// Text for a number that is not finite.
 inline constexpr const char* kNoNumber = "–";
 
 /// `v` with exactly `decimals` digits after the point.
@@ -20,7 +20,7 @@ std::string significant(double v, int digits = 4);
 /// Digits in groups of three: 1 234 567 (with narrow no-break spaces).
 std::string grouped(uint64_t v);
 
-/// A ratio in per cent, with its sign if `sign`: +1.25 %.
+/// A ratio in per cent, with a plus sign if `sign`: +1.25 %.
 std::string percent(double ratio, int decimals = 2, bool sign = false);
 
 }  // namespace turnpike::report

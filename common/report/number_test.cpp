@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers, markup and CSV: what goes onto a page, and that nothing hostile gets through.
+// Numbers, markup and CSV: output on a page, including hostile input.
 #include "common/report/number.h"
 
 #include <cmath>
@@ -43,7 +43,7 @@ RC_GTEST_PROP(Number, SignificantKeepsTheValue, (int mantissa, int8_t exponent))
 RC_GTEST_PROP(Markup, AnyBytesBecomeWellFormedText, (const std::string& bytes)) {
   const std::string safe = escape(bytes);
   RC_ASSERT(xml_error("<a b=\"" + safe + "\">" + safe + "</a>") == "");
-  RC_ASSERT(escape(safe).size() >= safe.size());  // nothing vanishes once it is clean
+  RC_ASSERT(escape(safe).size() >= safe.size());  // valid text is never removed
   for (const char c : safe)
     RC_ASSERT(static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t');
 }
@@ -60,7 +60,7 @@ TEST(Markup, KeepsUtf8AndMendsTheRest) {
 
 TEST(CsvTest, ReadsRowsByColumnName) {
   const Csv csv = Csv::parse("t,link,price\n0.1,a,1e-7\n0.2,\"b, \"\"c\"\"\",x\nhalf,a li");
-  ASSERT_EQ(csv.rows(), 2u);  // the last line is not complete
+  ASSERT_EQ(csv.rows(), 2u);  // the last line is incomplete
   EXPECT_EQ(csv.number(0, "price"), 1e-7);
   EXPECT_EQ(csv.text(1, "link"), "b, \"c\"");
   EXPECT_TRUE(std::isnan(csv.number(1, "price")));

@@ -60,14 +60,14 @@ void Page::verdict(bool good, std::string_view text) {
 }
 
 void Page::figure(std::string_view svg, std::string_view caption, bool half) {
-  // No blank between figures: two halves must fit on one line.
+  // No blank between figures, so that two half figures fit on one line.
   body_ += "<figure" + std::string(half ? " class=\"half\"" : "") + ">" + std::string(svg) +
            "<figcaption>" + escape(caption) + "</figcaption></figure>";
 }
 
 void Page::table(const HtmlTable& table) {
   std::string rows, head;
-  // A column looks as its first cell does.
+  // A column's alignment is that of its first cell.
   for (size_t i = 0; i < table.columns.size(); ++i) {
     const bool text = table.rows.empty() || i >= table.rows[0].size() ||
                       table.rows[0][i].look == Cell::Look::kText;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One self-contained HTML page: opens offline, prints well, carries its data.
+// A self-contained HTML page: readable offline, printable, with its data.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace turnpike::report {
 
-/// A table's cell: plain text, and how it is to look.
+/// A table's cell: plain text and its style.
 struct Cell {
-  enum class Look { kText, kNumber, kGood, kBad };  // all but the first stand to the right
+  enum class Look { kText, kNumber, kGood, kBad };  // all but kText are right-aligned
   Cell(std::string t, Look l = Look::kText) : text(std::move(t)), look(l) {}
   Cell(const char* t) : text(t) {}
   std::string text;
   Look look = Look::kText;
 };
 
-/// A number as it stands in a cell.
+/// A numeric cell.
 inline Cell number(std::string text) { return {std::move(text), Cell::Look::kNumber}; }
 
 struct HtmlTable {
@@ -26,22 +26,22 @@ struct HtmlTable {
   std::vector<std::vector<Cell>> rows = {};
 };
 
-/// Collects a page from top to bottom. Text is escaped; only figures are taken as markup.
+/// Builds a page from top to bottom. Escapes all text; only figures are markup.
 class Page {
  public:
   explicit Page(std::string title) : title_(std::move(title)) {}
 
   void heading(std::string_view text);
   void paragraph(std::string_view text);
-  /// A sentence that says whether things went well.
+  /// A sentence that says whether the run met its goals.
   void verdict(bool good, std::string_view text);
-  /// A figure as svg() makes it, with its caption; `half` figures stand in pairs.
+  /// A figure from svg(), with its caption; two `half` figures share a row.
   void figure(std::string_view svg, std::string_view caption, bool half = false);
   void table(const HtmlTable& table);
-  /// Data for other programs to read: JSON text in a script element of this id.
+  /// Data for other programs: JSON text in a script element with this id.
   void data(std::string_view id, std::string_view json);
 
-  /// The whole page; apart from its first line it is well-formed XML.
+  /// The whole page. Apart from its first line it is well-formed XML.
   [[nodiscard]] std::string html() const;
 
  private:

@@ -14,7 +14,7 @@ struct Point {
   double x, y;
 };
 
-/// Consecutive points in one pixel column become at most four.
+/// Reduces consecutive points in one pixel column to at most four.
 std::vector<Point> thinned(const std::vector<Point>& points) {
   std::vector<Point> kept;
   for (size_t begin = 0, end = 0; begin < points.size(); begin = end) {
@@ -40,7 +40,7 @@ void draw(const std::vector<Point>& points, bool step, std::string& out) {
     if (i && step) to('L', kept[i].x, kept[i - 1].y);
     to(i ? 'L' : 'M', kept[i].x, kept[i].y);
   }
-  if (kept.size() == 1) out += "h0.1";  // a lone point shows as a dot
+  if (kept.size() == 1) out += "h0.1";  // shows a lone point as a dot
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr int kDark = 6;         // of the palette
-constexpr size_t kMaxLinks = 7;  // lines that the eye can tell apart
+constexpr size_t kMaxLinks = 7;  // lines that can be distinguished
 constexpr int kHalfWidth = 380, kHalfHeight = 220;
 
 const nlohmann::json& intervals(const RunData& run) {
@@ -40,7 +40,7 @@ std::vector<double> scaled(std::vector<double> values, double by) {
   return values;
 }
 
-/// Links worth a line: those with a law; where none has one, those that carry something.
+/// Links to show: those with a law; without any, those that carried traffic.
 std::vector<const LinkSeries*> shown_links(const RunData& run) {
   std::vector<const LinkSeries*> with_law, busy;
   for (const LinkSeries& s : run.links) {
@@ -72,7 +72,7 @@ Chart half(Chart chart) {
   return chart;
 }
 
-/// The level that each steady interval entitles the host to, with gaps between intervals.
+/// The host's entitled rate in each steady interval, with gaps between intervals.
 Series entitled_series(const RunData& run, const std::string& host) {
   Series s{.name = "", .colour = kDark, .reference = true};
   for (const auto& i : intervals(run)) {
@@ -101,7 +101,7 @@ Chart rate_chart(const RunData& run) {
     chart.series.push_back({.name = h.name, .x = h.t, .y = h.rate, .colour = colour});
     if (Series s = entitled_series(run, h.name); !s.x.empty()) entitled.push_back(s);
   }
-  if (!entitled.empty())  // stands for all of them in the legend
+  if (!entitled.empty())  // the legend's entry for all levels
     chart.series.push_back({.name = "entitled", .colour = kDark, .reference = true});
   chart.series.insert(chart.series.end(), entitled.begin(), entitled.end());
   if (highest >= 2000) {
@@ -117,7 +117,7 @@ Chart price_chart(const RunData& run) {
   for (Series& s : chart.series)
     for (double& p : s.y) {
       if (!(p > kMinPrice.count() * 1e6 * 10))
-        p = 0;  // an idle link: next to MIN
+        p = 0;  // an idle link's price is MIN
       else
         least = std::min(least, p), greatest = std::max(greatest, p);
     }

@@ -15,10 +15,10 @@
 namespace turnpike::report {
 namespace {
 
-/// The entry of that name, added where it is new.
+/// The entry of that name, added if it is new.
 template <class T>
 T& named(std::vector<T>& all, std::string_view name) {
-  // The latest rows are of the latest names.
+  // The last rows most often have the same names.
   const auto it =
       std::find_if(all.rbegin(), all.rend(), [&](const T& s) { return s.name == name; });
   if (it != all.rend()) return *it;
@@ -54,7 +54,7 @@ double mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-/// The least value that `share` of the values do not exceed; `values` is sorted.
+/// The smallest value that a share `share` of the values do not exceed; `values` is sorted.
 double quantile(const std::vector<double>& values, double share) {
   const double rank = std::ceil(share * static_cast<double>(values.size()));
   return values[static_cast<size_t>(std::max(1., rank)) - 1];
@@ -109,7 +109,7 @@ void add_links(RunData& run) {
     if (!link.is_object()) link = nlohmann::json::object();
     const nlohmann::json figures = summarise(series);
     for (const auto& [key, figure] : figures.items())
-      if (!link.contains(key)) link[key] = figure;  // who counted packets knows better
+      if (!link.contains(key)) link[key] = figure;  // the summary's own counts take precedence
     if (const double n = number_at(link, {"dropped_packets"}); n > 0) dropped += n;
   }
   if (run.links.empty()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a run played all that was asked for.
+// Whether the traffic generator sent all that a run asked for.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace turnpike::report {
 
-/// One line that says what a run could not play for want of room, by its summary: flows that
-/// started late or never, packets that could not be sent or received. Empty where nothing ran out.
+/// One line about traffic that the run could not generate for lack of resources, by its summary:
+/// flows that started late or never, packets that could not be sent or received. Empty: no such
+/// limit.
 std::string limits_text(const nlohmann::json& summary);
 
 }  // namespace turnpike::report

@@ -44,7 +44,7 @@ void say_verdict(const nlohmann::json& summary, Page& page) {
   page.verdict(yes("shares_ok") && yes("utilization_ok") && lost == 0, text);
 }
 
-/// What everybody must see before they read a stream's figures.
+/// Warns of streams with packets that were due but not sent, or without latencies.
 void warn_of_streams(const nlohmann::json& summary, Page& page) {
   const auto streams = summary.find("streams");
   if (streams == summary.end() || !streams->is_object()) return;

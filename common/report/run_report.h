@@ -10,11 +10,11 @@
 
 namespace turnpike::report {
 
-/// The page of a run: what each host got against what it was entitled to, and how rates, price,
-/// queue, utilisation and delays went.
+/// The page of a run: each host's rate and entitled rate, and rates, price, queue, utilisation and
+/// delays over time.
 std::string run_page(const RunData& run);
 
-/// Reads `folder`, writes `folder`/report.html and returns that path; or says what was wrong.
+/// Reads `folder`, writes `folder`/report.html and returns that path. The error is a message.
 tl::expected<std::string, std::string> render_run_report(const std::string& folder);
 
 }  // namespace turnpike::report

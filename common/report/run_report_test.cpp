@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page of a run: complete, self-contained, and unmoved by files that are missing or odd.
+// The page of a run: complete, self-contained, and robust against missing or odd files.
 #include "common/report/run_report.h"
 
 #include <filesystem>
@@ -144,7 +144,7 @@ TEST(RunData, JoinsLinksAndVerdict) {
   RunData run = sample_run();
   add_links(run);
   EXPECT_EQ(number_at(run.summary, {"links", "bottleneck", "queue_bytes", "max"}), 4500);
-  EXPECT_EQ(number_at(run.summary, {"links", "bottleneck", "rate_mbps"}), 100);  // kept
+  EXPECT_EQ(number_at(run.summary, {"links", "bottleneck", "rate_mbps"}), 100);  // not replaced
   EXPECT_EQ(number_at(run.summary, {"verdict", "dropped_packets"}), 2);
   const auto once = run.summary;
   add_links(run);
@@ -182,7 +182,7 @@ TEST(RunCharts, EntitledLevelsFollowTheIntervals) {
   EXPECT_EQ(c.bands[0].to, 2.0);
 }
 
-/// Swaps parts of a summary for values of other types: the page must still come out whole.
+/// Replaces parts of a summary by values of other types: the page must still be complete.
 RC_GTEST_PROP(RunReport, OddSummariesStillMakeAPage, (uint32_t seed)) {
   RunData run = sample_run();
   run.summary.update(with_stream(false));

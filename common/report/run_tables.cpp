@@ -43,8 +43,8 @@ HtmlTable share_table(const json& summary) {
               .columns = {"interval (s)", "host", "measured (Mbps)", "entitled (Mbps)", "error"}};
   const double tolerance = number_at(summary, {"verdict", "tolerance"});
   for (const json& i : part(summary, "intervals")) {
-    std::string span = span_text(i);                    // said once per interval
-    const double taken = number_or_zero(i, {"taken"});  // by the machine
+    std::string span = span_text(i);                    // shown once per interval
+    const double taken = number_or_zero(i, {"taken"});  // share of the time that the machine took
     for (const auto& [name, host] : part(i, "hosts").items()) {
       const double error = number_at(host, {"error"});
       const bool bad = std::isfinite(tolerance) && !(std::fabs(error) <= tolerance + taken);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run's tables, from summary.json alone. A table without rows has nothing to say.
+// A run's tables, from summary.json alone. Tables without rows are omitted.
 #pragma once
 
 #include <nlohmann/json.hpp>

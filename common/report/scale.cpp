@@ -10,7 +10,7 @@
 namespace turnpike::report {
 namespace {
 
-constexpr double kLargest = 1e300;  // differences of such are still finite
+constexpr double kLargest = 1e300;  // differences of such values are finite
 constexpr double kSlack = 1e-9;     // of a step: rounding must not lose the tick at either end
 
 /// 1, 2, 2.5 or 5 times a power of ten, not below `raw`.
@@ -56,7 +56,7 @@ Scale::Scale(double low, double high, bool log, bool widen, int wanted)
     if (max_ / min_ < 1 + kSlack) min_ /= 2, max_ *= 2;
     log_ticks(widen);
   } else {
-    // A range too small for doubles to part is drawn as one around its value.
+    // A range below double's resolution becomes a small one around its value.
     const double least = std::max(std::fabs(min_), std::fabs(max_)) * 1e-6;
     if (max_ - min_ <= least) {
       const double half = max_ == 0 && min_ == 0 ? 0.5 : std::max(std::fabs(max_) / 10, least);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From data to pixels along one axis, and where its ticks stand.
+// Maps data to pixels along one axis, and places its ticks.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace turnpike::report {
 
-/// A tick: where it stands, and its label; an empty label is a minor tick.
+/// A tick's position and label; empty label: a minor tick.
 struct Tick {
   double value = 0;
   std::string label;  // may hold <tspan> for powers of ten
@@ -16,13 +16,14 @@ struct Tick {
 /// An axis from `min` to `max` over the pixels `begin` to `end` (which may run downwards).
 class Scale {
  public:
-  /// Spans at least [low, high], widened to whole ticks if `widen`; about `wanted` labelled ticks.
-  /// A range that is empty or not finite becomes one that can be drawn. `log` needs low > 0, or
-  /// takes a decade below high.
+  /// Spans at least [low, high], widened to whole ticks if `widen`, with about `wanted` labelled
+  /// ticks. An empty or infinite range becomes one that can be drawn. With `log`, low <= 0 becomes
+  /// a decade below high.
   Scale(double low, double high, bool log, bool widen, int wanted);
-  /// Room for names at 0, 1, 2 ...
+  /// For categories at 0, 1, 2 ...
   explicit Scale(const std::vector<std::string>& categories);
 
+  /// Sets the pixel range.
   void onto(double begin, double end) {
     begin_ = begin;
     end_ = end;
@@ -30,7 +31,7 @@ class Scale {
 
   [[nodiscard]] double pixel(double value) const;
   [[nodiscard]] bool shows(double value) const;  // finite, and positive where the axis is log
-  /// Within the ends, give or take what rounding does to them.
+  /// Whether the value is within the ends, up to rounding.
   [[nodiscard]] bool holds(double value) const {
     const double slack = (max_ - min_) * 1e-6;
     return value >= min_ - slack && value <= max_ + slack;

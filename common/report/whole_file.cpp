@@ -22,7 +22,7 @@ tl::unexpected<std::string> failed(const std::string& path, int error) {
   return tl::unexpected("cannot write " + path + ": " + std::strerror(error));
 }
 
-/// Whether the path is a device, a pipe or a descriptor, which a file must not replace.
+/// Whether the path is a device, a pipe or a descriptor, which a rename must not replace.
 bool written_in_place(const std::string& path) {
   struct stat status {};
   if (path.starts_with("/dev/") || path.starts_with("/proc/")) return true;
@@ -30,7 +30,7 @@ bool written_in_place(const std::string& path) {
 }
 
 int open_new(const std::string& path) {
-  unlink(path.c_str());  // left by a run that was killed
+  unlink(path.c_str());  // left by a killed run
   return open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Result files that are whole or not there, and the folder that they go to.
+// Result files that are either complete or absent, and their folder.
 #pragma once
 
 #include <initializer_list>
@@ -11,26 +11,29 @@
 
 namespace turnpike::report {
 
-/// Creates the folder, where there is none, and writes a file there for a moment, so that a full
-/// disk or a read-only folder is found before a run. The error says why it cannot be written to.
+/// Creates the folder if necessary and tests it with a temporary file, so that a full disk or a
+/// read-only folder is found before a run. The error says why it cannot be written to.
 tl::expected<void, std::string> prepare_folder(const std::string& folder);
 
-/// Removes what an earlier run left under these names, so that it is not taken for this one's.
+/// Removes an earlier run's files of these names, which could be mistaken for this run's.
 void remove_results(const std::string& folder, std::initializer_list<const char*> names);
 
-/// A file that is written under its name with ".part" behind it, and has its name once it is whole.
-/// A link of either name is replaced, not followed. Devices and pipes are written to as they are.
+/// A file that is written as NAME.part and renamed to NAME when it is complete. Symbolic links of
+/// either name are replaced, not followed. Devices and pipes are written directly.
 class WholeFile {
  public:
+  /// Creates `path`.part, or opens a device or pipe. The error has the path and the reason.
   static tl::expected<WholeFile, std::string> open(const std::string& path);
 
   WholeFile(WholeFile&& other) noexcept;
   WholeFile& operator=(WholeFile&&) = delete;
-  /// Without finish() nothing is left.
+  /// Removes the file unless finish() was called.
   ~WholeFile();
 
-  /// An error shows in finish().
+  /// Errors are reported by finish().
   void write(std::string_view text);
+  /// Completes and renames the file. The error is that of the first step that failed, after which
+  /// no file is left.
   tl::expected<void, std::string> finish();
 
  private:
@@ -45,7 +48,7 @@ class WholeFile {
   std::string buffer_;
 };
 
-/// Writes a whole file, or says why not.
+/// Writes a whole file. The error is the reason why it could not be written.
 tl::expected<void, std::string> write_text(const std::string& path, const std::string& text);
 
 }  // namespace turnpike::report

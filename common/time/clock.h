@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two clocks: the processor's time stamp counter, and one that goes where it is told.
+// Two clocks: the processor's time stamp counter, and one that the program advances.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,12 @@ concept Clock = requires(C& clock) {
   { clock.now() } -> std::same_as<Nanos>;
 };
 
-/// Nanoseconds since the counter stood at `origin`, by multiplying and shifting: exact to 3 ns for
-/// a year. Two processes on one machine that are given the same frequency and origin agree (the
-/// counter is shared by all cores where the CPU calls it invariant); origin 0 is about when the
-/// machine started.
+/// Nanoseconds since the counter was `origin`, by multiplication and shift: exact to 3 ns for a
+/// year. Two processes on one machine with the same frequency and origin agree (all cores share the
+/// counter if the CPU calls it invariant). Origin 0 is about the machine's start.
 class TscClock {
  public:
-  /// `hz`: ticks per second, at least 4 MHz (DPDK measures it).
+  /// `hz`: counter ticks per second as DPDK measures it, at least 4 MHz.
   explicit TscClock(uint64_t hz, uint64_t origin = 0)
       : multiplier_(
             static_cast<uint64_t>(((static_cast<Wide>(1'000'000'000) << kShift) + hz / 2) / hz)),
@@ -29,12 +28,12 @@ class TscClock {
 
   [[nodiscard]] Nanos now() const { return at(ticks()); }
 
-  /// The time at which the counter stands at `ticks`.
+  /// The time at counter value `ticks`.
   [[nodiscard]] Nanos at(uint64_t ticks) const {
     return Nanos(static_cast<int64_t>(static_cast<Wide>(ticks - origin_) * multiplier_ >> kShift));
   }
 
-  /// The bare counter; take it as the origin for a clock that starts near 0.
+  /// The counter's value: the origin of a clock that starts near 0.
   static uint64_t ticks() { return __builtin_ia32_rdtsc(); }
 
  private:
@@ -44,7 +43,7 @@ class TscClock {
   uint64_t origin_;
 };
 
-/// Stands still until it is moved; never goes back.
+/// Stands still until it is set; never goes back.
 class VirtualClock {
  public:
   explicit VirtualClock(Nanos start = Nanos(0)) : now_(start) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums over a moving window whose length moves too: a queue whose buckets are as fine as needed.
+// Sums over a moving window of varying length: a queue of buckets as fine as necessary.
 #pragma once
 
 #include <algorithm>
@@ -16,17 +16,17 @@ namespace turnpike {
 /// `Fields` sums over all contributions younger than the current window. O(1) amortised per call,
 /// O(Buckets) at worst; no allocation.
 ///
-/// Contributions that came within 4/Buckets of the window and make less than 4/Buckets of every
-/// field's sum share a bucket, and leave as if they had come evenly between the first of them and
-/// the last. A larger one has a bucket for itself and leaves at its very moment. So a sum is never
-/// wrong by more than 4/Buckets of what it was when the bucket that is leaving came. (Where the
-/// buckets do not suffice, as when every contribution exceeds all before, neighbours are merged,
-/// the smallest first.)
+/// Contributions within 4/Buckets of the window that make up less than 4/Buckets of every field's
+/// sum share a bucket, and expire as if they had arrived evenly between its first and its last. A
+/// larger contribution has a bucket of its own and expires exactly. So a sum is never wrong by more
+/// than 4/Buckets of its value at the arrival of the expiring bucket. (If the buckets do not
+/// suffice, as when every contribution exceeds all before, neighbours are merged, the smallest
+/// first.)
 ///
-/// Nothing is ever subtracted. Buckets before `flip_` hold the sum from their start up to it
-/// instead of their own, newer ones are added to it; when the window has left the former, the
-/// latter take their place. A sum therefore has only the rounding of the contributions still in
-/// the window, whatever has left it, and sums of non-negative contributions are never negative.
+/// Nothing is ever subtracted. Buckets before `flip_` hold the sum from their start up to `flip_`
+/// instead of their own; newer buckets are added to it. When all buckets before `flip_` have
+/// expired, the newer ones are converted likewise. So a sum has only the rounding of contributions
+/// in the window, and sums of non-negative contributions are never negative.
 template <size_t Fields, size_t Buckets = 1024>
 class alignas(64) ExpiringSum {
   static_assert(Fields > 0 && std::has_single_bit(Buckets) && Buckets >= 8);
@@ -34,9 +34,9 @@ class alignas(64) ExpiringSum {
  public:
   using Values = std::array<double, Fields>;
 
-  /// Goes to `now`, |now| < 2^61 ns (an earlier one than before counts as the last one), and makes
-  /// the window `window` long, at least 1 ns. What has once left does not come back: a window that
-  /// grows faster than time passes reaches back to where it reached before.
+  /// Advances to `now`, |now| < 2^61 ns (an earlier time counts as the last one), and sets the
+  /// window to `window`, at least 1 ns. Expired contributions do not return: a window that grows
+  /// faster than time passes begins where it began before.
   void advance(Nanos now, Nanos window) {
     now_ = std::max(now_, now.count());
     const int64_t length = std::clamp<int64_t>(window.count(), 1, int64_t{1} << 60);
@@ -68,8 +68,8 @@ class alignas(64) ExpiringSum {
   static constexpr double kPart = 1 / static_cast<double>(kParts);
 
   struct Bucket {
-    int64_t first, last;  // contribution's time
-    Values sum;           // its own; before flip_: from its start up to there
+    int64_t first, last;  // of contributions
+    Values sum;           // of the bucket; before flip_: from its start up to flip_
   };
 
   [[nodiscard]] Bucket& at(uint64_t i) { return ring_[i % Buckets]; }
@@ -80,7 +80,7 @@ class alignas(64) ExpiringSum {
   }
 
   static bool within(const Values& v, const Values& all, double part) {
-    int64_t beyond = 0;  // masks as wide as what is compared, for the compiler's vectors
+    int64_t beyond = 0;  // masks as wide as the compared numbers, for vectorisation
     for (size_t f = 0; f < Fields; ++f)
       beyond |= -static_cast<int64_t>(std::fabs(v[f]) > part * std::fabs(all[f]));
     return beyond == 0;
@@ -88,7 +88,7 @@ class alignas(64) ExpiringSum {
 
   [[nodiscard]] bool is_open() const { return open_.first <= now_; }
 
-  // Whether the open bucket would be more than its part with this.
+  // Whether the open bucket with `v` would exceed its part of the sum.
   [[nodiscard]] bool too_large(const Values& v) const {
     Values in = open_.sum, all = closed_;
     accumulate(in, v);
@@ -105,7 +105,7 @@ class alignas(64) ExpiringSum {
     open_ = kNone;
   }
 
-  // Leaves behind what came up to begin_.
+  // Removes contributions up to begin_.
   void drop() {
     while (tail_ < head_ && at(tail_).last <= begin_) ++tail_;
     if (tail_ >= flip_) settle();
@@ -116,7 +116,7 @@ class alignas(64) ExpiringSum {
     for (size_t f = 0; f < Fields; ++f) closed_[f] = (older_[f] = v[f]) + recent_[f];
   }
 
-  // Of the buckets that hold sums up to flip_, what came after `time`, which cuts the first or not.
+  // Sum from `time` up to flip_, over the buckets before flip_; `time` may lie within the first.
   [[nodiscard]] Values part_after(int64_t time) const {
     const Bucket& b = at(tail_);
     if (b.first > time) return b.sum;
@@ -127,7 +127,7 @@ class alignas(64) ExpiringSum {
     return sum;
   }
 
-  // Turns the buckets' own sums since the last flip into sums up to the newest bucket.
+  // Converts the buckets' own sums since the last flip into sums up to the newest bucket.
   void settle() {
     Values sum{};
     for (uint64_t i = head_; i > std::max(flip_, tail_);) {
@@ -139,8 +139,8 @@ class alignas(64) ExpiringSum {
     flip_ = head_;
   }
 
-  // Merges neighbours until half of the buckets are free: those first that together are no more
-  // than a part, then twice that, and so on.
+  // Merges neighbours until half of the buckets are free: first pairs that together do not exceed a
+  // part, then two parts, and so on.
   void merge() {
     settle();
     for (double parts = 1; head_ - tail_ > Buckets / 2; parts *= 2) {
@@ -166,17 +166,17 @@ class alignas(64) ExpiringSum {
            within(own, all, parts * kPart);
   }
 
-  // Where no bucket is open.
+  // open_ while no bucket is open.
   static constexpr Bucket kNone{int64_t{1} << 62, int64_t{1} << 62, {}};
 
-  // What every packet touches comes first.
+  // Fields that every packet touches come first.
   Bucket open_ = kNone;  // of the newest contributions
   Values closed_{};      // older_ and recent_
-  Values older_{};       // of the buckets before flip_, what is in the window
+  Values older_{};       // of the buckets before flip_, the part in the window
   Values recent_{};      // the buckets from flip_ on
   int64_t now_ = -(int64_t{1} << 61);
-  int64_t begin_ = now_ * 2;  // the window begins just after
-  int64_t span_ = 0;          // ns, of a bucket at most
+  int64_t begin_ = now_ * 2;  // the window begins after it
+  int64_t span_ = 0;          // longest duration of a bucket, ns
   uint64_t tail_ = 0, flip_ = 0, head_ = 0;
   alignas(64) std::array<Bucket, Buckets> ring_{};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The queue of buckets against a list of every single contribution.
+// The queue of buckets against a list of all contributions.
 #include "common/time/expiring_sum.h"
 
 #include <deque>
@@ -30,13 +30,13 @@ class NaiveSum {
     for (const Packet& p : packets_) sum += p.value;
     return sum;
   }
-  // The greatest total that there was when a contribution of the window came.
+  // The largest total at the arrival of any contribution in the window.
   [[nodiscard]] double peak() const {
     double most = 0;
     for (const Packet& p : peaks_) most = std::max(most, p.value);
     return most;
   }
-  [[nodiscard]] bool whole() const { return whole_; }  // nothing has left yet
+  [[nodiscard]] bool whole() const { return whole_; }  // nothing has expired yet
   [[nodiscard]] bool empty() const { return packets_.empty(); }
 
  private:
@@ -76,7 +76,7 @@ void compare(uint64_t seed, const Schedule& s, int steps, const Check& check) {
       if (unit(random) < 0.3) window = goal;  // a jump; else it drifts
     }
     window += (goal - window) * 0.05;
-    // Sometimes the caller's clock is behind.
+    // Sometimes the caller's clock goes back.
     const Nanos given(unit(random) < 0.05 ? now - 1000 : now), d(static_cast<int64_t>(window));
     sum.advance(given, d);
     oracle.advance(given, d);
@@ -115,7 +115,7 @@ TYPED_TEST(ExpiringSumOfSize, IsNeverWrongByMoreThanABucket) {
   }
 }
 
-// Where a bucket per large contribution is more than there are, little can be said, but this.
+// With more large contributions than buckets, only these two properties hold.
 TEST(ExpiringSum, WithTooFewBucketsIsExactWhileAllIsInAndWhenAllIsOut) {
   int whole = 0, empty = 0;
   const auto check = [&](const NaiveSum& oracle, double total) {
@@ -138,7 +138,7 @@ TEST(ExpiringSum, WithTooFewBucketsIsExactWhileAllIsInAndWhenAllIsOut) {
 }
 
 TEST(ExpiringSum, FollowsWhatGrowsByMoreThanItHasBucketsFor) {
-  // By a thousandth with every packet: more buckets than there are within the window of 10,000.
+  // Each packet larger by a thousandth: more buckets than there are within the window of 10,000.
   ExpiringSum<1> sum;
   double worst = 0;
   const auto value = [](int64_t i) { return std::exp(1e-3 * static_cast<double>(i)); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A sum of contributions that each count in full for a while of their own and then fade evenly.
+// A sum of contributions that each count in full for their own hold time and then fade linearly.
 #pragma once
 
 #include <algorithm>
@@ -13,19 +13,19 @@
 
 namespace turnpike {
 
-/// The sum is piecewise linear in time, so a wheel of changes of its slope is all there is to keep:
-/// O(1) per contribution and O(1) per tick that passes, no allocation. A tick is 2^k ns, between
-/// 1/256 and 1/128 of the fading time, and a contribution begins to fade at most a tick late.
+/// The sum is piecewise linear in time, so a wheel of slope changes is the whole state: O(1) per
+/// contribution and per tick that passes, no allocation. A tick is 2^k ns, between 1/256 and 1/128
+/// of the fading time; a contribution begins to fade at most a tick late.
 ///
-/// The value is an integral of differences, so once per turn it is computed anew from what is still
-/// to come, and it is exactly zero when nothing is.
+/// The value is an integral of differences, so once per turn it is computed anew from the slope
+/// changes ahead; without any it is exactly zero.
 template <size_t Slots = 1024>
 class alignas(64) FadingSum {
   static_assert(std::has_single_bit(Slots) && Slots >= 8);
 
  public:
-  /// Goes to `now` (an earlier one than before counts as the last one). Contributions from now on
-  /// fade over `fade`, which also decides the resolution.
+  /// Advances to `now` (an earlier time counts as the last one). Contributions added from now on
+  /// fade over `fade`, which also sets the resolution.
   void advance(Nanos now, Nanos fade) {
     fade_ = std::max(fade.count(), int64_t{Slots});
     move(std::max(now_, now.count()));
@@ -34,8 +34,8 @@ class alignas(64) FadingSum {
       retick(std::bit_width(static_cast<uint64_t>(fade_ / kMax)));
   }
 
-  /// Adds at the time of the last advance; counts in full for `hold`. Both ends together cannot lie
-  /// further ahead than the wheel reaches, at least twice the fading time; a longer hold is cut.
+  /// Adds at the time of the last advance; counts in full for `hold`. Hold and fading time end
+  /// within the wheel's reach, at least twice the fading time; a longer hold is clipped.
   void add(double value, Nanos hold) {
     const int64_t fading = std::max<int64_t>(fade_ >> shift_, 1);
     const int64_t begin =
@@ -75,7 +75,7 @@ class alignas(64) FadingSum {
     now_ = time;
   }
 
-  // Whatever counts now will have faded by the last change.
+  // Integrates backwards from the last slope change, where the sum is zero.
   void resum() {
     slope_ = value_ = 0;
     for (int64_t t = last_; t > tick_; --t) {
@@ -85,7 +85,7 @@ class alignas(64) FadingSum {
     }
   }
 
-  // Changes move to the next tick of the new length.
+  // Moves slope changes to the next tick of the new length.
   void retick(int shift) {
     std::array<double, Slots> ring{};
     const int64_t tick = now_ >> shift;
@@ -107,10 +107,10 @@ class alignas(64) FadingSum {
   double slope_ = 0;  // per ns, from now_ to the next tick
   int64_t now_ = 0;
   int64_t fade_ = 1;                              // ns
-  int64_t tick_ = 0;                              // now_'s
-  int64_t last_ = 0;                              // the last change's
+  int64_t tick_ = 0;                              // of now_
+  int64_t last_ = 0;                              // of the last slope change
   int shift_ = 0;                                 // a tick is 2^shift_ ns
-  alignas(64) std::array<double, Slots> ring_{};  // what the slope gains as the tick begins
+  alignas(64) std::array<double, Slots> ring_{};  // change of the slope at the tick's start
 };
 
 }  // namespace turnpike

@@ -50,7 +50,7 @@ TEST(FadingSum, NothingIsLeftOfMuchLargerContributions) {
     sum.add(value, 50_ms);
   };
   for (int ms = 0; ms < 1000; ++ms) add(ms, 1e12 * (1 + ms % 3));
-  // A plain running sum keeps a residue of 1e-2 here, 1e8 times what is to be told.
+  // A plain running sum keeps a residue of 1e-2 here, 1e8 times the sums to be measured.
   for (int ms = 1000; ms < 3000; ++ms) add(ms, 1e-12);
   EXPECT_NEAR(sum.total() / 1e-10, 1, 0.02);  // 50 ms in full and 100 ms at half, one per ms
   sum.advance(3500_ms, 100_ms);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A set of small numbers that knows its next member from anywhere.
+// A set of small numbers with a fast search for the next member.
 #pragma once
 
 #include <array>
@@ -10,13 +10,13 @@
 
 namespace turnpike {
 
-/// A tree of bits: a word of each level tells which 64 words of the level below are not 0. What is
-/// dense is found in one load, what is sparse in one or two for each level.
+/// A tree of bits: a word of each level marks which of 64 words of the level below are not 0. A
+/// search takes one load if the set is dense, one or two per level if it is sparse.
 class SlotSet {
  public:
   static constexpr size_t kMax = size_t{1} << 24;
 
-  /// Of numbers below `size` (1 to kMax); empty.
+  /// An empty set of numbers below `size` (1 to kMax).
   explicit SlotSet(size_t size) {
     size_t words = 0;
     do {
@@ -30,7 +30,7 @@ class SlotSet {
 
   [[nodiscard]] bool contains(size_t i) const { return words_[i / 64] >> i % 64 & 1; }
 
-  /// False: it was a member before.
+  /// False: it already was a member.
   bool insert(size_t i) {
     uint64_t& word = words_[i / 64];
     const uint64_t before = word, bit = uint64_t{1} << i % 64;
@@ -39,15 +39,15 @@ class SlotSet {
     return (before & bit) == 0;
   }
 
-  /// Of a member.
+  /// `i` must be a member.
   void erase(size_t i) {
     uint64_t& word = words_[i / 64];
     word &= ~(uint64_t{1} << i % 64);
     if (word == 0) erase_above(i / 64);
   }
 
-  /// The least member from `from` on; any number from `end` on if there is none below `end`, which
-  /// is at most the set's size.
+  /// The smallest member from `from` on; any number from `end` on if there is none below `end`.
+  /// `end` is at most the set's size.
   [[nodiscard]] size_t next(size_t from, size_t end) const {
     if (from >= end) return end;
     if (const uint64_t rest = words_[from / 64] >> from % 64; rest != 0)
@@ -57,7 +57,7 @@ class SlotSet {
   }
 
  private:
-  // The first level's word `i` is not 0 any more.
+  // Sets the bits above word `i` of the first level, which is no longer 0.
   void insert_above(size_t i) {
     for (size_t level = 1; level < levels_; ++level, i /= 64) {
       uint64_t& word = words_[begins_[level] + i / 64];
@@ -67,7 +67,7 @@ class SlotSet {
     }
   }
 
-  // The first level's word `i` is 0 now.
+  // Clears bits above word `i` of the first level, which is now 0.
   void erase_above(size_t i) {
     for (size_t level = 1; level < levels_; ++level, i /= 64) {
       uint64_t& word = words_[begins_[level] + i / 64];
@@ -76,7 +76,7 @@ class SlotSet {
     }
   }
 
-  // From the first level's word `i` on.
+  // The first member from word `i` of the first level on.
   [[nodiscard]] size_t next_above(size_t i, size_t none) const {
     for (size_t level = 1; level < levels_; ++level) {
       const size_t word = begins_[level] + i / 64;

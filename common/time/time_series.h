@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The highest value around a past time. Rings of bins, the finer the more recent.
+// The highest value around a past time. Rings of bins, finer for more recent times.
 #pragma once
 
 #include <algorithm>
@@ -15,25 +15,24 @@
 
 namespace turnpike {
 
-/// A value that changes at recorded times and holds in between, such as a link's price. A change by
-/// less than a thousandth is none, and a value is kept as binary32. Each of three rings holds the
-/// highest value in each of its last `Bins` bins; the bins of the first are 2^Shift ns long, those
-/// of the next 16 times as long, and so on: by default of 4.1 us for the last 8.4 ms, of 66 us for
-/// 134 ms, of 1.05 ms for 2.1 s. at() is O(1), record() O(1) per bin that time has passed, at most
-/// O(Bins).
+/// A value that changes at recorded times and holds in between, such as a link's price. Ignores
+/// changes of less than a thousandth; stores binary32. Each of three rings holds the highest value
+/// in each of its last `Bins` bins. Bins of the first ring are 2^Shift ns long, those of each next
+/// one 16 times as long: by default 4.1 us for the last 8.4 ms, 66 us for 134 ms, 1.05 ms for 2.1
+/// s. at() is O(1), record() O(1) per bin that has passed, at most O(Bins).
 ///
 /// Keeps the highest value because a price may change by many powers of ten from one packet to the
-/// next, while a caller knows the time that it asks for to a bin or so: serialisation and queueing
-/// delays on the way to the link differ from packet to packet.
+/// next, while callers know their past time only to about a bin: serialisation and queueing delays
+/// on the path to the link differ from packet to packet.
 template <size_t Bins = 2048, unsigned Shift = 12>
 class alignas(64) TimeSeries {
   static_assert(std::has_single_bit(Bins) && Bins >= 4 && Shift + 8 < 32);
 
  public:
   static constexpr unsigned kRings = 3;
-  static constexpr double kTolerance = 0x1p-10;  // of a value, what is no change
+  static constexpr double kTolerance = 0x1p-10;  // relative change that is ignored
 
-  /// From `t` on the value is `value`. A time before the last change's counts as the last one's.
+  /// The value is `value` from `t` on. A time before the last change counts as that time.
   void record(Nanos t, double value) {
     if (std::fabs(value - value_) <= kTolerance * std::fabs(value_)) return;
     const bool first = time_ == kNone;
@@ -57,12 +56,12 @@ class alignas(64) TimeSeries {
   /// The value now.
   [[nodiscard]] double now() const { return value_; }
 
-  /// The highest values around the times `now` - ago[i] ns, into values[i]: in the bin of that
-  /// time, the one before and the one after, of the finest ring that goes back so far. NaN before
-  /// the first record and beyond the horizon. `now` is not before the last record.
+  /// Writes the highest values around the times `now` - ago[i] ns into values[i]: over the bin of
+  /// that time and its two neighbours, in the finest ring that reaches back so far. NaN before the
+  /// first record and beyond the horizon. `now` must not be before the last record.
   void at(Nanos now, std::span<const uint32_t> ago, double* values) const {
     Look look;
-    int64_t nearer = 0, farther = 0;  // ns ago, between which that ring answers; at first none
+    int64_t nearer = 0, farther = 0;  // range in ns of the current ring; empty at first
     for (size_t i = 0; i < ago.size(); ++i) {
       if (ago[i] < nearer || ago[i] >= farther) [[unlikely]] {
         const unsigned ring = ring_of(ago[i]);
@@ -77,6 +76,7 @@ class alignas(64) TimeSeries {
       values[i] = highest(look, now.count() - ago[i]);
     }
   }
+  /// The same for one time.
   [[nodiscard]] double at(Nanos now, uint32_t ago) const {
     const unsigned ring = ring_of(ago);
     return ring == kRings ? kUnknown : highest(look_at(ring), now.count() - ago);
@@ -85,9 +85,9 @@ class alignas(64) TimeSeries {
   /// The time of the first record; kNever before it.
   [[nodiscard]] Nanos first() const { return Nanos(first_); }
 
-  /// The span of time that a bin of ring `r` covers, from the finest one on.
+  /// Duration of a bin of ring `r`; ring 0 is the finest.
   static constexpr Nanos bin(unsigned r = 0) { return Nanos(int64_t{1} << shift(r)); }
-  /// What ring `r` goes back to, ns.
+  /// How far ring `r` reaches back, ns.
   static constexpr int64_t reach(unsigned r) {
     return static_cast<int64_t>(Bins - 2) * (int64_t{1} << shift(r));
   }
@@ -101,14 +101,14 @@ class alignas(64) TimeSeries {
   static constexpr unsigned shift(unsigned r) { return Shift + 4 * r; }
   static constexpr size_t index(int64_t bin) { return static_cast<size_t>(bin) % Bins; }
 
-  // A ring, and what its bins are told apart by.
+  // A ring and the mapping from time to its bins.
   struct Look {
     const Ring* bins = nullptr;
     unsigned bits = 0;
     int64_t head = 0;  // bin of the last change
   };
   [[nodiscard]] Look look_at(unsigned r) const { return {&rings_[r], shift(r), time_ >> shift(r)}; }
-  // The finest one that goes back so far; kRings: none.
+  // The finest ring that reaches back `ago` ns; kRings: none.
   static unsigned ring_of(uint32_t ago) {
     unsigned ring = 0;
     while (ring < kRings && ago >= reach(ring)) ++ring;
@@ -120,11 +120,11 @@ class alignas(64) TimeSeries {
     const Ring& bins = *look.bins;
     const float here = bins[index(std::min(bin, look.head))], before = bins[index(bin - 1)],
                 after = bins[index(std::min(bin + 1, look.head))];
-    const float most = before > here ? before : here;  // of what is known
+    const float most = before > here ? before : here;  // NaN compares false
     return after > most ? after : most;
   }
 
-  // The bins in which nothing changed hold what the last change before them left.
+  // Fills bins without changes with the value of the last change before them.
   void pass(Ring& ring, int64_t head, int64_t bin) const {
     const int64_t first = std::max(head + 1, bin - static_cast<int64_t>(Bins) + 1);
     for (int64_t b = first; b < bin; ++b) ring[index(b)] = static_cast<float>(value_);

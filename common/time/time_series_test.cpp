@@ -20,7 +20,7 @@ struct Record {
   double value;
 };
 
-// What a series must answer for `now` - `ago`, by the list of all changes.
+// The expected answer for `now` - `ago`, from the list of all changes.
 template <size_t Bins, unsigned Shift>
 void check(const std::vector<Record>& changes, const TimeSeries<Bins, Shift>& series, int64_t now,
            uint32_t ago) {
@@ -55,7 +55,7 @@ void compare(uint64_t seed, double longest_gap) {
   auto now = static_cast<int64_t>(random() % 1'000'000);
   double value = 1;
   for (int i = 0; i < 400; ++i) {
-    const bool behind = i > 0 && random() % 10 == 0;  // such a caller counts as at the last change
+    const bool behind = i > 0 && random() % 10 == 0;  // a clock behind the last change
     if (!behind) now += static_cast<int64_t>(std::pow(longest_gap, unit(random))) - 1;
     const bool same = i > 0 && random() % 4 == 0;
     if (!same) value *= unit(random) < 0.5 && value > 1 ? 0.3 : 1.1;

@@ -14,26 +14,26 @@
 
 namespace turnpike {
 
-/// A place in one of the wheel's circular lists: a timer's, or the slot's own.
+/// An element of one of the wheel's circular lists: a timer, or a slot's head.
 class TimerLink {
   friend class TimerWheel;
   TimerLink* next_ = nullptr;
   TimerLink* prev_ = nullptr;
 
  public:
-  /// In a list, that is: the timer will fire.
+  /// Whether the timer is in a list and will fire.
   [[nodiscard]] bool armed() const { return next_ != nullptr; }
 };
 
-/// Lives inside what it times, at a fixed address. Before it goes away it must be cancelled,
-/// unless the wheel is not used any more.
+/// A member of the timed object, at a fixed address. Cancel it before it is destroyed, unless the
+/// wheel is no longer used.
 class Timer : public TimerLink {
  public:
   Timer() = default;
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
-  /// As last given to schedule(), ns.
+  /// The last argument of schedule(), ns.
   [[nodiscard]] Nanos deadline() const { return deadline_; }
 
  private:
@@ -43,20 +43,20 @@ class Timer : public TimerLink {
 static_assert(sizeof(Timer) == 24);
 
 /// A hierarchy of wheels over ticks of 2^tick_shift ns that spans all of time. The lowest wheel has
-/// a slot for each tick of two blocks, the one that the current tick lies in and the next; how long
-/// a block is, is the user's choice. A slot of the next wheel is such a block, and a slot of every
-/// wheel above it is 1024 slots of the one below; each covers two blocks of 1024 slots likewise. A
-/// timer is filed in the lowest wheel that covers its tick. Before time enters a slot of a higher
-/// wheel its timers are filed again, further down, each at most once per wheel: a few for each
-/// timer that fires and by calls of advance() that fire none. Thousands at once would keep what is
-/// due waiting, and wait for the memory at every step from one timer to the next, which passes
-/// while others fire. Timers of one tick fire in the order in which they were scheduled.
+/// a slot for each tick of two blocks, the current one and the next; the user sets a block's
+/// length. A slot of the second wheel covers one such block, and a slot of each wheel above covers
+/// 1024 slots of the one below; each of these wheels covers two blocks of 1024 slots. A timer is
+/// filed in the lowest wheel that covers its tick. Before time enters a slot of a higher wheel, its
+/// timers cascade to the wheel below, each at most once per wheel: a few for each timer that fires,
+/// and a few in each call of advance() that fires none. Cascading is incremental, so that no call
+/// stalls on thousands of cache misses; prefetches overlap with firing. Timers of one tick fire in
+/// the order in which they were scheduled.
 class TimerWheel {
  public:
   static constexpr unsigned kMinBits = 10, kMaxBits = 20;
 
-  /// `start` >= 0: the wheel's time until the first advance. A block of the lowest wheel has
-  /// 2^block_bits ticks (kMinBits to kMaxBits), each of which takes 32 B.
+  /// `start` >= 0: the wheel's time until the first advance(). A block of the lowest wheel has
+  /// 2^block_bits ticks (kMinBits to kMaxBits) of 32 B each.
   TimerWheel(Nanos start, unsigned tick_shift, unsigned block_bits = kMinBits)
       : shift_(tick_shift),
         bits_(block_bits),
@@ -68,15 +68,15 @@ class TimerWheel {
   TimerWheel(const TimerWheel&) = delete;
   TimerWheel& operator=(const TimerWheel&) = delete;
 
-  /// The block for so many timers: a tick for each, so that those that take turns are seldom set
-  /// further ahead, and filed twice, nor share a tick, where their memory could only be waited for
-  /// one after another.
+  /// block_bits for this many timers: one tick per timer. Then periodic timers are seldom set
+  /// beyond the next block, which would file them twice, and seldom share a tick, which would
+  /// serialise their cache misses.
   static unsigned block_bits_for(size_t timers) {
     return std::clamp<unsigned>(std::bit_width(timers), kMinBits, kMaxBits);
   }
 
-  /// Arms the timer, or moves it if it is armed. A deadline in the past is due at once (at a tick's
-  /// end if it lies in an unfinished one); kNever leaves the timer unarmed.
+  /// Arms the timer, or moves it if it is armed. A deadline in the past is due at once (at the end
+  /// of its tick, if that is the current one); kNever leaves the timer unarmed.
   void schedule(Timer& timer, Nanos at) {
     cancel(timer);
     timer.deadline_ = at;
@@ -88,17 +88,16 @@ class TimerWheel {
     if (!timer.armed() || tick_of(timer.deadline_) != tick_of(at)) schedule(timer, at);
   }
 
-  /// Nothing happens if the timer is not armed.
+  /// Does nothing if the timer is not armed.
   void cancel(Timer& timer) {
     if (!timer.armed()) return;
     unlink(timer);
     timer.next_ = nullptr;
   }
 
-  /// When to call advance() next; kNever if no timer is armed. The earliest deadline rounded up to
-  /// its tick, or, if that lies beyond the block of ticks that advance() has reached, possibly
-  /// the earlier start of the slot that it is filed in: advance() must be called then too, and may
-  /// fire nothing.
+  /// The time of the next advance(); kNever if no timer is armed. It is the earliest deadline
+  /// rounded up to its tick. If that lies beyond the current block, it may be the earlier start of
+  /// the deadline's slot: the call then may fire nothing.
   [[nodiscard]] Nanos next_deadline() const {
     if (wheels_ == 0) return kNever;
     const uint64_t tick = wheels_ & 1 ? current_ : next_tick();
@@ -106,8 +105,8 @@ class TimerWheel {
     return tick > kMax >> shift_ ? kNever : Nanos(static_cast<int64_t>(tick << shift_));
   }
 
-  /// Timers that advance(now) is going to fire, as far as they are known at a glance: the first of
-  /// each tick of the block that has been reached. For fetching what they will need.
+  /// Calls visit(Timer&) for the first timer of each tick that advance(now) will fire, within the
+  /// current block only. For prefetching.
   template <class F>
   void foresee(Nanos now, F&& visit) const {
     if (!(wheels_ & 2)) return;
@@ -118,7 +117,7 @@ class TimerWheel {
       visit(static_cast<Timer&>(*slots_[at].next_));
   }
 
-  /// The timer that was scheduled next for the same tick as this one that was foreseen, or null.
+  /// The timer scheduled next for the same tick as a timer from foresee(), or null.
   [[nodiscard]] const Timer* after(const Timer& timer) const {
     const TimerLink* next = timer.next_;
     const bool is_slot = next >= slots_.data() && next < slots_.data() + slots_.size();
@@ -126,10 +125,10 @@ class TimerWheel {
   }
 
   /// Fires timers whose deadline is `now` or earlier, never early and at most one tick late, in the
-  /// order of their deadlines' ticks: calls on_expired(Timer&) with the timer unarmed. It may
-  /// schedule and cancel any timer, this one too; what it makes due by `now` fires in the same
-  /// call. Stops after `limit`, the rest stay due. Returns how many fired. A `now` earlier than
-  /// before counts as the last one.
+  /// order of their ticks: calls on_expired(Timer&) with the timer unarmed. The callback may
+  /// schedule and cancel any timer, including this one; timers that it makes due by `now` fire in
+  /// the same call. Stops after `limit`, the rest stay due. Returns the number fired. An earlier
+  /// `now` than before counts as the last one.
   template <class F>
   size_t advance(Nanos now, size_t limit, F&& on_expired) {
     const uint64_t target =
@@ -158,25 +157,25 @@ class TimerWheel {
   }
 
  private:
-  // Wheel 0 is the list of timers that are due, slot 0; as many more cover 64 bits of ticks.
+  // Wheel 0 is slot 0, the list of due timers; the others cover 64 bits of ticks.
   static constexpr unsigned kWheels = 1 + (64 + kMinBits - 1) / kMinBits;
-  // Slots of a higher wheel, and where in slots_ they and the lowest wheel's begin.
+  // Slots of a higher wheel, and the first slots in slots_ of the higher wheels and the lowest.
   static constexpr size_t kSlots = size_t{2} << kMinBits, kUpper = 64;
   static constexpr size_t kFirst = kUpper + (kWheels - 2) * kSlots;
-  // As many timers of each wheel are filed again by a call that fires none. For each that fires it
-  // is one, which keeps pace: as many come closer as are scheduled anew.
+  // Timers of each wheel that a call without expiries cascades. A call cascades one for each timer
+  // that it fires, which keeps pace: as many approach as are scheduled anew.
   static constexpr unsigned kCascadeBatch = 8;
 
-  // Ticks of one of that wheel's slots, as a power of two; below 64 for wheels that any tick needs.
+  // log2 of the ticks per slot of that wheel; below 64 for wheels that any tick needs.
   [[nodiscard]] unsigned slot_bits(unsigned wheel) const {
     return wheel == 1 ? 0 : bits_ + (wheel - 2) * kMinBits;
   }
   [[nodiscard]] unsigned block_bits(unsigned wheel) const { return wheel == 1 ? bits_ : kMinBits; }
-  // Which of that wheel's blocks a tick lies in. Two shifts, as one of 66 is undefined.
+  // The block of that wheel that a tick lies in. Two shifts, since a shift by 66 is undefined.
   [[nodiscard]] uint64_t block(unsigned wheel, uint64_t tick) const {
     return tick >> slot_bits(wheel) >> block_bits(wheel);
   }
-  // That wheel's slot of a tick, as an index into slots_.
+  // The slot of that wheel for a tick, as an index into slots_.
   [[nodiscard]] size_t place(unsigned wheel, uint64_t tick) const {
     if (wheel == 1) return kFirst + (tick & ((uint64_t{2} << bits_) - 1));
     return kUpper + (wheel - 2) * kSlots + (tick >> slot_bits(wheel)) % kSlots;
@@ -185,19 +184,19 @@ class TimerWheel {
     if (place >= kFirst) return 1;
     return place < kUpper ? 0 : static_cast<unsigned>((place - kUpper) / kSlots) + 2;
   }
-  // The due list is one slot by itself: its wheel's bit says all there is to know.
+  // The due list is a single slot: its wheel's bit is its whole state.
   void occupy(size_t place) {
     const unsigned wheel = wheel_at(place);
     if (place != 0 && occupied_.insert(place)) ++filled_[wheel];
     wheels_ |= 1U << wheel;
   }
 
-  // Of the block that has been reached.
+  // The last tick of the current block.
   [[nodiscard]] uint64_t last_tick() const { return current_ | ((uint64_t{1} << bits_) - 1); }
 
-  // With which the earliest occupied slot begins, apart from the due list; there must be one.
+  // The first tick of the earliest occupied slot, the due list excluded; there must be one.
   [[nodiscard]] uint64_t next_tick() const {
-    // Nearly always it lies in the block that has been reached.
+    // Most often it lies in the current block.
     const size_t at_current = place(1, current_), end = place(1, last_tick()) + 1;
     if (const size_t at = occupied_.next(at_current, end); at < end)
       return current_ + (at - at_current);
@@ -209,20 +208,20 @@ class TimerWheel {
       uint64_t index = first_of(wheel, of);
       if (index >= slots) index = first_of(wheel, ++of);
       next = std::min(next, (of << block_bits(wheel) | index) << slot_bits(wheel));
-      if (of == here) break;  // higher wheels' slots begin in later blocks of this wheel
+      if (of == here) break;  // slots of higher wheels begin in later blocks of this wheel
     }
     return next;
   }
 
-  // The first occupied slot of that wheel's block, counted from its beginning; at least as many as
-  // it has: none.
+  // The first occupied slot of that wheel's block, counted from the block's beginning; the number
+  // of its slots or more: none.
   [[nodiscard]] uint64_t first_of(unsigned wheel, uint64_t block) const {
     const uint64_t slots = uint64_t{1} << block_bits(wheel);
     const size_t begin = place(wheel, 0) + (block % 2) * slots;
     return occupied_.next(begin, begin + slots) - begin;
   }
 
-  // The first tick that begins at that time or later.
+  // The first tick that begins at time `at` or later.
   [[nodiscard]] uint64_t tick_of(Nanos at) const {
     return at.count() <= 0 ? 0 : ((static_cast<uint64_t>(at.count()) - 1) >> shift_) + 1;
   }
@@ -237,19 +236,19 @@ class TimerWheel {
     occupy(at);
   }
 
-  // Of a tick in the future.
+  // The slot for a future tick.
   [[nodiscard]] size_t place_of(uint64_t tick) const {
     unsigned wheel = 1;
     while (block(wheel, tick) - block(wheel, current_) > 1) ++wheel;
     size_t at = place(wheel, tick);
-    // Timers of the same tick that came earlier may still wait in a slot further up, which begins
-    // with a block that is yet to be entered.
+    // Earlier timers of the same tick may still be in a slot of a higher wheel, whose block has not
+    // been entered.
     for (; wheels_ >> wheel > 1 && block(wheel, tick) != block(wheel, current_); ++wheel)
       if (const size_t above = place(wheel + 1, tick); occupied_.contains(above)) at = above;
     return at;
   }
 
-  // The slot is of the current tick and nothing else is due: the whole list goes over.
+  // Moves the whole list of the current tick's slot to the due list, which is empty.
   void make_due(TimerLink& slot) {
     TimerLink& due = slots_[0];
     due.next_ = slot.next_;
@@ -259,8 +258,8 @@ class TimerWheel {
     wheels_ |= 1;
   }
 
-  // Time enters another block of wheel 1, and perhaps of higher ones: what is left in their slots
-  // of it belongs further down; the lowest wheel's timers of a tick came first.
+  // Time enters another block of wheel 1, and perhaps of higher wheels: moves the timers left in
+  // their slots down. In the lowest wheel, earlier timers of a tick come first.
   void enter_block() {
     for (unsigned left = wheels_ & ~3U; left != 0; left &= left - 1) {
       const size_t at = place(static_cast<unsigned>(std::countr_zero(left)), current_);
@@ -276,8 +275,8 @@ class TimerWheel {
     }
   }
 
-  // The same for one timer of each wheel's block that comes next. What the next call needs is
-  // fetched meanwhile. False: there is none.
+  // Moves one timer of each wheel's next block down, and prefetches for the next call. False: there
+  // is none.
   bool file_ahead() {
     bool found = false;
     for (unsigned left = wheels_ & ~3U; left != 0; left &= left - 1) {
@@ -287,7 +286,7 @@ class TimerWheel {
       auto& timer = static_cast<Timer&>(*slots_[at].next_);
       __builtin_prefetch(timer.next_->next_, 1);
       unlink(timer);
-      // Those of its tick that came earlier were ahead of it on the way here, too.
+      // Earlier timers of its tick preceded it on this path, too.
       put(timer, place(wheel - 1, tick_of(timer.deadline_)));
       found = true;
     }
@@ -319,10 +318,10 @@ class TimerWheel {
   }
 
   unsigned shift_, bits_;
-  unsigned wheels_ = 0;                     // bit i: wheel i is not empty; 0: something is due
-  uint64_t current_;                        // tick that has been reached
-  std::array<uint32_t, kWheels> filled_{};  // slots of each that are not empty
-  SlotSet occupied_;                        // these slots, but not the due list
+  unsigned wheels_ = 0;                     // bit i: wheel i is not empty; bit 0: timers are due
+  uint64_t current_;                        // the current tick
+  std::array<uint32_t, kWheels> filled_{};  // number of occupied slots by wheel
+  SlotSet occupied_;                        // occupied slots, except the due list
   std::vector<TimerLink> slots_;
 };
 

@@ -20,8 +20,8 @@ namespace {
 
 constexpr int64_t kBlock = int64_t{1} << TimerWheel::kMinBits;
 
-// What must fire and in which order: by tick of the deadline, then by order of scheduling. What is
-// past its tick when it is scheduled belongs to the tick that is firing.
+// The expected timers and their order: by tick of the deadline, then by order of scheduling. A
+// timer scheduled after its tick belongs to the tick that is firing.
 class DeadlineList {
  public:
   DeadlineList(int64_t start, unsigned shift, unsigned block_bits)
@@ -42,14 +42,14 @@ class DeadlineList {
   [[nodiscard]] int64_t next_deadline() const {
     return queue_.empty() ? kNever.count() : queue_.begin()->first.first << shift_;
   }
-  // Whether the next deadline lies in the block of ticks that has been reached.
+  // Whether the next deadline lies in the current block of ticks.
   [[nodiscard]] bool exact() const {
     return !queue_.empty() && queue_.begin()->first.first >> block_bits_ == current_ >> block_bits_;
   }
   [[nodiscard]] bool due(int64_t now) const {
     return !queue_.empty() && queue_.begin()->first.first <= std::max(now >> shift_, current_);
   }
-  // The one to fire at `now`, if any.
+  // The timer to fire at `now`, if any.
   std::optional<uint32_t> pop(int64_t now) {
     if (!due(now)) return std::nullopt;
     current_ = queue_.begin()->first.first;
@@ -119,7 +119,7 @@ class Pair {
     oracle_.reach(given);
   }
 
-  // Both agree on who is armed and when the next one is due.
+  // Both agree on the armed timers and the next deadline.
   void check() {
     for (const auto& t : timers_) ASSERT_EQ(t->armed(), oracle_.armed(t->number));
     const int64_t next = wheel_.next_deadline().count(), right = oracle_.next_deadline();
@@ -148,7 +148,7 @@ class Pair {
         oracle_.cancel(id);
         break;
       case 2:
-        set(id, now_ - far(1e6));  // late already
+        set(id, now_ - far(1e6));  // already late
         break;
       case 3:
         set(id, random_() % 8 == 0 ? kNever.count() : now_ + far(4e18));
@@ -172,7 +172,7 @@ TEST(TimerWheel, FiresAsTheSortedListDoes) {
       {1e5, 1e4, 1000, 0, true},    //
       {1e4, 500, 3, 3, false},      // few per call
       {1e6, 1e5, 1, 3, true},       // one per call
-      {1e7, 1e6, 1000, 10, false},  // as a sender uses it
+      {1e7, 1e6, 1000, 10, false},  // as in the sender
       {1e10, 1e6, 5, 10, true},     //
       {1e9, 4e12, 7, 4, false},     // gaps of an hour
       {1e15, 1e15, 1000, 20, true},
@@ -287,7 +287,7 @@ TEST(TimerWheel, ForeseesTheFirstTimerOfEachTickThatIsDueAndMovesNone) {
 
     std::vector<const Timer*> foreseen, fired;
     wheel.foresee(now, [&](const Timer& t) { foreseen.push_back(&t); });
-    // Of what fires, the first of each tick within the block that was reached.
+    // foresee() visits the first timer of each tick within the current block.
     int64_t last = -1;
     wheel.advance(now, timers.size(), [&](Timer& t) {
       const int64_t tick = ((t.deadline().count() - 1) >> kShift) + 1;
@@ -299,7 +299,7 @@ TEST(TimerWheel, ForeseesTheFirstTimerOfEachTickThatIsDueAndMovesNone) {
   }
 }
 
-// What waits further up than the first wheel has a deadline known by its slot's begin alone.
+// The deadline of a timer in a higher wheel is known only as its slot's start.
 TEST(TimerWheel, CallsThatFireNoneFileTheNextBlocksTimersAFewAtATime) {
   TimerWheel wheel(0_ns, 0);
   constexpr Nanos kBegins(3 * kBlock), kFirst = kBegins + 32_ns;  // a block that begins

@@ -52,7 +52,7 @@ std::string why_unreadable(const std::string& path) {
 
 tl::expected<std::string, std::string> read_input_file(const std::string& path, size_t most_bytes) {
   const auto refused = [](const char* why) { return tl::unexpected(std::string(why)); };
-  // Opening a device may do something to it, so look first; a swap in between is seen after
+  // Opening a device may have side effects, so check first; a swap in between is detected after
   // opening.
   if (std::string why = why_unreadable(path); !why.empty()) return tl::unexpected(std::move(why));
   struct stat info {};
@@ -63,7 +63,7 @@ tl::expected<std::string, std::string> read_input_file(const std::string& path, 
   const std::string too_large = "it is larger than " + std::to_string(most_bytes) + " bytes";
   if (size > most_bytes) return tl::unexpected(too_large);
 
-  // The kernel's own files say that they are empty, and others may grow.
+  // Files of /proc and /sys have size 0, and others may grow.
   std::string text;
   constexpr size_t kStep = 64 << 10;
   for (size_t filled = 0;;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether sanitizers watch this build. Tests that repeat the same code over many draws do so less
-// often then: the plain build judges their figures, and memory is the same in a tenth of them.
+// Whether the build has sanitizers. Tests that repeat the same code over many draws use fewer of
+// them then: the plain build checks their figures, and a tenth of them suffices for memory errors.
 #pragma once
 
 namespace turnpike {

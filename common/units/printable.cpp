@@ -25,7 +25,7 @@ size_t utf8_length(std::string_view text) {
   const size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
   if (!continues(text, 1, length)) return 0;
   const uint8_t second = byte(text, 1);
-  // No longer than need be, no surrogates, nothing beyond U+10FFFF.
+  // No overlong forms, no surrogates, nothing beyond U+10FFFF.
   if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
       (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
     return 0;
@@ -48,7 +48,7 @@ std::string printable(std::string_view text, size_t most) {
     const bool plain = length > 0 && !is_control(text);
     const std::string_view character = text.substr(0, length > 0 ? length : 1);
     text.remove_prefix(character.size());
-    // A character that the cut went through is left out.
+    // Omits a character that the cut divides.
     if (length == 0 && cut && text.size() < 3) break;
     if (plain) {
       out += character;

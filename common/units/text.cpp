@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One table of units per quantity serves the parser, the printer and the messages.
+// One table of units per quantity, for the parser, the printer and the messages.
 #include "common/units/text.h"
 
 #include <array>
@@ -12,9 +12,9 @@ namespace {
 
 struct Unit {
   std::string_view name;
-  // In base units. long double, because int64 counts need more than double's 53 bits.
+  // In base units. long double, because int64 counts exceed double's 53 bits.
   long double scale;
-  bool print = true;  // KiB and its like are read but never written
+  bool print = true;  // KiB and the like are read but never written
 };
 
 template <class Q>
@@ -52,7 +52,7 @@ struct Units<BitRate> {
 template <>
 struct Units<Price> {
   using Number = double;
-  // Ascending like the others: a dollar per gigabyte is the smallest.
+  // Ascending, like the other tables: a dollar per gigabyte is the smallest.
   static constexpr std::array list{Unit{"$/GB", 1e-9L}, Unit{"$/MB", 1e-6L}, Unit{"$/KB", 1e-3L},
                                    Unit{"$/B", 1}};
   static constexpr std::string_view names = "$/B, $/KB, $/MB, $/GB";
@@ -88,7 +88,7 @@ std::string accepts() {
          std::string(U::example) + "'";
 }
 
-// The number in base units. Doubles are scaled as doubles, so that 0.1 Gbps is 1e8 exactly.
+// The number in base units. Doubles are scaled as doubles, so that 0.1 Gbps is exactly 1e8.
 template <class U>
 tl::expected<typename U::Number, std::string> parse(std::string_view text) {
   using Number = typename U::Number;
@@ -104,7 +104,7 @@ tl::expected<typename U::Number, std::string> parse(std::string_view text) {
   if (unit.empty()) return tl::unexpected(shown + " has no unit: " + accepts<U>());
   for (const Unit& u : U::list) {
     if (u.name != unit) continue;
-    // Division by a power of ten is exact where multiplying by its inverse is not (1 $/GB).
+    // Division by a power of ten is exact where multiplication by its inverse is not (1 $/GB).
     const Number value = u.scale < 1 ? number / static_cast<Number>(1 / u.scale)
                                      : number * static_cast<Number>(u.scale);
     if (!std::isfinite(value)) return tl::unexpected(shown + " is too large");
@@ -121,7 +121,7 @@ std::string shortest(Number v) {
   return {out.data(), error == std::errc{} ? end : out.data()};
 }
 
-// The largest unit that keeps the value at 1 or more and still gives the very same value back.
+// The largest unit that keeps the value at 1 or more and reads back as the same value.
 template <class Q>
 std::string print(Q v) {
   using U = Units<Q>;
@@ -136,7 +136,7 @@ std::string print(Q v) {
     std::string text = shortest(scaled) + " " + std::string(u->name);
     if (const auto back = parse_quantity<Q>(text); back && *back == v) return text;
   }
-  for (const Unit& u : U::list)  // the base unit loses nothing
+  for (const Unit& u : U::list)  // the base unit is exact
     if (u.scale == 1) return shortest(value) + " " + std::string(u.name);
   return {};
 }

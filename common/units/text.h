@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Quantities as people write them: "12.5 ms", "100 Gbps", "64 KB", "1 BDP", "1 $/s".
+// Quantities as text with units: "12.5 ms", "100 Gbps", "64 KB", "1 BDP", "1 $/s".
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace turnpike {
 
 /// Parses a quantity with its unit. A missing or unknown unit, trailing text, or a number that is
-/// not finite is an error whose text says what is accepted; sign and range are the caller's.
+/// not finite is an error, whose text lists the accepted units. The caller checks sign and range.
 ///   Nanos: ns us ms s min h          Bytes: B KB MB GB (powers of 1000) KiB MiB GiB (of 1024)
 ///   BitRate: bps Kbps Mbps Gbps Tbps Price: $/B $/KB $/MB $/GB          Budget: $/s
 template <class Q>
@@ -25,7 +25,7 @@ tl::expected<double, std::string> parse_frequency(std::string_view text);
 template <class Q>
 std::string_view accepted_units();
 
-// All of them live in text.cpp, for the five quantities that there are.
+// text.cpp instantiates them for the five quantities.
 template <>
 tl::expected<Nanos, std::string> parse_quantity(std::string_view text);
 template <>
@@ -47,7 +47,7 @@ std::string_view accepted_units<Price>();
 template <>
 std::string_view accepted_units<Budget>();
 
-/// Shortest text that parses back to the same value, in the largest unit that keeps it >= 1.
+/// The shortest text that parses back to the same value, in the largest unit that keeps it >= 1.
 std::string to_text(Nanos v);
 std::string to_text(Bytes v);
 std::string to_text(BitRate v);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What people write is what we mean, and what we print reads back as itself.
+// Parsed text has the expected value, and printed text reads back as the same value.
 #include "common/units/text.h"
 
 #include <gtest/gtest.h>

@@ -10,14 +10,14 @@
 namespace turnpike {
 
 /// A number with a unit. Quantities of one unit add, subtract and compare; scaling takes a plain
-/// number; the ratio of two is a plain number. Anything else is a named function below.
+/// number; the ratio of two is a plain number. Other operations are named functions below.
 template <class Tag, class Rep>
 class Quantity {
  public:
   constexpr Quantity() = default;
   constexpr explicit Quantity(Rep value) : value_(value) {}
 
-  /// The bare number, in the unit the alias below states.
+  /// The plain number, in the unit of the alias below.
   [[nodiscard]] constexpr Rep count() const { return value_; }
 
   constexpr auto operator<=>(const Quantity&) const = default;
@@ -42,7 +42,7 @@ using BitRate = Quantity<struct BitRateTag, double>;  // bit/s
 using Price = Quantity<struct PriceTag, double>;      // $/B
 using Budget = Quantity<struct BudgetTag, double>;    // $/s
 
-/// The deadline of something that needs no further poll.
+/// The deadline of an object that needs no further poll.
 inline constexpr Nanos kNever{std::numeric_limits<int64_t>::max()};
 
 /// MIN of the paper: the price of an idle link; counts as zero when link prices are added.
@@ -73,7 +73,7 @@ constexpr Bytes carried(BitRate rate, Nanos span) {
   return Bytes(static_cast<int64_t>(bytes_per_second(rate) * to_seconds(span)));
 }
 
-/// What a budget buys at a price: r = w / P.
+/// The rate that a budget buys at a price: r = w / P.
 constexpr BitRate operator/(Budget w, Price p) {
   return from_bytes_per_second(w.count() / p.count());
 }

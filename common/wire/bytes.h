@@ -10,11 +10,10 @@ namespace turnpike::wire {
 
 static_assert(std::endian::native == std::endian::little, "the byte swaps below assume it");
 
-/// Between the network's order of bytes and the machine's.
+/// Between network and host byte order.
 inline uint32_t swap_be32(uint32_t v) { return __builtin_bswap32(v); }
 
-// memcpy instead of a processes: packets give no alignment, and compilers make one instruction of
-// it.
+// memcpy instead of a cast: packets may be unaligned, and compilers make one instruction of it.
 
 inline uint16_t load_be16(const uint8_t* p) {
   uint16_t v;
@@ -45,7 +44,7 @@ inline void store_be64(uint8_t* p, uint64_t v) {
   std::memcpy(p, &v, sizeof v);
 }
 
-/// IEEE 754 binary32, sign bit first; any bit pattern comes back as it was stored, NaNs too.
+/// IEEE 754 binary32, big endian; any bit pattern round-trips, including NaNs.
 inline float load_f32(const uint8_t* p) { return std::bit_cast<float>(load_be32(p)); }
 inline void store_f32(uint8_t* p, float v) { store_be32(p, std::bit_cast<uint32_t>(v)); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers come back as stored, at any alignment, and lie in network order.
+// Numbers read back as stored, at any alignment, and are in network order.
 #include "common/wire/bytes.h"
 
 #include <array>

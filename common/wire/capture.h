@@ -24,7 +24,7 @@ class Capture {
                static_cast<std::streamsize>(frame.size()));
   }
 
-  /// Whether everything so far is in the file.
+  /// Whether all frames so far are in the file.
   [[nodiscard]] bool good() {
     out_.flush();
     return out_.good();

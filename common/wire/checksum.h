@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Internet checksum: computed (RFC 1071) and mended after an edit (RFC 1624).
+// The Internet checksum: computed (RFC 1071) and updated after an edit (RFC 1624).
 #pragma once
 
 #include <array>
@@ -12,21 +12,20 @@
 
 namespace turnpike::wire {
 
-/// Folds carries back in as far as 32 bits: what fold() makes of it stays the same.
+/// Folds carries back to 32 bits; fold() of the result is the same.
 constexpr uint32_t fold_to_32(uint64_t sum) {
   // A word added to itself with its halves swapped has their sum, carry included, in its high half.
   return static_cast<uint32_t>((sum + std::rotl(sum, 32)) >> 32);
 }
 
-/// Folds carries back in: the 16-bit one's complement sum that `sum` stands for. Zero stays zero
-/// and nothing else becomes zero.
+/// Folds carries back to 16 bits: the one's complement sum. Only zero becomes zero.
 constexpr uint16_t fold(uint64_t sum) {
   const uint32_t half = fold_to_32(sum);
   return static_cast<uint16_t>((half + std::rotl(half, 16)) >> 16);
 }
 
 /// One's complement sum of big-endian 16-bit words, folded. An odd last byte counts as the high
-/// half of a word (RFC 1071 section 4.1). Partial sums may simply be added up before fold().
+/// half of a word (RFC 1071 section 4.1). Partial sums may be added before fold().
 inline uint16_t sum_words(std::span<const uint8_t> data) {
   // Summing 32-bit words in host order and swapping once gives the same (RFC 1071 section 2(B)).
   uint64_t sum = 0;
@@ -42,9 +41,8 @@ inline uint16_t sum_words(std::span<const uint8_t> data) {
   return __builtin_bswap16(fold(sum + tail));
 }
 
-/// Whether the words of so many bytes, a multiple of four, sum to 0xffff: as all do that have a
-/// right checksum among them. In host order, for a sum of ones is one in either (RFC 1071 section
-/// 2(B)).
+/// Whether the 16-bit words of `Bytes` bytes (a multiple of four) sum to 0xffff, as data with a
+/// correct checksum does. In host order: 0xffff is the same in both orders (RFC 1071 section 2(B)).
 template <size_t Bytes>
 bool sums_to_ones(const uint8_t* data) {
   static_assert(Bytes % 4 == 0);
@@ -52,30 +50,30 @@ bool sums_to_ones(const uint8_t* data) {
   for (size_t at = 0; at < Bytes; at += 4) {
     uint32_t word;
     std::memcpy(&word, data + at, sizeof word);
-    sum += word;  // its halves are two words, and fold() adds them up
+    sum += word;  // two 16-bit words, which fold() adds
   }
   return fold(sum) == 0xffff;
 }
 
-/// One's complement sum of any multiple of four bytes, to be folded, which may just have been
-/// written word by word.
+/// One's complement sum, not folded, of a multiple of four bytes that may just have been written
+/// word by word.
 inline uint64_t sum_of_words(std::span<const uint8_t> data) {
   uint64_t sum = 0;
   for (size_t at = 0; at < data.size(); at += sizeof(uint32_t)) {
     uint32_t word = load_be32(data.data() + at);
-    // Keeps the compiler from wider loads, which would wait until all these stores are done.
+    // Prevents wider loads, which would stall until all these stores are done.
     __asm__("" : "+r"(word));
-    sum += word;  // its halves are two words of the checksum, and fold() adds them up
+    sum += word;  // two 16-bit words, which fold() adds
   }
   return sum;
 }
 
-/// A sum over data that lies in pieces, each of any length (the segments of a packet).
+/// A sum over data in pieces of any lengths (the segments of a packet).
 class PiecewiseSum {
  public:
   void add(std::span<const uint8_t> piece) {
     const uint16_t s = sum_words(piece);
-    // A piece that starts at an odd offset has its bytes in the other halves of the words.
+    // In a piece that starts at an odd offset, bytes are in the other halves of the words.
     sum_ += odd_ ? __builtin_bswap16(s) : s;
     odd_ ^= (piece.size() & 1) != 0;
   }
@@ -86,42 +84,42 @@ class PiecewiseSum {
   bool odd_ = false;
 };
 
-/// What UDP and TCP add from IPv4 (RFC 768); `length` is that of the transport header and data.
+/// Sum of the IPv4 pseudo-header (RFC 768); `length` is that of the transport header and data, B.
 inline uint32_t pseudo_header_sum(uint32_t source, uint32_t destination, uint8_t protocol,
                                   uint16_t length) {
   return (source >> 16) + (source & 0xffff) + (destination >> 16) + (destination & 0xffff) +
          protocol + length;
 }
-/// The same from IPv6 (RFC 8200 section 8.1); both addresses are 16 bytes as on the wire.
+/// The same for IPv6 (RFC 8200 section 8.1); both addresses are 16 bytes in network order.
 inline uint32_t pseudo_header_sum(const uint8_t* source, const uint8_t* destination,
                                   uint8_t protocol, uint32_t length) {
   return uint32_t{sum_words({source, 16})} + sum_words({destination, 16}) + protocol +
          (length >> 16) + (length & 0xffff);
 }
 
-/// The checksum that makes everything sum to 0xffff.
+/// The checksum with which all words sum to 0xffff.
 constexpr uint16_t checksum_of(uint64_t sum) { return static_cast<uint16_t>(~fold(sum)); }
-/// UDP's: a computed zero is sent as 0xffff, for zero says "none" (RFC 768, RFC 8200 8.1).
+/// UDP's: a computed zero is sent as 0xffff, since zero means "none" (RFC 768, RFC 8200 8.1).
 constexpr uint16_t udp_checksum_of(uint64_t sum) {
   const uint16_t c = checksum_of(sum);
   return c == 0 ? 0xffff : c;
 }
 
-/// RFC 1624 equation 3: HC' = ~(~HC + ~m + m'), where m and m' are the sums of the same bytes
-/// (an even range) before and after the edit, below 2^32 each. Equals recomputation, never the
-/// "negative zero". All in network order, or all in host order.
+/// RFC 1624 equation 3: HC' = ~(~HC + ~m + m'), where m and m' are the sums of the same bytes (an
+/// even range) before and after the edit, below 2^32 each. Equals recomputation, never gives the
+/// "negative zero". All arguments in network order, or all in host order.
 constexpr uint16_t update_checksum(uint16_t checksum, uint32_t before, uint32_t after) {
   return checksum_of(uint64_t{static_cast<uint16_t>(~checksum)} + static_cast<uint32_t>(~before) +
                      after);
 }
-/// The same for UDP: an absent checksum (zero) stays absent, a computed zero becomes 0xffff, as
-/// RFC 1624's equation 4 makes of it: HC' = HC - ~m - m', where -x is ~x.
+/// The same for UDP: an absent checksum (zero) stays absent, and a computed zero becomes 0xffff, as
+/// in RFC 1624's equation 4: HC' = HC - ~m - m', where -x is ~x.
 constexpr uint16_t update_udp_checksum(uint16_t checksum, uint32_t before, uint32_t after) {
   return checksum == 0 ? 0 : fold(uint64_t{checksum} + before + static_cast<uint32_t>(~after));
 }
 
-/// Mends the IPv4 header checksum at `checksum` after one was taken from the TTL: RFC 1624 where m'
-/// is m less 0x0100, so the checksum grows by that. In host order it grows by one.
+/// Updates the IPv4 header checksum at `checksum` after the TTL was decremented: RFC 1624 with m' =
+/// m - 0x0100, so the checksum grows by that. In host order it grows by one.
 inline void ttl_taken(uint8_t* checksum) {
   uint16_t c;
   std::memcpy(&c, checksum, sizeof c);

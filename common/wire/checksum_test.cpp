@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checksums against a byte-by-byte oracle; mended ones against recomputed ones.
+// Checksums against a byte-by-byte oracle; updated ones against recomputed ones.
 #include "common/wire/checksum.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace turnpike::wire {
 namespace {
 
-// RFC 1071 as one would say it aloud.
+// RFC 1071, literally.
 uint16_t naive_sum(std::span<const uint8_t> data) {
   uint32_t sum = 0;
   for (size_t i = 0; i < data.size(); ++i) {
@@ -25,7 +25,7 @@ uint16_t naive_sum(std::span<const uint8_t> data) {
 
 std::vector<uint8_t> random_bytes(std::mt19937_64& random, size_t n) {
   std::vector<uint8_t> bytes(n);
-  // Runs of 0x00 and 0xff are where carries go wrong.
+  // Runs of 0x00 and 0xff exercise the carries.
   const auto style = random() % 4;
   for (uint8_t& b : bytes) {
     b = style == 0   ? uint8_t{0}
@@ -105,8 +105,8 @@ TEST(Checksum, ExampleOfRfc1624) {
   EXPECT_EQ(update_checksum(0xdd2f, 0x5555, 0x3285), 0x0000);
 }
 
-// A packet of 16-bit words: its checksum, a word that is never edited and never zero (as every
-// IPv4 header and pseudo-header has), and what may be edited.
+// A packet of 16-bit words: its checksum, a word that is never edited and never zero (as in every
+// IPv4 header and pseudo-header), and words to edit.
 uint16_t checksum_over(std::vector<uint8_t> packet, bool udp) {
   store_be16(packet.data(), 0);
   return udp ? udp_checksum_of(sum_words(packet)) : checksum_of(sum_words(packet));

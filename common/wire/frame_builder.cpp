@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes Ethernet, IP and UDP headers; checksums come from sums that are taken once per flow.
+// Writes Ethernet, IP and UDP headers; checksums start from sums computed once per flow.
 #include "common/wire/frame_builder.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ FrameTemplate::FrameTemplate(const FrameSpec& spec)
     const auto& a = std::get<Ipv4Pair>(spec.addresses);
     ip[0] = 4 << 4 | kIpv4Size / 4;
     ip[1] = spec.traffic_class;
-    // Identification stays zero: RFC 6864 gives it no meaning in a datagram that DF keeps whole.
+    // Identification stays zero: RFC 6864 gives it no meaning in a datagram with DF set.
     store_be16(ip + kIpv4FragmentAt, spec.dont_fragment ? kIpv4DontFragment : 0);
     ip[kIpv4TtlAt] = spec.ttl;
     ip[kIpv4ProtocolAt] = kProtocolUdp;
@@ -55,8 +55,8 @@ FrameTemplate::FrameTemplate(const FrameSpec& spec)
 }
 
 void FrameTemplate::write(uint8_t* frame, uint16_t datagram, uint64_t payload_sum) const {
-  // Two copies of fixed length that overlap, and a third for IPv6 with a tag, cost less than one
-  // of a length that only the template knows.
+  // Two overlapping copies of fixed length, and a third for IPv6 with a tag, cost less than one
+  // copy of a variable length.
   static_assert(kMaxHeaders <= 80 && kEthernetSize + kIpv4Size + kUdpSize >= 32);
   std::memcpy(frame, bytes_.data(), 32);
   if (size_ > 64) std::memcpy(frame + 32, bytes_.data() + 32, 16);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ethernet, IP and UDP headers made once per flow and written before every payload of it.
+// Ethernet, IP and UDP headers, built once per flow and copied before each payload.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct Ipv6Pair {
   Ipv6Address source{}, destination{};
 };
 
-/// What all frames of a flow share.
+/// Fields that all frames of a flow share.
 struct FrameSpec {
   Mac source_mac{}, destination_mac{};
   std::optional<uint16_t> vlan;  // 802.1Q tag control: priority, DEI, id
@@ -32,22 +32,22 @@ struct FrameSpec {
   bool udp_checksum = true;   // false: sent as zero
 };
 
-/// The headers of a flow's frames, ready but for lengths and checksums.
+/// The headers of a flow's frames, complete except for lengths and checksums.
 class FrameTemplate {
  public:
   static constexpr size_t kMaxHeaders = kEthernetSize + kVlanSize + kIpv6Size + kUdpSize;
 
   explicit FrameTemplate(const FrameSpec& spec);
 
-  /// B from the frame's first byte to the UDP payload, and within that, of IP and UDP.
+  /// B from the frame's first byte to the UDP payload; ip_headers_size(): IP and UDP headers alone.
   [[nodiscard]] size_t headers_size() const { return size_; }
   [[nodiscard]] size_t ip_headers_size() const { return size_ - ip_; }
-  /// The frame of an IP datagram of `datagram` B; Ethernet's padding and FCS are not counted.
+  /// B of the frame of an IP datagram of `datagram` B, without Ethernet's padding and FCS.
   [[nodiscard]] size_t frame_size(size_t datagram) const { return ip_ + datagram; }
 
-  /// Writes the headers before a payload at frame + headers_size(), with the right lengths and
-  /// checksums for an IP datagram of `datagram` B (at least ip_headers_size()). The payload is not
-  /// read: `payload_sum` is the sum of its 16-bit words, to be folded.
+  /// Writes the headers before a payload at frame + headers_size(), with lengths and checksums for
+  /// an IP datagram of `datagram` B (at least ip_headers_size()). Does not read the payload:
+  /// `payload_sum` is the sum of its 16-bit words, not folded.
   void write(uint8_t* frame, uint16_t datagram, uint64_t payload_sum) const;
 
  private:
@@ -61,8 +61,8 @@ class FrameTemplate {
   uint16_t udp_sum_ = 0;  // pseudo-header and ports without lengths
 };
 
-/// One whole frame with this payload, zeros behind it up to an IP datagram of `datagram` B
-/// (0: just the payload); at most 65535 B. For tests and tools: allocates.
+/// One whole frame with this payload, padded with zeros to an IP datagram of `datagram` B (0: no
+/// padding); at most 65535 B. For tests and tools: allocates.
 std::vector<uint8_t> build_frame(const FrameSpec& spec, std::span<const uint8_t> payload,
                                  uint16_t datagram = 0);
 

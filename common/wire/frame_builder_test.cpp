@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Built frames are found and verified again; damaged and truncated ones are not.
+// Built frames are located and verified; damaged and truncated ones are refused.
 #include "common/wire/frame_builder.h"
 
 #include <memory>
@@ -137,7 +137,7 @@ TEST(FrameBuilder, WhatIsNotOneWholeUdpDatagramIsRefusedByName) {
   EXPECT_EQ(with(ip + 9, 6), FrameError::kNotUdp);       // TCP
   EXPECT_EQ(with(udp + 5, 7), FrameError::kLength);      // UDP shorter than its header
   EXPECT_EQ(with(udp + 5, 25), FrameError::kLength);     // longer than the datagram
-  EXPECT_EQ(with(12, 0x81), FrameError::kNotIp);         // VLAN with a strange type inside
+  EXPECT_EQ(with(12, 0x81), FrameError::kNotIp);         // VLAN with an unknown type inside
 }
 
 TEST(FrameBuilder, NoiseIsReadWithinItsBoundsOnlyAndOnePassFindsTheSame) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds and verifies a UDP datagram in a frame from anybody.
+// Locates and verifies a UDP datagram in an untrusted frame.
 #include "common/wire/layers.h"
 
 #include "common/wire/bytes.h"
@@ -9,7 +9,7 @@ namespace turnpike::wire {
 
 namespace {
 
-/// The IP header at out.ip: fills in udp, ttl and datagram. `left` bytes are there.
+/// Parses the IP header at out.ip, of which `left` bytes follow; fills in udp, ttl and datagram.
 FrameError locate_in_ipv4(const uint8_t* ip, size_t left, UdpFrame& out) {
   if (left < kIpv4Size) return FrameError::kTruncated;
   if (ip[0] >> 4 != 4) return FrameError::kNotIp;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The layers below Turnpike: sizes, offsets, and where a frame's UDP payload lies.
+// The layers below Turnpike: sizes, offsets, and the position of a frame's UDP payload.
 #pragma once
 
 #include <array>
@@ -55,30 +55,30 @@ struct UdpFrame {
   uint8_t ttl = 0;            // or hop limit
   uint16_t ip = 0;            // the IP header
   uint16_t udp = 0;           // the UDP header
-  uint16_t payload = 0;       // behind the UDP header
+  uint16_t payload = 0;       // after the UDP header
   uint16_t payload_size = 0;  // B
   uint16_t datagram = 0;      // B of the IP datagram
   bool operator==(const UdpFrame&) const = default;
 };
 
-/// How far a frame is what a Turnpike endpoint can read.
+/// The reason why a Turnpike endpoint cannot read a frame.
 enum class FrameError : uint8_t {
   kNone,
-  kTruncated,  // the frame ends before a length in it says
-  kNotIp,      // or more than one VLAN tag
-  kNotUdp,     // or an IPv6 extension header before it
-  kFragment,   // an endpoint reassembles nothing: its packets are sent whole
-  kLength,     // lengths that contradict each other
+  kTruncated,  // the frame ends before a length in it
+  kNotIp,      // also: more than one VLAN tag
+  kNotUdp,     // also: an IPv6 extension header
+  kFragment,   // endpoints do not reassemble: Turnpike packets are sent whole
+  kLength,     // contradictory lengths
   kChecksum,   // IPv4 header or UDP
 };
 
-/// Finds the UDP payload of an Ethernet frame: at most one 802.1Q tag, IPv4 with or without
-/// options or IPv6. Trailing padding is left out. Never reads beyond `frame`. Lengths are
-/// checked, checksums are not; on error `out` is unspecified.
+/// Locates the UDP payload of an Ethernet frame: at most one 802.1Q tag, IPv4 with or without
+/// options or IPv6. Excludes trailing padding. Never reads beyond `frame`. Checks lengths, not
+/// checksums; on error `out` is unspecified.
 inline FrameError locate_udp(std::span<const uint8_t> frame, UdpFrame& out);
 
-/// The same of any frame. Most need less: locate_udp() settles an untagged one, IPv4 without
-/// options, in one pass.
+/// The same for any frame. locate_udp() handles the common one, untagged IPv4 without options, in
+/// one pass.
 FrameError locate_any_udp(std::span<const uint8_t> frame, UdpFrame& out);
 
 inline FrameError locate_udp(std::span<const uint8_t> frame, UdpFrame& out) {
@@ -105,8 +105,8 @@ inline FrameError locate_udp(std::span<const uint8_t> frame, UdpFrame& out) {
   return FrameError::kNone;
 }
 
-/// kChecksum unless the IPv4 header's and the UDP checksum are right; no UDP checksum (zero) is
-/// right on IPv4, and on IPv6 as RFC 6936 allows it for tunnels and the like.
+/// kChecksum unless the IPv4 header's and the UDP checksum are correct. A zero UDP checksum is
+/// accepted on IPv4, and on IPv6 as RFC 6936 allows for tunnels.
 FrameError verify_checksums(std::span<const uint8_t> frame, const UdpFrame& at);
 
 }  // namespace turnpike::wire

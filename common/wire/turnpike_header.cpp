@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of what a header may say.
+// Names of the header's kinds and errors.
 #include "common/wire/turnpike_header.h"
 
 namespace turnpike::wire {

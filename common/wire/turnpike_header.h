@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Turnpike header: what every packet of ours carries right after UDP (docs/wire-format.md).
+// The Turnpike header: the first bytes after UDP in every Turnpike packet (docs/wire-format.md).
 #pragma once
 
 #include <cstddef>
@@ -14,30 +14,30 @@ namespace turnpike::wire {
 
 inline constexpr uint16_t kDefaultUdpPort = 4747;
 inline constexpr uint8_t kVersion = 1;
-inline constexpr size_t kHeaderSize = 24;  // the common part; the congestion header follows it
+inline constexpr size_t kHeaderSize = 24;  // the common part; the congestion header follows
 inline constexpr size_t kMaxRanges = 8;
 inline constexpr size_t kRangeSize = 8;
-inline constexpr size_t kLengthUnit = 4;  // B; lengths travel in words of this size, in one byte
+inline constexpr size_t kLengthUnit = 4;  // B; lengths are sent in units of this, in one byte
 inline constexpr size_t kMaxHeaderLength = 255 * kLengthUnit;
 
 enum class Kind : uint8_t { kSyn = 1, kSynAck, kData, kAck, kFin, kFinAck, kReset };
-/// SYN, DATA and FIN; the other kinds answer them.
+/// SYN, DATA and FIN; the other kinds are their answers.
 constexpr bool is_request(Kind kind) {
   return kind == Kind::kSyn || kind == Kind::kData || kind == Kind::kFin;
 }
 
-/// The common header, decoded. Sequence numbers count packets; an ACK carries the sequence of the
-/// packet that caused it, the next one expected in order, and ranges received beyond that.
+/// The common header, decoded. Sequence numbers count packets. An ACK carries the sequence of the
+/// packet that it answers, the next one expected in order, and ranges received beyond that.
 struct Header {
   Kind kind = Kind::kData;
   uint8_t protocol = 0;
-  uint8_t ranges = 0;   // how many SeqRange follow the congestion header
-  uint16_t length = 0;  // B from the first byte of this header to the payload, 4 divides it
+  uint8_t ranges = 0;   // number of SeqRange after the congestion header
+  uint16_t length = 0;  // B from the first byte of this header to the payload, a multiple of 4
   uint32_t flow = 0;
   uint32_t sequence = 0;
   uint32_t acknowledgement = 0;
-  uint32_t timestamp = 0;  // of a request: when it was sent, ticks of 64 ns of the sender's clock
-  uint32_t echo = 0;       // of an answer: the timestamp that it answers
+  uint32_t timestamp = 0;  // of a request: sending time, in ticks of 64 ns of the sender's clock
+  uint32_t echo = 0;       // of an answer: the request's timestamp
   uint32_t token = 0;      // of the flow, issued by the receiver in its SYN-ACK; 0 on SYN
 };
 
@@ -48,7 +48,7 @@ struct SeqRange {
 
 enum class HeaderError : uint8_t { kNone, kTruncated, kVersion, kKind, kLength };
 
-// Offsets: the first four bytes say what the rest is.
+// Offsets; the first four bytes describe the rest.
 inline constexpr size_t kVersionKindAt = 0;  // version in the high half, kind in the low half
 inline constexpr size_t kProtocolAt = 1;
 inline constexpr size_t kRangesAt = 2;
@@ -56,15 +56,15 @@ inline constexpr size_t kLengthAt = 3;  // in units of kLengthUnit
 inline constexpr size_t kFlowAt = 4;
 inline constexpr size_t kSequenceAt = 8;
 inline constexpr size_t kAcknowledgementAt = 12;
-inline constexpr size_t kTimestampAt = 16;  // of a request; an answer has its token there
-inline constexpr size_t kEchoAt = 20;       // of an answer; a request has its token there
+inline constexpr size_t kTimestampAt = 16;  // of a request; an answer has its token here
+inline constexpr size_t kEchoAt = 20;       // of an answer; a request has its token here
 static_assert(kEchoAt + 4 == kHeaderSize);
 
-/// Decodes and checks kind, protocol, ranges and length alone, which is all that a router needs;
-/// otherwise as decode().
+/// Decodes and checks only kind, protocol, ranges and length, which suffice for a router; otherwise
+/// like decode().
 inline HeaderError decode_shape(std::span<const uint8_t> data, Header& out) {
   const uint8_t* p = data.data();
-  // The version first: what another version puts behind its first byte is not ours to judge.
+  // Checks the version first: the rest of another version's header has another format.
   if (data.empty()) return HeaderError::kTruncated;
   if (p[kVersionKindAt] >> 4 != kVersion) return HeaderError::kVersion;
   if (data.size() < kHeaderSize) return HeaderError::kTruncated;
@@ -80,7 +80,7 @@ inline HeaderError decode_shape(std::span<const uint8_t> data, Header& out) {
   return out.length > data.size() ? HeaderError::kTruncated : HeaderError::kNone;
 }
 
-/// Decodes and checks the common header: version, kind, that `length` covers the header and the
+/// Decodes and checks the common header: version, kind, and that `length` covers the header and the
 /// ranges and lies within `data` (the UDP payload). Never reads beyond `data`; on error `out` is
 /// unspecified.
 inline HeaderError decode(std::span<const uint8_t> data, Header& out) {
@@ -98,8 +98,8 @@ inline HeaderError decode(std::span<const uint8_t> data, Header& out) {
   return HeaderError::kNone;
 }
 
-/// Writes the common header (kHeaderSize bytes). `length` must be what header_length() gave.
-/// Returns the sum of its 16-bit words for the UDP checksum, to be folded.
+/// Writes the common header (kHeaderSize bytes). `length` must come from header_length(). Returns
+/// the sum of its 16-bit words for the UDP checksum, not folded.
 inline uint64_t encode(const Header& header, uint8_t* out) {
   static_assert(kVersionKindAt == 0 && kProtocolAt == 1 && kRangesAt == 2 && kLengthAt == 3);
   const auto kind = static_cast<uint32_t>(kVersion << 4 | static_cast<uint8_t>(header.kind));
@@ -114,12 +114,12 @@ inline uint64_t encode(const Header& header, uint8_t* out) {
                  sixth = request ? header.token : header.echo;
   store_be32(out + kTimestampAt, fifth);
   store_be32(out + kEchoAt, sixth);
-  // A 32-bit word counts as its two halves: fold() makes no difference between them.
+  // A 32-bit word counts as its two halves: fold() gives the same.
   return uint64_t{first} + header.flow + header.sequence + header.acknowledgement + fifth + sixth;
 }
 
-/// Where the i-th range is. Ranges are the last thing before the payload, so finding them takes no
-/// knowledge of the protocol.
+/// Offset of the i-th range. Ranges come last before the payload, so that their position does not
+/// depend on the protocol.
 inline size_t range_at(const Header& header, size_t i) {
   return header.length - (header.ranges - i) * kRangeSize;
 }
@@ -128,19 +128,20 @@ inline SeqRange load_range(const Header& header, const uint8_t* data, size_t i) 
   const uint8_t* p = data + range_at(header, i);
   return {.begin = load_be32(p), .end = load_be32(p + 4)};
 }
+/// Writes the i-th range; header.length must cover it.
 inline void store_range(const Header& header, uint8_t* data, size_t i, SeqRange range) {
   uint8_t* p = data + range_at(header, i);
   store_be32(p, range.begin);
   store_be32(p + 4, range.end);
 }
 
-/// Length of a header with a congestion part of `congestion` bytes (a multiple of 4) and `ranges`
+/// B of a header with a congestion header of `congestion` bytes (a multiple of 4) and `ranges`
 /// ranges; at most kMaxHeaderLength.
 constexpr uint16_t header_length(size_t congestion, size_t ranges) {
   return static_cast<uint16_t>(kHeaderSize + congestion + ranges * kRangeSize);
 }
 
-/// Ticks of 64 ns that wrap every 275 s: fine enough for a 10 us round trip, longer than any.
+/// Ticks of 64 ns that wrap every 275 s: finer than a round trip of 10 us, longer than any.
 constexpr uint32_t to_ticks(Nanos t) { return static_cast<uint32_t>(t.count() >> 6); }
 /// The time from `earlier` to `later`, both in ticks, less than 137 s apart.
 constexpr Nanos ticks_between(uint32_t earlier, uint32_t later) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The header codec: round trips, fixed bytes, and everything a stranger might send.
+// The header codec: round trips, fixed bytes, and untrusted input.
 #include "common/wire/turnpike_header.h"
 
 #include <array>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kCongestion = 20;
 
-/// A copy with nothing before or behind it, so that sanitizers see every byte read too far.
+/// Decodes a copy with no memory around it, so that sanitizers detect reads beyond it.
 HeaderError decode_tight(std::span<const uint8_t> data, Header& out) {
   const auto copy = std::make_unique<uint8_t[]>(data.size());
   std::ranges::copy(data, copy.get());

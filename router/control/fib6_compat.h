@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The IPv6 FIB of DPDK 22.11, which takes addresses as arrays of bytes, and of 24.11, which has a
+// Wraps the IPv6 FIB of DPDK 22.11, which takes addresses as byte arrays, and of 24.11, which has a
 // type for them.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace turnpike::router {
 
-/// At most this many addresses in one lookup.
+/// Largest number of addresses in one lookup.
 inline constexpr size_t kMaxFib6Lookup = 64;
 
 #if RTE_VERSION >= RTE_VERSION_NUM(24, 11, 0, 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a looked-up destination leads: out of a link, to the router itself, or nowhere.
+// The result of a route lookup: an egress link, the router itself, or no destination.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ struct alignas(32) NextHop {
     kForward,      // to the neighbour below
     kLocal,        // one of the router's own addresses
     kNoRoute,      // nothing matches
-    kNoNeighbour,  // a connected subnet, but nobody there has the address
+    kNoNeighbour,  // on a connected subnet, without a neighbour of that address
     kBroadcast,    // a connected subnet's broadcast or network address
   };
   Action action = Action::kNoRoute;
   uint16_t link = 0;      // index among the router's links
   uint16_t mtu = 0;       // B of the largest IP datagram
-  uint32_t overhead = 0;  // B that the link carries beyond it
+  uint32_t overhead = 0;  // B per packet that the link carries beyond it
   struct Macs {
     wire::Mac destination{}, source{};
-  } macs{};  // as a frame begins
+  } macs{};  // first bytes of a frame
 };
 
 }  // namespace turnpike::router

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns a topology's routes and interfaces into FIBs.
+// Builds FIBs from a topology's routes and interfaces.
 #include "router/control/tables.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Ipv6 link_local_of(const wire::Mac& m) {
           m[1], m[2], 0xff, 0xfe, m[3], m[4], m[5]};
 }
 
-/// All that goes into the FIBs, later entries of one prefix winning over earlier ones.
+/// All entries of the FIBs; later entries of a prefix replace earlier ones.
 struct Plan {
   std::vector<NextHop> hops;
   std::vector<std::pair<Ipv4Prefix, size_t>> ipv4;
@@ -48,7 +48,7 @@ NextHop hop_over(const config::Link& link, size_t own_end, size_t index) {
 
 bool given(const Ipv6& a) { return a != Ipv6{}; }
 
-/// A link's subnet: nobody there, but for the broadcast addresses, the neighbour and ourselves.
+/// A link's subnet: kNoNeighbour, except for broadcast addresses, the neighbour and the router.
 void plan_subnet(Plan& plan, const config::Interface& own, const config::Interface& peer,
                  size_t forward, uint16_t index) {
   using Action = NextHop::Action;
@@ -74,7 +74,7 @@ void plan_subnet(Plan& plan, const config::Interface& own, const config::Interfa
   }
 }
 
-/// Groups of 256 entries that DIR24_8 needs: one per /24 that holds a longer prefix.
+/// Groups of 256 entries (tbl8) that DIR24_8 needs: one per /24 that holds a longer prefix.
 uint32_t ipv4_groups(const Plan& plan) {
   std::set<uint32_t> blocks;
   for (const auto& [p, hop] : plan.ipv4)
@@ -82,7 +82,7 @@ uint32_t ipv4_groups(const Plan& plan) {
   return static_cast<uint32_t>(blocks.size()) + 1;
 }
 
-/// The trie sets aside at most one group per prefix and byte beyond the first 24 bits.
+/// The trie needs at most one group per prefix and byte beyond the first 24 bits.
 uint32_t ipv6_groups(const Plan& plan) {
   uint32_t n = 1;
   for (const auto& [p, hop] : plan.ipv6)
@@ -90,7 +90,7 @@ uint32_t ipv6_groups(const Plan& plan) {
   return n;
 }
 
-/// An entry of two bytes names a group or a hop by 15 bits.
+/// An entry of two bytes has 15 bits for a group or a next hop.
 constexpr uint32_t kMaxInTwoBytes = (1U << 15) - 1;
 
 }  // namespace
@@ -103,7 +103,7 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
   for (const Protocol& p : protocols()) t->congestion_sizes_[p.id] = p.header_size;
 
   Plan plan;
-  plan.add({});  // what lookups give where nothing matches
+  plan.add({});  // default of lookups without a match
   std::vector<size_t> forward(node.links.size());
   for (size_t i = 0; i < node.links.size(); ++i) {
     const config::Link& link = topology.links[node.links[i]];
@@ -131,7 +131,7 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
   std::ranges::sort(t->own_ipv6_);
   t->fill_filter();
 
-  // 15 bits of next hop; the object's address makes the names unique within the process.
+  // Next hops have 15 bits. The object's address makes the name unique in the process.
   char name[64];
   std::snprintf(name, sizeof name, "routes4-%p", static_cast<void*>(t.get()));
   rte_fib_conf conf4{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One immutable snapshot of all that forwarding looks up: routes, neighbours, own addresses.
+// An immutable snapshot of the forwarding tables: routes, neighbours, own addresses.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace turnpike::router {
 
-/// What the router is at one of its links.
+/// The router's interface at one of its links.
 struct Station {
   wire::Mac mac{};
   config::Ipv4Prefix ipv4;
@@ -28,25 +28,29 @@ struct Station {
   uint16_t mtu = 1500;
 };
 
-/// Built aside by the control plane, then only read. Lookups follow longest match; a neighbour and
-/// an own address are host routes, so one lookup answers everything.
+/// Built by the control plane, then read-only and shared by the workers. Lookups are longest prefix
+/// matches; neighbours and own addresses are host routes, so that one lookup suffices.
 class Tables {
  public:
-  /// The snapshot for topology.routers[router]. Fails where the machine has no memory for it.
+  /// The snapshot for topology.routers[router], on NUMA node `socket` (-1: any). The error: no
+  /// memory, or a limit of the FIB.
   static tl::expected<std::unique_ptr<const Tables>, std::string> build(
       const config::Topology& topology, size_t router, int socket);
 
-  /// At most kMaxLookup addresses at once, IPv4 in host byte order.
+  /// At most kMaxLookup addresses per call, IPv4 in host byte order; writes a next hop for each.
   static constexpr size_t kMaxLookup = kMaxFib6Lookup;
   void find(std::span<const uint32_t> addresses, const NextHop** out) const;
   void find(std::span<const config::Ipv6> addresses, const NextHop** out) const;
+  /// The same for one address.
   [[nodiscard]] const NextHop& find(uint32_t address) const;
   [[nodiscard]] const NextHop& find(const config::Ipv6& address) const;
 
   [[nodiscard]] std::span<const Station> stations() const { return stations_; }
+  /// Whether the address is that of one of the router's interfaces.
   [[nodiscard]] bool own(uint32_t address) const;
   [[nodiscard]] bool own(const config::Ipv6& address) const;
-  /// False: certainly not the router's own. True: it is, or (one address in 64) shares its bit.
+  /// Bloom filter: false: the address is not the router's own. True: it is, or shares its bit with
+  /// an own address (probability at most about 1/64).
   template <class Address>
   [[nodiscard]] bool may_be_own(const Address& address) const {
     const uint64_t bit = filter_bit(address);
@@ -54,7 +58,7 @@ class Tables {
   }
 
   [[nodiscard]] uint16_t udp_port() const { return udp_port_; }
-  /// B of the congestion header of a Turnpike protocol; 0: no such protocol.
+  /// B of the congestion header of a Turnpike protocol; 0: unknown protocol.
   [[nodiscard]] uint8_t congestion_size(uint8_t protocol) const {
     return congestion_sizes_[protocol];
   }
@@ -83,8 +87,8 @@ class Tables {
   std::vector<Station> stations_;
   std::vector<uint32_t> own_ipv4_;  // sorted
   std::vector<config::Ipv6> own_ipv6_;
-  std::vector<uint64_t> own_filter_;  // a bit per hash of an own address, 64 bits for each
-  unsigned own_shift_ = 58;           // from a hash of 64 bits to a bit's number
+  std::vector<uint64_t> own_filter_;  // one bit per own address' hash, 64 bits for each
+  unsigned own_shift_ = 58;           // right shift from a 64-bit hash to a bit's number
   std::array<uint8_t, 256> congestion_sizes_{};
   uint16_t udp_port_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lookups against the longest match found the slow way.
+// Lookups against the longest match by linear search.
 #include <random>
 #include <set>
 
@@ -29,7 +29,7 @@ TEST(Tables, FindTheLongestMatch) {
   config::Router& gate = t.routers[0];
   gate.ipv4_routes.clear();
   gate.ipv6_routes.clear();
-  // Crowded on purpose: prefixes of all lengths within a few bits of each other.
+  // Dense on purpose: prefixes of all lengths within a few bits of each other.
   std::set<std::pair<uint32_t, int>> seen;
   for (int i = 0; i < 400; ++i) {
     const auto length = static_cast<uint8_t>(8 + random() % 25);
@@ -72,7 +72,7 @@ TEST(Tables, FindTheLongestMatch) {
   }
 }
 
-// More groups than an entry of two bytes can name.
+// More groups than an entry of two bytes can address.
 TEST(Tables, TakeTensOfThousandsOfLongPrefixes) {
   World keep_eal_up;
   config::Topology t = topology();

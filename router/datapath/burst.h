@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the stages hand on: a burst of packets and what is known about each by now.
+// A burst of packets and its metadata, passed from stage to stage.
 #pragma once
 
 #include <array>
@@ -17,24 +17,24 @@ namespace turnpike::router {
 
 inline constexpr unsigned kBurst = 32;
 
-/// What parse finds out, as bits.
+/// Results of parse(), as bits.
 enum PacketFlag : uint16_t {
   kIpv6 = 1 << 0,
-  kVlan = 1 << 1,  // one 802.1Q tag; it stays where it is
+  kVlan = 1 << 1,  // one 802.1Q tag, which stays on the packet
   kArp = 1 << 2,
-  kFragment = 1 << 3,       // any piece of a fragmented datagram
-  kLaterFragment = 1 << 4,  // any piece but the first
-  kLinkCast = 1 << 5,       // came as link-layer multicast or broadcast
-  kTurnpike = 1 << 6,       // a sound Turnpike header
+  kFragment = 1 << 3,       // any fragment of a datagram
+  kLaterFragment = 1 << 4,  // any fragment but the first
+  kLinkCast = 1 << 5,       // received as link-layer multicast or broadcast
+  kTurnpike = 1 << 6,       // a valid Turnpike header
   kOpens = 1 << 7,          // SYN
-  kOriginated = 1 << 8,     // made by this router: no TTL is taken from it
+  kOriginated = 1 << 8,     // built by this router: its TTL is not decremented
   kMayFragment = 1 << 9,    // IPv4 with DF clear
 };
 
-/// One packet's facts; half a cache line. Offsets count from the first byte of the frame.
+/// One packet's metadata; half a cache line. Offsets count from the first byte of the frame.
 struct PacketInfo {
   uint16_t l3 = 0;          // IP header (or ARP)
-  uint16_t l4 = 0;          // what follows it; 0: not found
+  uint16_t l4 = 0;          // header after the IP headers; 0: none
   uint16_t congestion = 0;  // congestion header that a law may stamp; 0: none
   uint16_t datagram = 0;    // B of the IP datagram
   uint16_t flags = 0;
@@ -49,21 +49,22 @@ struct PacketInfo {
 };
 static_assert(sizeof(PacketInfo) == 32);
 
-/// Packets on their way through the stages. Every packet is in one of the sets below, or in none
-/// once a stage has taken it over.
+/// Packets in the stages. Every packet is in one of the sets below, or in none once a stage has
+/// taken ownership.
 struct Burst {
   unsigned count = 0;
   uint16_t input = 0;  // link of arrival
   Nanos now{0};
-  Nanos since{0};  // when its packets may have come at the earliest: before now only after a stall
+  Nanos since{0};  // earliest possible arrival time of its packets: before now only after a stall
   uint32_t forward = 0;    // to be forwarded
-  uint32_t local = 0;      // for the router itself
+  uint32_t local = 0;      // addressed to the router itself
   uint32_t oversized = 0;  // to be fragmented
-  uint32_t dropped = 0;    // to be dropped, reason[] says why
+  uint32_t dropped = 0;    // to be dropped for reason[]
   std::array<rte_mbuf*, kBurst> mbufs;
   std::array<PacketInfo, kBurst> info;
   std::array<DropReason, kBurst> reason;
 
+  /// Moves packet i to `dropped`; WorkerContext::sweep() frees it.
   void drop(unsigned i, DropReason why) {
     leave(i);
     dropped |= 1U << i;
@@ -73,7 +74,7 @@ struct Burst {
     leave(i);
     set |= 1U << i;
   }
-  /// The packet is somebody else's from now on.
+  /// Removes a packet from all sets: the caller takes ownership.
   void leave(unsigned i) {
     const uint32_t others = ~(1U << i);
     forward &= others;

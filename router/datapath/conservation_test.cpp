@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whatever arrives, every packet is accounted for and what leaves is sound.
+// For any input every packet is accounted for, and every packet sent is valid.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class Hostile {
   Frame noise() {
     Frame f(1 + below(200));
     for (uint8_t& b : f) b = static_cast<uint8_t>(random_());
-    if (below(2) == 0 && f.size() > 14) {  // far enough to be looked at
+    if (below(2) == 0 && f.size() > 14) {  // far enough to be parsed
       const auto mac = router_mac(kLeft);
       std::copy(mac.begin(), mac.end(), f.begin());
       wire::store_be16(f.data() + 12, below(2) == 0 ? 0x0800 : 0x86dd);
@@ -103,7 +103,8 @@ TEST(Conservation, HoldsForHostileBurstsOnOneAndTwoWorkers) {
           ASSERT_GE(f.size(), 34U);
           const size_t at = wire::load_be16(f.data() + 12) == 0x8100 ? 18 : 14;
           const uint16_t type = wire::load_be16(f.data() + at - 2);
-          // What a hostile sender summed wrongly stays wrong, but every IPv4 header is right.
+          // A wrong checksum from a hostile sender stays wrong, but every IPv4 header checksum is
+          // right.
           if (type == 0x0800) {
             EXPECT_NE(unsound(f), "IPv4 header checksum");
           }

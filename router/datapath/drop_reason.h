@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every reason for which a packet can end here, by name.
+// The reasons for dropping a packet in the router, each with a name and a counter.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace turnpike::router {
 
-// The list is written once: enumerator, name in reports, meaning.
+// X(enumerator, name in reports, meaning).
 #define TURNPIKE_DROP_REASONS(X)                                                                 \
   X(kRunt, "runt", "the frame ends before its headers do")                                       \
   X(kNotForUs, "not_for_us", "the destination MAC is another station's")                         \
@@ -52,7 +52,7 @@ namespace turnpike::router {
   X(kTxFull, "tx_full", "the port took no more")                                                 \
   X(kShutdown, "shutdown", "still held when the router stopped")
 
-/// Reasons from kTtlExpired on belong to the egress link, those before to the link of arrival.
+/// Reasons from kTtlExpired on count at the egress link, earlier ones at the link of arrival.
 enum class DropReason : uint8_t {
 #define X(id, name, doc) id,
   TURNPIKE_DROP_REASONS(X)
@@ -73,11 +73,12 @@ inline constexpr std::array<DropText, kDropReasons> kDropTexts{{
 }};
 #undef TURNPIKE_DROP_REASONS
 
+/// The name in reports and of counters.
 constexpr std::string_view name_of(DropReason r) {
   return r == DropReason::kNone ? "none" : kDropTexts[static_cast<size_t>(r)].name;
 }
 
-/// Whether a route, and so an egress link, was known when the packet was dropped.
+/// Whether the packet had an egress link when it was dropped.
 constexpr bool at_egress(DropReason r) { return r >= DropReason::kTtlExpired; }
 
 }  // namespace turnpike::router

@@ -6,7 +6,7 @@
 namespace turnpike::router {
 
 void forward(Burst& burst, WorkerContext& context) {
-  // One pass per link that the burst goes to: usually one or two.
+  // One iteration per egress link of the burst: usually one or two.
   for (uint32_t left = burst.forward; left != 0;) {
     LinkGroup group;
     group.link = burst.info[static_cast<unsigned>(std::countr_zero(left))].link;

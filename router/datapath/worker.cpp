@@ -36,7 +36,7 @@ Nanos Worker::poll(Nanos now) {
   if (context_.scarce) [[unlikely]]
     context_.buffers.share([this](size_t l) { return context_.queues[l].held(); });
   moved_ = false;
-  // Inputs take turns: the first of several bursts at one time finds the lowest price.
+  // Inputs take turns, because the first of several bursts at the same time gets the lowest price.
   if (++first_ >= inputs_.size()) first_ = 0;
   for (size_t i = 0, at = first_; i < inputs_.size(); ++i, ++at) {
     if (at == inputs_.size()) at = 0;
@@ -54,7 +54,7 @@ Nanos Worker::poll(Nanos now) {
     local_input(burst_, context_);
     forward(burst_, context_);
     context_.sweep(burst_);
-    // Packets that came during a stall find the room that the link would have made by now.
+    // Drains, so that packets which arrived during a stall find the room made by now.
     if (behind_) [[unlikely]]
       next = std::min(next, drain(now));
   }
@@ -70,7 +70,7 @@ void Worker::stall(Nanos since, Nanos now) {
   behind_ = !inputs_.empty();
 }
 
-// The stall is over when no input has packets left that came during it.
+// The stall ends when no input has packets left that arrived during it.
 void Worker::end_stall() {
   behind_ = std::ranges::any_of(inputs_, &Input::behind);
   if (behind_) return;

@@ -11,18 +11,18 @@
 
 namespace turnpike::router {
 
-/// The way of a packet, one function and one file per stage:
+/// A packet's path, one function and one file per stage:
 ///
 ///     rx -> parse -> lookup -> (local_input) -> for each link: police -> price -> enqueue -> tx
 ///
-/// forward() runs the stages of a link. Polled by one thread; nothing in here reads a clock, locks,
-/// allocates or logs.
+/// forward() runs the stages of a link. Polled by one thread; reads no clock, takes no locks, does
+/// not allocate or log.
 class alignas(64) Worker {
  public:
   struct Input {
     unsigned link = 0;
     QueuePair* port = nullptr;
-    bool behind = false;  // packets that came during a stall wait there
+    bool behind = false;  // packets that arrived during a stall wait there
   };
   struct Parts {
     unsigned index = 0;
@@ -30,24 +30,24 @@ class alignas(64) Worker {
     WorkerCounters* counters = nullptr;
     const std::atomic<const Tables*>* tables = nullptr;
     std::vector<EgressLink*> links;  // all of the router's
-    std::vector<QueuePair*> ports;   // by link; null: this worker has no queue there
-    Nanos slack{0};                  // LinkShaper's
+    std::vector<QueuePair*> ports;   // by link; null: no queue of this worker there
+    Nanos slack{0};                  // see LinkShaper
     TokenBucket errors;
     BufferShare buffers;
   };
-  /// Polls between housekeeping: reads new tables, lets the laws of idle links publish.
+  /// Polls between two housekeepings, which read new tables and let the laws of idle links publish.
   static constexpr unsigned kHousekeeping = 256;
-  /// Longest time between housekeeping where other workers read what this one publishes: d/8 of
-  /// the least d, FCP's averaging window.
+  /// Longest time between housekeepings if other workers read this one's figures: d/8 for the
+  /// smallest d, FCP's averaging window.
   static constexpr Nanos kPublishInterval = 250_us;
 
   explicit Worker(const Parts& parts);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Receives one burst from each port queue, then sends what is due from the links' queues.
-  /// Returns the time of the next call: `now` while work is waiting, kNever if only the arrival of
-  /// a packet can cause some.
+  /// Receives one burst from each port queue, then sends packets that are due from the links'
+  /// queues. Returns the time of the next call: `now` while work is waiting, kNever if only an
+  /// arriving packet can cause work.
   Nanos poll(Nanos now);
 
   /// Whether the last poll received or sent anything.
@@ -69,13 +69,13 @@ class alignas(64) Worker {
   const std::atomic<const Tables*>& tables_;
   WorkerContext context_;
   std::vector<Input> inputs_;
-  size_t first_ = 0;      // input that the last poll began with
-  Nanos next_update_{0};  // of a law's control interval
-  Nanos stall_begin_{0};  // of the last stall
-  bool behind_ = false;   // an input is
+  size_t first_ = 0;      // first input of the last poll
+  Nanos next_update_{0};  // of the next control interval of a law
+  Nanos stall_begin_{0};  // start of the last stall
+  bool behind_ = false;   // any Input::behind
   unsigned polls_ = 0;
   bool shared_ = false;    // several workers send to a link with a law
-  Nanos housekeeping_{0};  // time of the last
+  Nanos housekeeping_{0};  // time of the last housekeeping
   bool moved_ = false;
   Burst burst_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the stages share on one worker: tables, links, counters, buffers.
+// A worker's tables, links, counters and buffers, which its stages share.
 #pragma once
 
 #include <vector>
@@ -15,11 +15,11 @@
 
 namespace turnpike::router {
 
-/// Figures of one worker that belong to no link. It writes, anybody reads.
+/// One worker's counters that belong to no link. It writes, any thread reads.
 struct alignas(64) WorkerCounters {
-  metrics::Counter originated;         // packets the router made: replies, errors, extra fragments
-  metrics::Counter delivered;          // packets that were for the router itself
-  metrics::Counter suppressed_errors;  // ICMP errors not sent: beyond the rate allowed
+  metrics::Counter originated;         // packets built here: replies, errors, extra fragments
+  metrics::Counter delivered;          // packets addressed to the router itself
+  metrics::Counter suppressed_errors;  // ICMP errors not sent because of the rate limit
 };
 
 /// One worker's view of the router.
@@ -31,9 +31,9 @@ struct WorkerContext {
   WorkerCounters* counters = nullptr;
   TokenBucket errors;  // rate of ICMP errors, RFC 1812 4.3.2.8
   BufferShare buffers;
-  bool scarce = false;  // buffers: links are held to their shares in this poll
+  bool scarce = false;  // packet buffers are scarce: police() limits links in this poll
 
-  /// Frees and counts the packets that a burst's stages gave up.
+  /// Frees and counts a burst's dropped packets.
   void sweep(Burst& burst) {
     for_each(burst.dropped, [&](unsigned i) {
       const DropReason why = burst.reason[i];

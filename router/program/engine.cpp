@@ -79,14 +79,14 @@ std::vector<std::vector<QueuePair*>> Engine::plug_in(const config::Topology& top
     const bool to_router = std::ranges::find(topology.routers, link.ends[1 - end].node,
                                              &config::Router::name) != topology.routers.end();
     const auto queue = [&](uint16_t q) -> QueuePair* {
-      // A sender delays both directions of its hosts' links, a router only what it sends.
+      // The sender delays both directions of its hosts' links, a router only its transmissions.
       auto wire =
           to_router ? delay_line_at(ports_[l].queue(q), link, end, false, buffers) : nullptr;
       if (!wire) return &ports_[l].queue(q);
       return delay_lines_.emplace_back(std::move(wire)).get();
     };
     queues[l].resize(workers, nullptr);
-    // A port with one queue goes to one worker, the ports in turn.
+    // A port with one queue goes to one worker; such ports go to the workers in turn.
     if (devices[l].queues == workers) {
       for (unsigned w = 0; w < workers; ++w) queues[l][w] = queue(static_cast<uint16_t>(w));
     } else {
@@ -98,7 +98,7 @@ std::vector<std::vector<QueuePair*>> Engine::plug_in(const config::Topology& top
 
 Engine::~Engine() {
   if (running_) stop([] { return false; });
-  park_interrupt_thread();  // ports close next
+  park_interrupt_thread();  // ports are closed next
 }
 
 tl::expected<void, std::string> Engine::start(const std::function<bool()>& pause) {
@@ -155,7 +155,7 @@ void Engine::run(unsigned index) {
 
 void Engine::stop(const std::function<bool()>& may_wait) {
   stop_.store(true);
-  // Only when nobody puts packets into another's queue any more can a queue be called empty.
+  // Queues can be called empty only when no worker adds packets to another's queue any more.
   while (stopped_.load() < router_->workers()) pause();
   while (router_->held() > 0 && may_wait()) pause();
   discard_.store(true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A router at work: its pool, its ports, its workers on lcores.
+// A running router: its pool, its ports, and its workers on lcores.
 #pragma once
 
 #include <atomic>
@@ -23,6 +23,7 @@
 
 namespace turnpike::router {
 
+/// Used by the control thread. Allocates the pool, owns the ports, starts and stops the workers.
 class Engine {
  public:
   struct Options {
@@ -30,32 +31,34 @@ class Engine {
     Nanos slack{0};
     SleepLimits limits;  // of idle workers
   };
+  /// Attaches and configures the ports and builds the router, without starting them. `devices`: by
+  /// link of topology.routers[node]. The error has the link or resource and the reason.
   static tl::expected<std::unique_ptr<Engine>, std::string> make(
       const config::Topology& topology, size_t node, const std::vector<LinkDevice>& devices,
       const Options& options);
   ~Engine();
 
-  /// Starts the ports and waits until those that connect to other routers are connected, see
-  /// wait_for_links(). The error: what did not start.
+  /// Starts the ports and waits until memif clients are connected, see wait_for_links(). The error
+  /// names the ports that did not start.
   tl::expected<void, std::string> start(const std::function<bool()>& pause);
-  /// Sets the workers going on their lcores.
+  /// Starts the workers on their lcores. `clock` must outlive them.
   void launch(const TscClock& clock);
-  /// Stops receiving, lets the queues drain while `may_wait`, drops what is left; returns when all
-  /// workers have ended.
+  /// Stops reception, lets the queues drain while `may_wait` returns true, then drops the rest.
+  /// Returns when all workers have ended.
   void stop(const std::function<bool()>& may_wait);
-  /// Gives everything back. The error: buffers that never came back.
+  /// Frees ports and router. The error: buffers that were not returned.
   tl::expected<void, std::string> close();
 
   [[nodiscard]] const Router& router() const { return *router_; }
-  /// What the machine kept the workers from; empty as a rule.
+  /// Stalls of the workers' threads, as text; empty: none.
   [[nodiscard]] std::string stalls_text() const;
-  /// The same in time, all workers together.
+  /// Total time of stalls, over all workers.
   [[nodiscard]] Nanos stalled() const;
-  /// A line for every worker that polls a port of another processor socket; empty: none does.
+  /// A line for every worker that polls a port on another NUMA node; empty: none does.
   [[nodiscard]] const std::string& remote_text() const { return remote_; }
   /// By link.
   [[nodiscard]] std::vector<PortStats> port_stats() const;
-  /// Of all links, for the control thread while the router runs.
+  /// A monitor of all links, for the control thread while the router runs.
   [[nodiscard]] LinkMonitor monitor();
 
  private:
@@ -64,7 +67,7 @@ class Engine {
     unsigned worker;
   };
   Engine(Pool pool, std::vector<Port> ports) : pool_(std::move(pool)), ports_(std::move(ports)) {}
-  /// Which worker polls which queue, with the links' lengths before them: [link][worker].
+  /// Assigns port queues, with the links' delay lines before them, to workers: [link][worker].
   std::vector<std::vector<QueuePair*>> plug_in(const config::Topology& topology, size_t node,
                                                const std::vector<LinkDevice>& devices,
                                                unsigned workers, size_t buffers);
@@ -73,8 +76,8 @@ class Engine {
   Pool pool_;
   std::vector<Port> ports_;
   std::vector<std::string> links_;                       // their names
-  std::vector<std::unique_ptr<DelayLine>> delay_lines_;  // the lengths of links to other routers
-  unsigned kept_ = 0;                                    // buffers that drivers do not give back
+  std::vector<std::unique_ptr<DelayLine>> delay_lines_;  // of links to other routers
+  unsigned kept_ = 0;                                    // buffers that drivers never free
   std::unique_ptr<Router> router_;
   std::vector<Job> jobs_;
   std::vector<Stalls> stalls_;  // by worker
@@ -82,9 +85,9 @@ class Engine {
   const TscClock* clock_ = nullptr;
   SleepLimits limits_;
   bool running_ = false;
-  std::atomic<bool> stop_{false};     // receive nothing more
-  std::atomic<bool> discard_{false};  // drop what is still held
-  std::atomic<unsigned> stopped_{0};  // workers that receive nothing more
+  std::atomic<bool> stop_{false};     // end reception
+  std::atomic<bool> discard_{false};  // drop packets still held
+  std::atomic<unsigned> stopped_{0};  // workers that have ended reception
 };
 
 }  // namespace turnpike::router

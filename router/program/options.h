@@ -12,11 +12,11 @@
 namespace turnpike::router {
 
 struct Options : CommandLine {
-  Nanos slack = kRealTimeSlack;  // link time that a late poll may catch up on
+  Nanos slack = kRealTimeSlack;  // link time on which a late poll may catch up
   std::string log_level = "info";
 };
 
-/// Parsed, or the exit code after help or an error has been printed.
+/// The options, or the exit code after help or an error message has been printed.
 tl::expected<Options, int> parse_options(int argc, char** argv);
 
 }  // namespace turnpike::router

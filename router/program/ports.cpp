@@ -34,13 +34,12 @@ std::vector<std::string> pci_addresses(const config::Topology& t, size_t node) {
 }
 
 Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
-  constexpr uint32_t kPerQueue = 3072;       // descriptors both ways and a sender's slots
-  constexpr uint32_t kTypicalPacket = 1024;  // B in a full buffer; smaller ones fill the slots
+  constexpr uint32_t kPerQueue = 3072;       // RX and TX descriptors and a PortTx's slots
+  constexpr uint32_t kTypicalPacket = 1024;  // B in a full buffer; smaller packets fill the slots
   constexpr uint32_t kMax = 262'143, kMin = 16'383;
   constexpr unsigned kTablesMb = 72;  // two FIBs with 16 bits for each /24
   constexpr unsigned kBaseMb = 96;    // EAL, ports, rings
-  // B: two nodes of the tree that the FIB keeps beside; for IPv6, up to three groups of entries
-  // too.
+  // B: two nodes of the FIB's RIB; for IPv6, up to three groups of entries as well.
   constexpr size_t kPerIpv4Route = 512, kPerIpv6Route = 512 + 3 * 1024;
 
   Needs n;
@@ -53,7 +52,7 @@ Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
         uint64_t{kPerQueue} * workers + static_cast<uint64_t>(d.buffer.count()) / kTypicalPacket;
     largest = std::max<uint32_t>(largest, t.links[link].mtu);
   }
-  // A pool holds one less than a power of two without waste.
+  // A mempool of 2^n - 1 wastes no memory.
   n.mbufs = std::clamp(static_cast<uint32_t>(std::bit_ceil(std::min<uint64_t>(mbufs, kMax))) - 1,
                        kMin, kMax);
   n.data_room = Pool::room_for(largest);

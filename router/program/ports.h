@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a router's attachments in the topology file to devices, and what they need of the machine.
+// A router's devices by its attachments in the topology file, and their memory.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,21 @@ struct LinkDevice {
   uint16_t queues = 1;  // of each direction; one worker each
 };
 
-/// The device at each of the router's links. The error: nothing is attached there, or something
-/// that only the lab can play.
+/// The device at each of the router's links. The error: a link without an attachment, or with one
+/// that only the lab supports.
 tl::expected<std::vector<LinkDevice>, std::string> link_devices(const config::Topology& topology,
                                                                 size_t node, unsigned workers);
 
 /// PCI addresses among the router's attachments, for EAL.
 std::vector<std::string> pci_addresses(const config::Topology& topology, size_t node);
 
-/// Buffers for a router: what its ports' rings and its links' queues can hold, and some to work
-/// with.
+/// Packet buffers for the rings of a router's ports, its links' queues, and packets in processing.
 struct Needs {
   uint32_t mbufs = 0;
   uint16_t data_room = 0;  // B
-  unsigned memory_mb = 0;  // all of EAL's, where there are no hugepages
+  unsigned memory_mb = 0;  // total of EAL, without hugepages
 };
+/// The needs of topology.routers[node] with this number of workers.
 Needs needs_of(const config::Topology& topology, size_t node, unsigned workers);
 
 }  // namespace turnpike::router

@@ -24,7 +24,7 @@ nlohmann::ordered_json drops_of(const std::array<uint64_t, kDropReasons>& drops)
   return j;
 }
 
-// Who received how much, where there are several to do it.
+// Packets received by each worker, if there are several.
 std::string workers_text(const Snapshot& end) {
   constexpr double kUneven = 1.5;
   if (end.received_by.size() < 2) return "";
@@ -61,7 +61,7 @@ tl::expected<Record, std::string> Record::open(const std::string& folder, const 
 void Record::add(const Sample& sample) {
   std::ostringstream lines;
   if (!header_written_) {
-    // All laws' gauges, each once: links under other laws leave theirs empty.
+    // All laws' gauges, each name once: links under other laws leave these columns empty.
     for (const LinkSample& l : sample.links)
       for (const Gauge& g : l.gauges)
         if (std::ranges::find(gauges_, g.name) == gauges_.end()) gauges_.emplace_back(g.name);

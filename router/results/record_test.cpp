@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From snapshots to what programs and people read.
+// From snapshots to results for programs and people.
 #include "router/results/record.h"
 
 #include <filesystem>

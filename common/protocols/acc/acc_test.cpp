@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each law alone, by hand: the estimator, the virtual queue, Algorithm 1, low rates, nonsense.
+// Each law alone, by hand: the estimator, the virtual queue, Algorithm 1, low rates, invalid input.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -39,7 +39,7 @@ TEST(AccReceiver, CountsWhatComesBetweenTheTwoAsAFluidWould) {
   Sink s;
   s.data(1_s);
   s.data(1_s + 10_ms);
-  s.probe(1_s + 14_ms, 7);  // 0.6 of the packet that comes next
+  s.probe(1_s + 14_ms, 7);  // 0.6 of the next packet's interval lies after it
   s.data(1_s + 20_ms);
   s.data(1_s + 30_ms);
   const Header h = s.data(1_s + 40_ms, Role::kInBand, 7);
@@ -139,12 +139,12 @@ TEST(AccLink, RefusesWhatNoSenderSays) {
   }
 }
 
-/// A flow with a round trip of 100 ms whose rounds are as the test says.
+/// A flow with a round trip of 100 ms whose rounds the test controls.
 struct Sender {
   FlowUnderTest<Flow> law;
   FlowState state{.now = 1_s, .rtt = 100_ms, .smoothed_rtt = 100_ms, .packet_size = 1000};
 
-  /// By Algorithm 1 as published, unless the test says otherwise.
+  /// Algorithm 1 as published, unless `params` change it.
   explicit Sender(const FlowChanges& params = {}, Base base = Base::kPresent)
       : law(with_base(params, base)) {
     law.on_syn_ack(state, {}, nullptr);
@@ -157,8 +157,8 @@ struct Sender {
   [[nodiscard]] double window() const { return law.window() - 1000; }
   [[nodiscard]] double rate() const { return law.allowance.rate; }
 
-  /// Sends the pair and so much that the round's rate is a window per round trip; the in-band
-  /// packet's note.
+  /// Sends the pair and then data, so that the round's rate is one window per round trip. Returns
+  /// the in-band packet's note.
   PacketNote send_round() {
     Bytes8 header;
     EXPECT_TRUE(law.allowance.probe);
@@ -174,7 +174,7 @@ struct Sender {
     state.now += 100_ms;
     return first;
   }
-  /// A whole round that ends with this estimate.
+  /// A whole round with this estimate at its end.
   void round(double accumulation) {
     const PacketNote note = send_round();
     const Bytes8 echo =

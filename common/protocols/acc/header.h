@@ -14,13 +14,13 @@ inline constexpr uint8_t kProtocolId = 7;
 inline constexpr size_t kHeaderSize = 8;
 inline constexpr size_t kRoleOffset = 0, kRoundOffset = 2, kMeasureOffset = 4;
 
-/// Once per round trip a pair goes back to back: the probe (out of band, for it goes before all
-/// data at every link) and the next data packet (in band).
+/// Once per round trip a pair leaves back to back: the probe (out of band: it overtakes all data at
+/// every link) and the next data packet (in band).
 enum class Role : uint8_t {
   kData,
   kOutOfBand,
   kInBand,
-  kEstimate,  // an answer to kInBand: the receiver met the whole pair
+  kEstimate,  // the ACK of kInBand: the receiver got the whole pair
 };
 
 struct Header {
@@ -29,6 +29,7 @@ struct Header {
   float measure = 0;   // kOutOfBand: virtual delay so far, s; kEstimate: accumulation, B; else 0
 };
 
+/// Decodes a header without validating it; see credible().
 inline Header load(const uint8_t* p) {
   return {static_cast<Role>(p[kRoleOffset]), wire::load_be16(p + kRoundOffset),
           wire::load_f32(p + kMeasureOffset)};
@@ -39,7 +40,7 @@ inline void store(const Header& h, uint8_t* p) {
   wire::store_f32(p + kMeasureOffset, h.measure);
 }
 
-/// Whether a request says what a sender may say.
+/// Whether a request's fields have values that a sender may write.
 inline bool credible(const Header& h) {
   if (h.role == Role::kOutOfBand) return std::isfinite(h.measure) && h.measure >= 0;
   return h.role <= Role::kInBand && h.measure == 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Accumulation-based control at a router's egress link: probes first, and a virtual delay.
+// Accumulation-based control at a router's egress link: strict priority for probes, and a virtual
+// queueing delay.
 #pragma once
 
 #include <atomic>
@@ -13,14 +14,15 @@
 
 namespace turnpike::acc {
 
-/// Two queues, that of probes before all others. A drop-tail link is no more than that. With
-/// adaptive virtual delay (AVD) a virtual queue gets the same arrivals as the link, at a capacity
-/// that follows what arrives, and probes add up the delays of the virtual queues that they pass:
+/// Two queues; probes have strict priority. A drop-tail link has nothing more. With adaptive
+/// virtual delay (AVD) a virtual queue receives the link's arrivals, at a capacity that adapts to
+/// them, and probes add up the delays of the virtual queues on their path:
 ///
 ///     dVq/dt = y - Cv      dCv/dt = damping (utilisation C - y)      t_VD = Vq/Cv
 ///
-/// so that flows which steer their accumulations make it wait there and leave the link's own empty.
-/// Lcores add up what arrives; the link's owner moves the virtual queue on once per interval.
+/// Flows that control their accumulation then build it up in the virtual queue, and the link's own
+/// queue stays empty. Lcores count arrivals; the link's owner advances the virtual queue once per
+/// interval.
 class Link final : public LinkLaw {
  public:
   Link(const ParamValues& params, unsigned shards);
@@ -38,13 +40,13 @@ class Link final : public LinkLaw {
   }
 
  private:
-  static constexpr double kMinCapacity = 0.01;  // of the link's: a delay needs a divisor
+  static constexpr double kMinCapacity = 0.01;  // of the link's: keeps the delay's divisor above 0
 
   bool virtual_queue_;
   double damping_, utilisation_, interval_;
   Nanos last_{0};
   ShardSums<1> arrived_;  // B
-  // The owner writes, anybody reads.
+  // The owner writes, any thread reads.
   std::atomic<double> capacity_{0}, queue_{0}, delay_{0};  // B/s, B, s
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Laws together against what accumulations must come to: expected minimum rates, their limits,
-// weights, virtual delays, and paths with both kinds of queue.
+// Laws together against theory: expected minimum rates, their limits, weights, virtual delays, and
+// paths with both kinds of queue.
 #include <gtest/gtest.h>
 
 #include "tests/support/acc_network.h"
@@ -26,9 +26,9 @@ TEST(AccNetwork, FlowsWaitForTheirTargetsInTheQueueAndShareEvenly) {
   EXPECT_NEAR(net.mean_queue(0), 30e3, 3e3);
 }
 
-// 7500 packets are under way in 600 ms, and a window grows by one in that time. The window doubles
-// to W, at most twice the path's BDP, and finds an excess of W - BDP in the link's queue and as
-// much in the virtual one; half of that, taken once, leaves the BDP.
+// 7500 packets are in flight in 600 ms, and a window grows by one in that time. The window doubles
+// to W, at most twice the path's BDP, which leaves an excess of W - BDP in the link's queue and as
+// much in the virtual one. Subtracting half of that, once, leaves the BDP.
 TEST(AccNetwork, OneFlowFillsALongPathWithinFiftyRoundTrips) {
   const auto utilisation = [](Queue queue, Nanos rtt) {
     ToyNetwork net;
@@ -91,7 +91,7 @@ TEST(AccNetwork, AVirtualDelayKeepsTheQueueEmptyAndTheShares) {
   EXPECT_LT(net.mean_queue(0), 2000);
 }
 
-// One long flow and one short one at each of two links: (28) gives the long one a third.
+// One long flow and one short one at each of two links: equation 28 gives the long one a third.
 TEST(AccNetwork, PathsMayHaveBothKindsOfQueue) {
   ToyNetwork net;
   net.add_link(10_Mbps, 5_ms, kDropTail);

@@ -22,8 +22,8 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
     {"interval", ParamUnit::kTime, 1e-3, 1e-6, 1, "between updates of the virtual queue (avd)"},
 }};
 
-/// Which window an estimate takes the excess from: the one that it measures, a round trip old, or
-/// the present one, as Algorithm 1 has it.
+/// The window from which an estimate's excess is subtracted: the one at the time of the
+/// measurement, a round trip ago, or the present one as in Algorithm 1.
 enum class Base { kMeasured, kPresent };
 inline constexpr std::array<std::string_view, 2> kBases{"measured", "present"};
 

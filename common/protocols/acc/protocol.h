@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Accumulation-based control's line in the registry.
+// Accumulation-based control's entry in the registry.
 #pragma once
 
 #include "common/protocols/acc/flow.h"

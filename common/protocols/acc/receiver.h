@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Monaco at the receiver: how many of a flow's bytes wait on its path.
+// Monaco at the receiver: the number of a flow's bytes that are queued on its path.
 #pragma once
 
 #include "common/protocols/acc/header.h"
@@ -7,15 +7,15 @@
 
 namespace turnpike::acc {
 
-/// By Little's law a flow's accumulation is what arrives of it between a packet that waits nowhere
-/// and one that left with it and waits like any other:
+/// By Little's law a flow's accumulation is the number of its bytes that arrive between two packets
+/// sent back to back: one that never queues (OB) and one that queues like data (IB):
 ///
 ///     a = bytes between OB and IB + x t_VD
 ///
-/// with x the rate received since the last pair and t_VD the virtual delays that the OB packet
-/// gathered. IB is itself data, so bytes count as a fluid's would: IB whole, and of the first
-/// packet after OB only that part of the time since its predecessor which lies after OB. A count of
-/// whole packets would miss half a packet on average, a sixth of the target of three.
+/// x is the rate received since the last pair, t_VD the sum of virtual delays in the OB packet.
+/// Counts bytes as of a fluid: IB in full, and of the first packet after OB the fraction of its
+/// inter-arrival time that lies after OB. Counting whole packets would miss half a packet on
+/// average, a sixth of the target of three.
 class Receiver final : public ReceiverLaw {
  public:
   void on_probe(const uint8_t* header, Nanos now) override {
@@ -47,12 +47,13 @@ class Receiver final : public ReceiverLaw {
   }
 
  private:
-  /// How much of a packet that arrives now came after the probe; nothing of the flow's first.
+  /// Fraction of a packet arriving now that counts as arrived after the probe; 0 for the flow's
+  /// first packet.
   [[nodiscard]] double part_after_probe(Nanos now) const {
     if (last_data_ == Nanos(0) || now == last_data_) return 0;
     return to_seconds(now - probed_) / to_seconds(now - last_data_);
   }
-  /// B/s since the last pair; 0 before there was one.
+  /// B/s since the last pair; 0 before the first.
   [[nodiscard]] double rate(Nanos now) const {
     return last_pair_ > Nanos(0) && now > last_pair_ ? received_ / to_seconds(now - last_pair_) : 0;
   }
@@ -62,8 +63,8 @@ class Receiver final : public ReceiverLaw {
   double received_ = 0;  // B since the last IB
   float virtual_delay_ = 0;
   uint16_t round_ = 0;
-  bool open_ = false;   // OB came, IB is awaited
-  bool first_ = false;  // and nothing since
+  bool open_ = false;   // OB arrived, IB is expected
+  bool first_ = false;  // no data since OB
 };
 
 }  // namespace turnpike::acc

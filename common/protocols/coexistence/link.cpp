@@ -9,13 +9,13 @@
 namespace turnpike::coexistence {
 namespace {
 
-constexpr double kMinLoss = 1e-6;  // what the throughput equation can be asked
+constexpr double kMinLoss = 1e-6;  // least loss for which the throughput equation is evaluated
 constexpr Nanos kMinStep = 1_ms, kMaxStep = 10_s;
 
 double read(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
 void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_relaxed); }
 
-/// The packets of one class out of a burst, in order, and where they were.
+/// The packets of one class in a burst, in order, with their places in the burst.
 class Picked {
  public:
   Picked(std::span<const LinkPacket> burst, bool own) {
@@ -27,7 +27,7 @@ class Picked {
   }
   [[nodiscard]] std::span<LinkPacket> packets() { return {packets_.data(), count_}; }
 
-  /// Verdicts go back to where the packets came from; a bit of each there for a bit of each here.
+  /// Copies actions back to the burst and maps bits from these packets to the burst's.
   uint64_t give_back(std::span<LinkPacket> burst, uint64_t bits) const {
     uint64_t there = 0;
     for (size_t k = 0; k < count_; ++k) {
@@ -38,7 +38,7 @@ class Picked {
   }
 
  private:
-  static constexpr size_t kBurst = 64;  // LinkLaw's most
+  static constexpr size_t kBurst = 64;  // LinkLaw's largest burst
 
   std::array<LinkPacket, kBurst> packets_;
   std::array<uint8_t, kBurst> at_{};
@@ -60,8 +60,9 @@ Link::Link(std::unique_ptr<LinkLaw> own, std::unique_ptr<LinkLaw> tcp, Reader re
       share_(kappa),
       sums_(shards) {}
 
-// Thresholds are of the buffer: one that were of the whole link's would be a long wait at a share
-// of it, and flows with windows alike would not have rates alike.
+// A class's buffer is its share of the link's: AQM thresholds are relative to the buffer. With the
+// whole buffer, a share of the link would queue much longer, and flows with equal windows would not
+// have equal rates.
 LinkState Link::part(const LinkState& link, Class c) const {
   const double share = weight(c);
   return {
@@ -126,7 +127,7 @@ void Link::step() {
   const double sample = sums[kPackets] > 0 ? sums[kLost] / sums[kPackets] : 0;
   write(loss_, read(loss_) + loss_gain_ * (sample - read(loss_)));
   if (sums[kPackets] > 0) packet_ = sums[kBytes] / sums[kPackets];
-  // Alone, TCP has all of the link whatever the shares; who comes finds them as they were.
+  // Without flows of the scheme TCP uses the whole link, and the shares stay as they are.
   if (sums[kFlow] <= 0) return;
   const double own = sums[kFlowWindow] / sums[kFlow];
   const double tcp = packet_ * tcp_window(std::max(read(loss_), kMinLoss));

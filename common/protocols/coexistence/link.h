@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A link that a scheme shares with TCP: two queues and two laws, and weights between them.
+// A link that a scheme shares with TCP: two queues, a law for each, and weights between them.
 #pragma once
 
 #include <array>
@@ -14,24 +14,23 @@
 
 namespace turnpike::coexistence {
 
-/// What a packet tells of its flow, summed over a round trip's packets: the ratio of the sums is
-/// the mean over flows, for each sends as many bytes as its window.
+/// A packet's contribution to sums over a round trip. Ratios of the sums are means over flows,
+/// since each flow sends its window in bytes per round trip.
 struct Told {
-  double flow = 0;         // s; s rtt/cwnd: how much of a flow it is
+  double flow = 0;         // s; s rtt/cwnd, summed over a round trip: the flow's rtt
   double flow_window = 0;  // B s, times its window
   double flow_rtt = 0;     // s^2, times its round trip
 };
 
-/// Reads a scheme's header of a packet of `size` B; nothing where it does not tell, or cannot be
-/// believed.
+/// Reads a scheme's header of a packet of `size` B; all zero if it has no round trip or is not
+/// credible.
 using Reader = Told (*)(const uint8_t* header, uint32_t size);
 
-/// XCP's section 8.2, which QCP's section 11 takes over: packets of the scheme queue and are
-/// controlled by its law, which takes its share of the link for its capacity; all others queue
-/// under a discipline of TCP's. So it is with the buffer. Once per round trip the shares move
-/// towards windows that are alike: the scheme's as packets name them, TCP's by what it loses
-/// (share.h). Either queue may use what the other leaves. Needs queues of the router's: a port that
-/// sends at line rate has but one.
+/// XCP's section 8.2, also used by QCP's section 11. Packets of the scheme have a queue and the
+/// scheme's law, which sees its share of the link's capacity and buffer; all other packets have a
+/// queue with a discipline of TCP's. Once per round trip the shares move towards equal windows: the
+/// scheme's windows are in its headers, TCP's follow from its loss (share.h). Each queue may use
+/// capacity that the other leaves. Needs a shaped link: a port at line rate has a single queue.
 class Link final : public LinkLaw {
  public:
   /// `kappa` per round trip; `loss_memory` in round trips.
@@ -49,7 +48,7 @@ class Link final : public LinkLaw {
   }
   [[nodiscard]] double weight(unsigned queue_class) const override;
 
-  /// The scheme's own, and tcp_share, tcp_loss, tcp_window_packets, own_window_packets.
+  /// The scheme's own gauges, and tcp_share, tcp_loss, tcp_window_packets, own_window_packets.
   size_t gauges(std::span<Gauge> out) const override;
 
  private:
@@ -66,15 +65,16 @@ class Link final : public LinkLaw {
   double loss_gain_;
   Share share_;
   ShardSums<kFields> sums_;
-  double packet_ = 1000;        // B, mean of what is not the scheme's
-  std::array<Nanos, 2> due_{};  // of the two laws, by class
+  double packet_ = 1000;        // B, mean of TCP's packets
+  std::array<Nanos, 2> due_{};  // next updates of the two laws, by class
   Nanos step_due_{0};
-  Nanos rtt_{100_ms};  // until flows name theirs
-  // The owner writes, anybody reads.
+  Nanos rtt_{100_ms};  // until packets carry one
+  // The owner writes, any thread reads.
   std::atomic<double> tcp_share_{0.5}, loss_{0}, tcp_window_{0}, own_window_{0};  // packets
 };
 
-/// `own` alone, or with a queue of TCP's beside it, as `params` from `first` on say (params.h).
+/// Returns `own`, or `own` with a queue of TCP's beside it, by the parameters of params.h, which
+/// begin at index `first` of `params`.
 std::unique_ptr<LinkLaw> beside_tcp(std::unique_ptr<LinkLaw> own, Reader read,
                                     const ParamValues& params, size_t first, unsigned shards,
                                     uint64_t seed);

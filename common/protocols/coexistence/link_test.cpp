@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two laws at one link: each sees its own packets, its own queue and its share of the capacity.
+// Two laws at one link: each sees only its packets, its queue and its share of the capacity.
 #include "common/protocols/coexistence/link.h"
 
 #include <array>
@@ -16,7 +16,7 @@
 namespace turnpike::coexistence {
 namespace {
 
-/// Notes what it is shown; refuses packets of 13 B and drops those of 14 B.
+/// Records its calls; refuses packets of 13 B and drops packets of 14 B.
 class Witness final : public LinkLaw {
  public:
   Witness() : LinkLaw({.rewritten = {2, 6}, .marks_or_drops = true, .wants_dequeue = true}) {}
@@ -47,7 +47,8 @@ class Witness final : public LinkLaw {
   Nanos every{0};
 };
 
-/// Every packet speaks for a flow of 20 ms whose window is what stands in its first byte, in KB.
+/// Reads every packet as of a flow with a round trip of 20 ms and the window, in KB, in its first
+/// byte.
 Told thousands(const uint8_t* header, uint32_t size) {
   const double window = header[0] * 1e3, flow = 0.02 * size / window;
   return {.flow = flow, .flow_window = 0.02 * size, .flow_rtt = 0.02 * flow};
@@ -98,7 +99,7 @@ TEST(CoexistenceLink, WeighsWhatIsLostAgainstWhatIsNamed) {
   Pair p;
   p.link.update(kLink, 1_s);
   uint8_t header[4] = {10};
-  // A hundred of TCP's packets, of which ten are lost; the scheme's flows name windows of 10 KB.
+  // A hundred of TCP's packets, ten of them lost; the scheme's headers have windows of 10 KB.
   for (int i = 0; i < 100; ++i) {
     std::array<LinkPacket, 2> burst{
         {{header, 1000}, {.size = i < 10 ? 14U : 1000U, .admitted = i % 20 != 19}}};
@@ -113,7 +114,8 @@ TEST(CoexistenceLink, WeighsWhatIsLostAgainstWhatIsNamed) {
   const double tcp = packet * tcp_window(loss);
   EXPECT_NEAR(p.link.weight(1), 0.5 + 0.1 * (10e3 - tcp) / (10e3 + tcp), 1e-12);
   EXPECT_NEAR(p.link.weight(0) + p.link.weight(1), 1, 1e-12);
-  // Its flows have 20 ms, and so has the next step. With none of them the shares stay.
+  // The scheme's flows have round trips of 20 ms, and so has the next step. Without them the shares
+  // stay.
   const double before = p.link.weight(1);
   p.link.update(kLink, 1_s + 120_ms);
   EXPECT_NEAR(gauge(p.link, "tcp_loss"), loss * 0.9, 1e-12);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parameters that every scheme has which can share its link with TCP. They stand last among those
-// of the scheme's link.
+// Parameters of every scheme that can share its link with TCP, the last ones of the scheme's link
+// parameters.
 #pragma once
 
 #include <array>
@@ -9,10 +9,10 @@
 
 namespace turnpike::coexistence {
 
-/// By place among these.
+/// Index within these parameters.
 enum Param : size_t { kTcpQueue, kKappa, kLossMemory, kParamCount };
 
-/// kShared: no queue of its own. The others are tcp::Discipline, one later.
+/// kShared: no queue of its own. The others are those of tcp::Discipline, plus one.
 inline constexpr std::array<std::string_view, 6> kTcpQueues{"shared", "droptail", "red",
                                                             "rem",    "avq",      "rio"};
 inline constexpr double kShared = 0, kRed = 2;
@@ -32,7 +32,7 @@ inline constexpr std::array<ParamSpec, kParamCount> kParams{{
 /// For a scheme's preset.
 inline constexpr std::array<Preset::Value, 1> kFriendly{{{true, "tcp_queue", kRed}}};
 
-/// A scheme's own parameters, and these behind them.
+/// A scheme's own parameters, followed by these.
 template <size_t N>
 constexpr std::array<ParamSpec, N + kParamCount> with_tcp(const std::array<ParamSpec, N>& own) {
   std::array<ParamSpec, N + kParamCount> all{};

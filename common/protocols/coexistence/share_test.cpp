@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TCP's throughput equation, and where the shares of two kinds of flows come to rest.
+// TCP's throughput equation, and the equilibrium of the shares of two kinds of flows.
 #include "common/protocols/coexistence/share.h"
 
 #include <cmath>
@@ -47,8 +47,8 @@ double loss_for(double packets) {
   return low;
 }
 
-// Flows as fluid: what a queue is given its flows divide among themselves; TCP's lose what makes
-// their windows that large.
+// Flows as fluid: the flows of a queue divide its share among themselves; TCP's loss is the one
+// that gives their windows.
 TEST(Share, ComesToTheNumbersOfFlowsWhateverTheyAre) {
   constexpr double kPipe = 225;  // packets
   for (const auto& [tcp, own] : {std::pair{3, 30}, {15, 30}, {30, 30}, {30, 3}, {1, 60}}) {

@@ -14,12 +14,13 @@ namespace turnpike::explicit_rate {
 inline constexpr size_t kHeaderSize = 8;
 inline constexpr size_t kRttOffset = 0, kRateOffset = 4;
 
-/// What a packet asks for, and what its ACK brings back: the least that the path's links allow.
+/// A request of a packet; its ACK returns the smallest rate that a link on the path allows.
 struct Header {
   uint32_t rtt_ns = 0;                             // the flow's round trip, 0: not known yet (SYN)
   float rate = std::numeric_limits<float>::max();  // B/s
 };
 
+/// Decodes a header without validating it; see credible().
 inline Header load(const uint8_t* p) {
   return {wire::load_be32(p + kRttOffset), wire::load_f32(p + kRateOffset)};
 }
@@ -28,7 +29,7 @@ inline void store(const Header& h, uint8_t* p) {
   wire::store_f32(p + kRateOffset, h.rate);
 }
 
-/// Whether a law may believe it; NaN and infinities are nobody's rates.
+/// Whether the fields are valid: a finite rate > 0.
 inline bool credible(const Header& h) { return std::isfinite(h.rate) && h.rate > 0; }
 
 }  // namespace turnpike::explicit_rate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A link that tells all its flows one rate: RCP and QFCP, which differ in how it is found.
+// A link that advertises one rate to all its flows: RCP and QFCP, which differ in the rate's law.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,9 @@
 
 namespace turnpike::explicit_rate {
 
-/// Counts what comes and lowers every request to the link's rate; update() is the scheme's. Every
-/// lcore counts for itself, the link's owner adds up and sets the rate that all of them read.
+/// Counts arrivals and lowers every request to the link's rate; rate_after() is the scheme's law.
+/// Every lcore counts its own packets; the link's owner adds up and sets the rate, which all lcores
+/// read.
 class Link : public LinkLaw {
  public:
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
@@ -22,17 +23,18 @@ class Link : public LinkLaw {
   size_t gauges(std::span<Gauge> out) const final;
 
  protected:
-  /// What came since the last update.
+  /// Arrivals since the last update.
   struct Interval {
     double length;   // s
     double bytes;    // dropped ones included
     double dropped;  // B
-    double rtt;      // s, mean of the packets that name theirs, by bytes; 0: none did
+    double rtt;      // s, mean over packets that carry one, by bytes; 0: none
     Newcomers::Held held;
-    double last_rate;  // B/s, as packets were told at its end
+    double last_rate;  // B/s, advertised at the interval's end
   };
 
-  /// `first_share`: of a new link's capacity, its first rate; `average_rtt`: s, the first.
+  /// `first_share`: a new link's first rate, as a share of its capacity; `average_rtt`: initial
+  /// value, s.
   Link(unsigned shards, double first_share, double average_rtt,
        NewcomerRule rule = NewcomerRule::kUnlimited)
       : LinkLaw({.rewritten = {kRateOffset, kRateOffset + sizeof(float)}}),
@@ -41,9 +43,9 @@ class Link : public LinkLaw {
         sums_(shards),
         newcomers_(rule, shards) {}
 
-  /// The rate from now on, B/s; may move the average round trip.
+  /// Returns the next rate, B/s. May call set_average_rtt() and set_flows().
   virtual double rate_after(const Interval& interval, const LinkState& link) = 0;
-  /// s until the next update.
+  /// Time until the next update, s.
   [[nodiscard]] virtual double period() const = 0;
   [[nodiscard]] double rate() const { return rate_.load(std::memory_order_relaxed); }
 
@@ -51,7 +53,7 @@ class Link : public LinkLaw {
     return average_rtt_.load(std::memory_order_relaxed);
   }
   void set_average_rtt(double s) { average_rtt_.store(s, std::memory_order_relaxed); }
-  /// How many flows the scheme takes its rate to be shared by, for the series.
+  /// Number of flows that the rate is for; published as a gauge.
   void set_flows(double n) { flows_.store(n, std::memory_order_relaxed); }
 
  private:

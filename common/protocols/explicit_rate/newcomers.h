@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flows that have begun at a link, between their SYN and the traffic that shows them.
+// Limits the rates of new flows at a link, between their SYN and their first traffic.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace turnpike::explicit_rate {
 
-/// Rates for the SYNs of one control interval: no more than the capacity in all, or the link's rate
-/// for each, as the papers have it.
+/// Rates for the SYNs of one control interval: at most the capacity in total, or, as in the papers,
+/// the link's rate for each.
 enum class NewcomerRule { kLimited, kUnlimited };
 inline constexpr std::array<std::string_view, 2> kNewcomerRules{"limited", "unlimited"};
 inline constexpr std::string_view kNewcomersDoc =
@@ -22,19 +22,20 @@ inline constexpr std::string_view kNewcomersDoc =
 
 /// Limits the rates that a link promises to new flows.
 ///
-/// A SYN gets a rate a round trip before its flow uses it, and SYNs that arrive within a round trip
-/// get the rate R of the flows before them: K of them add K R, on an idle link K times its
-/// capacity. Limited, the SYNs of one control interval get the capacity once, in order of arrival:
+/// A SYN receives its rate one round trip before its flow uses it, and all SYNs within a round trip
+/// receive the rate R of the flows before them: K of them add K R, on an idle link K times its
+/// capacity. With kLimited, the SYNs of one control interval share the capacity once, in order of
+/// arrival:
 ///
 ///   - A SYN is charged R, or the mean flow size per interval if that is less: a short flow ends
 ///     before it has used R for an interval. The mean is bytes by SYNs, both averaged over about
-///     eight intervals, the SYNs of two intervals earlier, so that their traffic has come.
-///   - A charge of R also counts in the next interval, in which that traffic comes. An interval
-///   with
-///     SYNs goes on until some packet has named a round trip.
-///   - A SYN for which less than its charge is left gets as much less of R, and the rest of it is a
-///     held flow. Held flows lower the rate of all packets at once, for each will get that rate
-///     with its first data packet; they count with half their number after every interval.
+///     eight intervals; SYNs count two intervals late, when their traffic has arrived.
+///   - A charge of R also counts in the next interval, in which its traffic arrives. An interval
+///     with SYNs continues until some packet carries a round trip.
+///   - A SYN for which less than its charge is left receives that fraction of R; the rest of it is
+///     a held flow. Held flows lower the rate of all packets at once, because each will receive
+///     that rate with its first data packet. After every interval they count with half their
+///     number.
 ///
 /// Each shard writes its own sums and reads those of the others; the link's owner calls update().
 class Newcomers {
@@ -42,7 +43,7 @@ class Newcomers {
   Newcomers(NewcomerRule rule, unsigned shards)
       : limited_(rule == NewcomerRule::kLimited), sums_(shards) {}
 
-  /// The rate for a SYN, B/s, if the link's is `rate`; never 0, which no header may carry.
+  /// Returns the rate for a SYN, B/s, at a link with rate `rate`; never 0, which is no valid rate.
   double admit(unsigned shard, double rate, double capacity) {
     if (!limited_) return rate;
     const double charge = std::min(rate, load(typical_));
@@ -52,23 +53,24 @@ class Newcomers {
     return std::max(part * rate, kMinRate);
   }
 
-  /// The link's rate at this instant, B/s, if it was `rate` for `flows` flows at the last update.
+  /// The link's rate at present, B/s: `rate` for `flows` flows at the last update, and held flows
+  /// since.
   [[nodiscard]] double lowered(double rate, double flows) const {
     if (!limited_) return rate;
     const double n = std::max(flows, 1.0);
     return rate * n / (n + sums_.since_taken(kHeld));
   }
 
-  /// Whether an interval of `length` s so far, in which no packet has named a round trip, shall go
-  /// on: it has SYNs, and none of their flows' traffic has come.
+  /// Whether to prolong an interval of `length` s so far in which no packet carried a round trip:
+  /// it has SYNs, and no traffic of their flows has arrived.
   [[nodiscard]] bool wait(double length) const {
     return limited_ && length < kMaxWait && sums_.since_taken(kSyns) > 0;
   }
 
   struct Held {
-    double now = 0, before = 0;  // flows, of the interval that has ended and of those before
+    double now = 0, before = 0;  // flows, of the interval that ended and of earlier ones
   };
-  /// An interval of `length` s has ended, in which `bytes` came.
+  /// Ends an interval of `length` s in which `bytes` arrived.
   Held update(double length, double bytes) {
     const auto came = sums_.take();
     mean_bytes_ += kGain * (bytes - mean_bytes_);
@@ -86,7 +88,7 @@ class Newcomers {
 
   static constexpr double kMinRate = 1;   // B/s
   static constexpr double kGain = 0.125;  // per interval
-  static constexpr double kMaxWait = 2;   // s, for the traffic of SYNs that were lost later
+  static constexpr double kMaxWait = 2;   // s, in case the SYNs are lost downstream
   static constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
   static double load(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
@@ -97,7 +99,7 @@ class Newcomers {
   // The owner writes, all shards read.
   std::atomic<double> typical_{kUnknown};  // B/s, mean flow size per interval
   std::atomic<double> lasting_{0};         // B/s, promised in the last interval for longer than it
-  // The owner's.
+  // Of the owner alone.
   double mean_bytes_ = 0, mean_syns_ = 0;  // per interval
   std::array<double, 2> syns_{};           // of the last two intervals
   double held_ = 0;                        // flows

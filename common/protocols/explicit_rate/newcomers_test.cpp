@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flows that begin together, at links of QFCP and QCP.
+// Flows that start at the same time, at links of QFCP and QCP.
 #include "common/protocols/explicit_rate/newcomers.h"
 
 #include <array>
@@ -40,7 +40,7 @@ std::unique_ptr<LinkLaw> qcp_link(NewcomerRule rule, unsigned shards) {
 constexpr std::array<MakeLink, 3> kLinks{qfcp_link, qcp_link<qcp::Count::kExact>,
                                          qcp_link<qcp::Count::kSharing>};
 
-/// The rate that a packet is told, B/s. `own_rate` is for QCP's header, which begins like QFCP's.
+/// The rate that a packet receives, B/s. `own_rate` is for QCP's header, which begins like QFCP's.
 double told(LinkLaw& link, bool syn, double size, double own_rate, Nanos rtt, Nanos now,
             unsigned shard = 0) {
   std::array<uint8_t, qcp::kHeaderSize> header{};
@@ -77,7 +77,8 @@ TEST(Newcomers, UnlimitedSynsGetTheLinksRateEach) {
   }
 }
 
-// 80 flows of 10 kB in every interval of 100 ms: 0.64 of the capacity, each over within one.
+// 80 flows of 10 kB in every interval of 100 ms: 0.64 of the capacity, each ending within one
+// interval.
 TEST(Newcomers, ShortFlowsAreChargedTheirMeanSize) {
   Newcomers newcomers(NewcomerRule::kLimited, 1);
   for (int interval = 0; interval < 60; ++interval) {
@@ -88,13 +89,14 @@ TEST(Newcomers, ShortFlowsAreChargedTheirMeanSize) {
     }
     newcomers.update(0.1, 80 * 10e3);
   }
-  // After them, flows that last: as many as come at once, the second has to wait.
+  // Then long flows: as many as start at once, the second has to wait.
   for (int interval = 0; interval < 100; ++interval) newcomers.update(0.1, 1.25e6);
   EXPECT_EQ(newcomers.admit(0, kCapacity, kCapacity), kCapacity);
   EXPECT_LT(newcomers.admit(0, kCapacity, kCapacity), 0.01 * kCapacity);
 }
 
-/// Flows as fluid, which begin together on an idle link; the longest queue, in units of C RTT.
+/// Flows as fluid, which start together on an idle link. Returns the longest queue in units of C
+/// RTT.
 double longest_queue(MakeLink make, NewcomerRule rule, size_t flows, Nanos rtt) {
   const auto link = make(rule, 1);
   const Nanos step = rtt / 50;
@@ -103,7 +105,7 @@ double longest_queue(MakeLink make, NewcomerRule rule, size_t flows, Nanos rtt) 
     double rate;
   };
   std::vector<double> rates(flows, 0);              // B/s
-  std::vector<std::vector<Answer>> answers(flows);  // under way, in order
+  std::vector<std::vector<Answer>> answers(flows);  // in flight, in order
   std::vector<size_t> heard(flows, 0);
   double queue = 0, longest = 0;
   Nanos due = 0_s;
@@ -112,11 +114,11 @@ double longest_queue(MakeLink make, NewcomerRule rule, size_t flows, Nanos rtt) 
       for (; heard[f] < answers[f].size() && answers[f][heard[f]].at <= now; ++heard[f])
         rates[f] = std::max(answers[f][heard[f]].rate, 1000 / to_seconds(rtt));
       const bool syn = answers[f].empty();
-      if (!syn && rates[f] == 0) continue;  // the SYN's answer is awaited
+      if (!syn && rates[f] == 0) continue;  // the SYN's answer is pending
       const double bytes = syn ? kSyn : rates[f] * to_seconds(step);
       queue += bytes;
       const double own = syn ? kCapacity : rates[f];
-      // A burst is at most what a packet's size can say; small parts are of one packet.
+      // A packet's size field bounds a burst; a fraction of a packet is sent as one.
       if (bytes >= 1) answers[f].push_back({now + rtt, told(*link, syn, bytes, own, rtt, now)});
     }
     queue = std::max(0.0, queue - kCapacity * to_seconds(step));
@@ -126,8 +128,9 @@ double longest_queue(MakeLink make, NewcomerRule rule, size_t flows, Nanos rtt) 
   return longest / (kCapacity * to_seconds(rtt));
 }
 
-// Unlimited, K flows bring K C for a round trip at least. Limited, they are promised C once; when
-// the held ones get their share a round trip later, the first still sends at C for up to another.
+// Unlimited, K flows bring K C for at least a round trip. Limited, they get C once in total; the
+// held ones get their share a round trip later, while the first still sends at C for up to one
+// more.
 TEST(Newcomers, ACommonStartFillsNoMoreThanABufferOfOneBandwidthDelayProduct) {
   for (const MakeLink make : kLinks) {
     for (const Nanos rtt : {5_ms, 100_ms, 400_ms}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For loops without branches over whole columns, which the compiler turns into vectors: of 64, 32
-// or 16 bytes, by the machine that the program starts on. To see that it does:
+// Helpers for branch-free loops over whole columns, which the compiler vectorises for 64, 32 or 16
+// bytes; the machine at run time decides which. To check the vectorisation:
 // g++ -std=c++20 -O3 -I. -ffp-contract=off -fno-trapping-math -fopt-info-vec -c
 // common/protocols/fcp/header_batch.cpp
 #pragma once
@@ -11,7 +11,7 @@
 
 #include "common/protocols/fcp/header.h"
 
-// Sanitizers cannot choose a function before they have started, and clang 14 knows no clones.
+// Sanitizers cannot resolve function clones before they are initialised; clang 14 has no clones.
 #if defined(__clang__) || defined(TURNPIKE_INSTRUMENTED)
 #define TURNPIKE_WIDEST
 #else
@@ -20,7 +20,7 @@
 
 namespace turnpike::fcp {
 
-// Sums of rows, in the same order on every machine: one sum for each eighth row.
+// Sums rows in the same order on every machine: one partial sum for each eighth row.
 inline constexpr size_t kLanes = 8;
 
 template <class T>
@@ -37,8 +37,8 @@ template <class T>
 
 inline constexpr uint32_t kSign = 0x80000000;
 
-// Whether the number of these bits is normal, positive and at most `most`. Bits of positive numbers
-// are in the order of the numbers, negative ones and NaN above them.
+// Whether the binary32 with these bits is normal, positive and at most `most`. Bits of positive
+// numbers compare like the numbers; those of negative numbers and NaN are greater.
 [[gnu::always_inline]] inline int32_t positive(uint32_t bits, float most) {
   constexpr auto kMin = std::bit_cast<uint32_t>(kMinNormal);
   return static_cast<int32_t>(bits - kMin <= std::bit_cast<uint32_t>(most) - kMin);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kTarget = 1e-3, kRtt = 0.1;
 
-/// The margin after ten memories of that queue, s, with that share of first rounds.
+/// The margin after ten memories of that queueing delay, s, and that share of first rounds.
 double margin(double queue, double first) {
   CapacityMargin m(kTarget);
   for (int i = 0; i < 64000; ++i) m.pass(queue, first, 0.1 * kRtt, kRtt);
@@ -28,7 +28,7 @@ TEST(CapacityMargin, IsProportionalBetweenOneTargetAndTwo) {
 TEST(CapacityMargin, NeedsFirstRoundsAndOthers) {
   EXPECT_EQ(margin(1, 0), 0);
   EXPECT_EQ(margin(1, 1), 0);
-  EXPECT_EQ(margin(1, 1.1), 0);  // arrivals are counted by bytes that came at other times
+  EXPECT_EQ(margin(1, 1.1), 0);  // measured at different times, so it may exceed 1
   EXPECT_NEAR(margin(1, 1 - CapacityMargin::kShare / 3), CapacityMargin::kMax / 3, 1e-12);
   EXPECT_NEAR(margin(1, CapacityMargin::kShare / 3), CapacityMargin::kMax / 3, 1e-12);
 }

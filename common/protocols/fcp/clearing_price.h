@@ -12,13 +12,13 @@
 
 namespace turnpike::fcp {
 
-/// Solves sum over buckets of min(rate, budget / p) = capacity for p. At the answer, buckets with
-/// knees below p are elastic and those above are inelastic, so p is the elastic buckets' budget
-/// over what the others leave. The bucket that divides them moves slowly and its sums are kept:
-/// price() is O(1) amortised.
+/// Solves sum over buckets of min(rate, budget / p) = capacity for p. At the solution buckets with
+/// knees below p are elastic and those above are inelastic, so p is the elastic buckets' budget by
+/// the capacity that the inelastic ones leave. The dividing bucket moves slowly and sums on both
+/// sides are kept: price() is O(1) amortised.
 class ClearingPrice {
  public:
-  /// Takes all curves anew: arrays of B/s and $/s by bucket. Clears what rounding has left.
+  /// Replaces all curves by arrays of B/s and $/s, by bucket. Removes accumulated rounding.
   template <class Values>
   void reset(const Values& rate, const Values& budget) {
     used_ = 0;
@@ -31,7 +31,7 @@ class ClearingPrice {
     }
   }
 
-  /// Adds to a bucket's curve, or takes off.
+  /// Adds to a bucket's curve; negative values subtract.
   void add(size_t b, double rate, double budget) {
     rate_[b] += rate;
     budget_[b] += budget;
@@ -40,8 +40,8 @@ class ClearingPrice {
     used_ = rate_[b] > 0 ? used_ | bit : used_ & ~bit;
   }
 
-  /// $/B at which demand is `capacity` B/s; 0 if demand is less at any price. Inelastic demand
-  /// leaves the elastic one a hundredth of the capacity.
+  /// Returns the price, $/B, at which demand is `capacity` B/s; 0 if demand is less at any price.
+  /// Elastic demand gets at least a hundredth of the capacity.
   double price(double capacity) {
     constexpr uint64_t kElastic = (uint64_t{1} << Knees::kInelastic) - 1;
     // Upwards while a bucket's knee is below the price that clears with the bucket inelastic ...
@@ -60,7 +60,7 @@ class ClearingPrice {
     return std::max(elastic_, 0.0) / std::max(capacity - inelastic_, 0.01 * capacity);
   }
 
-  /// B/s asked for at the price that price() returned last, or at any lower one where that is 0.
+  /// Demand in B/s at the price that price() returned last, or at any lower one if that is 0.
   [[nodiscard]] double demand(double price) const {
     return inelastic_ + (price > 0 ? std::max(elastic_, 0.0) / price : 0);
   }
@@ -68,7 +68,7 @@ class ClearingPrice {
  private:
   static constexpr uint64_t below(size_t b) { return (uint64_t{1} << b) - 1; }
 
-  // Sums anew rather than by differences: budgets span many decades.
+  // Sums anew instead of updating by differences: budgets span many decades.
   void divide_at(size_t b) {
     stop_ = b;
     elastic_ = inelastic_ = 0;
@@ -78,13 +78,13 @@ class ClearingPrice {
       inelastic_ += rate_[static_cast<size_t>(std::countr_zero(left))];
   }
 
-  // Whether the price that clears with `b` and all above it inelastic is within the knee of b.
+  // Whether the price that clears with bucket `b` and all above it inelastic is within b's knee.
   [[nodiscard]] bool clears(double elastic, double inelastic, size_t b, double capacity) const {
     return inelastic < capacity && elastic * rate_[b] <= budget_[b] * (capacity - inelastic);
   }
 
   std::array<double, Knees::kBuckets> rate_{}, budget_{};
-  uint64_t used_ = 0;     // bit b: bucket b is not empty
+  uint64_t used_ = 0;     // bit b: bucket b has a curve
   size_t stop_ = 0;       // the first inelastic bucket, at most kInelastic
   double elastic_ = 0;    // $/s of the buckets below stop_
   double inelastic_ = 0;  // B/s of the others

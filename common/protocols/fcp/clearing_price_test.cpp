@@ -20,7 +20,7 @@ double demand(const Curves& rate, const Curves& budget, double price) {
   return sum;
 }
 
-// By the definition; 0 where any price would do.
+// By the definition; 0 if demand is below capacity at any price.
 double bisect(const Curves& rate, const Curves& budget, double capacity) {
   if (demand(rate, budget, 1e-30) <= capacity) return 0;
   double low = 1e-30, high = 1e30;
@@ -44,7 +44,7 @@ TEST(ClearingPrice, InelasticDemandBelowCapacityIsFree) {
   c.add(Knees::bucket_of(1e-6), 5e6, 5);
   EXPECT_EQ(c.price(12.5e6), 0);
   EXPECT_EQ(c.demand(0), 5e6);
-  // A long flow pays for what the short ones leave.
+  // A long flow gets the capacity that the short ones leave.
   c.add(Knees::bucket_of(1e-9), 1e9, 1);
   EXPECT_NEAR(c.price(12.5e6) * 7.5e6, 1, 1e-12);
 }
@@ -83,7 +83,7 @@ TEST(ClearingPrice, AgreesWithBisection) {
     double inelastic = rate[Knees::kInelastic];
     for (size_t k = 0; k < Knees::kInelastic; ++k)
       if (rate[k] * expected < budget[k]) inelastic += rate[k];
-    if (capacity - inelastic < 0.01 * capacity) continue;  // where the price is held back
+    if (capacity - inelastic < 0.01 * capacity) continue;  // elastic demand gets the minimum
     if (expected == 0) {
       // Rounding may leave a little of the elastic sums.
       ASSERT_LE(found, 1e-9 * std::exp2(10)) << step;

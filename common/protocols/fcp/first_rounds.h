@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What SYNs have announced, when the link carries it, and how much of it comes.
+// Books the first rounds that SYNs announce, and compares announcements with arrivals.
 #pragma once
 
 #include <algorithm>
@@ -8,36 +8,36 @@
 
 namespace turnpike::fcp {
 
-/// The book of first rounds at a link, as one lcore keeps it. A SYN's bytes are booked, and the
+/// The book of first rounds at a link, kept per lcore. A SYN books its first round's bytes; the
 /// link's capacity drains the book in order of arrival.
 ///
-/// Data packets say whether they are of a first round, so that announcements are held against
-/// arrivals: credit() is the share that came lately, by which the next SYN's bytes are multiplied.
-/// SYNs that announce flows which never come soon count for little.
+/// Data packets carry a flag if they are of a first round, so that announcements can be compared
+/// with arrivals: credit() is the fraction that arrived lately. The caller multiplies the next
+/// SYN's bytes by it, so that SYNs without flows soon count for little.
 class FirstRounds {
  public:
   static constexpr double kMemory = 64;   // average round trips
-  static constexpr double kLag = 2;       // average round trips until what has drained is due
-  static constexpr double kPrior = 0.5;   // average round trips of capacity that are believed
-  static constexpr double kSlack = 1.05;  // times what came: losses, flows that end early
+  static constexpr double kLag = 2;       // average round trips until arrival is due
+  static constexpr double kPrior = 0.5;   // average round trips of capacity: weight of full credit
+  static constexpr double kSlack = 1.05;  // times the arrivals: allows for losses and early ends
 
-  /// B yet to be carried.
+  /// B booked and not yet carried.
   struct Booked {
     double whole = 0;  // of flows that end with their first round, which wait for their turn
     double part = 0;   // of the others
     [[nodiscard]] double sum() const { return whole + part; }
   };
 
-  /// Flows that have waited.
+  /// Flows whose turn begins, summed.
   struct Turn {
     double bytes = 0;
-    double demand = 0;  // B that they would send in their time as fast as they can
-    double money = 0;   // $ that they can pay in their time
-    double length = 0;  // B x s: their bytes times their time
+    double demand = 0;  // B that they would send in their durations at their highest rates
+    double money = 0;   // $ that they can pay in their durations
+    double length = 0;  // B x s: their bytes times their durations
   };
 
-  /// Books `bytes` of a flow that waits for its turn and sends them within `seconds`, at `rate` B/s
-  /// for up to `budget` $/s. `announced` B are expected.
+  /// Books `bytes` of a flow that waits for its turn and then sends them within `seconds`, at up to
+  /// `rate` B/s and `budget` $/s. `announced`: bytes expected to arrive.
   void book_whole(double announced, double bytes, double rate, double budget, double seconds) {
     booked_.whole += bytes;
     announced_ += announced;
@@ -52,8 +52,7 @@ class FirstRounds {
     announced_ += announced;
   }
 
-  /// The link has carried `bytes` of what all lcores have booked, those that wait for their turn
-  /// first.
+  /// The link has carried `bytes` of all lcores' bookings; flows that wait for their turn go first.
   void drain(double bytes, const Booked& others) {
     const double sum = booked_.sum();
     if (sum <= 0) return;
@@ -66,11 +65,11 @@ class FirstRounds {
     booked_.part = std::max(booked_.part - (drained - whole), 0.0);
   }
 
-  /// Takes those whose turn begins when `ahead` B of the book have theirs.
+  /// Returns the flows whose turn begins if the turns of the book's first `ahead` B have begun.
   Turn begin(double ahead) {
     const double begun = booked_.whole - waiting_.bytes;
     const double room = ahead - begun;
-    // What is less than a byte is rounding, of which no other figure may be a multiple.
+    // A remainder below a byte is rounding error: other fields must not be scaled by it.
     if (waiting_.bytes < room + 1) return std::exchange(waiting_, {});
     if (room <= 0) return {};
     const double share = room / waiting_.bytes;
@@ -82,10 +81,10 @@ class FirstRounds {
     return turn;
   }
 
-  /// A packet of a first round has arrived.
+  /// Counts a packet of a first round that has arrived.
   void come(double bytes) { came_ += bytes; }
 
-  /// `seconds` pass: what has drained becomes due, and the past fades.
+  /// Advances by `seconds`: drained bytes become due, and old figures decay.
   void age(double seconds, double average_rtt) {
     const double kept = std::exp(-seconds / (kMemory * average_rtt));
     const double now_due = drained_ * -std::expm1(-seconds / (kLag * average_rtt));
@@ -94,12 +93,13 @@ class FirstRounds {
     came_ *= kept;
   }
 
+  /// Fraction of announced bytes that arrive, at most 1. `capacity` in B/s, `average_rtt` in s.
   [[nodiscard]] double credit(double capacity, double average_rtt) const {
     const double prior = kPrior * average_rtt * capacity;
     return std::min((kSlack * came_ + prior) / (due_ + prior), 1.0);
   }
   [[nodiscard]] const Booked& booked() const { return booked_; }
-  /// B of first rounds that have come lately.
+  /// B of first rounds that arrived lately.
   [[nodiscard]] double came() const { return came_; }
   /// Whether there are flows whose turn has not begun.
   [[nodiscard]] bool waiting() const { return waiting_.bytes > 0; }
@@ -107,9 +107,9 @@ class FirstRounds {
  private:
   Booked booked_;
   Turn waiting_;               // of booked_.whole
-  double announced_ = 0;       // B of the bookings yet to be carried, as announced
-  double drained_ = 0;         // B carried whose arrival is not yet due
-  double due_ = 0, came_ = 0;  // B, lately
+  double announced_ = 0;       // B of bookings not yet carried, as expected to arrive
+  double drained_ = 0;         // B carried, not yet due to arrive
+  double due_ = 0, came_ = 0;  // B, decaying
 };
 
 }  // namespace turnpike::fcp

@@ -40,13 +40,13 @@ TEST(FirstRounds, EachHasItsTurnOnce) {
   EXPECT_DOUBLE_EQ(book.begin(1000).bytes, 500);
   const auto rest = book.begin(1e9);
   EXPECT_DOUBLE_EQ(rest.bytes, 2500);
-  // Of 2000 B in 10 ms and 2000 B in 20 ms at their fastest, 1500 of 4000 have begun before.
+  // 2000 B in 10 ms and 2000 B in 20 ms at their fastest; 1500 of 4000 have begun before.
   EXPECT_DOUBLE_EQ(rest.demand, (2e5 * 0.01 + 1e5 * 0.02) * 2500 / 4000);
   EXPECT_DOUBLE_EQ(rest.money, (1 * 0.01 + 4 * 0.02) * 2500 / 4000);
   EXPECT_DOUBLE_EQ(rest.length / rest.bytes, (3000 * 0.01 + 1000 * 0.02) / 4000);
 }
 
-// The link was idle: what has drained meanwhile has its turn, whatever may be ahead.
+// The link was idle: bookings drained meanwhile have their turn, whatever `ahead` is.
 TEST(FirstRounds, TurnsThatHavePassedBeginAtOnce) {
   FirstRounds book;
   book.book_whole(3000, 3000, 2e5, 1, 0.01);
@@ -68,7 +68,7 @@ TEST(FirstRounds, NoRestOfRoundingWaits) {
   }
 }
 
-/// The credit after 200 round trips in which half of the capacity is announced and `comes` of that
+/// The credit after 200 round trips in which half of the capacity is announced and `comes` of it
 /// arrives a round trip later.
 double credit_of(double comes) {
   FirstRounds book;
@@ -89,7 +89,7 @@ TEST(FirstRounds, CreditIsTheShareThatComes) {
   EXPECT_LT(credit_of(0), 0.03);
 }
 
-// A crowd that comes at once to an idle link is believed, although nothing has arrived yet.
+// A burst of SYNs on an idle link has full credit although nothing has arrived yet.
 TEST(FirstRounds, CreditIsKeptWhileARoundTripPasses) {
   FirstRounds book;
   for (int i = 0; i < 100; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sender's law alone: what it promises, what it settles, what it refuses to believe.
+// The sender's law alone: its promises, its settlements, and the feedback that it refuses.
 #include "common/protocols/fcp/flow.h"
 
 #include <array>
@@ -25,7 +25,7 @@ TEST(FcpFlow, SynPaysForTenPackets) {
   law.write_syn(s, kSyn, header.data(), note);
   EXPECT_FLOAT_EQ(load(header.data()).preload, 250);  // 10 x 1000 / 40
   EXPECT_EQ(load(header.data()).rtt_ns, 0U);
-  s.unsent = 2000;  // a short flow asks for what it has
+  s.unsent = 2000;  // a short flow asks only for its remaining bytes
   law.write_syn(s, kSyn, header.data(), note);
   EXPECT_FLOAT_EQ(load(header.data()).preload, 50);
 }
@@ -63,7 +63,7 @@ TEST(FcpFlow, OneRoundTripOfPacketsPromisesTheWholeGap) {
 
 TEST(FcpFlow, FromNothingPromisesAllOnOnePacket) {
   Sender s;
-  s.open(kMinPrice.count());  // an idle path: the SYN's commitment is worth 1e-13 or so
+  s.open(kMinPrice.count());  // an idle path: the SYN's commitment is about 1e-13
   s.law.set_target(Budget(1));
   double sum = 0;
   for (int i = 0; i < 10; ++i) {
@@ -75,8 +75,7 @@ TEST(FcpFlow, FromNothingPromisesAllOnOnePacket) {
   EXPECT_NEAR(s.law.allowance.granted, 1, 2e-3);
 }
 
-// After half a window without a packet the network expects half; the rest is promised
-// anew.
+// After half a window without a packet the network expects half; the rest is promised again.
 TEST(FcpFlow, APauseIsPromisedAnew) {
   Sender s;
   s.open(8e-8);
@@ -193,7 +192,7 @@ TEST(FcpFlow, WantsNoMoreThanItsApplicationUses) {
   Sender s;
   s.law.set_target(Budget(1));
   s.open(8e-8);
-  s.state.limit = 1e6;  // B/s, which cost 0.08 $/s
+  s.state.limit = 1e6;  // B/s, costing 0.08 $/s
   for (int i = 0; i < 20; ++i) s.law.on_ack(s.state, s.send(), echo_of_price(8e-8).data());
   EXPECT_NEAR(s.law.allowance.granted, 0.08, 2e-4);
   s.law.on_ack(s.state, s.send(), echo_of_price(16e-8).data());
@@ -252,7 +251,7 @@ TEST(FcpFlow, KeepsOnePacketPerRoundTrip) {
   EXPECT_NEAR(s.law.rate_bps(), kPacket * 8 / 0.020, 1);
 }
 
-// Whatever happens to packets, the books stay balanced: nothing in flight, nothing pending.
+// After any losses the accounts balance: nothing in flight, nothing pending.
 TEST(FcpFlow, BooksBalanceUnderAnyFate) {
   std::mt19937_64 draw(7);
   for (int round = 0; round < 200; ++round) {

@@ -18,25 +18,25 @@ inline constexpr size_t kRttOffset = 0, kPriceOffset = 4, kReserveOffset = 8, kA
                         kPreloadOffset = 16, kBalanceOffset = 20, kExchangeOffset = 24,
                         kSlotOffset = 28;
 
-/// What a data packet declares, and what its ACK brings back unchanged but for the price.
+/// Fields of a data packet; its ACK returns them unchanged except for the price.
 struct Header {
   uint32_t rtt_ns = 0;  // the flow's round trip, 0: not known yet (SYN)
-  float price = 0;      // $/B, 0 when sent; every link adds its own
-  // $/B, the price from which on the flow's demand falls: its budget by the rate that it wants; 0:
-  // it takes all it can get. SYN: the most that the first round may be sent at, B/s, 0: no bound;
-  // links lower it.
+  float price = 0;      // $/B, 0 when sent; every link adds its price
+  // $/B: price above which the flow's demand falls (its budget by the rate that it wants); 0: it
+  // takes any rate. SYN: bound of the first round's rate, B/s, 0: none; links lower it.
   float reserve = 0;
-  uint32_t age_ns = 0;  // since the packet was sent whose ACK brought `balance`, 0: not told.
-                        // SYN: how long the first round shall wait; links raise it
+  uint32_t age_ns = 0;  // since the packet was sent whose ACK brought `balance`, 0: unknown.
+                        // SYN: wait before the first round; links raise it
   float preload = 0;    // promised change of the flow's rate, relative to this packet's
   float balance = 0;    // $/B that the sender pays for this packet: the last price fed back.
-                        // SYN: $/s that the flow may spend, 0: not told
+                        // SYN: $/s that the flow may spend, 0: unknown
   float exchange = 1;   // value of the sender's unit of money in this domain
-  float slot = 0;       // s until the flow's next packet, 0: not told. SYN: in how many parts of a
-                        // round trip the first round is sent
-  bool first = false;   // of the flow's first round, which its SYN has announced: slot's sign
+  float slot = 0;       // s until the flow's next packet, 0: unknown.
+                        // SYN: the first round is sent within 1/slot of a round trip
+  bool first = false;   // of the flow's first round, which its SYN announced: slot's sign
 };
 
+/// Decodes a header without validating it; see credible().
 inline Header load(const uint8_t* p) {
   const float slot = wire::load_f32(p + kSlotOffset);
   return {wire::load_be32(p + kRttOffset),
@@ -61,20 +61,20 @@ inline void store(const Header& h, uint8_t* p) {
   wire::store_f32(p + kSlotOffset, h.first ? -h.slot : h.slot);
 }
 
-// Bounds of what can be meant. Comparisons with NaN are false, so NaN never passes.
+// Bounds of valid values. Comparisons with NaN are false, so NaN is always refused.
 inline constexpr float kMaxPrice = 1e12F;      // $/B; the paper's prices lie between 1e-18 and 1
 inline constexpr float kMaxPreload = 1e20F;    // MIN to 1 $/s in ten packets takes 1e13
-inline constexpr float kMinNormal = 1.2e-38F;  // denormals are slow and nobody's intention
+inline constexpr float kMinNormal = 1.2e-38F;  // denormals are slow; no sender needs them
 inline constexpr uint32_t kMinRttNs = 1000;    // a commitment is divided by the round trip
 
-/// The header counts in ns and must fit 32 bits; a longer round trip is as good as 4 s.
+/// Round trip for the header, ns in 32 bits; clips longer ones to 4.29 s.
 inline uint32_t rtt_field(Nanos rtt) {
   return static_cast<uint32_t>(std::clamp<int64_t>(rtt.count(), kMinRttNs, UINT32_MAX));
 }
 
 inline bool credible_amount(float v) { return v == 0 || (v >= kMinNormal && v <= kMaxPrice); }
 
-/// Whether every field is a number that an honest sender and honest links could have written.
+/// Whether every field is within the range that compliant senders and links write.
 inline bool credible(const Header& h) {
   const float size = h.preload < 0 ? -h.preload : h.preload;
   return (h.rtt_ns == 0 || h.rtt_ns >= kMinRttNs) && credible_amount(h.price) &&
@@ -83,11 +83,11 @@ inline bool credible(const Header& h) {
          h.exchange <= kMaxPrice;
 }
 
-/// MIN after its trip through binary32, which rounds it up.
+/// MIN as binary32, which rounds it up.
 inline constexpr double kFree = kMinPrice.count() * (1 + 1e-6);
 
-/// Sum of prices along a path. A link at MIN counts as free, P (+) MIN = P, so that idle links do
-/// not add up to something; a path of idle links costs MIN.
+/// Adds a link's price to its path's. A link at MIN counts as free, P (+) MIN = P, so that prices
+/// of idle links do not add up; a path of idle links costs MIN.
 inline double add_prices(double path, double link) {
   if (path <= kFree) return link > kFree ? link : kMinPrice.count();
   return link <= kFree ? path : path + link;

@@ -35,7 +35,7 @@ void HeaderBatch::cap_at_balance(double today, double unknown) {
   const size_t n = rows();
   for (size_t k = 0; k < n; ++k) {
     const double past = paid[k], own = number(balance[k]);
-    const double then = past == past ? past : unknown;  // NaN is not itself
+    const double then = past == past ? past : unknown;  // true unless NaN
     const double lesser = then < own ? then : own;
     paid[k] = rtt_ns[k] == 0 ? today : lesser;
   }
@@ -71,7 +71,7 @@ HeaderBatch::Totals HeaderBatch::total_of_few(const Terms& terms) {
   return all;
 }
 
-// credible() of fcp/header.h
+// credible() of fcp/header.h, for many rows.
 [[gnu::always_inline]] inline void HeaderBatch::judge(size_t rows, int32_t* sound) const {
   for (size_t k = 0; k < rows; ++k) {
     sound[k] =
@@ -89,7 +89,7 @@ HeaderBatch::Totals HeaderBatch::total_of_few(const Terms& terms) {
 [[gnu::always_inline]] inline double HeaderBatch::sum_promises(size_t rows, const Terms& terms,
                                                                const double* worth,
                                                                uint32_t& clipped) {
-  // 1 + preload d/rtt must not be negative: a packet can take back no more than it brings.
+  // 1 + preload d/rtt must not be negative: a packet takes back at most the budget that it brings.
   const double average = terms.average_rtt, least = -terms.per_d, most = terms.max_commitment;
   uint32_t beyond = 0;
   for (size_t k = 0; k < rows; ++k) {
@@ -129,7 +129,7 @@ HeaderBatch::Totals HeaderBatch::total_of_many(const Terms& terms) {
   return all;
 }
 
-// add_prices() of fcp/header.h
+// add_prices() of fcp/header.h, for many rows.
 TURNPIKE_WIDEST
 void HeaderBatch::stamp(double link) {
   const double alone = link > kFree ? link : kMinPrice.count();

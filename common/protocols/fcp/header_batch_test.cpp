@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many rows at a time against one by one.
+// Computing many rows at a time equals computing them one by one.
 #include "common/protocols/fcp/header_batch.h"
 
 #include <cmath>

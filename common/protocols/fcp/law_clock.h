@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Time as a link's law counts it: what nobody ran in is left out.
+// The clock of a link's law, which leaves out stalls of the machine.
 #pragma once
 
 #include <algorithm>
@@ -8,17 +8,18 @@
 
 namespace turnpike::fcp {
 
-/// Promises live for a part of a round trip. To a link that hears nothing for so long its flows are
-/// gone and its capacity is free. But on a machine that others use, too, a program stands still for
-/// longer than that, and all of its flows at once.
+/// Promises live for a fraction of a round trip. A link without arrivals for that long concludes
+/// that its flows have ended and its capacity is free. On a shared machine a program may be
+/// descheduled for longer than that, and all of its flows fall silent at once.
 ///
-/// Flows that have promised to go on fall silent one by one. When all do so at once, for kPart of a
-/// promise's life in which kSilence bytes were expected, this clock stands still until the next
-/// arrival, for at most kMaxHeld. What comes within kPart of a life after that faster than
-/// expected was due meanwhile: it takes the time that it would have taken.
+/// Flows that have promised to continue normally stop one by one. If all stop at once, for kPart of
+/// a promise's life in which kSilence bytes were expected, this clock stops until the next arrival;
+/// a silence longer than kMaxHeld counts in full. Bytes that arrive within kPart of a life
+/// afterwards, faster than expected, were due during the stop: for them the clock advances by the
+/// time that they would have taken.
 ///
 /// A machine that stalled is likely to stall again before promises are renewed, and each silence
-/// takes its part of their lives. So for kRecent lives after a stall kPartAfter is enough.
+/// uses up a part of their lives. So for kRecent lives after a stall kPartAfter suffices.
 class LawClock {
  public:
   static constexpr double kSilence = 4 * 1500;               // B
@@ -26,10 +27,10 @@ class LawClock {
   static constexpr double kPartAfter = 0.125, kRecent = 16;  // lives
   static constexpr Nanos kMaxHeld = 100_ms;
 
-  /// The time at `now`; nothing arrives.
+  /// Time of this clock at the caller's `now`, without an arrival.
   [[nodiscard]] Nanos at(Nanos now) const { return heard_ + passed(now); }
 
-  /// `bytes` arrive, whose law reads `now` from a clock. Returns the time.
+  /// Call when `bytes` arrive at the caller's `now`. Returns this clock's time.
   Nanos arrive(Nanos now, double bytes) {
     since_ = passed(now);
     if (const Nanos held = now - arrival_ - since_; held > Nanos(0)) [[unlikely]] {
@@ -45,7 +46,7 @@ class LawClock {
     return heard_ += since_;
   }
 
-  /// Of what has arrived just now, the bytes of flows that go on. `life`: of their promises, s.
+  /// `bytes` of the last arrival are of flows that continue. `life`: of their promises, s.
   void expect(double bytes, double life) {
     rate_ = (rate_ * life + bytes) / (life + to_seconds(since_));
     if (stalled_ && to_seconds(arrival_ - stall_) > kRecent * life) [[unlikely]]
@@ -54,7 +55,7 @@ class LawClock {
   }
 
  private:
-  // Since the last arrival, by this clock.
+  // Time since the last arrival, by this clock.
   [[nodiscard]] Nanos passed(Nanos now) const {
     const Nanos silent = now - arrival_;
     if (silent <= least_ || silent > kMaxHeld) [[likely]]
@@ -62,7 +63,7 @@ class LawClock {
     return std::min(silent, std::max(least_, from_seconds(kSilence / rate_)));
   }
 
-  // Of what is owed, as much as these bytes take beyond the time that has passed.
+  // Time to make up for: the part of `owed_` that these bytes take beyond the time that has passed.
   Nanos make_up(Nanos now, double bytes) {
     if (now > made_up_until_) owed_ = Nanos(0);
     surplus_ += from_seconds(std::min(bytes / rate_, to_seconds(kMaxHeld))) - since_;
@@ -72,16 +73,16 @@ class LawClock {
     return made_up;
   }
 
-  Nanos arrival_{0};        // the last one
-  Nanos heard_{0};          // when that was by this clock
-  Nanos since_{0};          // the one before, by this clock
-  Nanos least_{kNever};     // that a silence takes
+  Nanos arrival_{0};        // of the last packet, by the caller's clock
+  Nanos heard_{0};          // of the last packet, by this clock
+  Nanos since_{0};          // between the last two arrivals, by this clock
+  Nanos least_{kNever};     // shortest silence that stops the clock
   double rate_ = 0;         // B/s, expected
   Nanos stall_{0};          // end of the last stall, by the caller's clock
-  bool stalled_ = false;    // it was less than kRecent lives ago
-  Nanos owed_{0};           // that the clock stood still and may make up for
+  bool stalled_ = false;    // that was less than kRecent lives ago
+  Nanos owed_{0};           // time of the last stop that is not made up for
   Nanos made_up_until_{0};  // by the caller's clock
-  Nanos surplus_{0};        // that bytes have taken beyond the time that passed since
+  Nanos surplus_{0};        // time that bytes took beyond the time passed since the stop
 };
 
 }  // namespace turnpike::fcp

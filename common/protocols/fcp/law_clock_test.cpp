@@ -13,7 +13,7 @@ constexpr Nanos kHeldAfter = 3_ms;
 
 class LawClockTest : public ::testing::Test {
  protected:
-  /// Packets of flows that go on, `gap` apart; the last one arrives at now.
+  /// Packets of flows that continue, `gap` apart; the last one arrives at `now`.
   void send(int packets, Nanos gap = kGap, double expected = 1500) {
     for (int i = 0; i < packets; ++i) {
       now += gap;
@@ -51,7 +51,7 @@ TEST_F(LawClockTest, ForgetsAfterALongSilence) {
 
 TEST_F(LawClockTest, DoesNotWaitForFlowsThatEnd) {
   send(1000);
-  send(200, kGap, 0);  // promise nothing more
+  send(200, kGap, 0);  // none of the flows continues
   send(1, 20_ms);
   EXPECT_EQ(law, now);
 }
@@ -68,7 +68,7 @@ TEST_F(LawClockTest, MakesUpForWhatWasDue) {
   send(1, 20_ms);
   send(49, 0_ns);
   EXPECT_NEAR(to_seconds(law - last), 50 * to_seconds(kGap), 2 * to_seconds(kGap));
-  send(200, 0_ns);  // all that it stood still, and no more
+  send(200, 0_ns);  // the whole stop, and no more
   EXPECT_NEAR(to_seconds(now - law), 0, 1e-9);
 }
 

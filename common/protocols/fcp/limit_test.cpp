@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Applications that cannot use their budget: the network counts on what they spend, no more.
+// Applications that cannot use their budget: the network counts only the budget that they spend.
 #include <gtest/gtest.h>
 
 #include "tests/support/fcp_network.h"
@@ -53,7 +53,7 @@ TEST(FcpLimit, GoneItTakesItsShareBack) {
   net.expect_rates(10, 10);
 }
 
-// Four times on and off: whoever comes back promises first and sends then.
+// Four times on and off: a returning flow promises first and sends afterwards.
 TEST(FcpLimit, ReturningFlowsDoNotBurst) {
   Shared net;
   net.run_until(2_s);

@@ -14,7 +14,7 @@ namespace turnpike::fcp {
 
 namespace {
 
-constexpr int64_t kYoungWindows = 2;  // windows that a link's memory of prices takes to fill
+constexpr int64_t kYoungWindows = 2;  // windows until a new link's price history is full
 
 }  // namespace
 
@@ -29,11 +29,11 @@ Link::Link(ParamValues params, unsigned shards, uint64_t seed)
   for (unsigned i = 0; i < shards; ++i) shards_[i].random = SplitMix64(seed, i).next() | 1;
 }
 
-// pi of equation 3. A SYN has paid nothing yet and knows no round trip: it counts at today's price.
-// The minimum with the balance keeps each link to its own share of a path's spend.
+// pi of equation 3. A SYN has paid nothing yet and has no round trip: it counts at today's price.
+// The minimum with the balance limits each link to its own share of a path's spend.
 void Link::value(const Shard& shard, HeaderBatch& rows, Nanos now) const {
-  // What the link has no record of is worth no more than a byte costs today, whatever its sender
-  // says; only a link that has just come up believes him.
+  // A byte whose past price is unknown counts for at most today's price, whatever its header says.
+  // Only a link that has just come up accepts the balance.
   const double today = shard.price;
   const bool young = now - shard.history.first() < shard.d * kYoungWindows;
   const double unknown = young ? kMaxPrice : today;
@@ -83,7 +83,7 @@ Nanos Link::window_of(const Sums& all) const {
 }
 
 double Link::price_of(double incoming, double unpriced, double per_d, const LinkState& link) const {
-  // Unpriced traffic may take all of the link, but the price must stay a number.
+  // Unpriced traffic may take the whole link, but the price must stay finite.
   const double capacity = std::max(link.capacity - unpriced * per_d, 0.01 * link.capacity);
   const double usable =
       std::max(capacity - params_[kAlpha] * link.queue * per_d, params_[kFloor] * capacity);
@@ -127,10 +127,10 @@ uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkSta
                     static_cast<double>(unpriced_bytes)});
 
   Sums own = own_sums(shard), all = add_other_shards(own, index);
-  // A window grows no faster than time passes: what it would reach back to is forgotten.
+  // A window grows no faster than time passes: older sums have expired.
   const Nanos window = std::min(window_of(all), shard.d + (now - shard.last));
   shard.last = now;
-  // By a nanosecond it may differ for rounding alone, and a second advance is not for nothing.
+  // Rounding may change it by 1 ns: saves a second advance.
   if (window > shard.d || window < shard.d - 1_ns) {
     shard.set_window(window);
     shard.window.advance(now, window);
@@ -141,7 +141,8 @@ uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkSta
   shard.price = price_of(incoming, all[kUnpriced], shard.per_d, link);
   if (params_[kNoise] != 0) [[unlikely]]
     shard.price *= price_noise(params_, shard.random, now);
-  if (!burst.empty()) shard.history.record(now, shard.price);  // what nobody paid is no past price
+  // Record only prices stamped on packets; housekeeping bursts are not history.
+  if (!burst.empty()) shard.history.record(now, shard.price);
 
   for (size_t f = 0; f < kFields; ++f)
     shard.published.sums[f].store(own[f], std::memory_order_relaxed);

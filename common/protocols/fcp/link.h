@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FCP at a router's egress link: the budget that is coming in, divided by what the link can carry.
+// FCP at a router's egress link: the incoming budget divided by the usable capacity.
 #pragma once
 
 #include <array>
@@ -17,21 +17,21 @@
 
 namespace turnpike::fcp {
 
-/// The price of equation 2 over the incoming budget of equation 4, one evaluation per burst, so
-/// that a price always includes the packets it is stamped on:
+/// The price of equation 2 over the incoming budget of equation 4, evaluated once per burst, so
+/// that a price always includes the packets on which it is stamped:
 ///
 ///     p = I / max(C' - alpha q/d, floor C')     I = S1/d + S2
 ///     S1 = sum pi size    S2 = sum pi size preload / rtt    over the last d seconds
 ///     pi = min(p(t - rtt), balance)
 ///
-/// with d twice the average round trip. (S2 is another sum where parameter `credit` says so.) C' is
-/// the capacity less what traffic without a price took in the same window: those packets load the
+/// d is twice the average round trip. (With parameter `credit` = fading S2 is another sum.) C' is
+/// the capacity less the rate of traffic without a price in the same window: such packets load the
 /// link but bring no budget.
 class Link final : public LinkLaw {
  public:
   Link(ParamValues params, unsigned shards, uint64_t seed = 1);
 
-  /// Of each lcore that sends to the link. A burst touches a few lines of it.
+  /// B per lcore that sends to the link. A burst touches a few lines of it.
   static constexpr size_t state_bytes() { return sizeof(Shard); }
 
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
@@ -39,20 +39,20 @@ class Link final : public LinkLaw {
   size_t gauges(std::span<Gauge> out) const override;
 
  private:
-  // What is summed over the window, the fields of every slot.
+  // Fields summed over the window, in every slot.
   enum Field : size_t { kBase, kPromised, kRtt, kRttCount, kUnpriced, kFields };
   using Sums = std::array<double, kFields>;
 
-  // What one lcore accumulates, and on a line of its own what the others read.
+  // One lcore's state; fields that other lcores read are on a line of their own.
   struct alignas(64) Shard {
     ExpiringSum<kFields> window;
-    FadingSum<> credit;  // of preloads, where they do not count as long as their packets
+    FadingSum<> credit;  // of preloads, for Credit::kFading
     TimeSeries<> history;
     double price = kMinPrice.count();
     Nanos d{0};
     double per_d = 0;                  // 1/s
-    Nanos last{0};                     // arrival
-    uint64_t random = 0;               // state of the noise, not 0 once it is seeded
+    Nanos last{0};                     // of the last burst
+    uint64_t random = 0;               // state of the noise's generator, never 0
     std::atomic<uint64_t> clipped{0};  // promises beyond max_commitment
 
     struct alignas(64) Published {

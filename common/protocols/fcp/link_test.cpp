@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The link's law against closed forms, alone and with flows over it.
+// The link's law against closed forms, alone and with flows.
 #include "common/protocols/fcp/link.h"
 
 #include <array>
@@ -69,8 +69,8 @@ TEST(FcpLink, BudgetLeavesAfterTheWindow) {
   EXPECT_EQ(price_of(link), kMinPrice.count());
 }
 
-// Round trips of 100 ms were the rule; one of 1 s asks for a window of 2 s of which most is long
-// are long forgotten. Read as silence they would take the price to a third.
+// Round trips were 100 ms; one of 1 s asks for a window of 2 s, most of which has expired. Counting
+// the expired part as silence would lower the price to a third.
 TEST(FcpLink, WindowGrowsNoFasterThanTimePasses) {
   Link link(ParamValues(kLinkParams), 1);
   const auto arrive = [&](uint32_t rtt_ms, int count, Nanos now) {
@@ -89,7 +89,7 @@ TEST(FcpLink, WindowGrowsNoFasterThanTimePasses) {
   }
 }
 
-// Each burst is so soon after the one before that the window may grow but little.
+// Bursts follow so closely that the window may grow only a little at each.
 TEST(FcpLink, WindowFollowsLongerAndShorterRoundTripsStepByStep) {
   Link link(ParamValues(kLinkParams), 1);
   LinkState busy = kIdle;
@@ -117,7 +117,7 @@ TEST(FcpLink, NobodyPaidThePriceOfAnIdleMoment) {
   const double paid = p.price();
   for (int ms = 10; ms < 400; ms += 10) link.arrive(0, {}, kIdle, 1_s + Nanos(ms * 1'000'000));
   ASSERT_EQ(price_of(link), kMinPrice.count());
-  Packet again({.rtt_ns = 100'000'000, .balance = 1e-6F});  // it pays what it was told at 1 s
+  Packet again({.rtt_ns = 100'000'000, .balance = 1e-6F});  // pays the price stamped at 1 s
   burst[0].header = again.bytes.data();
   link.arrive(0, burst, kIdle, 1_s + 400_ms);
   EXPECT_NEAR(again.price() / (paid * 1.25e6 / 0.2 / 12.5e6), 1, 1e-5);
@@ -142,7 +142,7 @@ TEST(FcpLink, RejectedPacketsLeaveNoTrace) {
   EXPECT_EQ(price_of(link), kMinPrice.count());
 }
 
-// One poisoned packet among good ones: it is named, and the price is the good ones' price.
+// One packet with a NaN among valid ones: it is refused, and the price is that of the others.
 TEST(FcpLink, OneNanDoesNotPoisonTheSums) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float inf = std::numeric_limits<float>::infinity();
@@ -174,7 +174,7 @@ TEST(FcpLink, OneNanDoesNotPoisonTheSums) {
   }
 }
 
-// 1e-6 x 1000 x 1e19 / 0.1 s is more money than there is: it counts as what a packet may promise.
+// 1e-6 x 1000 x 1e19 / 0.1 s exceeds max_commitment: the promise is clipped to it.
 TEST(FcpLink, PromisesBeyondTheBoundAreClippedAndCounted) {
   Link link(ParamValues(kLinkParams), 1);
   Packet p({.rtt_ns = 100'000'000, .preload = 1e19F, .balance = 1e-6F});
@@ -187,7 +187,7 @@ TEST(FcpLink, PromisesBeyondTheBoundAreClippedAndCounted) {
   EXPECT_EQ(g[3].value, 1);
 }
 
-// A round trip that reaches beyond what the link remembers is no reason to believe a balance.
+// A round trip beyond the link's history must not make the link accept any balance.
 TEST(FcpLink, UnknownPastIsWorthTodaysPriceAtMost) {
   Link link(ParamValues(kLinkParams), 1);
   for (Nanos now = 1_s; now < 3_s; now += 80_us) {
@@ -224,8 +224,8 @@ TEST(FcpLink, RandomBytesNeverMakeANonsensePrice) {
   EXPECT_EQ(price_of(link), kMinPrice.count()) << "and it forgets";
 }
 
-// Several lcores feeding one link arrive at the price that one would, each calling with an empty
-// burst now and then as housekeeping does, so that what it published does not grow old.
+// Several lcores at one link converge to the price of a single one. Each calls with an empty burst
+// now and then, as housekeeping does, so that its published sums stay current.
 TEST(FcpLink, ShardsAddUpToOneLink) {
   std::mt19937_64 draw(5);
   Link one(ParamValues(kLinkParams), 1), many(ParamValues(kLinkParams), 3);
@@ -297,7 +297,7 @@ TEST(FcpLoop, TwoBottlenecksAreProportionallyFair) {
   EXPECT_NEAR(net.delivered_rate(two).count() / kMbit, 78.87, 0.8);
 }
 
-// Figures 12 a,b: one flow over both; only the narrow link keeps a price.
+// Figures 12 a,b: one flow over both links; only the narrow link keeps a price.
 TEST(FcpLoop, OnlyTheBottleneckKeepsItsPrice) {
   ToyNetwork net;
   const size_t l100 = net.add_link(100_Mbps, Nanos(12'500'000));
@@ -324,10 +324,10 @@ TEST(FcpLoop, AThousandfoldBudgetJoinsWithoutABurst) {
   net.run_until(4_s);
   EXPECT_LT(net.max_queue(link), 0.2 * 12.5e6 * 0.1) << "a fifth of the bandwidth-delay product";
   const double ratio = net.delivered_rate(large) / net.delivered_rate(small);
-  EXPECT_GT(ratio, 500);  // the small flow is held up by its floor of a packet per round trip
+  EXPECT_GT(ratio, 500);  // a floor of one packet per round trip holds the small flow up
 }
 
-// A flow that ends takes its budget along at once; the other has the link within a few round trips.
+// A flow that ends takes its budget back at once; the other has the link within a few round trips.
 TEST(FcpLoop, TheOthersTakeOverWhenAFlowEnds) {
   ToyNetwork net;
   const size_t link = net.add_link(100_Mbps, 10_ms);

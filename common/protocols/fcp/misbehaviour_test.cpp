@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flows that do not keep to what they say, for experiments.
+// Flows that break their promises, for experiments.
 #include <gtest/gtest.h>
 
 #include "common/protocols/fcp/test_sender.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much more than its capacity a link may promise, since some of it never comes.
+// The factor by which a link promises more than its capacity, since some promises are not kept.
 #pragma once
 
 #include <algorithm>
@@ -7,22 +7,22 @@
 
 namespace turnpike::fcp {
 
-/// Compares the demand that was announced with what came, both over the last kMemory round trips.
-/// Honest flows send what they announce, so that the factor is 1; announcements without traffic,
-/// be they lies or flows that ended early, would leave the link idle without it.
+/// Compares announced demand with arrivals, both over the last kMemory round trips. Compliant flows
+/// send what they announce, so that the factor is 1. Announcements without traffic, by attackers or
+/// by flows that ended early, would leave the link idle without the factor.
 ///
-/// What is announced comes a round trip later, so a ramp looks like idle promises. kSlack and the
-/// weight of kPrior round trips of full load keep honest ramps at 1 (measured: at most 1.12
-/// without them).
+/// Announced traffic arrives a round trip later, so a ramp looks like announcements without
+/// traffic. kSlack and the weight of kPrior round trips of full load keep the factor at 1 during
+/// compliant ramps (measured: at most 1.12 without them).
 class Overbooking {
  public:
   static constexpr double kMemory = 64, kPrior = 16;  // average round trips
-  static constexpr double kSlack = 0.12;              // of the ratio, which honest flows may have
+  static constexpr double kSlack = 0.12;              // of the ratio: excess of compliant flows
   static constexpr double kMax = 1.5;
 
   void announce(double bytes) { announced_ += bytes; }
   void carry(double bytes) { carried_ += bytes; }
-  /// `seconds` pass.
+  /// Decays both sums by `seconds`.
   void age(double seconds, double average_rtt) {
     const double kept = std::exp(-seconds / (kMemory * average_rtt));
     announced_ *= kept;

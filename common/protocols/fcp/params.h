@@ -31,25 +31,25 @@ enum LinkParam : size_t {
   kLinkParamCount
 };
 
-/// What a link's price is: the budget that comes in by the capacity (the paper's equation 2), or
-/// the price at which the demand that packets announce meets the capacity.
+/// A link's price: incoming budget by capacity (the paper's equation 2), or the price at which
+/// announced demand equals the capacity.
 enum class Pricing { kIncoming, kClearing };
 inline constexpr std::array<std::string_view, 2> kPricings{"incoming", "clearing"};
 
 /// How long a preload counts: for the window d like its packet, or in full for its flow's round
-/// trip and then, fading evenly, for d.
+/// trip and then fading linearly over d.
 enum class Credit { kWindow, kFading };
 inline constexpr std::array<std::string_view, 2> kCredits{"window", "fading"};
 
-/// What a packet is worth: the lesser of the price one round trip ago and its balance (section 5),
-/// or one of the two alone.
+/// The price at which a packet's bytes count: the lesser of the price one round trip ago and its
+/// balance (section 5), or one of these alone.
 enum class PastPrice { kLesser, kHistory, kBalance };
 inline constexpr std::array<std::string_view, 3> kPastPrices{"lesser", "history", "balance"};
 
 /// Parts of the clearing law that an experiment may leave out (docs/control.md): turns of flows
-/// that end with their first round, the book that drains slower than the link, announcements held
-/// against arrivals, the ceiling on the knees of SYNs, promises beyond the capacity while part of
-/// them does not come, the discount on a burst's own promises, and the capacity left free.
+/// that end with their first round, a book that drains slower than the link, credit of
+/// announcements, the ceiling on SYNs' knees, promises beyond the capacity while some are not kept,
+/// the discount on a burst's own promises, and the free capacity.
 enum class Part { kNone, kTurns, kEase, kCredit, kUsualPrice, kOverbooking, kDiscount, kMargin };
 inline constexpr std::array<std::string_view, 8> kParts{
     "none", "turns", "ease", "credit", "usual_price", "overbooking", "discount", "margin"};
@@ -107,19 +107,19 @@ enum FlowParam : size_t {
   kFlowParamCount
 };
 
-/// What packets announce: by how much the flow's budget changes (the paper's preload), or its rate
-/// one round trip later and the reserve price up to which it wants that.
+/// The announcement in a packet: the change of the flow's budget (the paper's preload), or the
+/// flow's rate one round trip later and the reserve price up to which it wants that rate.
 enum class Promising { kPreload, kReserve };
 inline constexpr std::array<std::string_view, 2> kPromisings{"preload", "reserve"};
 
-/// How a flow that ends gives its budget back: -1 on each packet of its last round trip, or what
-/// is left of it on the first of them.
+/// How an ending flow returns its budget: -1 on each packet of its last round trip, or the rest of
+/// the budget on the first of these packets.
 enum class Cancellation { kEach, kWhole };
 inline constexpr std::array<std::string_view, 2> kCancellations{"each", "whole"};
 
-/// For experiments on misbehaviour: one that boasts promises its whole target with its first
-/// packet, whether it has anything to send or not; one that takes says -1 with every packet once it
-/// has all that it wants, and goes on as fast.
+/// For experiments. kBoast promises the whole target with the first packet, even without data to
+/// send. kTake sends -1 with every packet once it has the rate that it wants, and keeps sending at
+/// that rate.
 enum class Misbehaviour { kHonest, kBoast, kTake };
 inline constexpr std::array<std::string_view, 3> kMisbehaviours{"honest", "boast", "take"};
 

@@ -9,8 +9,8 @@
 
 namespace turnpike::fcp {
 
-/// A factor drawn anew for every price, within `noise` of 1 while the disturbance lasts. `state`:
-/// of the generator, not 0 (Marsaglia's xorshift64).
+/// A random factor within `noise` of 1, new for every price, while the disturbance lasts. `state`:
+/// of the generator (Marsaglia's xorshift64), not 0.
 inline double price_noise(const ParamValues& params, uint64_t& state, Nanos now) {
   if (now.count() % from_seconds(params[kNoiseEvery]).count() >=
       from_seconds(params[kNoiseFor]).count())

@@ -9,15 +9,15 @@ namespace turnpike::fcp {
 
 namespace {
 
-// A past price this close to what the packet paid counts as the same. The prices of neighbouring
-// bursts differ by as much, and the lesser of two noisy figures is too low on average.
+// A past price this close to the balance counts as equal to it. Prices of neighbouring bursts
+// differ by as much, and the lesser of two noisy figures is too low on average.
 constexpr float kSamePrice = 0.97F;
-// How far a packet's round trip may lie from the average and still count in full.
+// A round trip counts in the average as at most this factor away from it.
 constexpr float kRttRange = 4;
 
 constexpr auto kBuckets = static_cast<uint32_t>(Knees::kBuckets);
 
-// Any comparison with NaN is false, so that these give the second of the two.
+// A comparison with NaN is false, so that these return `b` for a NaN.
 [[gnu::always_inline]] inline float lesser(float a, float b) { return a < b ? a : b; }
 [[gnu::always_inline]] inline float greater(float a, float b) { return a > b ? a : b; }
 
@@ -32,7 +32,7 @@ void PromiseBatch::look_back() {
   }
 }
 
-// credible() of fcp/header.h. The sign of a slot means something else.
+// credible() of fcp/header.h, without the slot's sign, which is a flag.
 [[gnu::always_inline]] inline int32_t PromiseBatch::judge(size_t k) const {
   const HeaderBatch& h = headers;
   return amount(h.price[k], kMaxPrice) & amount(h.balance[k], kMaxPrice) &
@@ -41,7 +41,7 @@ void PromiseBatch::look_back() {
          (static_cast<int32_t>(h.rtt_ns[k] == 0) | static_cast<int32_t>(h.rtt_ns[k] >= kMinRttNs));
 }
 
-// The packet's bytes over its promise's life.
+// The packet's bytes divided by its promise's life.
 [[gnu::always_inline]] inline void PromiseBatch::spread(size_t k, const Terms& t, float size) {
   const float least = t.average_rtt / kRttRange, most = t.average_rtt * kRttRange;
   constexpr auto kReach = static_cast<float>(PromiseWheel::kSlots - 2);
@@ -61,16 +61,16 @@ void PromiseBatch::look_back() {
   const float most = t.growth * rtt_rate[k];
   const float next = change > 0 ? lesser(rtt_rate[k] * change, most) : 0.0F;
 
-  // What this link had of the price that the packet pays.
+  // The part of the packet's payment that is this link's price.
   const float reserve = number(headers.reserve[k]);
   const float balance = greater(number(headers.balance[k]), kFloor);
   const auto past = static_cast<float>(headers.paid[k]);
-  const float then = past == past ? past : t.unknown;  // NaN is not itself
+  const float then = past == past ? past : t.unknown;  // true unless NaN
   const bool alone = then >= kSamePrice * balance;
   const float pays = alone ? balance : then;
 
-  // Inelastic now: the knee lies as far above as the whole path's. Elastic: from a knee below what
-  // it pays on.
+  // Inelastic flow: its knee at this link lies above the price by as much as its reserve above the
+  // path's price. Elastic flow: the knee lies below the price that it pays.
   const bool inelastic = reserve >= balance;
   const float wants = lesser(next * (balance / reserve), most);
   const float spends = next * pays;
@@ -113,8 +113,8 @@ PromiseBatch::Totals PromiseBatch::reckon_few(const Terms& terms) {
   return totals;
 }
 
-// In the row of a packet that is not credible there may be any number; its size counts as zero, and
-// with it all that is added to anything.
+// Rows that are not credible may hold any number; their size counts as zero, which zeroes all their
+// contributions.
 TURNPIKE_WIDEST
 PromiseBatch::Totals PromiseBatch::reckon_many(const Terms& terms) {
   const Terms t = terms;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the data packets of a burst promise, column by column.
+// Promises of a burst's data packets, column by column.
 #pragma once
 
 #include <array>
@@ -12,48 +12,48 @@
 
 namespace turnpike::fcp {
 
-/// Promises of a burst's data packets (see fcp/reserve_link.h), reckoned many rows at a time. In
-/// binary32, which is what a PromiseWheel holds and twice as many numbers to a vector as binary64.
-/// In this order: put the rows into `headers`, headers.decode(), look_back(), fill in headers.paid
-/// with the prices at that time, reckon().
+/// Promises of a burst's data packets (see fcp/reserve_link.h), computed in vectors. In binary32,
+/// as in PromiseWheel, for twice as many numbers per vector as binary64. Call in this order: put
+/// the rows into `headers`, headers.decode(), look_back(), fill in headers.paid with the prices
+/// `ago`, reckon().
 class PromiseBatch {
  public:
   static constexpr size_t kMax = HeaderBatch::kMax;  // rows
 
-  /// From headers to `ago`.
+  /// Computes `ago` from the headers.
   void look_back();
 
   struct Terms {
     PromiseWheel::Scale scale;
     float life;         // of a promise, in round trips
-    float growth;       // times a packet's own rate, what it may ask for
+    float growth;       // bound of a packet's announced rate, as a multiple of its own
     float average_rtt;  // s
-    float unknown;      // $/B, worth of a price that the link has no record of
+    float unknown;      // $/B, used where the link has no past price
   };
   /// Sums over the rows that are counted and credible.
   struct Totals {
     float rate = 0;            // B/s, as promised at today's price
     uint32_t first_bytes = 0;  // of packets of first rounds
-    uint32_t clipped = 0;      // rows that ask for more than a packet may
+    uint32_t clipped = 0;      // rows beyond `growth`
     uint64_t refused = 0;      // bit k: row k is not credible
   };
-  /// Needs headers.paid; fills in the columns from `places` on, up to headers.count.
+  /// Needs headers.paid. Fills in the columns from `places` on, up to headers.count.
   Totals reckon(const Terms& terms);
 
-  /// For the wheel whose scale they were reckoned with.
+  /// Argument of PromiseWheel::add(), for the wheel whose scale reckon() used.
   [[nodiscard]] PromiseWheel::Many promises() const {
     return {headers.count, places.data(),   rate.data(),
             budget.data(), rtt_rate.data(), rtt_sum.data()};
   }
 
   HeaderBatch headers;
-  alignas(64) std::array<uint32_t, kMax> ago;     // ns since the price that a packet pays was made
+  alignas(64) std::array<uint32_t, kMax> ago;     // ns since the stamping of the price paid
   alignas(64) std::array<uint32_t, kMax> places;  // in the wheel
-  // As in Promise; all zero of rows that count nothing.
+  // As in Promise; all zero in rows that count nothing.
   alignas(64) std::array<float, kMax> rate, budget, rtt_rate, rtt_sum;
 
  private:
-  // Of row k.
+  // Whether row k is credible, 1 or 0.
   [[nodiscard]] int32_t judge(size_t k) const;
   void spread(size_t k, const Terms& terms, float size);
   void demand(size_t k, const Terms& terms);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many rows at a time against one by one, and against the law's formulas.
+// Many rows at a time against rows one by one, and against the law's formulas.
 #include "common/protocols/fcp/promise_batch.h"
 
 #include <cmath>
@@ -120,7 +120,7 @@ TEST(PromiseBatch, PromiseIsTheHeadersCurve) {
   inelastic.reserve = 20e-9F;
   Header long_slot = elastic;
   long_slot.slot = 0.0207F;
-  // The first two paid 8e-9 here alone, the third 3e-9 of that.
+  // The first two paid 8e-9, all of it here; the third 3e-9 of that.
   const Row rows[] = {{elastic, 1500, 8e-9}, {inelastic, 1500, 8e-9}, {long_slot, 1500, 3e-9}};
   const auto totals = reckon(*batch, rows);
   const double next = 1500 / 0.015 * 1.5, slow = 1500 / 0.0207 * 1.5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sum of demand curves that expire one by one: a wheel of deferred subtractions.
+// The sum of demand curves that expire one by one: a wheel of scheduled subtractions.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 
 namespace turnpike::fcp {
 
-/// Sums of promises, each alive for a time of its own. add() is O(1), advance() is O(1) per bucket
-/// in use in each tick that passes; nothing allocates. A tick is 2^k ns, between 1/128 and 1/64 of
-/// the span given to advance(), so lives of up to two spans are kept and longer ones are cut.
+/// Sums of promises with individual lives. add() is O(1), advance() is O(1) per bucket in use in
+/// each tick that passes; no allocation. A tick is 2^k ns, between 1/128 and 1/64 of the span given
+/// to advance(); lives are clipped to two spans.
 ///
-/// The sums change by exactly what the slots hold, so rounding leaves no residue beyond that of
+/// The sums change by exactly the slots' contents, so rounding leaves no residue beyond that of
 /// binary64, and the sums of a bucket without promises are exactly zero.
 class PromiseWheel {
  public:
@@ -30,8 +30,8 @@ class PromiseWheel {
     double rtt_sum = 0;                            // their sum of rate x round trip, B
   };
 
-  /// Goes to `now` (an earlier time counts as the last one) and calls changed(bucket) for each
-  /// bucket from which something expired. `span` decides the resolution.
+  /// Advances to `now` (an earlier time counts as the last one) and calls changed(bucket) for each
+  /// bucket in which a promise expired or faded. `span` sets the resolution.
   template <class F>
   void advance(Nanos now, Nanos span, F&& changed) {
     now_ = std::max(now_, now.count());
@@ -42,24 +42,24 @@ class PromiseWheel {
       retick(std::bit_width(static_cast<uint64_t>(length / kMax)));
   }
 
-  /// What turns lives into ticks for many promises at a time.
+  /// Converts lives to ticks for many promises at a time.
   struct Scale {
     float tick;    // s: no promise lives for less
-    float ticks;   // a second
-    float passed;  // of the current tick
+    float ticks;   // ticks per second
+    float passed;  // fraction of the current tick that has passed
   };
   [[nodiscard]] Scale scale() const {
     const auto length = static_cast<float>(int64_t{1} << shift_);
     return {.tick = length * 1e-9F, .ticks = 1e9F / length, .passed = passed()};
   }
-  /// The slot of a promise that is made now and lives for `life`: by its number, that of the tick
-  /// with whose start it is gone. It fades evenly during the tick before.
+  /// The slot of a promise made now with this life: the tick at whose start it has expired. It
+  /// fades linearly during the tick before.
   [[nodiscard]] int64_t expiry(Nanos life) const {
     return std::clamp(((now_ + life.count()) >> shift_) + 1, tick_ + 1,
                       tick_ + static_cast<int64_t>(kSlots) - 1);
   }
 
-  /// Adds a promise to that slot, given by expiry().
+  /// Adds a promise to slot `tick`, from expiry().
   void add(const Promise& p, int64_t tick) {
     const size_t at = index(tick);
     if (p.rate > 0) raise(at, p.bucket, p.rate, p.budget);
@@ -70,19 +70,19 @@ class PromiseWheel {
     last_ = std::max(last_, tick);
   }
 
-  /// Promises made now, field by field; those that ask for nothing may be there.
+  /// Promises made now, one array per field; entries may have rate 0.
   struct Many {
     size_t count;
-    // Of each, (passed + life x ticks) x kBuckets + bucket, with the first term cut to an integer
-    // below kSlots - 1: see scale().
+    // Of each, (passed + life x ticks) x kBuckets + bucket, with the first term truncated to an
+    // integer below kSlots - 1: see scale().
     const uint32_t* places;
     const float *rate, *budget, *rtt_rate, *rtt_sum;
   };
-  /// Adds them all, neighbours of one place at once; returns their buckets, a bit each.
+  /// Adds all of them, merging neighbours of equal place. Returns their buckets, one bit each.
   uint64_t add(const Many& many) {
     uint64_t buckets = 0;
     uint32_t latest = 0;
-    double rtt_rate = 0, rtt_sum = 0;  // by which they have grown
+    double rtt_rate = 0, rtt_sum = 0;  // increase of the sums
     for (size_t k = 0; k < many.count;) {
       const uint32_t place = many.places[k];
       Promise p{.bucket = place % Knees::kBuckets,
@@ -112,17 +112,17 @@ class PromiseWheel {
 
   [[nodiscard]] const Sums& sums() const { return sums_; }
   [[nodiscard]] int64_t tick() const { return tick_; }
-  /// The length of a tick: no promise lives for less.
+  /// Length of a tick: the shortest life.
   [[nodiscard]] Nanos resolution() const { return Nanos(int64_t{1} << shift_); }
 
  private:
   static constexpr int64_t kMax = kSlots / 2, kMin = kSlots / 8;  // ticks of a span
-  static constexpr float kStep = 1.0F / 64;  // of a tick, by which the next slot fades
+  static constexpr float kStep = 1.0F / 64;                       // of a tick, between fading steps
 
   struct Curve {
     float rate = 0, budget = 0;
   };
-  // All that is looked at of an empty slot: four of them to a line of the cache.
+  // The part of a slot that is read even if it is empty: four of them per cache line.
   struct Slot {
     uint64_t used = 0;  // bit b: bucket b is not empty
     float rtt_rate = 0, rtt_sum = 0;
@@ -132,7 +132,7 @@ class PromiseWheel {
 
   static size_t index(int64_t tick) { return static_cast<size_t>(tick) % kSlots; }
 
-  /// Adds to a slot's figure; returns by how much the figure has grown, which binary32 rounds.
+  /// Adds to a slot's figure. Returns the increase as rounded to binary32.
   static double raise(float& figure, float by) {
     const float before = figure;
     figure += by;
@@ -163,8 +163,8 @@ class PromiseWheel {
     if (to >= last_) sums_.rtt_rate = sums_.rtt_sum = 0;
   }
 
-  // Of the next slot, what should have gone by now. Whole slots at once would make the sums, and
-  // so the price, a saw with teeth of tick by life.
+  // Fades the next slot in proportion to the tick's elapsed part. Expiring whole slots at once
+  // would make the sums, and so the price, a sawtooth of relative height tick / life.
   template <class F>
   void fade(F&& changed) {
     const size_t next = index(tick_ + 1);
@@ -199,7 +199,7 @@ class PromiseWheel {
     slot = {};
   }
 
-  // Every promise moves to the nearest tick of the new length. The sums stay.
+  // Moves every promise to the nearest tick of the new length. The sums stay.
   void retick(int shift) {
     const Slots old = slots_;
     const Curves old_curves = curves_;
@@ -213,7 +213,7 @@ class PromiseWheel {
     faded_ = 0;
     for (int64_t t = from + 1; t <= to; ++t) {
       const Slot& slot = old[index(t)];
-      // Half a tick earlier is when half of it would have faded.
+      // By half a tick earlier, half of it would have faded.
       const int64_t half = (int64_t{1} << old_shift) / 2;
       const int64_t tick = expiry(Nanos(std::max<int64_t>((t << old_shift) - half - now_, 0)));
       for (uint64_t left = slot.used; left != 0; left &= left - 1) {
@@ -228,12 +228,12 @@ class PromiseWheel {
   }
 
   Sums sums_;
-  std::array<uint16_t, Knees::kBuckets> slots_of_{};  // in which each bucket is not empty
+  std::array<uint16_t, Knees::kBuckets> slots_of_{};  // number of slots with that bucket
   int64_t now_ = 0;
   int64_t tick_ = 0;  // of now_
-  int64_t last_ = 0;  // the last one in use
+  int64_t last_ = 0;  // last tick with a promise
   int shift_ = 0;     // a tick is 2^shift_ ns
-  float faded_ = 0;   // how much of the current tick the next slot has faded for
+  float faded_ = 0;   // fraction of the current tick for which the next slot has faded
   alignas(64) Slots slots_{};
   alignas(64) Curves curves_{};
 };

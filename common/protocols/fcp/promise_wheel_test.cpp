@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The wheel against a list of promises that is searched every time.
+// The wheel against a linear search of a list of promises.
 #include "common/protocols/fcp/promise_wheel.h"
 
 #include <cmath>
@@ -76,7 +76,7 @@ TEST(PromiseWheel, AgreesWithAListWhateverTheSpanDoes) {
     add(wheel, p, life);
     all.push_back({now + life, p});
     if (step % 50 != 0) continue;
-    // A promise may leave early or late by a tick, and again whenever ticks change length.
+    // A promise may expire one tick early or late, and again whenever the tick's length changes.
     std::array<double, Knees::kBuckets> least{}, most{};
     for (const Alive& a : all) {
       if (a.until - coarsest * 4 > now) least[a.promise.bucket] += double{a.promise.rate};

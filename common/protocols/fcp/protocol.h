@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FCP's line in the registry.
+// FCP's entry in the registry.
 #pragma once
 
 #include "common/protocols/fcp/flow.h"

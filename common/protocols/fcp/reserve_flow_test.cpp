@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sender's law with reserve prices, fed by hand.
+// The sender's law with reserve prices, fed packet by packet.
 #include "common/protocols/fcp/reserve_flow.h"
 
 #include <array>
@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t kPacket = 1000, kSyn = 84;
 using Bytes32 = std::array<uint8_t, kHeaderSize>;
 
-/// A flow of 20 ms that its host grants 1 $/s, packet by packet.
+/// A flow with a round trip of 20 ms and a budget of 1 $/s.
 struct Sender {
   FlowUnderTest<ReserveFlow> law{preset_values(kProtocol, false, "turnpike")};
   FlowState state{
@@ -88,7 +88,7 @@ TEST(ReserveFlow, FirstRoundHeedsLimitWaitAndBudget) {
 
 TEST(ReserveFlow, AnnouncesWhatItPromisesToSendOneRoundTripLater) {
   Sender s;
-  s.open(1e-7);  // 10 MB/s are what the budget buys; the first round is 1.5 MB/s
+  s.open(1e-7);  // the budget buys 10 MB/s; the first round is 1.5 MB/s
   s.send();
   EXPECT_NEAR(s.last.slot, kPacket / 1.5e6, 1e-9);
   EXPECT_NEAR(s.last.reserve * 8 * 1.5e6, 1, 1e-5) << "it wants to grow eightfold at most";
@@ -102,7 +102,7 @@ TEST(ReserveFlow, RateIsTheAverageOfWhatWasPromised) {
   const PacketNote note = s.send();
   const double before = s.rate();
   s.acknowledge(note, 1e-7);
-  // One slot of 0.67 ms among 6 ms of the SYN's promise.
+  // One slot of 0.67 ms within the 6 ms of the SYN's promise.
   EXPECT_GT(s.rate(), before);
   EXPECT_LT(s.rate(), 0.3 * 10e6);
   for (int i = 0; i < 400; ++i) s.acknowledge(s.send(), 1e-7);
@@ -164,7 +164,7 @@ TEST(ReserveFlow, PauseAndTimeOutAreForgotten) {
   Sender s;
   s.open(1e-7);
   for (int i = 0; i < 400; ++i) s.acknowledge(s.send(), 1e-7);
-  s.law.on_pause(s.state, 3_ms);  // half of the time that promises are averaged over
+  s.law.on_pause(s.state, 3_ms);  // half of the averaging time of promises
   EXPECT_NEAR(s.rate(), 5e6, 1.5e6);
   s.law.on_pause(s.state, 1_s);
   EXPECT_NEAR(s.rate(), kPacket / 0.02, 1) << "a packet per round trip";

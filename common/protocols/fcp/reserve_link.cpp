@@ -14,27 +14,27 @@ namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
 
-// Binary32 and the sender's own rounding.
+// Tolerance for binary32 and the sender's rounding.
 constexpr double kRounding = 1.01;
-// A first round is sent in 1/kMaxParts of a round trip or more.
+// Bound of a SYN's slot: a first round takes at least 1/kMaxParts of a round trip.
 constexpr double kMaxParts = 64;
-// B of a full packet: of the one that the link is sending, and of a flow's first one, which a flow
-// with little budget has to save for.
+// Full packet, B: the one in transmission, and a flow's first one, for which a flow with a small
+// budget saves.
 constexpr double kPacket = 1500;
-// B/s, the lowest limit that a SYN is told: 0 is none.
+// Lowest rate limit in a SYN, B/s, since 0 means none.
 constexpr double kMinLimit = 1;
-// s, beyond which no wheel reaches.
+// Longest life of a promise, s; beyond any wheel's reach.
 constexpr double kLongestLife = 1000;
-// s of the link's time that may be booked: as long as a flow can be told to wait.
+// Capacity that may be booked, s of it: the longest wait that a SYN's field can hold.
 constexpr double kMaxBooked = 4;
-// Of the capacity, the most by which a burst's own promises are discounted.
+// Bound of the discount on a burst's own promises, as a share of the capacity.
 constexpr double kMaxDiscount = 0.05;
-// Average round trips that a link's memory of prices takes to fill.
+// Average round trips until a new link's price history counts as full.
 constexpr double kYoung = 4;
-// While the book of first rounds is empty it drains by so much slower than the link carries, and by
-// so much of what the link's queue takes off the price's capacity.
+// kEase: while the book is empty it drains slower than the link by this share. kBookDrain: the part
+// of the price's capacity reduction for the queue that also slows the book.
 constexpr double kEase = 0.04, kBookDrain = 0.25;
-// Average round trips of capacity by which first rounds are promised before their turn.
+// Lead of first rounds' promises before their turn, in average round trips of capacity.
 constexpr double kAhead = 1.0 / 32;
 
 // Single writer: no read-modify-write is needed.
@@ -68,16 +68,15 @@ ReserveLink::ReserveLink(const ParamValues& params, unsigned shards, uint64_t se
   }
 }
 
-// Time passes: promises expire, and the link carries what it has booked. All that changes slowly,
-// and what the other shards have promised, is looked at once per tick of the wheel, about a
-// hundredth of a round trip.
+// Advances to `now`: promises expire, and the link carries booked bytes. Slow variables, and the
+// other shards' sums, are refreshed once per tick of the wheel, about a hundredth of a round trip.
 void ReserveLink::advance(Shard& shard, unsigned index, const LinkState& link, double usable,
                           Nanos now) {
   if (const double passed = to_seconds(now - shard.last); passed > 0) {
     const double demand = shard.clearing.demand(shard.price);
     shard.overbooking.announce(std::min(demand, link.capacity * shard.overbooked) * passed);
-    // A server that is always a little slower than the link while the book is short has the link
-    // idle often enough for its queue to empty.
+    // Draining a short book slightly slower than the link leaves the link idle often enough for its
+    // queue to empty.
     const double booked = shard.first_rounds.booked().sum() + shard.booked_elsewhere.sum();
     const double ease = has(Part::kEase) ? kEase : 0;
     const double empty = 1 - std::min(booked / (link.capacity * shard.average_rtt), 1.0);
@@ -136,8 +135,7 @@ void ReserveLink::refresh(Shard& shard, unsigned index, const LinkState& link, N
   shard.refreshed = shard.promises.tick();
 }
 
-// The buckets that have changed. The clearing price takes the difference, so that the other shards'
-// part stays.
+// Publishes the changed buckets. `clearing` adds differences, so that the other shards' part stays.
 void ReserveLink::publish(Shard& shard) {
   const PromiseWheel::Sums& own = shard.promises.sums();
   for (uint64_t left = shard.changed; left != 0; left &= left - 1) {
@@ -150,8 +148,8 @@ void ReserveLink::publish(Shard& shard) {
   shard.changed = 0;
 }
 
-// A SYN announces its flow's first round: `bytes`, sent within 1/`parts` of a round trip. The link
-// lowers the rate limit and raises the wait that the SYN carries.
+// Handles a SYN, which announces its flow's first round: `bytes`, sent within 1/`parts` of a round
+// trip. Lowers the rate limit and raises the wait in the SYN.
 void ReserveLink::open(Shard& shard, LinkPacket& packet, const Header& h, const LinkState& link) {
   const double average = shard.average_rtt;
   const double most = params_[kStartShare] * link.capacity;
@@ -172,20 +170,20 @@ void ReserveLink::open(Shard& shard, LinkPacket& packet, const Header& h, const 
         has(Part::kCredit) ? shard.first_rounds.credit(link.capacity, average) : 1;
     const double knee = std::min(budget / rate, shard.ceiling);
     const double counted = credit * rate, paid = counted * knee;
-    // The first data packets' promises take over one round trip later and are complete half a life
-    // after that. A packet that the flow has to save for comes later still.
+    // The promises of the first data packets take over one round trip later, and are complete half
+    // a life after that. A packet for which the flow saves comes later still.
     const double latest =
         std::max(average * (1 + life_ / 2), std::min(bytes, kPacket) / affordable);
     if (whole) {
       const double wait = waiting / link.capacity * 1e9;
       wire::store_be32(packet.header + kAgeOffset,
                        std::max(h.age_ns, static_cast<uint32_t>(std::min(wait, 4e9))));
-      if (waiting < kMaxBooked * link.capacity)  // with the SYN and the FIN
+      if (waiting < kMaxBooked * link.capacity)  // including the SYN and the FIN
         shard.first_rounds.book_whole(bytes, credit * (bytes + 2 * packet.size), counted, paid,
                                       std::clamp(bytes / affordable, average / parts, latest));
     } else {
-      // Nobody can be repriced before his first ACK, and n SYNs at once, each given a share of what
-      // those before it have, would be given ln n times the capacity.
+      // No flow can be repriced before its first ACK. If the k-th of n simultaneous SYNs got 1/k of
+      // the capacity, they would get ln n times the capacity in total; 1/k^2 bounds the sum.
       const double over = (own.part + others.part + waiting) / (link.capacity * average);
       if (over > 1) limit = affordable / (over * over);
       const double comes = std::min(bytes, affordable * average);
@@ -197,7 +195,7 @@ void ReserveLink::open(Shard& shard, LinkPacket& packet, const Header& h, const 
   wire::store_f32(packet.header + kReserveOffset, static_cast<float>(std::max(limit, kMinLimit)));
 }
 
-// Promises for the flows whose turn begins.
+// Adds promises for the flows whose turn begins.
 void ReserveLink::begin(Shard& shard, const LinkState& link) {
   if (!shard.first_rounds.waiting()) return;
   const double own = shard.first_rounds.booked().whole;
@@ -214,12 +212,12 @@ void ReserveLink::promise(Shard& shard, const Promise& made, double life) {
   shard.changed |= uint64_t{1} << made.bucket;
 }
 
-// A data packet announces its flow's rate one round trip from now, and how that depends on the
-// price. `now` is the caller's: what senders say of time is of clocks that do not stand still.
+// Adds data packets' promises: each announces its flow's rate one round trip from now as a function
+// of the price. `now` is the caller's clock: time fields of senders include the law clock's stops.
 PromiseBatch::Totals ReserveLink::listen(Shard& shard, PromiseBatch& rows, Nanos now) const {
   rows.look_back();
   shard.history.at(now, {rows.ago.data(), rows.headers.count}, rows.headers.paid.data());
-  // A link that has just come up has too few past prices to hold a packet against them.
+  // A link that has just come up has too few past prices to check balances against them.
   const bool young = to_seconds(now - shard.history.first()) < kYoung * shard.average_rtt;
   const PromiseBatch::Totals totals =
       rows.reckon({.scale = shard.promises.scale(),
@@ -238,7 +236,7 @@ PromiseBatch::Totals ReserveLink::listen(Shard& shard, PromiseBatch& rows, Nanos
 uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                              Nanos clock_now) {
   Shard& shard = shards_[index];
-  PromiseBatch rows;  // one for each packet; a SYN's is judged but promises nothing there
+  PromiseBatch rows;  // one for each packet; a SYN's row is validated but promises nothing
   bool usual = true;
   uint64_t arrived = 0, bytes = 0, unpriced_bytes = 0, opens = 0;
   size_t unpriced = 0;
@@ -262,8 +260,8 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   }
   const Nanos now = burst.empty() ? shard.clock.at(clock_now)
                                   : shard.clock.arrive(clock_now, static_cast<double>(arrived));
-  // What the queue needs to drain within a round trip or so is taken off. The packet that is being
-  // sent is none of it.
+  // Subtracts the rate that drains the queue within about a round trip. The packet in transmission
+  // does not count as queue.
   const double queue = std::max(link.queue - kPacket, 0.0);
   const double drain = params_[kAlpha] * queue / (params_[kWindow] * shard.average_rtt);
   const double free = shard.margin.share() * link.capacity;
@@ -288,7 +286,7 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   begin(shard, link);
   publish(shard);
   shard.overbooking.carry(static_cast<double>(bytes));
-  // Just after it has been added, a promise counts for more than on average over its slot: by half.
+  // Right after it is added, a promise counts for more than on average over its slot: by half.
   const double most = has(Part::kDiscount) ? kMaxDiscount : 0;
   const double discount = std::min(double{totals.rate} / 2, most * link.capacity);
   shard.price = std::clamp<double>(shard.clearing.price(usable * shard.overbooked + discount),

@@ -24,27 +24,26 @@
 
 namespace turnpike::fcp {
 
-/// Every packet promises a demand curve min(N, B / p) for a life L: what its flow is going to send,
-/// one round trip from now, in the slot that is the packet's. The sum of the curves alive is the
-/// demand that meets the link one round trip from now, and the price is the one at which that
-/// demand is the capacity:
+/// Every packet promises a demand curve min(N, B / p) for a life L: the rate at which its flow will
+/// send one round trip from now, in the packet's slot. The sum of all live curves is the demand at
+/// the link one round trip from now. The price is the one at which this demand equals the capacity:
 ///
 ///     sum over promises of min(N, B / p) = max(C - m C - alpha q/d, floor C)     d = 2 average RTT
 ///
 /// The margin m is 0 unless first rounds cause a queue (fcp/capacity_margin.h).
 ///
-/// Traffic without a price is demand that no price lowers. A flow that sends all it has in its
-/// first round cannot be repriced: the link books its bytes, and has it wait until what was booked
-/// before has been carried. docs/control.md derives all of it.
+/// Traffic without a price is demand that no price lowers. A flow that sends all its data in its
+/// first round cannot be repriced: the link books its bytes, and makes the flow wait until earlier
+/// bookings have been carried. docs/control.md derives the law.
 ///
-/// Bounds, whatever a header says: a packet's curve asks for at most `growth` times the packet, a
-/// SYN's for `first_bytes`; a price that the link has no record of counts as today's. What exceeds
-/// them is clipped and counted (gauge `clipped`), never refused.
+/// Bounds that hold for any header: a data packet's curve asks for at most `growth` times the
+/// packet, a SYN's for `first_bytes`; an unknown past price counts as today's. Excess is clipped
+/// and counted (gauge `clipped`), never refused.
 class ReserveLink final : public LinkLaw {
  public:
   ReserveLink(const ParamValues& params, unsigned shards, uint64_t seed = 1);
 
-  /// B for each lcore that sends to the link. A burst touches a few lines of them.
+  /// B per lcore that sends to the link. A burst touches a few lines of it.
   static constexpr size_t state_bytes() { return sizeof(Shard); }
 
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
@@ -52,28 +51,28 @@ class ReserveLink final : public LinkLaw {
   size_t gauges(std::span<Gauge> out) const override;
 
  private:
-  // What one lcore keeps, and on lines of its own what the others read.
+  // One lcore's state; fields that other lcores read are on lines of their own.
   // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): it wastes one line
   struct alignas(64) Shard {
     LawClock clock;
     PromiseWheel promises;
-    ClearingPrice clearing;  // of all shards' promises; the others' as of `refreshed`
+    ClearingPrice clearing;  // of all shards' promises; those of others as of `refreshed`
     TimeSeries<> history;    // of the price
     Overbooking overbooking;
     double price = kMinPrice.count();
-    double average_rtt = 0;  // s, of the traffic; longer for flows that send less often
+    double average_rtt = 0;  // s, over traffic; larger for flows that send less often
     double overbooked = 1;   // overbooking's factor as of `refreshed`
     FirstRounds first_rounds;
     FirstRounds::Booked booked_elsewhere;
     UsualPrice usual;
     CapacityMargin margin;
-    double ceiling = std::numeric_limits<double>::infinity();  // $/B, of knees
-    Nanos last{0};                                             // arrival
-    Nanos aged{0};                                             // when `refreshed`
+    double ceiling = std::numeric_limits<double>::infinity();  // $/B, bound of SYNs' knees
+    Nanos last{0};                                             // last advance()
+    Nanos aged{0};                                             // time of `refreshed`
     int64_t refreshed = -1;                                    // tick of the wheel
-    uint64_t changed = 0;   // bit b: bucket b's sums are not those published
-    uint64_t random = 0;    // state of the noise, not 0 once it is seeded
-    bool measured = false;  // there was traffic that told its round trip
+    uint64_t changed = 0;   // bit b: bucket b's sums differ from the published ones
+    uint64_t random = 0;    // state of the noise's generator, never 0
+    bool measured = false;  // some traffic carried its round trip
 
     struct alignas(64) Published {
       std::array<std::atomic<double>, Knees::kBuckets> rate{}, budget{};

@@ -42,8 +42,8 @@ double gauge(const ReserveLink& link, std::string_view name) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// A steady flow of `budget` $/s that wants `wanted` B/s and sends 1000 B packets at `rate`. It
-/// pays what was stamped a round trip ago.
+/// A steady flow of `budget` $/s that wants `wanted` B/s and sends 1000 B packets at `rate` B/s. It
+/// pays the price stamped a round trip ago.
 struct SteadyFlow {
   double rate, budget, wanted;
   std::deque<std::pair<Nanos, double>> prices;
@@ -67,7 +67,7 @@ struct SteadyFlow {
   }
 };
 
-/// Returns the last header of one that sends from 1 s to 2 s.
+/// Runs a flow from 1 s to 2 s and returns its last header.
 Header steady(ReserveLink& link, double rate, double budget, double wanted,
               const LinkState& state = kIdle) {
   SteadyFlow flow{rate, budget, wanted, {}};
@@ -99,12 +99,12 @@ TEST(ReserveLink, FirstRoundsThatEndTheirFlowsAreServedInTurn) {
     EXPECT_NEAR(h.age_ns, i * (30'000 + 168) / 12.5e6 * 1e9, 1e3) << i;
   }
   EXPECT_NEAR(gauge(link, "booked_bytes"), 5 * 30'168, 1);
-  // The less is booked, the slower the book drains, by up to 4 %.
+  // The shorter the book, the slower it drains, by up to 4 %.
   arrive(link, {.rtt_ns = kRtt, .preload = -1, .balance = 1e-18F}, 84, false, 1_s + 10_ms);
   EXPECT_NEAR(gauge(link, "booked_bytes"), 5 * 30'168 - 0.965 * 125'000, 0.005 * 125'000);
 }
 
-// The demand is that of the flows whose turn it is: a crowd raises no price as long as they wait.
+// Demand includes only flows whose turn has begun: waiting flows do not raise the price.
 TEST(ReserveLink, FirstRoundsThatWaitAskForNoMoreThanTheLinkCarries) {
   ReserveLink link(params(), 1);
   double most = 0;
@@ -116,7 +116,7 @@ TEST(ReserveLink, FirstRoundsThatWaitAskForNoMoreThanTheLinkCarries) {
   EXPECT_LT(most, 100 * (1 + 0.5)) << "a tick of the wheel and what is promised ahead";
 }
 
-// Announcements of flows that never come are believed less and less.
+// Announcements of flows that never come lose their credit.
 TEST(ReserveLink, SynsWithoutFlowsLoseTheirCredit) {
   ReserveLink link(params(), 1);
   steady(link, 6e6, 1, 6e6);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sender's law alone, fed by hand, for its tests.
+// Drives the sender's law packet by packet, for its tests.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ inline ParamValues with(std::initializer_list<std::pair<FlowParam, double>> chan
   return values;
 }
 
-/// A flow of 20 ms that its host grants 1 $/s, packet by packet.
+/// A flow with a round trip of 20 ms and a budget of 1 $/s.
 struct Sender {
   FlowUnderTest<Flow> law{ParamValues(kFlowParams)};
   FlowState state{.rtt = 20_ms, .smoothed_rtt = 20_ms, .packet_size = kPacket, .headroom = 1};

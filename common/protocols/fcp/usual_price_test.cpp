@@ -22,7 +22,7 @@ TEST(UsualPrice, IsTheGeometricMeanOfTheLast64RoundTrips) {
   UsualPrice usual;
   usual.pass(1e-8, kOneTrip, kOneTrip);
   EXPECT_NEAR(usual.ceiling(), 4e-8, 1e-14);
-  // A spike of a round trip moves it by a 64th of its decades ...
+  // A price spike of one round trip moves it by a 64th of the spike's decades ...
   usual.pass(1e-2, kOneTrip, kOneTrip);
   EXPECT_NEAR(std::log10(usual.ceiling() / 4e-8), 6.0 / 64, 0.01);
   // ... and a price that lasts becomes the usual one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A stream of at most 1 % of a link's packets with any field values leaves honest flows at least
-// 90 % of their share.
+// Compliant flows keep at least 90 % of their share beside a stream of at most 1 % of a link's
+// packets with arbitrary field values.
 #include <array>
 #include <cmath>
 #include <string>
@@ -14,14 +14,14 @@
 namespace turnpike::fcp::testing {
 namespace {
 
-// Honest flows keep 1 - kCost x of their share from a vandal with a share x of the packets:
-// `growth` and its rounding, the vandal's own bytes, and the price's reaction to a demand that
-// varies. SYNs speak for more, but lose their credit.
+// Compliant flows keep 1 - kCost x of their share beside a vandal with a share x of the packets:
+// `growth` and its rounding, the vandal's own bytes, and the price's reaction to varying demand.
+// SYNs announce more, but lose their credit.
 constexpr double kCost = 10;
-// Beside honest short flows, whose credit SYNs of the vandal's share: of long and short flows
-// together.
+// Beside compliant short flows, with whose SYNs the vandal's share credit: share of long and short
+// flows together.
 constexpr double kCostBesideShortFlows = 25;
-// The figures are of a few seconds, and the price follows demand with its noise.
+// The figures are from a few seconds, and the price follows demand with its noise.
 constexpr double kNoise = 0.005;
 
 struct Named {
@@ -71,7 +71,7 @@ std::vector<Named> lies() {
                                std::to_string(balance) + " reserve " + std::to_string(reserve),
                            h, 84, true));
       }
-  // In bursts, for which he saves up: demand above capacity, for as long as a round trip and more.
+  // Bursts after saving: demand above capacity, for as long as a round trip and more.
   for (const Nanos burst : {30_ms, 300_ms, 1_s}) {
     for (Named n : in_bursts()) {
       n.name += " every " + std::to_string(burst.count() / 1'000'000) + " ms";
@@ -79,7 +79,7 @@ std::vector<Named> lies() {
       all.push_back(n);
     }
   }
-  // Round trips that raise the average, then lower it.
+  // Round trips that first raise, then lower the average.
   for (const double period : {0.1, 0.5})
     all.push_back({"alternating round trips, " + std::to_string(period) + " s", [=](const auto& k) {
                      const bool high = std::fmod(to_seconds(k.now), 2 * period) < period;
@@ -118,7 +118,7 @@ TEST(FcpVandal, LeavesHonestFlowsTheirShare) {
   }
 }
 
-// On other links, and many flows of few packets, which hear seldom.
+// Other links, and many flows of few packets, which get little feedback.
 TEST(FcpVandal, LeavesHonestFlowsTheirShareElsewhere) {
   std::vector<Scene> others = scenes();
   others.push_back({.flows = 40, .rtt = 20_ms, .rate = 100_Mbps});
@@ -134,8 +134,8 @@ TEST(FcpVandal, LeavesHonestFlowsTheirShareElsewhere) {
   }
 }
 
-// A packet speaks for up to 8.08 times its size: 8 % of the packets announce 65 % of the capacity,
-// of which 57 % do not come. Overbooking gives more than a quarter of that back.
+// A packet announces up to 8.08 times its size: 8 % of the packets announce 65 % of the capacity,
+// of which 57 % do not arrive. Overbooking makes up for more than a quarter of that.
 TEST(FcpVandal, OverbookingGivesBackWhatDoesNotCome) {
   const Scene s = scenes()[0];
   const Left alone = watch(s, {});
@@ -157,7 +157,7 @@ TEST(FcpVandal, LeavesShortFlowsTheirTime) {
   }
 }
 
-// Fields of any size, each of them honest in some packets.
+// Fields of any size, each of them compliant in some packets.
 TEST(FcpVandal, AnyMixtureOfLiesLeavesHonestFlowsTheirShare) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     SplitMix64 random(seed);
@@ -168,7 +168,8 @@ TEST(FcpVandal, AnyMixtureOfLiesLeavesHonestFlowsTheirShare) {
     const Nanos burst = std::array{0_ns, 10_ms, 100_ms}[below(3)];
     const Scene scene{
         .flows = 3, .rtt = std::array{20_ms, 50_ms, 100_ms}[below(3)], .rate = 50_Mbps};
-    // A field by kind: honest, 0, the smallest, the largest, of any magnitude; 5: one of them anew.
+    // A field by kind: compliant, 0, the smallest, the largest, of any magnitude; 5: one of them
+    // anew.
     const auto value = [&random](int kind, double honest, double least, double most) {
       switch (kind < 5 ? kind : static_cast<int>(random.next() % 5)) {
         case 0:
@@ -208,8 +209,8 @@ TEST(FcpVandal, AnyMixtureOfLiesLeavesHonestFlowsTheirShare) {
   }
 }
 
-// The law of the paper takes a packet's word for what its flow is going to spend: no bound on the
-// share holds, but sums stay numbers and no honest packet is refused.
+// The paper's law trusts a packet's statement of its flow's spend: no bound on shares holds, but
+// sums stay finite and no compliant packet is refused.
 TEST(FcpVandal, ThePapersLawStaysANumber) {
   Scene scene = scenes()[0];
   scene.preset = "paper";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From columns back into packets.
+// Writes prices from columns back into packets.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace turnpike::fcp {
 
-/// Writes each stamped row into the header of its packet, where that goes on. `all`: every packet
-/// has a header, is admitted and is not refused (bit k of `refused`: packet k).
+/// Writes the price of each stamped row into its packet's header, unless the packet is dropped.
+/// `all`: every packet has a header, is admitted and is not refused. `refused`: bit k is packet k.
 inline void write_prices(const HeaderBatch& rows, std::span<const LinkPacket> burst, bool all,
                          uint64_t refused) {
   if (all) [[likely]] {

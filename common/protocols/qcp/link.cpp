@@ -9,7 +9,7 @@
 namespace turnpike::qcp {
 namespace {
 
-constexpr double kPacket = 1000;  // B, what the least rate counts in
+constexpr double kPacket = 1000;  // B, size of a packet for the least rate
 
 double read(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
 void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_relaxed); }
@@ -36,11 +36,12 @@ Link::Link(const ParamValues& params, unsigned shards, uint64_t seed, Form form)
   for (unsigned i = 0; i < shards; ++i) dice_.emplace_back(SplitMix64(seed, i));
 }
 
-// sigma of equation 4 or 12; `own` is the link's, 1/R(t-d), for what says nothing of its rate.
+// sigma of equation 4 or 12. `own` is the link's 1/R(t-d), for packets without a rate of their own.
 double Link::flow_time(const LinkPacket& p, const Header& h, double own) const {
   double sigma = h.interval;
   if (count_ == Count::kSimplified) sigma = own;
-  // A flow in its first round has been share nothing yet: what it says is what it can use.
+  // A flow in its first round has no rate from this link yet: its interval is the rate that it can
+  // use.
   if (count_ == Count::kSharing && h.common.rtt_ns != 0) sigma = std::min(sigma, own);
   return std::min(p.size * sigma, most_rtt_);
 }
@@ -73,7 +74,7 @@ uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkSta
       sums[kRtt] += h.common.rtt_ns * 1e-9 * p.size;
     }
     if (!p.admitted) continue;
-    // Section 10.4: (R_M - R) / R_M, where R_M = w/sigma is what the packet says (section 10.2).
+    // Section 10.4: (R_M - R) / R_M, where R_M = w/sigma is the packet's own rate (section 10.2).
     if (police_ && lawful > 0 && dice_[index].random.uniform() < 1 - lawful * h.interval) {
       sums[kPoliced] += p.size;
       p.action = AqmAction::kDrop;
@@ -88,7 +89,7 @@ uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkSta
   return refused;
 }
 
-// Equation 4. Nobody there leaves everything to whoever comes; the queue is as of now.
+// Equation 4. With no flows, advertises all usable capacity. The queue is the present one.
 double Link::rate_for(double flows, double length, const LinkState& link) const {
   const double usable =
       std::max(alpha_ * link.capacity - beta_ * link.queue / length, floor_ * link.capacity);
@@ -118,7 +119,7 @@ Nanos Link::update(const LinkState& link, Nanos now) {
   write(rate_, rate);
   last_ = now;
 
-  // Whoever has not heard of this rate may send at any that was share in the last round trip.
+  // A flow that has not received this rate yet may send at any advertised in two round trips.
   past_rates_[updates_++ % past_rates_.size()] = rate;
   const double share = std::ceil(2 * read(average_rtt_) / period());
   const size_t reach = static_cast<size_t>(std::min<double>(share, past_rates_.size() - 1)) + 1;
@@ -129,8 +130,8 @@ Nanos Link::update(const LinkState& link, Nanos now) {
   return now + from_seconds(period());
 }
 
-// Equations 12 and 13 hold the load against the last rate: most of it must be that rate's answer,
-// or they swing. What packets say of themselves is true at any time.
+// Equations 12 and 13 compare load with the last rate. The load must be mostly a response to that
+// rate, otherwise the rate oscillates. Equation 4 uses the packets' own rates, valid at any time.
 double Link::period() const {
   const double rounds = count_ == Count::kExact ? 1 : 2;
   return interval_ > 0 ? interval_ : rounds * read(average_rtt_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// QCP at a router's egress link: the capacity shared by flows that are counted, not guessed.
+// QCP at a router's egress link: the capacity divided by a count of flows.
 #pragma once
 
 #include <array>
@@ -17,19 +17,19 @@
 
 namespace turnpike::qcp {
 
-/// Once per d, unless the file says the average round trip (equations 4 and 16), or two (12 and
-/// 13):
+/// Updates once per d: the average round trip for equations 4 and 16, two of them for 12 and 13,
+/// unless the file sets an interval:
 ///
 ///     N = 1/d sum size_k sigma_k      R = (alpha C - beta q/d) / N
 ///
-/// over the packets k of the last d. sigma = w/R_j is what a packet says; a flow that sends as it
-/// says counts w, however long its round trip. Traffic that says nothing counts as if it had been
-/// told the last R (equation 13), which is all that the simplified form knows.
+/// over the packets k of the last d. sigma = w/R_j is in the packet's header; a flow that sends at
+/// its rate counts w, whatever its round trip. Traffic without a header counts as if it sent at the
+/// last R (equation 13), and so does all traffic in the simplified form.
 ///
-/// New flows are limited (explicit_rate/newcomers.h); those that are held count too, until packets
-/// of theirs do, which on average is after half an interval.
+/// New flows are limited (explicit_rate/newcomers.h). Held flows count, too, until their packets
+/// do, on average after half an interval.
 ///
-/// Every lcore counts for itself; the link's owner adds up and sets the rate that all read.
+/// Every lcore counts its own packets; the link's owner adds up and sets the rate that all read.
 class Link : public LinkLaw {
  public:
   Link(const ParamValues& params, unsigned shards, uint64_t seed = 1)
@@ -54,7 +54,7 @@ class Link : public LinkLaw {
     kFields
   };  // kFlowTime: s, N d
 
-  /// An lcore's own source of chance.
+  /// An lcore's random number generator.
   struct alignas(64) Dice {
     explicit Dice(SplitMix64 own) : random(own) {}
     SplitMix64 random;
@@ -70,13 +70,12 @@ class Link : public LinkLaw {
   Form form_;
   Count count_;
   bool police_;
-  std::atomic<double> average_rtt_;  // s
-  std::atomic<double> rate_{0};      // B/s; 0 before the first update
-  std::atomic<double> max_compliant_rate_{
-      0};                                // B/s, the most that anybody may still believe to be his
-  std::atomic<double> flows_{0};         // N
-  std::atomic<double> policed_{0};       // B since the start
-  std::array<double, 16> past_rates_{};  // B/s, of the last intervals, as a ring
+  std::atomic<double> average_rtt_;            // s
+  std::atomic<double> rate_{0};                // B/s; 0 before the first update
+  std::atomic<double> max_compliant_rate_{0};  // B/s, bound of compliant flows' rates
+  std::atomic<double> flows_{0};               // N
+  std::atomic<double> policed_{0};             // B since the start
+  std::array<double, 16> past_rates_{};        // B/s, of the last intervals, as a ring
   uint64_t updates_ = 0;
   bool rtt_known_ = false;
   Nanos last_{0};
@@ -85,10 +84,10 @@ class Link : public LinkLaw {
   std::vector<Dice> dice_;
 };
 
-/// For the short header, which says nothing of a flow's own rate: equation 14.
+/// For the short header, which has no rate of the flow's own: equation 14.
 class ShortLink final : public Link {
  public:
-  // Without rate limiting, and so without chance.
+  // Without policing, so that the seed is not used.
   ShortLink(const ParamValues& params, unsigned shards) : Link(params, shards, 1, Form::kShort) {}
 };
 

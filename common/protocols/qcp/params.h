@@ -20,18 +20,18 @@ enum LinkParam : size_t {
   kMaxRtt,
   kFloor,
   kNewcomers,
-  kShortLinkParamCount,  // what follows needs the inter-byte interval
+  kShortLinkParamCount,  // parameters from here on need the inter-byte interval
   kCount = kShortLinkParamCount,
   kPolice,
   kOwnLinkParamCount  // coexistence's follow
 };
 
-/// How flows are counted: by what they say of their rates (eq 4), where the link tells them more
-/// than they have by that (eq 12), or by the link's rate alone (eq 13).
+/// How flows are counted: by their packets' rates (eq 4), also by the link's rate where that is
+/// higher (eq 12), or by the link's rate alone (eq 13).
 enum class Count { kExact, kSharing, kSimplified };
 inline constexpr std::array<std::string_view, 3> kCounts{"exact", "sharing", "simplified"};
 
-/// Whether those who send faster than they were told are held to it (section 10.4).
+/// Whether flows that exceed their rate are policed (section 10.4).
 enum class Police { kOff, kOn };
 inline constexpr std::array<std::string_view, 2> kPolices{"off", "on"};
 
@@ -72,17 +72,17 @@ enum FlowParam : size_t {
   kFlowParamCount
 };
 
-/// How a flow begins: at the rate that the handshake's answer brings, or with its first window at
-/// once, whatever that answer says. With a window that takes all there is: the paper's naive QCP.
+/// How a flow begins: at the rate in the handshake's answer, or with its first window at once,
+/// whatever that answer is. With an unbounded first window: the paper's naive QCP.
 enum class Start { kRate, kWindow };
 inline constexpr std::array<std::string_view, 2> kStarts{"rate", "window"};
 
-/// What a SYN counts for: its bytes at R_init, next to nothing, or a whole flow for a round trip,
-/// which is then reckoned with before it is told a rate.
+/// A SYN counts for its bytes at R_init, which is almost nothing, or a whole flow for a round
+/// trip, so that the rate allows for it before the flow has one.
 enum class Syn { kBytes, kFlow };
 inline constexpr std::array<std::string_view, 2> kSyns{"bytes", "flow"};
 
-/// For experiments on policing: one that is greedy sends twice as fast as it was told, and says so.
+/// For experiments on policing: kGreedy sends twice as fast as its rate, and its headers say so.
 enum class Misbehaviour { kHonest, kGreedy };
 inline constexpr std::array<std::string_view, 2> kMisbehaviours{"honest", "greedy"};
 

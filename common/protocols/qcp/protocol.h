@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// QCP's lines in the registry, one for each form of its header.
+// QCP's entries in the registry, one for each form of its header.
 #pragma once
 
 #include "common/protocols/coexistence/link.h"
@@ -9,7 +9,7 @@
 
 namespace turnpike::qcp {
 
-/// What a packet tells of its flow: its window is what it sends in its round trip.
+/// The packet's contribution to coexistence: a flow's window is its rate times its round trip.
 inline coexistence::Told told(const uint8_t* header, uint32_t size) {
   const Header h = load(header);
   if (!credible(h) || h.common.rtt_ns == 0) return {};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Equations 4, 12, 13 and 16 by hand, the paper's example of efficient sharing, and flows that are
-// counted.
+// Equations 4, 12, 13 and 16 by hand, the paper's example of efficient sharing, and counted flows.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -50,7 +49,7 @@ TEST(QcpLink, AnIntervalIsEquation4) {
   Link link(link_params(), 2);
   EXPECT_EQ(link.update(kIdle, 1_s), 1_s + 100_ms);
   EXPECT_EQ(rate_of(link), 12.5e6) << "an idle link is all the newcomer's";
-  // Three flows on two lcores: 1, 2 and 0.5 MB/s, each as fast as it says.
+  // Three flows on two lcores: 1, 2 and 0.5 MB/s, each at the rate in its headers.
   arrive(link, header(1e6), 100e3, 0);
   arrive(link, header(2e6), 200e3, 1);
   arrive(link, header(0.5e6), 50e3, 1);
@@ -73,7 +72,7 @@ TEST(QcpLink, EqualFlowsAreCountedExactlyWhateverTheirRoundTrips) {
           arrive(link, header(1000 / (5e-3 + f * 1e-3), (f + 1) * 10'000'000), 1000, f % 4);
       now = link.update(kIdle, now);
     }
-    // A packet falls into an interval or the next: half of one flow's is left open.
+    // A packet falls into one interval or the next: tolerates half of one flow's.
     EXPECT_NEAR(gauge(link, "flows") / flows, 1, 0.15) << flows;
   }
 }
@@ -87,7 +86,7 @@ double example(Count count, uint32_t rtt_ns) {
   params[kMaxRtt] = 60;
   Link link(params, 1);
   const auto arrive_at = [&](double rate) { arrive(link, header(rate, rtt_ns), rate); };
-  link.update(kForty, 0_s);  // an idle link's rate is all it has
+  link.update(kForty, 0_s);  // an idle link's rate is its capacity
   EXPECT_EQ(rate_of(link), 40);
   for (const double rate : {10.0, 50.0, 70.0}) arrive_at(rate);
   link.update(kHundred, 1_s);
@@ -123,7 +122,7 @@ TEST(QcpShortLink, IsEquation14) {
   ShortLink link(params, 1);
   Nanos now = link.update(kIdle, 0_s);
   for (const double expected : {12.5e6 / 2, 12.5e6 / 4, 12.5e6 / 4}) {
-    // 2.5 MB in 100 ms, whoever sent it; then as many as C.
+    // 2.5 MB in 100 ms, whatever their flows; then at the rate C.
     const double bytes = expected == 12.5e6 / 4 && rate_of(link) < 4e6 ? 1.25e6 : 2.5e6;
     std::array<uint8_t, kShortHeaderSize> h{};
     explicit_rate::store({.rtt_ns = kRtt}, h.data());
@@ -142,7 +141,7 @@ TEST(QcpLink, RateStaysWithinItsBounds) {
   flooded.queue = 1e9;
   link.update(flooded, now);
   EXPECT_NEAR(rate_of(link), 0.05 * 12.5e6, 1e-3) << "the floor of the numerator";
-  // The least rate is 1000 B in 2 s, and one packet cannot count for more than 2 s of a flow.
+  // The least rate is 1000 B in 2 s, and one packet counts for at most 2 s of a flow.
   for (int i = 0; i < 1000; ++i) arrive(link, header(1e-30), 1000);
   now += 200_ms;
   link.update(kIdle, now);
@@ -178,7 +177,7 @@ TEST(QcpLink, DropsAsMuchOfAFlowAsItIsTooFast) {
     }
     return dropped * 1e-4;
   };
-  // Ten flows: 1.25 MB/s each, once nobody can still mean the rate that the idle link told.
+  // Ten flows: 1.25 MB/s each, once the idle link's rate is older than two round trips.
   for (int i = 0; i < 20; ++i) {
     arrive(link, header(1.25e6), 1.25e6);
     now = link.update(kIdle, now);

@@ -6,7 +6,7 @@
 namespace turnpike::qfcp {
 namespace {
 
-constexpr double kPacket = 1000;  // B: the least rate is one per period
+constexpr double kPacket = 1000;  // B; the least rate is one packet per period
 
 }  // namespace
 
@@ -20,7 +20,7 @@ Link::Link(const ParamValues& params, unsigned shards)
       floor_(params[kFloor]) {}
 
 double Link::rate_after(const Interval& interval, const LinkState& link) {
-  // Eq 2. A flow that was held sends at R two round trips after its SYN.
+  // Equation 2. A held flow sends at R two round trips after its SYN.
   const double flows = std::max(
       interval.bytes / interval.length / rate() + interval.held.now + interval.held.before, 1.0);
   set_flows(flows);

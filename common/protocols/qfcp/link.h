@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// QFCP at a router's egress link: the capacity shared by as many flows as its input speaks of.
+// QFCP at a router's egress link: the capacity divided by the number of flows that its input
+// implies.
 #pragma once
 
 #include "common/protocols/explicit_rate/link.h"
@@ -11,9 +12,9 @@ namespace turnpike::qfcp {
 ///
 ///     N = max(y / R + held, 1)     R' = (C - beta q/T) / N     R <- (R + R') / 2
 ///
-/// y is the input rate of the last T, q the queue and what was dropped in that time. New flows are
-/// limited (explicit_rate/newcomers.h): N counts those that are held, and the average in equation 4
-/// is of the rate that packets were told last, which held flows have lowered.
+/// y is the input rate of the last T, q the queue plus the bytes dropped in that time. New flows
+/// are limited (explicit_rate/newcomers.h): N includes held flows, and the average in equation 4
+/// uses the rate that packets received last, which held flows have lowered.
 class Link final : public explicit_rate::Link {
  public:
   Link(const ParamValues& params, unsigned shards);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// QFCP's line in the registry.
+// QFCP's entry in the registry.
 #pragma once
 
 #include "common/protocols/explicit_rate/header.h"

@@ -33,7 +33,7 @@ TEST(QfcpLink, OneUpdateIsTheLaw) {
   Link link(ParamValues(kLinkParams), 1);
   EXPECT_EQ(link.update(kIdle, 1_s), 1_s + 100_ms);
   EXPECT_EQ(rate_of(link), 12.5e6) << "an idle link is all the newcomer's";
-  // 2.5 MB in 100 ms, as two flows at C would bring; 50 kB of it dropped.
+  // 2.5 MB in 100 ms, as two flows at C would send; 50 kB of it dropped.
   arrive(link, 2.45e6, 100'000'000);
   arrive(link, 0.05e6, 100'000'000, false);
   LinkState busy = kIdle;
@@ -53,8 +53,8 @@ TEST(QfcpLink, PeriodFollowsTheAverageRoundTrip) {
   EXPECT_NEAR(to_seconds(link.update(kIdle, now) - now), 0.04, 1e-6);
 }
 
-// Figure 4 of the paper: 50 Mbit/s, two flows that are held to 10 elsewhere, one that is not. It
-// comes to 30, and the number of flows to 5/3.
+// Figure 4 of the paper: 50 Mbit/s, two flows limited to 10 elsewhere, one that is not. It
+// converges to 30, and the number of flows to 5/3.
 TEST(QfcpLink, WhatOthersCannotUseIsGivenToThoseWhoCan) {
   constexpr LinkState kFifty{.capacity = 6.25e6, .queue = 0, .buffer = 1e6};
   Link link(ParamValues(kLinkParams), 1);

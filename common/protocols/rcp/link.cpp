@@ -6,7 +6,7 @@
 namespace turnpike::rcp {
 namespace {
 
-constexpr double kPacket = 1000;  // B, what the least rate counts in
+constexpr double kPacket = 1000;  // B, size of a packet for the least rate
 
 }  // namespace
 
@@ -29,7 +29,7 @@ double Link::rate_after(const Interval& interval, const LinkState& link) {
   const double d = average_rtt(), most = target_ * link.capacity;
   set_flows(most / rate());
   const double spare = alpha_ * (most - interval.bytes / interval.length) - beta_ * link.queue / d;
-  // An update that comes late speaks for no more than a round trip.
+  // A late update counts as at most one round trip.
   const double next = rate() * (1 + std::min(interval.length / d, 1.0) * spare / most);
   return std::clamp(next, std::min(least_rate_ * kPacket / d, most), most);
 }

@@ -12,12 +12,12 @@ namespace turnpike::rcp {
 ///
 ///     R <- R (1 + T/d (alpha (g C - y) - beta q/d) / (g C))
 ///
-/// with y the input rate of the last interval, q the queue and d the average round trip, weighted
-/// by bytes and smoothed as the public code does: a mean m moves it by T/d of the difference, or,
-/// where m is shorter, by (R/C) (m/d) (T/d), for a few short flows do not speak for all. The first
-/// mean replaces the initial d, which is no measurement: on a link of short round trips that rule
-/// would keep it for d^2/2m, 5 s of 100 ms against 1 ms, and T/d would slow every rate down with
-/// it.
+/// y is the input rate of the last interval, q the queue and d the average round trip, weighted by
+/// bytes and smoothed as in the public code. A mean m changes d by T/d of the difference, or, if m
+/// is shorter, by (R/C) (m/d) (T/d), since a few short flows do not represent all. The first mean
+/// replaces the initial d, which is no measurement: on a link of short round trips the rule for
+/// shorter means would keep the initial value for d^2/2m (5 s for 100 ms against 1 ms), and T/d
+/// would slow down every rate.
 class Link final : public explicit_rate::Link {
  public:
   Link(const ParamValues& params, unsigned shards);

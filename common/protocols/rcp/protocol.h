@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RCP's line in the registry.
+// RCP's entry in the registry.
 #pragma once
 
 #include "common/protocols/explicit_rate/flow.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One update against the law by hand, many against its fixed point, and feedback that nobody means.
+// One update against the law by hand, many against its fixed point, and invalid feedback.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -53,7 +53,7 @@ TEST(RcpLink, OneUpdateIsTheLaw) {
   // 40 kB in 10 ms, on two lcores: y = 4e6. Round trips of 100 ms, so d stays.
   for (unsigned i = 0; i < 40; ++i) {
     Packet p({.rtt_ns = 100'000'000});
-    arrive(link, p, 1000, i % 2, i % 10 != 0);  // those that are dropped came, too
+    arrive(link, p, 1000, i % 2, i % 10 != 0);  // dropped packets count as arrivals
   }
   LinkState busy = kIdle;
   busy.queue = 50e3;

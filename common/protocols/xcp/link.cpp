@@ -70,11 +70,11 @@ void Link::begin(unsigned index, uint64_t interval) {
   part.xi_down = read(xi_down_);
 }
 
-// Where a link upstream gives less than this one would, the flow decreases by the difference,
-// beside its own share of the decreases and as far as there are any left: increases less decreases
-// are what it gets (draft-falk-xcp-spec), and other flows are spared as many decreases. The paper's
-// program forgets the flow's own share, so the decreases outlast what the flow leaves and the link
-// stays partly idle.
+// If a link upstream allows less than this one would, the flow's decrease grows by the difference,
+// on top of its own share and as far as decreases are left: increases less decreases equal its
+// feedback (draft-falk-xcp-spec), and other flows' decreases shrink by as much. The paper's
+// pseudo-code ignores the flow's own share, so that decreases exceed the capacity which the flow
+// leaves, and the link stays partly idle.
 float Link::feedback(Part& part, const Header& h, double size) const {
   double up = part.xi_up * h.flow, down = part.xi_down * size;
   const double own = up - down, given = h.feedback;
@@ -104,7 +104,7 @@ void Link::depart(unsigned index, std::span<LinkPacket> burst, const LinkState& 
     bytes += p.size;
     if (p.header == nullptr) continue;
     const Header h = load(p.header);
-    // Nothing is known of a flow that has just begun: its window may stay what it is.
+    // A flow that has just begun has no round trip: its window may stay as it is.
     const float f = h.rtt_ns == 0 ? std::min(h.feedback, 0.0F) : feedback(part, h, p.size);
     wire::store_f32(p.header + kFeedbackOffset,
                     part.responsiveness.feedback(p.flow, h, p.size, f, now));
@@ -150,17 +150,17 @@ void Link::end_interval(const LinkState& link, Nanos now) {
   const double d = read(average_rtt_);
   if (now > last_ && ended > 0) {
     const double length = to_seconds(now - last_);
-    const double traffic = sums[kBytes] / length * d;  // B in a round trip
+    const double traffic = sums[kBytes] / length * d;  // B per round trip
     const double phi = alpha_ * (d * link.capacity - traffic) - beta_ * persistent_queue_;
     const double shuffled = std::max(0.0, gamma_ * traffic - std::fabs(phi));
     const double up = (shuffled + std::max(phi, 0.0)) / d;
     const double down = (shuffled + std::max(-phi, 0.0)) / d;
     const bool flows = sums[kFlow] > 0;
-    // Sums are of the interval that has ended, which may have been longer than d.
+    // The sums cover the interval that ended, which may have been longer than d.
     write(xi_up_, flows ? up / (sums[kFlow] / length * d) : 0);
     write(xi_down_, traffic > 0 ? down / traffic : 0);
     divide(up, down);
-    // Sums are differences of totals: where flows say next to nothing, rounding says the rest.
+    // Sums are differences of totals: where headers carry almost nothing, they are rounding errors.
     if (flows)
       write(average_rtt_, std::clamp(1e-9 * sums[kFlowRtt] / sums[kFlow], kMinRtt, kMaxRtt));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// XCP at a router's egress link: how much in all, and who gets it, apart.
+// XCP at a router's egress link: an efficiency controller and a fairness controller.
 #pragma once
 
 #include <array>
@@ -21,15 +21,14 @@ namespace turnpike::xcp {
 ///     phi = alpha d (C - y) - beta Q      h = max(0, gamma y d - |phi|)
 ///     xi_p = (h + max( phi, 0)) / (d sum rtt s/cwnd)      xi_n = (h + max(-phi, 0)) / (d sum s)
 ///
-/// and on every packet that leaves, feedback = xi_p rtt^2 s/cwnd - xi_n rtt s, until what there is
-/// to hand out in this interval has been handed out. Packets bring rtt s/cwnd, and take
-/// feedback/rtt (appendix A): three multiplications for each and no division. Q is the least queue
-/// that an arrival met in the last propagation delay: d less what the queue itself takes, so that a
-/// queue is not waited for by the round trip that it lengthens. d is the average over flows, sum
-/// rtt^2 s/cwnd by sum rtt s/cwnd.
+/// Every departing packet gets feedback = xi_p rtt^2 s/cwnd - xi_n rtt s, until the interval's
+/// total has been handed out. Packets carry rtt s/cwnd and receive feedback/rtt (appendix A): three
+/// multiplications each and no division. Q is the smallest queue that an arrival met in the last
+/// propagation delay, which is d less the queue's own delay: otherwise a queue would prolong the
+/// time for which it is watched. d is the average over flows, sum rtt^2 s/cwnd by sum rtt s/cwnd.
 ///
-/// Every lcore counts for itself and hands out a part of its own, as large as its part of what left
-/// in the last interval; the link's owner adds up and divides.
+/// Every lcore counts its own packets and hands out its own part, proportional to its departures in
+/// the last interval; the link's owner adds up and divides.
 class Link final : public LinkLaw {
  public:
   Link(const ParamValues& params, unsigned shards);
@@ -45,22 +44,22 @@ class Link final : public LinkLaw {
   struct Departed {
     double before = 0, since = 0;  // B, up to the last update, and in the interval before it
   };
-  // Y, A and B of the paper's program; B in s ns.
+  // Y, A and B of the paper's pseudo-code; B in s ns.
   enum Field : size_t { kBytes, kFlow, kFlowRtt, kFields };
 
-  /// What an interval has to hand out to an lcore, B/s; the owner writes.
+  /// An lcore's part of the interval's feedback, B/s; the owner writes.
   struct alignas(64) Given {
     std::atomic<double> up{0}, down{0};
   };
-  /// What an lcore has made of it; it alone writes.
+  /// An lcore's state; only this lcore writes it.
   struct alignas(64) Part {
-    std::atomic<double> least_queue{0};  // B, of the watch that `seen` names
+    std::atomic<double> least_queue{0};  // B, of the watch in `seen`
     std::atomic<uint64_t> seen{0};
     std::atomic<double> departed{0};  // B, since the start
-    // Nobody else reads the rest.
+    // Read by this lcore alone.
     uint64_t interval = 0;
-    double up = 0, down = 0;            // B/s still to hand out
-    double xi_up = 0, xi_down = 0;      // 0 once it is handed out
+    double up = 0, down = 0;            // B/s left to hand out
+    double xi_up = 0, xi_down = 0;      // 0 once all is handed out
     ResponsivenessTest responsiveness;  // of the flows that leave by this lcore
   };
 
@@ -81,7 +80,7 @@ class Link final : public LinkLaw {
   std::unique_ptr<Given[]> given_;
   std::unique_ptr<Part[]> parts_;
   std::vector<Departed> departed_;  // by part
-  bool tests_;                      // whether flows do as they are told
+  bool tests_;                      // whether flows are tested for responsiveness
   Residues residues_;
 };
 

@@ -21,9 +21,8 @@ enum LinkParam : size_t {
   kOwnLinkParamCount  // coexistence's follow
 };
 
-/// How feedback that a link upstream has lowered is charged to what this link still has to hand
-/// out: so that increases less decreases are what the flow gets, or as the paper's program prints
-/// it.
+/// How feedback that an upstream link has lowered is charged to this link's remaining total:
+/// increases less decreases equal the flow's feedback, or as the paper's pseudo-code has it.
 enum class Residues { kNet, kPrinted };
 inline constexpr std::array<std::string_view, 2> kResidueRules{"net", "printed"};
 

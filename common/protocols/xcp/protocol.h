@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// XCP's line in the registry.
+// XCP's entry in the registry.
 #pragma once
 
 #include "common/protocols/coexistence/link.h"
@@ -9,7 +9,7 @@
 
 namespace turnpike::xcp {
 
-/// What a packet tells of its flow where TCP has a queue beside it.
+/// The packet's contribution to coexistence with TCP.
 inline coexistence::Told told(const uint8_t* header, uint32_t size) {
   const Header h = load(header);
   if (!credible(h) || h.rtt_ns == 0) return {};

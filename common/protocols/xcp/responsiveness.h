@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which flows do not do as they are told: section 7 of the paper, one flow at a time.
+// Finds unresponsive flows: section 7 of the paper, one flow at a time.
 #pragma once
 
 #include <algorithm>
@@ -11,23 +11,23 @@
 
 namespace turnpike::xcp {
 
-/// Now and then a packet makes its flow a responsiveness. For a round trip and a half, as the flow
-/// names it, the flow is told of no increase, so that all it was told before has had its effect,
-/// queues or not; then one packet is told to give up half of its window. What leaves from one round
-/// trip after that on, for three quarters of another, must fit into what is left: a flow that takes
-/// no notice does not, nor one that names a much longer round trip than it has. (In a whole one,
-/// which as an average may be longer than the true one, two clumps of a window might lie.) No flow
-/// can feedback that it is tested. It supposes that windows are named as they are, undivided by any
-/// price.
+/// Tests a flow when its packet comes after the set interval. For one and a half of the flow's
+/// round trips, as its header has it, increases are withheld, so that all earlier feedback takes
+/// effect even with queues. Then one packet asks the flow to halve its window. The bytes that leave
+/// from one round trip later on, during three quarters of a round trip, must fit into the other
+/// half. An unresponsive flow exceeds that, and so does a flow whose headers have a much longer
+/// round trip than its own. (A whole round trip, which as an average may exceed the true one, could
+/// include two clumps of a window.) A flow cannot notice the test. Assumes windows that are not
+/// divided by a price.
 ///
-/// One lcore's; its counts may be read by others.
+/// Used by one lcore; any thread may read the counts.
 class ResponsivenessTest {
  public:
-  /// Time between two tests; 0, as at first: none.
+  /// Time between two tests; 0, the initial value: no tests.
   void test_every(Nanos every) { every_ = every; }
 
-  /// A packet of `size` B leaves that the law would feedback `feedback`, B/s; what it is told
-  /// instead.
+  /// Call for each packet of `size` B that leaves, with the law's `feedback` in B/s. Returns the
+  /// feedback to write.
   float feedback(uint32_t flow, const Header& h, double size, float feedback, Nanos now) {
     if (every_ == Nanos(0)) return feedback;
     if (stage_ == Stage::kIdle) {
@@ -40,7 +40,7 @@ class ResponsivenessTest {
       from_ = now;
     }
     if (stage_ == Stage::kAsked && now > from_ + rtt_ * 2) judge(now);
-    if (stage_ == Stage::kHeld && now > from_ + rtt_ * 4) stage_ = Stage::kIdle;  // it has gone
+    if (stage_ == Stage::kHeld && now > from_ + rtt_ * 4) stage_ = Stage::kIdle;  // it ended
     if (stage_ == Stage::kIdle || flow != flow_) return feedback;
     if (stage_ == Stage::kHeld && now >= from_ + rtt_ + rtt_ / 2 && h.rtt_ns != 0) {
       stage_ = Stage::kAsked;
@@ -61,7 +61,7 @@ class ResponsivenessTest {
 
  private:
   static constexpr double kSlack = 1.1;
-  static constexpr double kMinPackets = 8;  // half a window must be worth measuring
+  static constexpr double kMinPackets = 8;  // half a window must be enough to measure
 
   enum class Stage : uint8_t { kIdle, kHeld, kAsked };
 

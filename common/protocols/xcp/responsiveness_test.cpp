@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flows that do as they are told, and those that do not, under test.
+// Responsive and unresponsive flows under test.
 #include "common/protocols/xcp/responsiveness.h"
 
 #include <cmath>
@@ -16,13 +16,13 @@ constexpr Nanos kRtt = 40_ms;
 struct Client {
   uint32_t flow;
   double window;       // B
-  double claimed = 1;  // of its round trip
+  double claimed = 1;  // of its round trip, in its header
   bool deaf = false;
   bool clumped = false;
 };
 
-/// Windows go in even steps, their feedback comes a round trip later; every 200 ms a test. The law
-/// itself would give each packet `gift` B/s.
+/// Windows leave in even steps, their feedback arrives a round trip later; a test every 200 ms. The
+/// law's own feedback is `gift` B/s per packet.
 void play(ResponsivenessTest& responsiveness, std::vector<Client> clients, float gift, int rounds) {
   responsiveness.test_every(200_ms);
   constexpr int kSteps = 100, kClump = 20;  // in a round trip

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Theorem 1 of the paper: the law as a fluid with a delay, for the gains that we run.
+// Theorem 1 of the paper: the law as a delayed fluid system, for the default gains.
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -13,13 +13,13 @@ namespace {
 
 constexpr double kMaxAlpha = std::numbers::pi / 4 / std::numbers::sqrt2;
 
-/// q' = y - C; y' = -(alpha/d) (y(t-d) - C) - (beta/d^2) q(t-d), beta = alpha^2 sqrt 2, from 20 %
-/// too much traffic on; by Euler's method. The greatest |y/C - 1| of the last tenth.
+/// q' = y - C; y' = -(alpha/d) (y(t-d) - C) - (beta/d^2) q(t-d), beta = alpha^2 sqrt 2, by Euler's
+/// method, starting with 20 % too much traffic. Returns the largest |y/C - 1| of the last tenth.
 double deviation(double alpha, double beta, double d) {
   constexpr size_t kSteps = 200;  // in a delay
   constexpr size_t kDelays = 600;
   const double dt = d / kSteps;
-  std::vector<double> y(kSteps + 1, 0.2), q(kSteps + 1, 0);  // less C, over C; a ring would do
+  std::vector<double> y(kSteps + 1, 0.2), q(kSteps + 1, 0);  // less C, over C
   y.reserve(kSteps * kDelays);
   q.reserve(kSteps * kDelays);
   double greatest = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The controllers by hand, the residues, and a link that many flows fill.
+// The controllers by hand, the residues, and a link filled by many flows.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -27,7 +27,7 @@ struct Packet {
   [[nodiscard]] double feedback() const { return load(bytes.data()).feedback; }
 };
 
-/// One packet through the link; what it is told to change its window by.
+/// Passes one packet through the link. Returns the change of its window.
 double pass(Link& link, const Header& h, double size, const LinkState& state = kIdle,
             unsigned shard = 0) {
   Packet p(h);
@@ -44,7 +44,7 @@ TEST(XcpLink, AnIntervalIsTheEquations) {
   const Header h = with_window(100'000'000, 20e3);
   for (int i = 0; i < 100; ++i) pass(link, h, 1000);
   link.update(kIdle, 1_s + 100_ms);
-  const double phi = 0.4 * (1.25e6 - 100e3);  // eq 1; |phi| > gamma y d, so nothing is shuffled
+  const double phi = 0.4 * (1.25e6 - 100e3);  // eq 1; |phi| > gamma y d: nothing is shuffled
   const double xi = phi / (0.1 * 100 * 0.1 * 1000 / 20e3);                // eq 6
   EXPECT_NEAR(pass(link, h, 1000) / (xi * 0.01 * 1000 / 20e3), 1, 1e-6);  // eq 4
 }
@@ -77,7 +77,7 @@ TEST(XcpLink, TheQueueIsWatchedForARoundTripWithoutIt) {
   const Header h = with_window(100'000'000, 20e3);
   for (int i = 0; i < 1250; ++i) pass(link, h, 1000, full);
   EXPECT_EQ(link.update(full, 1_s + 60_ms), 1_s + 100_ms) << "the interval ends next";
-  // Arrivals after the watch find an empty queue, and the interval does not hear of it.
+  // Arrivals after the watch meet an empty queue, which does not count in the interval.
   pass(link, h, 1000, kIdle);
   link.update(full, 1_s + 100_ms);
   EXPECT_LT(pass(link, h, 1000, full), 0) << "500 kB persist";
@@ -92,7 +92,7 @@ TEST(XcpLink, NoMoreIsHandedOutThanThereIs) {
   double handed_out = 0;
   for (int i = 0; i < 500; ++i) handed_out += pass(link, h, 1000);
   const double phi = 0.4 * (1.25e6 - 100e3);
-  EXPECT_NEAR(handed_out / phi, 1, 0.02);  // five times the packets that it was reckoned for
+  EXPECT_NEAR(handed_out / phi, 1, 0.02);  // five times as many packets as expected
 }
 
 TEST(XcpLink, WhatALinkBeforeGivesLessIsLeftForOthers) {
@@ -107,9 +107,9 @@ TEST(XcpLink, WhatALinkBeforeGivesLessIsLeftForOthers) {
   EXPECT_GT(pass(link, h, 1000), 4000) << "they took 1 B each";
 }
 
-// Two equal flows, one of which a link before this one holds to the rate that it has. Of phi each
-// would get half. What the held flow does not take pays for decreases, so the free flow gets its
-// increases without decreases before the interval is over. Under the printed rule it never does.
+// Two equal flows; an upstream link holds one of them at its present rate. Of phi each would get
+// half. The share that the held flow cannot take pays for decreases, so the free flow gets its
+// increases without decreases before the interval ends. Under the printed rule it never does.
 TEST(XcpLink, WhatAHeldFlowCannotTakeSparesOthersDecreases) {
   const auto free_flow_gets = [](Residues rule) {
     ParamValues params(kLinkParams);
@@ -128,9 +128,9 @@ TEST(XcpLink, WhatAHeldFlowCannotTakeSparesOthersDecreases) {
     }
     return sum;
   };
-  // Eq 1 and 2: phi is 20 kB, 100 kB are shuffled. Each packet of the held flow takes up/1200 from
-  // the decreases and each of the free flow down/1200: they last for 2 down/(up + down) of the
-  // interval, in the rest of which the free flow gets up/2 per interval.
+  // Equations 1 and 2: phi is 20 kB, 100 kB are shuffled. Each packet of the held flow takes
+  // up/1200 from the decreases and each of the free flow down/1200: they last for 2 down/(up +
+  // down) of the interval, in the rest of which the free flow gets up/2 per interval.
   const double phi = 0.4 * 50e3, down = 0.1 * 1.2e6 - phi, up = down + phi;
   const double lasts = 2 * down / (up + down);
   EXPECT_NEAR(free_flow_gets(Residues::kNet), (up - lasts * down) / 2, 150);
@@ -160,7 +160,7 @@ TEST(XcpLink, RefusesNonsense) {
   }
 }
 
-// Flows as fluid: each sends its window in a round trip and is told as many times as it sends.
+// Flows as fluid: each sends its window per round trip and gets as much feedback.
 TEST(XcpLink, FlowsComeToShareTheLinkEvenlyWhateverTheyBeganWith) {
   for (const unsigned shards : {1U, 2U}) {
     Link link(ParamValues(kLinkParams), shards);
@@ -214,7 +214,7 @@ TEST(XcpFlow, WindowMovesByWhatItIsToldAndLossesHalveItOnceARoundTrip) {
   EXPECT_EQ(flow.window(), 1500);
   store({.rtt_ns = 50'000'000, .flow = 1, .feedback = std::nanf("")}, header.data());
   EXPECT_FALSE(flow.on_ack(s, {}, header.data()));
-  store({.rtt_ns = 50'000'000, .flow = 1}, header.data());  // which no link lowered
+  store({.rtt_ns = 50'000'000, .flow = 1}, header.data());  // no link lowered it
   EXPECT_FALSE(flow.on_ack(s, {}, header.data()));
 }
 

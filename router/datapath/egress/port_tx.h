@@ -14,15 +14,16 @@
 
 namespace turnpike::router {
 
-/// Owned by the worker that owns the queue pair. What the port refuses stays here and is tried
-/// again; packets that then find no room are dropped.
+/// Used by the worker that owns the queue pair. Keeps packets that the port refuses, and tries
+/// again; drops packets for which there is no slot.
 class alignas(64) PortTx {
  public:
   static constexpr size_t kSlots = 128;
 
   PortTx(QueuePair& port, LinkShard& shard) : port_(port), shard_(shard) {}
 
-  /// The packet is in the link's queue already (LinkShard::enter); `size` is B on the link.
+  /// Adds a packet that the link's queue has counted (LinkShard::enter()); `size` is B on the link.
+  /// Takes ownership.
   void append(rte_mbuf* m, uint32_t size, Nanos now) {
     if (count_ == kSlots) flush(now);
     if (count_ == kSlots) {
@@ -35,7 +36,7 @@ class alignas(64) PortTx {
     sizes_[count_++] = size;
   }
 
-  /// The same for these packets of a burst.
+  /// Adds the packets of the set `leaving` in a burst.
   void append(const Burst& burst, uint32_t leaving) {
     if (count_ + static_cast<size_t>(std::popcount(leaving)) > kSlots) [[unlikely]] {
       for_each(leaving, [&](unsigned i) { append(burst.mbufs[i], burst.info[i].size, burst.now); });
@@ -49,8 +50,8 @@ class alignas(64) PortTx {
     count_ = n;
   }
 
-  /// The same for all of a burst where nothing waits, at once: the port takes them from where they
-  /// lie. `bytes` are theirs on the link.
+  /// Sends all packets of a burst without copying them to the slots, which must be empty. `bytes`:
+  /// their sum on the link.
   void send(Burst& burst, uint64_t bytes);
 
   void flush(Nanos now);
@@ -58,7 +59,7 @@ class alignas(64) PortTx {
   [[nodiscard]] size_t waiting() const { return count_; }
   [[nodiscard]] bool empty() const { return count_ == 0; }
 
-  /// Drops what is left.
+  /// Drops all packets that wait here.
   void discard(DropReason why);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Last touch on a packet before it leaves: MAC addresses and TTL.
+// Rewrites a packet's MAC addresses and TTL before transmission.
 #pragma once
 
 #include <cstring>
@@ -10,8 +10,8 @@
 
 namespace turnpike::router {
 
-/// Writes the next hop's MACs and takes one from the TTL or hop limit. Only now, for an ICMP error
-/// quotes a packet as it came.
+/// Writes the next hop's MACs and decrements the TTL or hop limit. Runs last, because an ICMP error
+/// quotes a packet as it arrived.
 inline void rewrite(rte_mbuf* m, const PacketInfo& p) {
   uint8_t* frame = frame_of(m);
   std::memcpy(frame, &p.hop->macs, sizeof p.hop->macs);

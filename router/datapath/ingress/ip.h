@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// IP's numbers that the stages share.
+// IP constants and address tests shared by the stages.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ inline config::Ipv6 load_ipv6(const uint8_t* p) {
   return a;
 }
 
-/// Extension headers that may stand between IPv6 and what it carries (RFC 8200 4.1).
+/// Extension headers that may precede IPv6's payload (RFC 8200 4.1).
 inline bool is_extension(uint8_t next) {
   constexpr uint64_t kAll = uint64_t{1} << kHopByHop | uint64_t{1} << kRouting |
                             uint64_t{1} << kIpv6Fragment | uint64_t{1} << kAuthentication |

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parse stage: Ethernet here, each further layer in a file of its own.
+// The parse stage: Ethernet; each layer above has a file of its own.
 #include "router/datapath/ingress/parse.h"
 
 #include <rte_prefetch.h>
@@ -13,10 +13,10 @@ namespace turnpike::router {
 
 namespace {
 
-// Ethernet, tag, IPv6 or IPv4 with options, UDP and a common header lie within this.
+// Covers Ethernet, tag, IPv6 or IPv4 with options, UDP and a common header.
 constexpr uint32_t kFront = 128;
 
-// What is not as nearly every packet is.
+// Parses packets that parse_fast() refused.
 DropReason parse_slow(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
   const DropReason why = parse_fully(m, p, tables);
   if (why != DropReason::kNone || p.has(kArp)) return why;

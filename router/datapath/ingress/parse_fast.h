@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What nearly every packet is, checked in one pass; the full checks are for the others.
+// Fast path of the parse stage: validates the most common packets in one pass.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@
 
 namespace turnpike::router {
 
-/// First octets of which every address may be source and destination of what is forwarded.
+/// First octets of IPv4 addresses that may all be source and destination of forwarded packets.
 inline constexpr std::array<bool, 256> kUsualIpv4 = [] {
   std::array<bool, 256> usual{};
   for (size_t octet = 1; octet < 0xe0; ++octet) usual[octet] = octet != 0x7f && octet != 0xa9;
   return usual;
 }();
-/// The same of IPv6: global unicast (2000::/3, RFC 4291 2.5.4) and unique local (RFC 4193).
+/// The same for IPv6: global unicast (2000::/3, RFC 4291 2.5.4) and unique local (RFC 4193).
 inline constexpr std::array<bool, 256> kUsualIpv6 = [] {
   std::array<bool, 256> usual{};
   for (size_t octet = 0x20; octet < 0x40; ++octet) usual[octet] = true;
@@ -27,27 +27,27 @@ inline constexpr std::array<bool, 256> kUsualIpv6 = [] {
   return usual;
 }();
 
-/// The MAC as the first eight bytes of a frame to it read; the two high ones count for nothing.
+/// The MAC as in the first eight bytes of a frame, as a host word; ignore the two high bytes.
 inline uint64_t mac_word(const wire::Mac& mac) {
   uint64_t word = 0;
   std::memcpy(&word, mac.data(), mac.size());
   return word;
 }
 
-/// Whether a frame of at least `least` B behind Ethernet's header holds a datagram of as many or
-/// more.
+/// Whether `datagram` is at least `least` B and within the frame, which holds at least `least` B
+/// after its Ethernet header.
 inline bool fits(uint32_t datagram, size_t least, const rte_mbuf& m) {
-  // Less than `least` wraps around and is more than any frame has.
+  // A datagram of less than `least` B wraps around and exceeds every frame.
   const auto shortest = static_cast<uint32_t>(least);
   return datagram - shortest <= m.data_len - (uint32_t{wire::kEthernetSize} + shortest);
 }
 
-/// EtherType and first octet of the datagram as one word read; the octet after it counts for
-/// nothing.
+/// EtherType and the datagram's first octet as a host word; ignore the byte of the octet after it.
 constexpr uint32_t front_word(uint16_t type, uint8_t first) {
   return __builtin_bswap32(uint32_t{type} << 16 | uint32_t{first} << 8);
 }
 
+/// IPv4 of parse_fast(). The frame holds the header at `ip` and a UDP header's length after it.
 inline bool usual_ipv4(const rte_mbuf& m, const uint8_t* ip, PacketInfo& p, const Tables& tables) {
   constexpr uint16_t kPieces = __builtin_bswap16(wire::kIpv4FragmentMask);
   constexpr uint16_t kWhole = __builtin_bswap16(wire::kIpv4DontFragment);
@@ -69,6 +69,7 @@ inline bool usual_ipv4(const rte_mbuf& m, const uint8_t* ip, PacketInfo& p, cons
   return true;
 }
 
+/// The same for IPv6.
 inline bool usual_ipv6(const rte_mbuf& m, const uint8_t* ip, PacketInfo& p, const Tables& tables) {
   const uint32_t datagram =
       static_cast<uint32_t>(wire::kIpv6Size) + wire::load_be16(ip + wire::kIpv6PayloadLengthAt);
@@ -84,11 +85,11 @@ inline bool usual_ipv6(const rte_mbuf& m, const uint8_t* ip, PacketInfo& p, cons
   return true;
 }
 
-/// Whether the packet is as nearly all are: one segment, untagged, to this station's MAC (`mac` is
-/// its mac_word()), IPv4 without options or IPv6 without extension headers, no fragment, an
-/// ordinary unicast address at both ends, room for a UDP header, and all that parse_fully() checks
-/// is right. Then `p` is what that would have filled in and padding is cut off; if not, `p` is
-/// unspecified and the packet as it was.
+/// Whether the packet passes the fast path: one segment, untagged, sent to this station's MAC
+/// (`mac` is its mac_word()), IPv4 without options or IPv6 without extension headers, no fragment,
+/// ordinary unicast addresses, room for a UDP header, and valid by the checks of parse_fully(). If
+/// so, fills in `p` as parse_fully() does and cuts padding off; if not, `p` is unspecified and the
+/// packet unchanged.
 inline bool parse_fast(rte_mbuf& m, PacketInfo& p, uint64_t mac, const Tables& tables) {
   constexpr uint32_t kMin = wire::kEthernetSize + wire::kIpv4Size + wire::kUdpSize;
   constexpr uint32_t kLeast6 = wire::kEthernetSize + wire::kIpv6Size + wire::kUdpSize;
@@ -99,7 +100,7 @@ inline bool parse_fast(rte_mbuf& m, PacketInfo& p, uint64_t mac, const Tables& t
   if ((first ^ mac) << 16 != 0) return false;
   uint32_t front;
   std::memcpy(&front, frame + wire::kEtherTypeAt, sizeof front);
-  // IPv4 of 20 B, so without options; IPv6's octet has four bits of the traffic class.
+  // IPv4 with a header of 20 B (no options); IPv6's first octet has four bits of the traffic class.
   if ((front & front_word(0xffff, 0xff)) == front_word(wire::kEtherTypeIpv4, 0x45)) {
     if (!usual_ipv4(m, frame + wire::kEthernetSize, p, tables)) return false;
   } else {
@@ -113,7 +114,7 @@ inline bool parse_fast(rte_mbuf& m, PacketInfo& p, uint64_t mac, const Tables& t
   return true;
 }
 
-/// Whether what parse_fast() passed is UDP from or to the Turnpike port.
+/// Whether a packet that parse_fast() accepted is UDP from or to the Turnpike port.
 inline bool to_turnpike(rte_mbuf& m, const PacketInfo& p, uint16_t port) {
   if (p.l4_protocol != wire::kProtocolUdp) return false;
   const uint8_t* udp = frame_of(&m) + p.l4;
@@ -121,8 +122,8 @@ inline bool to_turnpike(rte_mbuf& m, const PacketInfo& p, uint16_t port) {
          wire::load_be16(udp + wire::kUdpSourceAt) == port;
 }
 
-/// Whether a packet of to_turnpike() is a sound data packet or ACK, as parse_turnpike() would find;
-/// then `p` says where a data packet's congestion header is. If not, `p` is unchanged.
+/// Whether a packet of to_turnpike() is a valid data packet or ACK by parse_turnpike()'s checks. If
+/// so, fills in `p`, for a data packet with its congestion header; if not, `p` is unchanged.
 inline bool usual_turnpike(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
   const uint8_t* udp = frame_of(&m) + p.l4;
   const uint32_t length = wire::load_be16(udp + wire::kUdpLengthAt);

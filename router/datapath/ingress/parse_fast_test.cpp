@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The quick checks pass nothing that the full ones would not, and find the same.
+// The fast path accepts only packets that the full checks accept, with the same result.
 #include "router/datapath/ingress/parse_fast.h"
 
 #include <random>
@@ -29,8 +29,8 @@ std::vector<Frame> sound_frames() {
   return frames;
 }
 
-// Bytes that decide something are changed most often, and the checksum is mended half of the time,
-// so that what lies behind it is reached.
+// Changes bytes that checks depend on most often, and corrects the checksum half of the time, so
+// that the checks after it are reached.
 Frame mutated(Frame f, std::mt19937& random) {
   const auto edits = random() % 4;
   for (unsigned k = 0; k < edits; ++k)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// IPv4 as RFC 1812 wants a router to check it.
+// IPv4 validation by RFC 1812.
 #include "common/wire/bytes.h"
 #include "common/wire/checksum.h"
 #include "router/datapath/ingress/ip.h"
@@ -14,8 +14,8 @@ constexpr bool within(uint32_t address, uint32_t network, unsigned length) {
   return (address ^ network) >> (32 - length) == 0;
 }
 
-// RFC 1812 5.3.7: this network, loopback, multicast and class E are nobody's source; RFC 3927 2.7
-// keeps link-local addresses on their link.
+// RFC 1812 5.3.7: "this network", loopback, multicast and class E are invalid sources. RFC 3927
+// 2.7: link-local addresses are not forwarded.
 DropReason check_addresses(uint32_t source, uint32_t destination, const Tables& tables) {
   if (within(source, 0, 8) || within(source, 0x7f000000, 8) || source >= 0xe0000000 ||
       tables.own(source)) {
@@ -50,7 +50,7 @@ DropReason parse_ipv4(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
   const DropReason why = check_addresses(wire::load_be32(ip + wire::kIpv4SourceAt),
                                          wire::load_be32(ip + wire::kIpv4DestinationAt), tables);
   if (why != DropReason::kNone) return why;
-  // RFC 1812 5.3.4: a unicast datagram in a link-layer broadcast was not meant for a router.
+  // RFC 1812 5.3.4: a router must not forward a unicast datagram in a link-layer broadcast.
   if (p.has(kLinkCast)) return DropReason::kLinkBroadcast;
 
   const uint16_t fragment = wire::load_be16(ip + wire::kIpv4FragmentAt);

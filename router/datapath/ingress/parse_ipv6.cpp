@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// IPv6 as RFC 8200 lays it out, addresses as RFC 4291 allows them.
+// IPv6 validation by RFC 8200, addresses by RFC 4291.
 #include "common/wire/bytes.h"
 #include "router/datapath/ingress/ip.h"
 #include "router/datapath/ingress/parse.h"
@@ -9,10 +9,10 @@ namespace turnpike::router {
 
 namespace {
 
-constexpr unsigned kMaxExtensions = 8;  // more than RFC 8200 4.1 has any use for
+constexpr unsigned kMaxExtensions = 8;  // more than RFC 8200 4.1 uses
 
-// Walks the extension headers to whatever they carry. Chains that leave the first segment or the
-// datagram are not sound; a fragment's later pieces have no transport header to find.
+// Walks the extension headers up to the transport header. Drops chains that leave the first segment
+// or the datagram. Later fragments have no transport header.
 DropReason skip_extensions(const rte_mbuf& m, const uint8_t* frame, PacketInfo& p, uint8_t next) {
   const uint32_t end = std::min<uint32_t>(m.data_len, uint32_t{p.l3} + p.datagram);
   uint32_t at = p.l3 + wire::kIpv6Size;
@@ -42,8 +42,8 @@ DropReason skip_extensions(const rte_mbuf& m, const uint8_t* frame, PacketInfo& 
 DropReason check_addresses(const uint8_t* source, const uint8_t* destination, const PacketInfo& p,
                            const Tables& tables) {
   if (is_multicast(source) || is_loopback(source)) return DropReason::kMartianSource;
-  // RFC 4291 2.5.2: a source may be unspecified only where a host looks for its address, and that
-  // is neighbour discovery to a multicast address.
+  // RFC 4291 2.5.2: a source may be unspecified only during duplicate address detection, which is
+  // neighbour discovery to a multicast address.
   if (is_unspecified(source) && !is_multicast(destination)) return DropReason::kMartianSource;
   if (tables.own(load_ipv6(source))) return DropReason::kMartianSource;
   if (is_unspecified(destination) || is_loopback(destination))
@@ -60,8 +60,8 @@ DropReason parse_ipv6(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
   if (ip[0] >> 4 != 6) return DropReason::kBadVersion;
   const uint32_t payload = wire::load_be16(ip + wire::kIpv6PayloadLengthAt);
   const uint8_t next = ip[wire::kIpv6NextHeaderAt];
-  // A zero length before hop-by-hop options announces a jumbogram (RFC 2675): no link here takes
-  // it.
+  // A zero length before hop-by-hop options announces a jumbogram (RFC 2675), which no link here
+  // carries.
   if (payload == 0 && next == kHopByHop) return DropReason::kBadLength;
   const uint32_t datagram = static_cast<uint32_t>(wire::kIpv6Size) + payload;
   if (p.l3 + datagram > m.pkt_len || datagram > UINT16_MAX) return DropReason::kBadLength;

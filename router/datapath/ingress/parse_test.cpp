@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every way in which a frame can be unsound ends in its own counter, and sound ones pass.
+// Each kind of invalid frame has its own counter; valid frames pass.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -156,7 +156,7 @@ TEST(Parse, EveryUnsoundFrameHasItsReason) {
 }
 
 TEST(Parse, NothingOfATruncatedFrameIsReadBeyondItsEnd) {
-  // Every prefix of sound frames, in one piece and in pieces of 7 bytes.
+  // Every prefix of valid frames, in one segment and in segments of 7 bytes.
   World w;
   uint64_t sent = 0;
   for (const Frame& whole : {plain(200, false, 9), plain(200, true), fcp({.datagram = 200}),

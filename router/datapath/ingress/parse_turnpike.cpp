@@ -32,7 +32,7 @@ bool travels_forward(wire::Kind k) {
 DropReason parse_turnpike(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
   const uint8_t* udp = frame_of(&m) + p.l4;
   const uint32_t end = uint32_t{p.l3} + p.datagram;
-  // UDP cut short is for the receiver to judge; without ports it cannot be Turnpike's.
+  // The receiver handles truncated UDP; without ports the packet cannot be Turnpike's.
   if (p.l4 + wire::kUdpSize > end || p.l4 + wire::kUdpSize > m.data_len) return DropReason::kNone;
   const uint16_t port = tables.udp_port();
   if (wire::load_be16(udp + wire::kUdpDestinationAt) != port &&
@@ -56,7 +56,7 @@ DropReason parse_turnpike(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
   if (congestion == 0) return DropReason::kUnknownProtocol;
   p.flags |= kTurnpike;
   p.protocol = h.protocol;
-  // Only what travels towards the receiver is priced; the router reads nothing else of the rest.
+  // Only packets towards the receiver are priced; the router ignores the rest of other headers.
   if (!travels_forward(h.kind)) return DropReason::kNone;
   if (h.length < wire::header_length(congestion, h.ranges)) return DropReason::kTurnpikeLength;
   p.congestion = static_cast<uint16_t>(payload + wire::kHeaderSize);

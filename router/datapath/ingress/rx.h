@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// First stage: a burst from one of the worker's own queues.
+// First stage: receives a burst from one of the worker's queues.
 #pragma once
 
 #include "common/dpdk/queue_pair.h"
@@ -7,8 +7,8 @@
 
 namespace turnpike::router {
 
-/// Refills the burst from `port`, the worker's queue pair at link `link`, and counts it in the
-/// link's `queue`. All packets are in `forward` until a stage moves them. Returns their number.
+/// Receives a burst from `port`, the worker's queue pair at link `link`, and counts it in the
+/// link's `queue`. All packets start in `forward`. Returns their number.
 inline unsigned rx(Burst& burst, QueuePair& port, unsigned link, LinkQueue& queue, Nanos now) {
   const unsigned n = port.rx(now, std::span(burst.mbufs));
   burst.count = n;

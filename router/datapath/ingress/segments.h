@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets over several segments: headers made contiguous, padding cut off.
+// Packets of several segments: makes headers contiguous, cuts off padding.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace turnpike::router {
 
-/// Moves bytes from later segments into the first until `want` bytes (or the whole packet) lie
-/// there. False where the first segment is shared or has no room: nothing was changed then.
+/// Moves bytes from later segments to the first until it holds `want` bytes or the whole packet.
+/// False, without changes, if the first segment is shared or has no room.
 bool join_front(rte_mbuf* m, uint32_t want);
 
-/// Cuts the packet to `length` bytes, over segment borders; length <= pkt_len.
+/// Cuts the packet to `length` B, which is at most pkt_len.
 void cut_to(rte_mbuf* m, uint32_t length);
 
 }  // namespace turnpike::router

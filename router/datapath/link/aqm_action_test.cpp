@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the router makes of a law's verdicts: packets shed early, packets marked (RFC 3168).
+// The router applies AQM actions: early drops and CE marks (RFC 3168).
 #include <gtest/gtest.h>
 
 #include "common/wire/bytes.h"
@@ -11,7 +11,7 @@
 namespace turnpike::router::test {
 namespace {
 
-constexpr size_t kIp = 14;  // where the IP header is
+constexpr size_t kIp = 14;  // offset of the IP header
 
 World scripted(LawScript script) {
   ScriptedLaw::script = std::move(script);
@@ -53,7 +53,7 @@ TEST(AqmAction, SignalMarksWhatUnderstandsAndDropsTheRest) {
 }
 
 TEST(AqmAction, MarkingTouchesTwoBitsAndTheChecksumOnly) {
-  // Every value of the byte's other six bits, and all the sums that come with them.
+  // Every value of the byte's other six bits, which vary the checksum.
   for (unsigned dscp = 0; dscp < 64; ++dscp) {
     World w = scripted({.action = AqmAction::kSignal});
     w.arrive(kLeft, with_ecn(static_cast<uint8_t>(dscp << 2 | 2), false));
@@ -92,7 +92,7 @@ TEST(AqmAction, ALawThatDoesNotJudgeIsNotHeard) {
 }
 
 TEST(AqmAction, AddressResolutionIsNobodysFlow) {
-  // The law sits where the host that asks is.
+  // The law is at the egress link to the host that sends requests.
   config::Topology t = topology();
   t.links[kLeft].directions[0].law = t.links[kRight].directions[0].law;
   ScriptedLaw::script = {.action = AqmAction::kDrop};

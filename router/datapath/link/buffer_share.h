@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many packet buffers of a pool each link may hold.
+// Limits the packet buffers of a pool that each link holds.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +12,16 @@
 namespace turnpike::router {
 
 /// Dynamic thresholds with alpha = 1 (Choudhury and Hahne, IEEE/ACM ToN 6(2), 1998): each link has
-/// a guaranteed number of buffers, and may hold as many of the shared ones as are still free. So
-/// one congested link leaves half of the shared buffers to others, however small its packets are.
-/// Counts the pool's free buffers, so that buffers in ports and fragments count as used.
+/// guaranteed buffers, and may hold as many shared ones as are free. So one congested link leaves
+/// half of the shared buffers to others, whatever its packet size. Counts the pool's free buffers,
+/// so that buffers in ports and fragments count as used.
 class BufferShare {
  public:
   /// No limits.
   BufferShare() = default;
-  /// `wanted`: by link, the buffers of a queue full of MTU-sized packets. These are guaranteed, or
-  /// the same fraction of each where all of them are more than half of the pool. `headroom` buffers
-  /// stay free for receiving. The pool outlives this.
+  /// `wanted`: by link, the buffers of a queue full of MTU-sized packets. They are guaranteed in
+  /// full if their sum is at most half of the pool, otherwise scaled down to that. `headroom`
+  /// buffers stay free for reception. The pool must outlive this object.
   BufferShare(rte_mempool* pool, std::span<const uint32_t> wanted, uint32_t headroom)
       : pool_(pool), headroom_(std::min(headroom, pool->size / 4)) {
     uint64_t all = 0;
@@ -33,18 +33,17 @@ class BufferShare {
     for (const uint32_t g : guaranteed_) reserved_ += g;
   }
 
-  /// Whether a link could hold more than its share: call once per poll. A link holds at most
-  /// `most_free_ - free_`, which is within its share while twice `free_` is at least
-  /// `most_free_ + reserved_`.
+  /// Whether some link may exceed its share; call once per poll. A link holds at most `most_free_ -
+  /// free_`, which is within its share if 2 `free_` >= `most_free_ + reserved_`.
   [[nodiscard]] bool scarce() {
     if (pool_ == nullptr) return false;
-    // Without those in the lcores' caches, which would take 128 cache misses to count.
+    // Excludes lcores' caches, which would take 128 cache misses to count.
     free_ = rte_mempool_get_ops(pool_->ops_index)->get_count(pool_);
     most_free_ = std::max(most_free_, free_);  // NICs keep some in their descriptors
     return 2 * free_ < most_free_ + reserved_;
   }
 
-  /// While scarce(): `held(l)` is how many packets link l holds. limit() answers then.
+  /// Call while scarce(), before limit(). `held(l)`: packets that link l holds.
   template <class Held>
   void share(Held&& held) {
     int64_t shared = int64_t{free_} - headroom_;
@@ -53,7 +52,7 @@ class BufferShare {
     shared_ = std::max<int64_t>(shared, 0);
   }
 
-  /// Packets that a link may hold now.
+  /// Packets that a link may hold at present.
   [[nodiscard]] uint64_t limit(size_t link) const {
     return guaranteed_[link] + static_cast<uint64_t>(shared_);
   }
@@ -61,7 +60,7 @@ class BufferShare {
  private:
   rte_mempool* pool_ = nullptr;
   uint32_t headroom_ = 0;
-  uint32_t reserved_ = 0;  // headroom_ and all of guaranteed_
+  uint32_t reserved_ = 0;  // headroom_ and the sum of guaranteed_
   uint32_t free_ = 0, most_free_ = 0;
   int64_t shared_ = 0;
   std::vector<uint32_t> guaranteed_;  // by link

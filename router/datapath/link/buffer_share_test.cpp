@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Slow links beside others on one pool.
+// Slow links and others on one pool.
 #include "router/datapath/link/buffer_share.h"
 
 #include <array>
@@ -36,7 +36,7 @@ TEST(BufferShare, KeepsGuaranteesAndHeadroomUnderAnyLoad) {
         held[link].push_back(m);
       }
     };
-    const size_t last = random() % wanted.size();  // asks last
+    const size_t last = random() % wanted.size();  // the last link to ask
     for (int i = 0; i < 400; ++i) {
       const size_t link = random() % wanted.size();
       if (link != last) take(link, 32);
@@ -68,7 +68,7 @@ TEST(BufferShare, OneLinkAloneMayHoldMostOfThePool) {
     held.push_back(rte_pktmbuf_alloc(pool->get()));
     ASSERT_NE(held.back(), nullptr);
   }
-  // Its guaranteed buffers and half of the shared ones.
+  // The guaranteed buffers and half of the shared ones.
   EXPECT_NEAR(static_cast<double>(held.size()), (4095 - 64 - 200) / 2 + 100, 2);
   for (rte_mbuf* m : held) rte_pktmbuf_free(m);
 }

@@ -14,14 +14,14 @@ namespace turnpike::router {
 
 namespace checksum_range {
 
-/// In host order: one's complement sums are the same in either order (RFC 1071 section 2(B)).
+/// In host order: one's complement sums do not depend on byte order (RFC 1071 section 2(B)).
 inline uint32_t word_at(const uint8_t* bytes) {
   uint32_t word;
   std::memcpy(&word, bytes, sizeof word);
   return word;
 }
 
-/// Sum of `Words` 32-bit words. Loads each by itself, since the law may just have written some.
+/// Sum of `Words` 32-bit words. Loads each separately: the law may just have stored some.
 template <size_t Words>
 uint32_t sum_of_words(const uint8_t* bytes) {
   uint64_t sum = word_at(bytes);
@@ -31,8 +31,8 @@ uint32_t sum_of_words(const uint8_t* bytes) {
 
 }  // namespace checksum_range
 
-/// Returns f(sum), where sum(congestion) is the sum of the range's bytes of a congestion header.
-/// The usual widths have no loop.
+/// Returns f(sum), where sum(congestion) is the one's complement sum of the range in a congestion
+/// header. The common widths need no loop.
 template <class F>
 auto with_sum(HeaderRange r, F&& f) {
   const uint8_t at = r.begin;
@@ -53,12 +53,13 @@ auto with_sum(HeaderRange r, F&& f) {
   }
 }
 
+/// One's complement sum of the range in this congestion header.
 inline uint32_t sum_of(const uint8_t* congestion, HeaderRange r) {
   return with_sum(r, [congestion](auto sum) { return sum(congestion); });
 }
 
-/// Updates the UDP checksum before a congestion header (the common header lies between them), given
-/// the sums of the rewritten range before and after.
+/// Updates the UDP checksum of the packet whose congestion header this is, from the sums of the
+/// rewritten range before and after.
 inline void update_checksum(uint8_t* congestion, uint32_t before, uint32_t after) {
   uint8_t* at = congestion - wire::kHeaderSize - wire::kUdpSize + wire::kUdpChecksumAt;
   uint16_t sum;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which of a link's classes sends next: strict priority first, then shares of the link by weight.
+// Selects the class that sends next: strict priority first, then shares by weight.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +10,15 @@
 
 namespace turnpike::router {
 
-/// Start-time fair queueing (Goyal, Vin, Cheng 1996): every class has a virtual time at which its
-/// next packet may start, a packet of s bytes moves it by s/weight, and the least starts first. A
-/// class that had nothing to send starts with the present, so it saves nothing up.
+/// Start-time fair queueing (Goyal, Vin, Cheng 1996): every class has a virtual start time of its
+/// next packet; a packet of s bytes advances it by s/weight, and the smallest start time goes
+/// first. A class without packets restarts at the present virtual time, so that it gains no credit.
 class ClassScheduler {
  public:
-  /// Infinity: before all classes of finite weight. Holds for packets served from now on.
+  /// Infinity: strict priority over finite weights. Applies to packets served from now on.
   void set_weight(unsigned c, double weight) { weight_[c] = weight; }
 
-  /// One of the classes in `waiting`, which has a bit for each and is not zero.
+  /// Returns a class of `waiting`, a set of bits that is not empty.
   [[nodiscard]] unsigned pick(unsigned waiting) const {
     unsigned best = kMaxClasses;
     for (unsigned c = 0; c < kMaxClasses; ++c) {
@@ -29,10 +29,10 @@ class ClassScheduler {
     return best;
   }
 
-  /// The class that was picked has sent `bytes`.
+  /// Call after class `c` has sent `bytes`.
   void served(unsigned c, double bytes) {
     if (std::isinf(weight_[c])) return;
-    // Times count from the packet in service, so that they never grow beyond a double's digits.
+    // Times are relative to the packet in service, so that doubles keep their precision.
     const double present = start_[c];
     start_[c] += bytes / weight_[c];
     for (double& s : start_) s = std::max(0.0, s - present);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Queues by class: strict priority, shares by weight, a buffer each.
+// Queue classes: strict priority, shares by weight, a buffer each.
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -40,8 +40,8 @@ double bytes_of_class(const std::vector<size_t>& sent, size_t size) {
 TEST(Classes, StrictPriorityGoesBeforeAllThatWaits) {
   World w = by_size({1, kFirst});
   for (int i = 0; i < 10; ++i) w.arrive(kLeft, plain(kLarge));
-  w.poll(w.now);                  // the first is on the link
-  w.run_until(w.now + 2'500_us);  // the third is
+  w.poll(w.now);                  // the first is in transmission
+  w.run_until(w.now + 2'500_us);  // the third is in transmission
   for (int i = 0; i < 3; ++i) w.arrive(kLeft, plain(kSmall));
   w.run_until(w.now + 1_s);
   EXPECT_EQ(sizes(w), (std::vector<size_t>{kLarge, kLarge, kLarge, kSmall, kSmall, kSmall, kLarge,
@@ -63,7 +63,7 @@ TEST(Classes, SharesFollowTheWeightsAndTheirChanges) {
   for (const double share : {0.5, 0.25, 0.9, 0.01}) {
     World w = by_size({share, 1 - share});
     for (int i = 0; i < 2000; ++i) w.arrive(kLeft, plain(i % 2 == 0 ? kLarge : kSmall));
-    w.run_until(w.now + 400_ms);  // 400 of 1500 KB: both classes wait all the time
+    w.run_until(w.now + 400_ms);  // 400 of 1500 KB: both classes always have packets waiting
     const auto sent = sizes(w);
     EXPECT_NEAR(bytes_of_class(sent, kLarge) / 400e3, share, 0.005) << share;
     EXPECT_NEAR(bytes_of_class(sent, kSmall) / 400e3, 1 - share, 0.005) << share;
@@ -82,7 +82,7 @@ TEST(Classes, WhatOneClassDoesNotUseIsTheOthers) {
   for (int i = 0; i < 300; ++i) w.arrive(kLeft, plain(kLarge));
   w.run_until(w.now + 200_ms);
   EXPECT_NEAR(bytes_of_class(sizes(w), kLarge), 200e3, 2e3);
-  // Having been alone costs nothing later, having been away saves nothing up.
+  // A class gains no credit while idle, and pays nothing for having been alone.
   for (int i = 0; i < 600; ++i) w.arrive(kLeft, plain(kSmall));
   w.run_until(w.now + 100_ms);
   EXPECT_NEAR(bytes_of_class(sizes(w), kLarge), 1e3, 1.1e3);
@@ -157,7 +157,7 @@ TEST(Classes, ARingWithoutSlotsIsCountedByClassToo) {
   EXPECT_GE(s.drops[static_cast<size_t>(DropReason::kQueueSlots)], 1U);
   at[kLeft].in.push_back(testing::make_mbuf(plain(100)));
   (*router)->worker(0).poll(1_s);
-  // The last burst's law saw in class 1 exactly what is held there.
+  // The law saw in class 1, at its last burst, exactly the bytes held there.
   EXPECT_DOUBLE_EQ(ScriptedLaw::law->state.queues[1], static_cast<double>(s.held) * 101);
   (*router)->worker(0).discard();
 }

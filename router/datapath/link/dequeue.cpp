@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets leave the link's queue: the law's departure hook, then the port.
+// Takes packets out of the link's queue: calls the law's departure hook, then sends them.
 #include "router/datapath/link/checksum_range.h"
 #include "router/datapath/link/link_queue.h"
 

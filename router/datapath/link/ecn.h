@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Explicit congestion notification in IP (RFC 3168): telling a flow instead of dropping its packet.
+// Explicit congestion notification in IP (RFC 3168): a mark instead of a drop.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@
 
 namespace turnpike::router {
 
-/// Sets "congestion experienced" in a sound IP header and mends IPv4's checksum (RFC 1624). False
-/// where the sender did not say that it would understand (Not-ECT): nothing was changed then.
+/// Sets CE in a valid IP header and updates IPv4's checksum (RFC 1624). False, without changes, if
+/// the sender is not ECN-capable (Not-ECT).
 inline bool mark_congestion(uint8_t* ip, bool v6) {
-  // The two bits end the second byte in IPv4; in IPv6 the flow label takes the byte's other half.
+  // ECN is the low two bits of IPv4's second byte; in IPv6 the flow label takes that byte's low
+  // half.
   const uint8_t mask = v6 ? 0x30 : 0x03;
   if ((ip[1] & mask) == 0) return false;
   const uint16_t before = wire::load_be16(ip);

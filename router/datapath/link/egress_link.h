@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An egress link as all workers share it: capacity, buffer, law, and one shard per worker.
+// An egress link shared by all workers: capacity, buffer, law, and one shard per worker.
 #pragma once
 
 #include <array>
@@ -18,29 +18,32 @@
 
 namespace turnpike::router {
 
-/// One worker's figures at one link. It alone writes them; the first line is read by all workers
-/// once per burst, the others by whoever reports.
-// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): who reads what decides the order
+/// One worker's counters at one link, written by it alone. All workers read the first cache line
+/// once per burst; reports read the rest.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): readers decide the order
 struct alignas(64) LinkShard {
-  metrics::Counter in_packets, in_bytes;    // admitted to the link's queue here
-  metrics::Counter out_packets, out_bytes;  // taken out of it here: sent, or dropped after all
+  metrics::Counter in_packets, in_bytes;    // admitted to the link's queue by this worker
+  metrics::Counter out_packets, out_bytes;  // taken out of it by this worker: sent or dropped
   PublishedView virtual_queue;              // at line rate
 
   alignas(64) metrics::Counter rx_packets, rx_bytes;  // frames from the link's port
   metrics::Counter tx_packets,
-      tx_bytes;                    // packets the port took; bytes as the link's capacity counts
+      tx_bytes;                    // packets that the port took; bytes as in the link's capacity
   metrics::Counter stamped;        // headers the law stamped
-  metrics::Counter offered_bytes;  // that were to go out here, whatever became of them
+  metrics::Counter offered_bytes;  // of packets for this link, dropped or not
   QueueMeter waits;
   std::array<metrics::Counter, kDropReasons> drops;
 
-  // B by class, where the link has several: put into the rings here, taken out of all rings here.
+  // B by class, if the link has several: put into the rings and taken out of all rings by this
+  // worker.
   alignas(64) std::array<metrics::Counter, kMaxClasses> class_in, class_out;
 
+  /// Counts packets that enter the link's queue; `bytes`: on the link.
   void enter(uint64_t bytes, uint64_t packets) {
     in_packets.add(packets);
     in_bytes.add(bytes);
   }
+  /// Counts packets that leave it, sent or dropped.
   void leave(uint64_t bytes, uint64_t packets = 1) {
     out_packets.add(packets);
     out_bytes.add(bytes);
@@ -50,8 +53,8 @@ struct alignas(64) LinkShard {
 static_assert(offsetof(LinkShard, rx_packets) == 64, "one line for what other workers read");
 static_assert(sizeof(LinkShard) % 64 == 0, "no line with two writers");
 
-/// Sizes are bytes on the link: IP datagram plus overhead per packet. What the law does by chance
-/// depends on the run's seed, the link and the direction.
+/// Sizes are bytes on the link: IP datagram plus overhead per packet. The seed of the law's random
+/// numbers depends on the run's seed, the link and the direction.
 struct EgressLink {
   EgressLink(const config::Link& link, size_t direction, unsigned workers, uint64_t run_seed,
              const Protocol* (*find)(std::string_view name) = find_protocol);
@@ -62,18 +65,18 @@ struct EgressLink {
   int64_t buffer;     // B
   uint32_t overhead;  // B per packet
   config::Drain drain;
-  unsigned owner = 0;                           // worker that drains the queue and updates the law
+  unsigned owner = 0;                           // worker that shapes the link and updates the law
   uint8_t protocol = 0;                         // Turnpike id of the law; 0: none
   LinkTraits traits;                            // the law's
-  std::unique_ptr<LinkLaw> law;                 // null: plain first in, first out
+  std::unique_ptr<LinkLaw> law;                 // null: FIFO
   std::vector<LinkShard> shards;                // by worker
-  std::vector<std::unique_ptr<LinkRing>> ring;  // by worker; null: it sends by itself
+  std::vector<std::unique_ptr<LinkRing>> ring;  // by worker; null: no ring, sends to the port
 
-  /// Bytes admitted and not yet sent, all workers together. Others' figures may lag by a burst,
+  /// B admitted and not yet sent, over all workers. Other workers' counters may lag by a burst;
   /// never below zero.
   [[nodiscard]] int64_t queued() const {
     uint64_t in = 0, out = 0;
-    // Out first: a packet between the two reads then counts as waiting, not as negative.
+    // Reads `out` first, so that a packet between the two reads counts as waiting, not as negative.
     for (const LinkShard& s : shards) out += s.out_bytes.read();
     for (const LinkShard& s : shards) in += s.in_bytes.read();
     return in > out ? static_cast<int64_t>(in - out) : 0;
@@ -85,7 +88,7 @@ struct EgressLink {
     for (const LinkShard& s : shards) in += s.in_packets.read();
     return in > out ? in - out : 0;
   }
-  /// Bytes of a class that no drain has taken yet, where the link has several.
+  /// B of a class still in the rings, if the link has several classes.
   [[nodiscard]] double queued_of(unsigned queue_class) const {
     uint64_t in = 0, out = 0;
     for (const LinkShard& s : shards) out += s.class_out[queue_class].read();
@@ -93,7 +96,7 @@ struct EgressLink {
     return in > out ? static_cast<double>(in - out) : 0;
   }
   /// Advances the virtual queue of a line-rate link to `now`, publishes it in `shard` and returns
-  /// its length in B. Starts from the latest view that any worker published.
+  /// its length in B. Starts from the latest view of any worker.
   double update_virtual_queue(LinkShard& shard, Nanos now);
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sixth stage: priced packets enter the link's queue.
+// Sixth stage: puts priced packets into the link's queue.
 #include "router/datapath/egress/rewrite.h"
 #include "router/datapath/link/link_queue.h"
 
@@ -7,7 +7,7 @@ namespace turnpike::router {
 
 namespace {
 
-/// B on the link of the members in `left`: of the whole group unless price() dropped some.
+/// B on the link of the set `left`; equals the group's unless price() dropped some.
 uint64_t bytes_of(const Burst& burst, const PricedGroup& group, uint32_t left) {
   if (left == group.members) [[likely]]
     return group.bytes;
@@ -44,7 +44,7 @@ void LinkQueue::enqueue_to_owner(Burst& burst, const PricedGroup& group) {
                 .queue_class = by_class ? group.classes[i] : uint8_t{0}};
     members[n++] = static_cast<uint8_t>(i);
   });
-  // Counted before the owner can see them, so that it never takes out more than came in.
+  // Counts before the owner sees the packets, so that `out` never exceeds `in`.
   enter(bytes_of(burst, group, left), n);
   if (by_class) {
     push_by_class(burst, {batch.data(), n}, members.data());
@@ -53,7 +53,7 @@ void LinkQueue::enqueue_to_owner(Burst& burst, const PricedGroup& group) {
   }
 }
 
-// The packets are counted as entered already. `members`: their places in the burst.
+// Puts packets, which are counted already, into the ring. `members`: their places in the burst.
 void LinkQueue::push(Burst& burst, std::span<const QueuedPacket> batch, const uint8_t* members,
                      unsigned queue_class) {
   const unsigned taken = ring_->push(batch, queue_class);
@@ -93,7 +93,7 @@ void LinkQueue::enqueue_to_port(Burst& burst, const PricedGroup& group) {
   enter(bytes, packets);
   shard_.waits.record(bytes, from_seconds(group.backlog / link_.capacity), packets);
   for_each(left, [&](unsigned i) { rewrite(burst.mbufs[i], burst.info[i]); });
-  // A whole burst is sent at once, while the packets are in the first-level cache.
+  // Sends a full burst at once, while the packets are in the L1 cache.
   if (packets == kBurst && tx_->empty()) {
     tx_->send(burst, bytes);
   } else {

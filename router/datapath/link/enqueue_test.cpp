@@ -33,7 +33,7 @@ TEST(Shaped, LeavesExactlyAtTheRateOnAVirtualClock) {
       ASSERT_EQ(when.size(), static_cast<size_t>(kCount));
       for (int i = 0; i < kCount; ++i) {
         const double ideal = i * (size + 24) * 8e9 / rate;
-        // Never early, and never two nanoseconds late: nothing adds up.
+        // Never early, and less than two nanoseconds late: errors do not accumulate.
         EXPECT_GE(static_cast<double>((when[static_cast<size_t>(i)] - start).count()),
                   ideal - 1e-3);
         EXPECT_LE(static_cast<double>((when[static_cast<size_t>(i)] - start).count()), ideal + 2);
@@ -73,7 +73,7 @@ TEST(Shaped, LatePollsCatchUpNoFurtherThanTheSlack) {
     for (int i = 0; i < kCount; ++i) w.arrive(kLeft, plain(1500));
     w.poll(w.now);
     EXPECT_EQ(w.sent(kRight).size(), 1U);
-    w.poll(w.now + Nanos(static_cast<int64_t>(kEach * 42)));  // the rest would fit 42 more
+    w.poll(w.now + Nanos(static_cast<int64_t>(kEach * 42)));  // exactly 42 more packets fit
     EXPECT_EQ(w.sent(kRight).size(), static_cast<size_t>(at_once)) << slack;
   }
 }
@@ -92,14 +92,14 @@ TEST(Shaped, AnIdleLinkSavesUpNothing) {
 
 TEST(Shaped, TheBufferCountsBytesAndDropsTheTail) {
   World w(1, shaped(1e6, 10'000));
-  // One burst: the backlog is what the burst itself has put there.
+  // One burst: all of the backlog is its own.
   for (int i = 0; i < 20; ++i) w.arrive(kLeft, plain(1500));
   w.arrive(kLeft, plain(999));
   w.arrive(kLeft, plain(900));
   w.arrive(kLeft, plain(100));
   w.arrive(kLeft, plain(101));
   w.poll(w.now);
-  // 6 x 1500 fit, then 999 as well (9999); nothing else does.
+  // 6 x 1500 fit, then 999 as well (9999), and nothing else.
   EXPECT_EQ(w.drops(DropReason::kQueueFull), 14U + 3U);
   EXPECT_EQ(w.sent(kRight).size(), 1U);  // the first left at once
   EXPECT_EQ(w.snapshot().links[kRight].queued_bytes, 8499U);
@@ -113,7 +113,7 @@ TEST(Shaped, TheBufferCountsBytesAndDropsTheTail) {
 }
 
 TEST(Shaped, AQueueWithoutSlotsHasItsOwnReason) {
-  // A queue has no more slots than its worker's pool has packets; here they come from elsewhere.
+  // A queue has as many slots as its worker's pool has packets; these come from another pool.
   auto small = Pool::create("small", {.mbufs = 63, .cache = 0});
   ASSERT_TRUE(small);
   MemoryPort at[kLinks];
@@ -196,7 +196,7 @@ TEST(LineRate, TheVirtualQueueHoldsWhatTheLinkCannotHaveCarried) {
 }
 
 TEST(LineRate, WorkersWithoutAQueueHandOverToTheOwner) {
-  // The test router with a port that only worker 1 has a queue at.
+  // The test router, with a port at which only worker 1 has a queue.
   rte_mempool* pool = World().pool();
   std::vector<std::unique_ptr<MemoryPort>> keep;
   std::vector<std::vector<QueuePair*>> ports;
@@ -258,7 +258,7 @@ TEST(LinkRing, GrowsWhereOneThreadUsesBothEnds) {
     std::array<QueuedPacket, 32> batch;
     for (QueuedPacket& q : batch) q.size = in++;
     ASSERT_EQ(ring->push(batch), batch.size());
-    pop(7);  // so that it grows at all positions
+    pop(7);  // moves the ring's position, so that it grows at all positions
   }
   while (out < in) pop(32);
   std::array<QueuedPacket, 1> none;

@@ -26,16 +26,16 @@ LinkState LinkQueue::state_at(double queue) const {
   return s;
 }
 
-// At line rate the backlog is what the port has not taken or what the link cannot have carried yet,
-// whichever is more: both count the same packets.
+// At line rate the backlog is the larger of two counts of the same packets: those that the port has
+// not taken, and those that the link cannot have carried yet.
 LinkState LinkQueue::observe(Nanos now) {
   const auto queued = static_cast<double>(link_.queued());
   if (link_.drain == config::Drain::kShaped) return state_at(queued);
   return state_at(std::max(queued, link_.update_virtual_queue(shard_, now)));
 }
 
-// Packets received after a stall take the time that the link needs for them; the law keeps that
-// part of the stall as time, and leaves out the rest, in which the link would have been idle.
+// Packets received after a stall fill it with their transmission times: the law counts this part of
+// the stall as time. The rest, in which the link would have been idle, is left out.
 void LinkQueue::fill_gap(uint64_t bytes) {
   const Nanos took = std::min(owed_, from_seconds(static_cast<double>(bytes) / link_.capacity));
   owed_ -= took;

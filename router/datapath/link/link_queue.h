@@ -22,64 +22,65 @@ struct LinkGroup {
   uint32_t members = 0;  // set of places in the burst
 };
 
-/// The same group after LinkQueue::price(). Members that were dropped have left Burst::forward.
+/// A group after LinkQueue::price(). Dropped members have left Burst::forward.
 struct PricedGroup {
   uint32_t members = 0;
-  uint64_t bytes = 0;                   // of all members on the link
-  double backlog = 0;                   // B that waited before the link when they came
-  std::array<uint8_t, kBurst> classes;  // by place in the burst, where the link has several
+  uint64_t bytes = 0;                   // of all members on the link, dropped ones included
+  double backlog = 0;                   // B that waited before the link at their arrival
+  std::array<uint8_t, kBurst> classes;  // by place in the burst, if the link has several classes
 };
 
-/// Every call into the link's law, every packet counted or dropped for the link on this worker, and
-/// every packet sent on it passes through here. Used by one thread.
+/// One worker's part of a link. Every call to the link's law, every packet counted or dropped for
+/// the link by this worker, and every packet sent on it passes through here. Used by one thread.
 ///
 ///     queue.enqueue(burst, queue.price(burst, group));  // each group of a burst
 ///     Nanos next = queue.poll(now);                     // each poll: shape and transmit
 class LinkQueue {
  public:
-  /// `port`: the worker's queue pair at the link, null where it has none. `slack`: LinkShaper's.
-  /// The link, its rings and the port outlive the queue.
+  /// `port`: the worker's queue pair at the link, null if it has none. `slack`: see LinkShaper. The
+  /// link, its rings and the port must outlive the queue.
   LinkQueue(EgressLink& link, unsigned worker, QueuePair* port, Nanos slack);
   LinkQueue(LinkQueue&&) noexcept;
   ~LinkQueue();
 
-  /// Admits the group as far as the buffer has room, passes it to the law once, and updates the UDP
-  /// checksums over the bytes that the law rewrote. Drops packets without room, those whose headers
-  /// the law refuses, and those that its AQM drops.
+  /// Admits packets while the buffer has room, calls the law once with the group, and updates UDP
+  /// checksums over the bytes that the law rewrote. Drops packets without room, packets whose
+  /// headers the law refuses, and packets that its AQM drops.
   PricedGroup price(Burst& burst, const LinkGroup& group);
 
-  /// Rewrites the packets left of the group and puts them into the ring to the worker that owns the
-  /// link, or sends them where this worker has a queue at a line-rate port.
+  /// Rewrites the group's remaining packets and puts them into the ring to the link's owner, or
+  /// sends them if this worker has a queue at a line-rate port.
   void enqueue(Burst& burst, const PricedGroup& group);
 
-  /// Sends what is due. Returns the time of the next call, kNever while the queue is empty.
+  /// Sends packets that are due. Returns the time of the next call, kNever while the queue is
+  /// empty.
   Nanos poll(Nanos now);
   /// Whether the last poll sent anything from the rings.
   [[nodiscard]] bool moved() const;
 
-  /// Runs the law's control interval where this worker owns the link and the interval has ended.
+  /// Runs the law's control interval if this worker owns the link and the interval has ended.
   /// Returns the time of the next call.
   Nanos update(Nanos now);
 
-  /// Lets the law publish this worker's shard although no packets came.
+  /// Calls the law with an empty burst, so that this worker's shard is published.
   void publish(Nanos now);
 
-  /// The worker was descheduled for `time`; packets that came meanwhile are received from now on.
+  /// Reports a stall of `time`. Packets that arrived meanwhile are received from now on.
   void stall(Nanos time) {
     if (!link_.traits.knows_stalls) missed_ += time;
     owed_ += time;
   }
-  /// All packets that came during the stall have been received.
+  /// Reports that all packets that arrived during the stall have been received.
   void end_stall() { owed_ = Nanos(0); }
 
   /// Takes packets out of the link's queue: calls the law's departure hook and sends them.
   void dequeue(std::span<const QueuedPacket> batch, Nanos now);
 
-  /// Drops everything that waits here.
+  /// Drops all packets that wait here.
   void discard(DropReason why);
 
   void drop(DropReason why) { shard_.drop(why); }
-  /// Counts frames from the link's port.
+  /// Counts frames received from the link's port.
   void count_received(uint64_t packets, uint64_t bytes) {
     shard_.rx_packets.add(packets);
     shard_.rx_bytes.add(bytes);
@@ -104,8 +105,8 @@ class LinkQueue {
 
   [[nodiscard]] bool owner() const { return link_.owner == worker_; }
 
-  /// Time as the law counts it on this worker, without the time in which it was descheduled: a law
-  /// must not take a stall for silence of the senders.
+  /// The law's time on this worker, which excludes stalls: otherwise a law would take a stall for
+  /// silence of the senders.
   [[nodiscard]] Nanos law_time(Nanos now) const { return now - missed_; }
 
   EgressLink& link_;
@@ -115,7 +116,7 @@ class LinkQueue {
   Nanos owed_{0};  // part of the last stall that packets received since have not filled
   std::unique_ptr<PortTx> tx_;          // null: this worker has no queue at the port
   std::unique_ptr<LinkShaper> shaper_;  // null: another worker owns the link, or it has no rings
-  Nanos next_update_{0};                // as the law counts time
+  Nanos next_update_{0};                // in law time
   unsigned worker_;
 };
 

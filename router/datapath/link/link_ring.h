@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets on their way from one worker to the one that drains their link.
+// Rings that carry packets from a worker to the owner of the egress link.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@
 
 namespace turnpike::router {
 
-/// One queued packet with all that draining needs, so that its own cache lines are left alone.
+/// A queued packet with all fields that the shaper needs: saves a cache miss on the mbuf.
 struct QueuedPacket {
   rte_mbuf* mbuf = nullptr;
-  Nanos time{0};            // when it came
+  Nanos time{0};            // of its arrival
   uint32_t size = 0;        // B on the link
   uint16_t congestion = 0;  // offset of the congestion header; 0: none
   uint8_t opens = 0;        // SYN
@@ -33,11 +33,10 @@ static_assert(sizeof(QueuedPacket) == 24);
 /// A ring for each class of queue, with one producer and one consumer.
 class LinkRing {
  public:
-  static constexpr uint32_t kFirstSlots = 255;  // of a ring that grows
+  static constexpr uint32_t kFirstSlots = 255;  // initial slots of a growing ring
 
-  /// Null where there is no memory. Every ring holds at least `slots` packets. With `growing` it
-  /// holds kFirstSlots at first and more as they are needed: only where one thread is both producer
-  /// and consumer.
+  /// Every ring holds at least `slots` packets. With `growing` it starts with kFirstSlots and grows
+  /// as necessary: only if one thread is both producer and consumer. Null: no memory.
   static std::unique_ptr<LinkRing> make(uint32_t slots, int socket, unsigned classes = 1,
                                         bool growing = false) {
     std::unique_ptr<LinkRing> h(new LinkRing);
@@ -50,7 +49,7 @@ class LinkRing {
     return h;
   }
 
-  /// Takes from the front; returns how many.
+  /// Enqueues from the batch's front; returns how many fit. Producer only.
   unsigned push(std::span<const QueuedPacket> batch, unsigned queue_class = 0) {
     if (growing_ && rte_ring_free_count(rings_[queue_class].get()) < batch.size())
       grow(queue_class);
@@ -58,12 +57,13 @@ class LinkRing {
                                           sizeof(QueuedPacket), static_cast<unsigned>(batch.size()),
                                           nullptr);
   }
+  /// Dequeues up to out.size() packets; returns how many. Consumer only.
   unsigned pop(std::span<QueuedPacket> out, unsigned queue_class = 0) {
     return rte_ring_sc_dequeue_burst_elem(rings_[queue_class].get(), out.data(),
                                           sizeof(QueuedPacket), static_cast<unsigned>(out.size()),
                                           nullptr);
   }
-  /// B that a ring of so many slots takes.
+  /// B of memory of a ring with `slots` slots.
   static size_t memory(uint32_t slots) {
     return static_cast<size_t>(rte_ring_get_memsize_elem(sizeof(QueuedPacket), ring_size(slots)));
   }
@@ -77,7 +77,7 @@ class LinkRing {
 
   static uint32_t ring_size(uint32_t slots) { return rte_align32pow2(slots + 1); }
 
-  /// Null where there is no memory.
+  /// Null: no memory.
   [[nodiscard]] Ring make_ring(uint32_t slots) const {
     const ssize_t bytes = rte_ring_get_memsize_elem(sizeof(QueuedPacket), ring_size(slots));
     if (bytes < 0) return nullptr;
@@ -89,7 +89,7 @@ class LinkRing {
     return ring;
   }
 
-  /// Twice as many slots; as many as before where there is no memory.
+  /// Doubles the slots; keeps the old ring if there is no memory.
   void grow(unsigned queue_class) {
     Ring larger = make_ring(2 * rte_ring_get_size(rings_[queue_class].get()) - 1);
     if (!larger) return;

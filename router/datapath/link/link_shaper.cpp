@@ -34,7 +34,7 @@ LinkShaper::Source* LinkShaper::earliest(std::span<Source> sources) {
 LinkShaper::Source* LinkShaper::choose_by_class(Nanos now) {
   std::array<Source*, kMaxClasses> first{};
   const size_t each = sources_.size() / link_.traits.classes;
-  Nanos free = kNever;  // when the link can send anything
+  Nanos free = kNever;  // earliest time of a transmission
   for (unsigned c = 0; c < link_.traits.classes; ++c) {
     first[c] = earliest(std::span(sources_).subspan(c * each, each));
     if (first[c] != nullptr) free = std::min(free, departure(first[c]->front(), now));
@@ -47,7 +47,7 @@ LinkShaper::Source* LinkShaper::choose_by_class(Nanos now) {
 
 Nanos LinkShaper::poll(LinkQueue& queue, PortTx& port, Nanos now) {
   moved_ = false;
-  if (!port.empty()) {  // the port is behind: the rings hold the rest
+  if (!port.empty()) {  // the port is behind: packets stay in the rings
     port.flush(now);
     if (!port.empty()) return now + kPortRetry;
   }
@@ -68,7 +68,7 @@ Nanos LinkShaper::poll(LinkQueue& queue, PortTx& port, Nanos now) {
           break;
         }
         shard_.waits.record(q.size, when - q.time);
-        // The fraction of a nanosecond goes on only while the link is busy.
+        // The fraction of a nanosecond carries over only while the link is busy.
         if (when > free_ + 1_ns || (fraction_ == 0 && when > free_)) {
           free_ = when;
           fraction_ = 0;

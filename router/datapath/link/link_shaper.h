@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The owner's side of a link's queue: all workers' rings merged in time order, paced at the rate.
+// Shapes a link: merges all workers' rings in time order and paces packets at the link's rate.
 #pragma once
 
 #include <algorithm>
@@ -12,21 +12,21 @@
 
 namespace turnpike::router {
 
-/// Sends a shaped link's packets so that each leaves when the ones before it have been carried:
-/// departure = max(previous departure + its size / rate, time it was queued). A poll that comes
-/// late catches up on at most `slack` of link time; with slack 0 the pace is exact when polls
-/// come at the deadlines that poll() returns. A line-rate link is emptied at once. Of classes, that
-/// one leaves which the scheduler picks among those with a packet waiting when the link is free.
+/// Sends a shaped link's packets, each when the ones before it have been carried: departure =
+/// max(previous departure + its size / rate, time it was queued). A late poll catches up on at most
+/// `slack` of link time; with slack 0 the pace is exact if polls come at the deadlines that poll()
+/// returns. A line-rate link is emptied at once. With classes, the scheduler picks among the
+/// classes with a packet waiting when the link is free.
 class alignas(64) LinkShaper {
  public:
-  /// Time between tries to send to a port that did not take everything.
+  /// Time between attempts to send to a port that did not take all packets.
   static constexpr Nanos kPortRetry{10'000};
 
-  /// For `worker`, which owns the link. The link's rings outlive the shaper.
+  /// For `worker`, the link's owner. The link and its rings must outlive the shaper.
   LinkShaper(EgressLink& link, unsigned worker, Nanos slack);
 
-  /// Passes packets that are due to queue.dequeue(), as long as `port` takes them. Returns when the
-  /// next one is due, kNever while the rings are empty.
+  /// Passes packets that are due to queue.dequeue() while `port` takes them. Returns when the next
+  /// one is due, kNever while the rings are empty.
   Nanos poll(LinkQueue& queue, PortTx& port, Nanos now);
 
   /// Whether the last poll sent anything.
@@ -35,14 +35,14 @@ class alignas(64) LinkShaper {
   /// Reads the weights of the law's classes.
   void read_weights();
 
-  /// Drops all queued packets.
+  /// Drops all packets in the rings.
   void discard(DropReason why);
 
  private:
-  static constexpr unsigned kPerPoll = 128;  // packets; the other links wait meanwhile
+  static constexpr unsigned kPerPoll = 128;  // packets; bounds the delay of other links
   static constexpr unsigned kBatch = 32;
 
-  // Packets taken out of one worker's ring, so that the rings' heads can be compared.
+  // Packets taken out of one worker's ring, so that the rings' oldest packets can be compared.
   struct Source {
     LinkRing* ring = nullptr;
     unsigned queue_class = 0;
@@ -50,7 +50,7 @@ class alignas(64) LinkShaper {
     std::array<QueuedPacket, kBatch> head;
 
     [[nodiscard]] const QueuedPacket& front() const { return head[next]; }
-    /// Whether there is a front.
+    /// Whether front() is valid; refills from the ring.
     [[nodiscard]] bool ready() {
       if (next < count) return true;
       next = 0;
@@ -59,7 +59,7 @@ class alignas(64) LinkShaper {
     }
   };
 
-  /// The ring with the next packet to leave; null: all are empty.
+  /// The source of the next packet to leave; null: all are empty.
   Source* choose(Nanos now) {
     if (sources_.size() == 1) [[likely]]
       return sources_.front().ready() ? &sources_.front() : nullptr;
@@ -80,8 +80,8 @@ class alignas(64) LinkShaper {
   Nanos free_{0};        // when the link is free again, rounded down
   double fraction_ = 0;  // ns beyond that
   bool moved_ = false;
-  std::vector<Source> sources_;  // class by class
-  ClassScheduler scheduler_;     // of a link with several
+  std::vector<Source> sources_;  // class by class, then by worker
+  ClassScheduler scheduler_;     // of a link with several classes
 };
 
 }  // namespace turnpike::router

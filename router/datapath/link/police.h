@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fourth stage: holds a group of packets to what their link may take.
+// Fourth stage: limits a group of packets to its link's share of resources.
 #pragma once
 
 #include "router/datapath/worker_context.h"
 
 namespace turnpike::router {
 
-/// Drops packets beyond the link's share of the packet pool (buffer_share.h) and takes them out of
+/// Drops packets beyond the link's share of the packet pool (buffer_share.h) and removes them from
 /// the group. Acts only while the pool is scarce. Policing of customers at edge links belongs here.
 void police(Burst& burst, LinkGroup& group, WorkerContext& context);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fifth stage: packets are admitted to the link's queue, and the link's law stamps them.
+// Fifth stage: admits packets to the link's queue and has the link's law stamp them.
 #include <algorithm>
 #include <new>
 
@@ -11,7 +11,7 @@ namespace turnpike::router {
 
 namespace {
 
-/// Without a law the buffer takes packets in order as long as they fit. Returns the bytes offered.
+/// Without a law: admits packets in order while they fit. Returns the bytes offered.
 uint64_t admit_plain(Burst& burst, uint32_t members, const LinkState& state) {
   uint64_t offered = 0;
   for_each(members, [&](unsigned i) { offered += burst.info[i].size; });
@@ -29,14 +29,14 @@ uint64_t admit_plain(Burst& burst, uint32_t members, const LinkState& state) {
   return offered;
 }
 
-/// The law's view of a group: packet k of it is the k-th of the group's members.
+/// A group as the law sees it: packet k is the k-th of the group's members.
 struct LawBatch {
   unsigned count = 0;
-  uint64_t bytes = 0;  // on the link
-  union {              // not constructed before there is something to put there
+  uint64_t bytes = 0;  // of all members on the link
+  union {              // uninitialised until the constructor fills it in
     std::array<LinkPacket, kBurst> packets;
   };
-  std::array<uint32_t, kBurst> before;  // sums of the bytes that the law may rewrite
+  std::array<uint32_t, kBurst> before;  // checksum sums of the bytes that the law may rewrite
 
   LawBatch(const Burst& burst, uint32_t members, const EgressLink& link) {
     with_sum(link.traits.rewritten, [&](auto sum) { gather(burst, members, link.protocol, sum); });
@@ -44,13 +44,13 @@ struct LawBatch {
 
   [[nodiscard]] std::span<LinkPacket> span() { return {packets.data(), count}; }
 
-  /// Updates the checksums of packets that the law stamped; returns the number of these.
+  /// Updates the UDP checksums of stamped packets; returns their number.
   [[nodiscard]] uint64_t update_checksums(HeaderRange rewritten) const {
     return with_sum(rewritten, [&](auto sum) { return update_each(sum); });
   }
 
  private:
-  // `protocol` is a copy, and the totals are local: a store to a packet may alias any member.
+  // Uses a copy of `protocol` and local totals: a store to a packet may alias any member.
   template <class Sum>
   void gather(const Burst& burst, uint32_t members, uint8_t protocol, Sum&& sum) {
     unsigned k = 0;
@@ -91,7 +91,7 @@ void for_each_of(LawBatch& batch, uint32_t members, F&& f) {
   for_each(members, [&](unsigned i) { f(batch.packets[k++], i); });
 }
 
-/// Under a law each class has the whole buffer.
+/// Admits packets under a law; each class has the whole buffer.
 void admit(Burst& burst, PricedGroup& group, const EgressLink& link, LawBatch& batch,
            const LinkState& state) {
   const unsigned classes = link.traits.classes;
@@ -111,8 +111,8 @@ void admit(Burst& burst, PricedGroup& group, const EgressLink& link, LawBatch& b
   });
 }
 
-/// Applies what the law's AQM decided. A packet that cannot be marked is dropped (RFC 3168
-/// section 5). ARP passes: it belongs to no flow that could slow down.
+/// Applies the AQM actions of the law. Drops a packet that cannot be marked (RFC 3168 section 5).
+/// ARP passes: it belongs to no flow that could slow down.
 void apply_actions(Burst& burst, uint32_t members, LawBatch& batch) {
   for_each_of(batch, members, [&](LinkPacket& p, unsigned i) {
     if (p.action == AqmAction::kPass || !p.admitted) return;
@@ -159,7 +159,7 @@ PricedGroup LinkQueue::price(Burst& burst, const LinkGroup& group) {
   LinkState state = observe(burst.now);
   priced.backlog = state.queue;
   if (owed_ > 0_ns && link_.drain == config::Drain::kShaped) [[unlikely]]
-    state.buffer += to_seconds(owed_) * link_.capacity;  // carried, had the worker run
+    state.buffer += to_seconds(owed_) * link_.capacity;  // carried during the stall
   if (!link_.law) {
     priced.bytes = admit_plain(burst, group.members, state);
     shard_.offered_bytes.add(priced.bytes);
@@ -180,7 +180,7 @@ PricedGroup LinkQueue::price(Burst& burst, const LinkGroup& group) {
   if (refused != 0) [[unlikely]]
     refuse(burst, group.members, batch, refused);
   if (link_.traits.marks_or_drops) apply_actions(burst, group.members, batch);
-  // Packets that go straight to the port depart as they arrive.
+  // Packets sent straight to the port depart as they arrive.
   if (link_.traits.wants_dequeue && ring_ == nullptr)
     depart_at_once(link_, worker_, batch, state, now);
   shard_.stamped.add(batch.update_checksums(link_.traits.rewritten));

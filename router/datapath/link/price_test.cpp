@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FCP through the whole router: prices come out right, and lies do no harm.
+// FCP in the whole router: prices are correct, and invalid headers have no effect.
 #include <array>
 #include <cmath>
 #include <deque>
@@ -26,7 +26,7 @@ double gauge(const World& w, std::string_view name) {
   return std::nan("");
 }
 
-/// One flow that pays 1 $/s by FCP's own flow law, its ACKs 20 ms behind its packets.
+/// A flow that pays 1 $/s by FCP's flow law; ACKs arrive 20 ms after its packets.
 class Payer {
  public:
   static constexpr Nanos kRtt{20'000'000};
@@ -36,7 +36,7 @@ class Payer {
     next_ = w_.now;
   }
 
-  /// Runs for `span`, with `also` every 100 us or less; returns the last price stamped.
+  /// Runs for `span`, calling `also` at least every 100 us; returns the last price stamped.
   template <class Also>
   double play(Nanos span, Also also) {
     const Nanos end = w_.now + span;
@@ -143,7 +143,7 @@ TEST(Price, PlainTrafficAndAcksLoadTheLinkAndStayAsTheyAre) {
   const Frame other = plain(1500);
   int n = 0;
   Nanos next{0};
-  // Others take half of the capacity: the price of the rest is twice that of the whole.
+  // Other traffic takes half of the capacity: the price doubles.
   const double price = Payer(w).play(2_s, [&] {
     if (w.now < next) return;
     next = std::max(next, w.now - 1_ms) + from_seconds(1500 / (kCapacity / 2));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The queue that a line-rate link would have: what arrived less what its capacity has carried.
+// The virtual queue of a line-rate link: arrivals less the bytes that its capacity has carried.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,15 @@
 
 namespace turnpike::router {
 
-/// What one worker last knew: `bytes` waited at time `at`, `total` bytes having arrived by then
-/// from all workers together.
+/// A worker's last view of the queue: `bytes` waited at time `at`, when `total` bytes of all
+/// workers had arrived.
 struct QueueView {
   double bytes = 0;
   Nanos at{0};
   uint64_t total = 0;
 
-  /// The queue at `now`, when `arrived` bytes have come in all. New ones count as having come just
-  /// now, so a view is good as long as it is not much older than a burst.
+  /// The queue at `now`, after `arrived` bytes in total. New bytes count as having arrived at
+  /// `now`, so a view is accurate if it is not much older than a burst.
   [[nodiscard]] QueueView later(Nanos now, uint64_t arrived, double capacity) const {
     const double carried = now > at ? capacity * to_seconds(now - at) : 0;
     const uint64_t fresh = arrived > total ? arrived - total : 0;
@@ -28,11 +28,11 @@ struct QueueView {
   }
 };
 
-/// A worker's view where the others can read it, all three figures of one moment: the sequence is
-/// odd while they change (a seqlock with one writer). Nobody waits: a view that changes under the
-/// reader's eyes is passed over.
+/// A worker's view that other workers read consistently: a seqlock with one writer, odd while the
+/// fields change. load() never waits: it returns std::nullopt if the view changes meanwhile.
 class PublishedView {
  public:
+  /// Writer only.
   void store(const QueueView& v) {
     const uint64_t s = sequence_.load(std::memory_order_relaxed);
     sequence_.store(s + 1, std::memory_order_relaxed);
@@ -42,6 +42,7 @@ class PublishedView {
     total_.store(v.total, std::memory_order_relaxed);
     sequence_.store(s + 2, std::memory_order_release);
   }
+  /// Any thread.
   [[nodiscard]] std::optional<QueueView> load() const {
     const uint64_t s = sequence_.load(std::memory_order_acquire);
     const QueueView v = own();
@@ -49,7 +50,7 @@ class PublishedView {
     if ((s & 1) != 0 || sequence_.load(std::memory_order_relaxed) != s) return std::nullopt;
     return v;
   }
-  /// What the writer itself stored last.
+  /// The writer's last view; call on the writer's thread, or check the sequence.
   [[nodiscard]] QueueView own() const {
     return {bytes_.load(std::memory_order_relaxed), Nanos(at_.load(std::memory_order_relaxed)),
             total_.load(std::memory_order_relaxed)};

@@ -11,7 +11,7 @@ namespace turnpike::router {
 namespace {
 constexpr uint32_t kEthernetIpv4 = 0x00010800;  // hardware type 1, protocol type 0x0800
 constexpr uint16_t kSizes = 0x0604;             // a MAC and an IPv4 address
-// Offsets in the packet (RFC 826).
+// Offsets in the ARP packet (RFC 826).
 constexpr size_t kSizesAt = 4, kOpcodeAt = 6, kSenderMacAt = 8, kSenderAt = 14, kTargetMacAt = 18,
                  kTargetAt = 24, kSize = 28;
 static_assert(kSize == sizeof(rte_arp_hdr));

@@ -10,8 +10,8 @@
 namespace turnpike::router {
 
 namespace {
-constexpr uint16_t kMaxFragments = 128;  // a 64 KB datagram over the smallest sensible MTU of 576
-constexpr uint16_t kMinMtu = 68;         // RFC 791: every link carries as much
+constexpr uint16_t kMaxFragments = 128;  // a 64 KB datagram at the smallest common MTU of 576 B
+constexpr uint16_t kMinMtu = 68;         // RFC 791: the least MTU of any link
 }  // namespace
 
 DropReason fragment(rte_mbuf& m, const PacketInfo& p, WorkerContext& context, LocalTx& out) {
@@ -23,10 +23,10 @@ DropReason fragment(rte_mbuf& m, const PacketInfo& p, WorkerContext& context, Lo
   const int n =
       rte_ipv4_fragment_packet(&m, pieces, kMaxFragments, p.hop->mtu, context.pool, context.pool);
   if (n <= 0) {
-    std::memcpy(rte_pktmbuf_prepend(&m, p.l3), ethernet, p.l3);  // as it was
+    std::memcpy(rte_pktmbuf_prepend(&m, p.l3), ethernet, p.l3);  // the original Ethernet header
     return n == -ENOMEM ? DropReason::kNoMbuf : DropReason::kFragmentFailed;
   }
-  rte_pktmbuf_free(&m);  // the pieces hold on to its data
+  rte_pktmbuf_free(&m);  // the fragments keep references to its data
 
   context.counters->originated.add(static_cast<uint64_t>(n) - 1);
   for (int k = 0; k < n; ++k) {

@@ -7,7 +7,7 @@
 namespace turnpike::router {
 
 /// Sends an oversized datagram as fragments that fit the next hop's MTU, each with the frame's
-/// Ethernet header and tag. Any result but kNone leaves the packet to the caller, whole.
+/// Ethernet header and tag. On any result but kNone the caller keeps the packet, unchanged.
 DropReason fragment(rte_mbuf& m, const PacketInfo& p, WorkerContext& context, LocalTx& out);
 
 }  // namespace turnpike::router

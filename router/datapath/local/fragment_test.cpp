@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fragments fit, carry right headers, and make the datagram again.
+// Fragments fit the MTU, have correct headers, and reassemble to the datagram.
 #include <algorithm>
 #include <map>
 
@@ -12,7 +12,7 @@
 namespace turnpike::router::test {
 namespace {
 
-/// The payload of a datagram put together from its fragments, in whatever order.
+/// The payload of a datagram reassembled from its fragments, in any order.
 Frame reassemble(const std::vector<Frame>& frames, size_t at) {
   std::map<size_t, Frame> pieces;
   size_t end = 0;
@@ -83,7 +83,7 @@ TEST(Fragment, WithoutBuffersThePacketIsDroppedWhole) {
   w.arrive(kLeft, v4({}, bytes(1600)), 0, 1500);
   std::vector<rte_mbuf*> hoard;
   while (rte_mbuf* m = rte_pktmbuf_alloc(w.pool())) hoard.push_back(m);
-  rte_pktmbuf_free(hoard.back());  // one is not enough
+  rte_pktmbuf_free(hoard.back());  // one buffer is not enough
   hoard.pop_back();
   w.poll(w.now);
   w.expect_one_drop(DropReason::kNoMbuf);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kIcmp6Size = 8;
 constexpr size_t kIcmp6ChecksumAt = 2;
-constexpr uint32_t kMaxIcmp6Error = 1280;  // B of the datagram: IPv6's least MTU
+constexpr uint32_t kMaxIcmp6Error = 1280;  // B of the datagram: IPv6's minimum MTU
 
 struct Icmp6 {
   enum Type : uint8_t {
@@ -32,7 +32,7 @@ struct Icmp6 {
 
 struct Icmp6Message {
   uint8_t type, code;
-  uint32_t parameter;  // MTU, or the offset of what was not understood
+  uint32_t parameter;  // MTU, or the offset of the unrecognised field
 };
 
 std::optional<Icmp6Message> icmp6_message_for(DropReason why, const PacketInfo& p) {
@@ -45,7 +45,8 @@ std::optional<Icmp6Message> icmp6_message_for(DropReason why, const PacketInfo& 
       return Icmp6Message{Icmp6::kUnreachable, 3, 0};
     case DropReason::kPortUnreachable:
       return Icmp6Message{Icmp6::kUnreachable, 4, 0};
-    // RFC 8200 section 4: unrecognised next header; without extensions it is the header's own.
+    // RFC 8200 section 4: unrecognised next header; without extensions it is the IPv6 header's own
+    // field.
     case DropReason::kProtocolUnreachable:
       return Icmp6Message{Icmp6::kParameterProblem, 1,
                           static_cast<uint32_t>(wire::kIpv6NextHeaderAt)};
@@ -115,7 +116,7 @@ DropReason answer_echo6(rte_mbuf& m, const PacketInfo& p, WorkerContext& context
 
   const uint16_t before = wire::load_be16(icmp);
   icmp[0] = Icmp6::kEchoReply;
-  // The pseudo-header's sum does not change when source and destination change places.
+  // The pseudo-header's sum is the same after source and destination are swapped.
   wire::store_be16(icmp + kIcmp6ChecksumAt,
                    wire::update_checksum(wire::load_be16(icmp + kIcmp6ChecksumAt), before,
                                          wire::load_be16(icmp)));

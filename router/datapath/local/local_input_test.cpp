@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the router says for itself: ARP, neighbour discovery, echo, ICMP errors.
+// Packets that the router originates: ARP, neighbour discovery, echo, ICMP errors.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ Frame part(const Frame& f, size_t from, size_t n = SIZE_MAX) {
   return {f.begin() + static_cast<long>(from), f.begin() + static_cast<long>(end)};
 }
 
-/// A frame goes in at the left, the one answer is what comes out there.
+/// Sends a frame in at the left link and returns the one answer there.
 Frame answer_to(World& w, const Frame& f) {
   w.arrive(kLeft, f);
   w.poll(w.now);
@@ -316,7 +316,7 @@ TEST(Errors, NeverAboutWhatMustNotBeAnswered) {
   expect_silence(v4({.source = "127.0.0.1", .ttl = 1}));
   expect_silence(v4({.destination = "10.0.2.255"}));
   expect_silence(v4({.destination = "224.0.0.5"}));
-  expect_silence(v4({.source = "9.9.9.9", .ttl = 1}));  // no way back
+  expect_silence(v4({.source = "9.9.9.9", .ttl = 1}));  // no route back
   const Ipv6Spec at{.next = kIcmp6, .hop_limit = 1};
   expect_silence(v6(at, icmp6(at, 1, 0, 0, nested)));
   expect_silence(v6(at, icmp6(at, 137, 0, 0, nested)));

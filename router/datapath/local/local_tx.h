@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets that the router makes itself, on their way into the same queues as all others.
+// Sends packets that the router originates through the same queues as all others.
 #pragma once
 
 #include "router/datapath/forward.h"
 
 namespace turnpike::router {
 
+/// Used within one poll; the destructor flushes.
 class LocalTx {
  public:
   LocalTx(WorkerContext& context, Nanos now) : context_(context) { burst_.now = now; }
@@ -13,8 +14,8 @@ class LocalTx {
   LocalTx& operator=(const LocalTx&) = delete;
   ~LocalTx() { flush(); }
 
-  /// Takes a whole frame whose PacketInfo is complete (hop, link and size set). Counting it as
-  /// originated is the caller's: a fragment may stand for the packet it came from.
+  /// Takes ownership of a frame with complete PacketInfo (hop, link and size set). The caller
+  /// counts it as originated, unless it is a fragment that replaces the original packet.
   void add(rte_mbuf* m, const PacketInfo& p) {
     if (burst_.count == kBurst) flush();
     burst_.forward |= 1U << burst_.count;
@@ -22,6 +23,7 @@ class LocalTx {
     burst_.info[burst_.count++] = p;
   }
 
+  /// Passes the collected packets through forward().
   void flush() {
     forward(burst_, context_);
     context_.sweep(burst_);

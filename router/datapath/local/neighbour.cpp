@@ -13,11 +13,11 @@ namespace {
 constexpr uint8_t kSolicitation = 135, kAdvertisement = 136;
 constexpr uint8_t kSourceLinkAddress = 1, kTargetLinkAddress = 2;
 constexpr size_t kNdTargetAt = 8, kOptionsAt = 24, kAdvertisementSize = 32;
-constexpr uint8_t kNeverForwarded = 255;  // a hop limit that proves the sender is on the link
+constexpr uint8_t kNeverForwarded = 255;  // hop limit that only packets from the same link can have
 constexpr uint32_t kRouterFlag = 1U << 31, kSolicitedFlag = 1U << 30, kOverrideFlag = 1U << 29;
 constexpr config::Ipv6 kAllNodes{0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
 
-// RFC 4861 7.1.1; a zero-length option would never end.
+// RFC 4861 7.1.1. A zero-length option would loop forever.
 bool sound(const uint8_t* ip, const uint8_t* message, size_t size) {
   if (ip[wire::kIpv6HopLimitAt] != kNeverForwarded || message[1] != 0 || size < kOptionsAt)
     return false;
@@ -47,7 +47,7 @@ DropReason answer_neighbour(rte_mbuf& m, const PacketInfo& p, WorkerContext& con
   if (target != self.ipv6.address && target != self.link_local)
     return DropReason::kForeignNeighbour;
 
-  // The answer has one option more than the shortest question: without room there is no answer.
+  // The advertisement has one option more than the shortest solicitation, and may need more room.
   const uint32_t end = p.l4 + static_cast<uint32_t>(kAdvertisementSize);
   if (m.pkt_len < end && rte_pktmbuf_append(&m, static_cast<uint16_t>(end - m.pkt_len)) == nullptr)
     return DropReason::kNoMbuf;

@@ -7,8 +7,8 @@
 namespace turnpike::router {
 
 /// Turns a solicitation for one of this link's addresses into its advertisement, in the same
-/// buffer; the message's checksum is known to be right. Any result but kNone leaves the packet to
-/// the caller.
+/// buffer, and sends it. The caller has checked the message's checksum. On any result but kNone the
+/// caller keeps the packet.
 DropReason answer_neighbour(rte_mbuf& m, const PacketInfo& p, WorkerContext& context, LocalTx& out);
 
 }  // namespace turnpike::router

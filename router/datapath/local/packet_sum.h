@@ -32,6 +32,7 @@ inline uint16_t sum_of_packet(const rte_mbuf& m, uint32_t offset, uint32_t lengt
   return sum.folded();
 }
 
+/// Copies `length` B from `offset`, which lie within the packet.
 inline void copy_from_packet(const rte_mbuf& m, uint32_t offset, uint32_t length, uint8_t* out) {
   for_each_piece(m, offset, length, [&](std::span<const uint8_t> piece) {
     out = std::copy(piece.begin(), piece.end(), out);

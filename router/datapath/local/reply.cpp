@@ -13,7 +13,7 @@ DropReason send_back(rte_mbuf& m, const PacketInfo& request, uint16_t datagram,
               .mtu = self.mtu,
               .overhead = context.queues[request.input].overhead(),
               .macs = {.destination = {}, .source = self.mac}};
-  if ((frame_of(&m)[6] & 1) != 0) return DropReason::kMartianSource;  // a group is no sender
+  if ((frame_of(&m)[6] & 1) != 0) return DropReason::kMartianSource;  // a group address
   std::memcpy(hop.macs.destination.data(), frame_of(&m) + 6, 6);
   PacketInfo p = request;
   p.datagram = datagram;

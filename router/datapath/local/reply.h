@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ways for the router's own packets to leave: back where they came from, or by a route.
+// Sends packets that the router originates: back to the neighbour, or by a route.
 #pragma once
 
 #include "router/datapath/ingress/ip.h"
@@ -8,16 +8,17 @@
 
 namespace turnpike::router {
 
-/// The neighbour that a frame came from, as a next hop; its MAC is the frame's source. Lives as
-/// long as the reply is on its way through forward(), which is why the LocalTx is flushed at once.
+/// Sends `m`, a datagram of `datagram` B, back to the neighbour it came from: the frame's source
+/// MAC, on the link of arrival. Flushes `out`, since its next hop is on the stack. On any result
+/// but kNone the caller keeps the packet.
 DropReason send_back(rte_mbuf& m, const PacketInfo& request, uint16_t datagram,
                      WorkerContext& context, LocalTx& out);
 
-/// Sends a finished frame by `hop` and counts it as originated. Only NextHop::kForward is taken.
+/// Sends a complete frame by `hop`, whose action must be kForward, and counts it as originated.
 void send_by(rte_mbuf& m, PacketInfo p, const NextHop& hop, WorkerContext& context, LocalTx& out);
 
-/// A buffer with the Ethernet header of an answer to `request` in front: same type and, where it
-/// was tagged, the same tag. Data starts at the Ethernet header; `size` B in all. Null: none free.
+/// Allocates a frame of `size` B for an answer to `request`, with a copy of its Ethernet header and
+/// tag at the beginning. Null: no free buffer.
 rte_mbuf* make_frame(const rte_mbuf& request, const PacketInfo& p, uint16_t size,
                      WorkerContext& context);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// So many at once, so many per second.
+// A token bucket: a rate limit with a burst size.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,11 @@ namespace turnpike::router {
 class TokenBucket {
  public:
   TokenBucket() = default;
-  /// Starts full.
+  /// `per_second`: rate; `depth`: burst size, both in tokens. Starts full.
   TokenBucket(double per_second, double depth)
       : per_second_(per_second), depth_(depth), tokens_(depth) {}
 
+  /// Takes a token; false if there is none.
   bool take(Nanos now) {
     if (now > last_) {
       tokens_ = std::min(depth_, tokens_ + to_seconds(now - last_) * per_second_);

@@ -16,7 +16,7 @@ uint8_t ttl_of(const uint8_t* ip, const PacketInfo& p) {
   return ip[p.has(kIpv6) ? wire::kIpv6HopLimitAt : wire::kIpv4TtlAt];
 }
 
-// What is not simply to be forwarded.
+// Handles a packet that is not simply forwarded.
 void divert(Burst& burst, unsigned i, const uint8_t* ip) {
   const PacketInfo& p = burst.info[i];
   const NextHop& hop = *p.hop;
@@ -51,12 +51,12 @@ __rte_always_inline void settle(Burst& burst, unsigned i, const NextHop& hop) {
     divert(burst, i, ip);
 }
 
-// Addresses that are not looked up: they mean this link only.
+// Handles destinations of link scope, which are not looked up.
 void settle_on_link(Burst& burst, unsigned i, const uint8_t* destination,
                     const WorkerContext& context) {
   const PacketInfo& p = burst.info[i];
   if (is_multicast(destination)) {
-    // Neighbour discovery asks by multicast; nothing else is for a router without multicast.
+    // Neighbour solicitations are multicast; the router has no multicast routing for others.
     if (p.l4_protocol == kIcmp6) return burst.move_to(burst.local, i);
     return burst.drop(i, DropReason::kMulticast);
   }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Third stage: where each packet goes.
+// Third stage: finds each packet's next hop.
 #pragma once
 
 #include "router/datapath/worker_context.h"
 
 namespace turnpike::router {
 
-/// Looks the whole burst up, IPv4 and IPv6 each in one bulk call, and sets hop, link and size.
-/// Packets for the router itself move to `local`, larger than the next MTU to `oversized` (DF
-/// clear) or are dropped, as are those without a way or with a spent TTL.
+/// Looks up the whole burst, IPv4 and IPv6 each in one bulk call, and sets hop, link and size.
+/// Moves packets to the router itself to `local`, and packets larger than the next hop's MTU to
+/// `oversized` (DF clear). Drops those without a route, with an expired TTL, or too large with DF
+/// set.
 void lookup(Burst& burst, const WorkerContext& context);
 
-/// Egress link and size there.
+/// Sets the egress link and the size on it, B.
 inline void set_hop(PacketInfo& p, const NextHop& hop) {
   p.hop = &hop;
   p.link = hop.link;
