@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What a real host expects of a router between it and another: ping, traceroute, TCP.
+# Checks of a router between two real hosts: ping, traceroute, TCP.
 import json
 import re
 import subprocess
@@ -72,8 +72,8 @@ class Transfer:
 
 
 def tcp(tap, name, client, server, address, at_least, at_most, seconds=3, attempts=3):
-    """A transfer whose rate lies within bounds, in Mbit/s. One that was too slow may have met a machine that did
-    something else: what the router forwards at that rate once, it can."""
+    """A transfer whose rate is within bounds, Mbit/s. A rate that is too low may be the machine's doing; one sufficient
+    transfer proves the router's rate."""
     for _ in range(attempts):
         rate, out = Transfer(client, server, address, seconds).finish()
         if rate >= at_least:
