@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The front door; meson does the work. `make help` lists the targets.
+# Targets for users; meson does the work. `make help` lists them.
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all compile setup build benchmarks bench bench-testpmd bench-check lint fuzz \
   fuzz-coverage format hooks docker clean
@@ -7,8 +7,8 @@ MAKEFLAGS += --no-print-directory
 
 FUZZ_SECONDS ?= 600
 
-# quiet(what,command): says what, keeps the command's output in a log, names the log if it fails.
-# Says how long it took, too, where that is worth a line.
+# quiet(what,command): prints `what`, writes the command's output to a log, and names the log if the command fails.
+# Prints the duration from 10 s on.
 quiet = @mkdir -p build/log; echo "$@: $(1)"; from=$$(date +%s); \
   ( $(2) ) >build/log/$@.log 2>&1 || { rc=$$?; tail -n 25 build/log/$@.log; \
     echo "$@ failed; all of its output: build/log/$@.log"; exit $$rc; }; \
