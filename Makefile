@@ -34,7 +34,7 @@ build:  ## install what the build needs, configure, compile into build/
 	  docker/install-packages build && \
 	  { [ -f build/build.ninja ] || meson setup build -Dcpp_args=-g1; } && ninja -C build)
 
-compile:  ## compile the programs with GCC, have clang read them, and run the tests that use DPDK most
+compile:  ## compile the programs with GCC, parse them with clang, and run the tests that use DPDK most
 	$(call quiet,GCC into build-gcc/ and clang over the same files,tests/compile)
 
 benchmarks: build  ## compile the benchmarks, too
@@ -46,16 +46,16 @@ bench: setup benchmarks  ## run the benchmarks, write bench/results/HOST-DATE.js
 bench-testpmd: setup benchmarks  ## cycles per packet of router and sender beside dpdk-testpmd, over the same ports
 	@bench/compare_testpmd.py
 
-bench-check: setup build  ## hold instructions per packet against the committed ones
+bench-check: setup build  ## compare instructions per packet with the committed ones
 	@bench/instructions.py
 
-lint: setup build  ## check layout (clang-format) and spelling (codespell), run static analysis (clang-tidy)
+lint: setup build  ## check layout (clang-format), spelling (codespell) and words, run static analysis (clang-tidy)
 	@tests/lint
 
 fuzz: setup  ## run every fuzz target for FUZZ_SECONDS (600) each
 	@tests/run --fuzz-only $(FUZZ_SECONDS)
 
-fuzz-coverage: setup  ## how much of each folder the fuzz targets reach, over seeds and what `make fuzz` found
+fuzz-coverage: setup  ## coverage of the fuzz targets per folder, over seeds and the corpus of `make fuzz`
 	@tests/run --fuzz-only 1
 	@tests/fuzz/coverage
 
