@@ -29,7 +29,7 @@ namespace turnpike::bench {
 class AnswerPort final : public QueuePair {
  public:
   struct Options {
-    wire::FrameSpec back;  // of what it sends; the destination port is the flow's own
+    wire::FrameSpec back;  // of its answers; the destination port is the flow's own
     Nanos rtt{0};
     float price = 0;       // $/B
     size_t under_way = 0;  // packets, at most; a power of two

@@ -63,7 +63,7 @@ BENCHMARK(cancel_and_schedule)->Name("timer_wheel/cancel_schedule/rte_timer")->A
 // timers fire.
 void expire(benchmark::State& state) {
   Bed& bed = bed_for<Bed>(state);
-  rte_timer_manage();  // what has become due since the bed was made
+  rte_timer_manage();  // timers that have become due since the bed was made
   const uint64_t before = bed.fired();
   uint64_t cycles = 0;
   for (auto _ : state) {

@@ -15,7 +15,7 @@ namespace turnpike::lab {
 struct MemoryPart {
   std::string what;
   size_t bytes = 0;
-  std::string remedy;  // what to change in the file, so that it takes less
+  std::string remedy;  // changes of the file that reduce it
 };
 
 /// The parts of a run's memory, the largest first.
@@ -29,8 +29,7 @@ struct MemoryNeed {
 /// is about a quarter at most.
 MemoryNeed memory_of(const config::Topology& topology, const sender::Traces& traces);
 
-/// One line: the sum and its larger parts, and what the machine has, `available` B, where that is
-/// known.
+/// One line: the sum and its larger parts, and the machine's memory, `available` B, where known.
 std::string memory_text(const MemoryNeed& need, std::optional<size_t> available);
 
 /// The reason why a machine with `available` B cannot play it: the largest parts, and settings that

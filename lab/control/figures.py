@@ -2,7 +2,7 @@
 # Figures of one run, from its files: a dictionary of numbers by name. A figure that the files lack is absent.
 #
 #   utilisation      of the span; the least of the case's links
-#   missing          min(offered, 95 %) - utilisation; offered: what an ideal link carries of the same flows in the span
+#   missing          min(offered, 95 %) - utilisation; offered: load of an ideal link with the same flows in the span
 #   loss             share of packets that routers dropped in the whole run; the greatest of the links
 #   refused          packets dropped as bad_congestion_header by any router in the whole run
 #   queue_ms, queue_max_ms  queueing delay in the span, mean and greatest; the worst link
@@ -10,7 +10,7 @@
 #   ps_afct_s        the same of processor sharing: two round trips (one for the SYN, one until the last packet's ACK)
 #                    and the flow's stay in an egalitarian processor-sharing server of the link's capacity
 #   afct_vs_ps       afct_s / (1.3 ps_afct_s + one round trip)
-#   unfinished       flows that did not complete; processor sharing knows of them only what was acknowledged
+#   unfinished       flows that did not complete; processor sharing counts only their acknowledged bytes
 #   drained_s        last completion after that of an ideal link
 #   price_climb      median price of the last quarter over that of the second, of the time until the span ends
 #   over_clearing    median over the span of price / (budgets of the open flows / capacity); the divisor is the

@@ -17,7 +17,7 @@ from tap import Tap  # noqa: E402
 
 DEMO = ROOT / "configs" / "demo.yaml"
 BUDGETS = {"alice": 1, "bob": 1, "carol": 2}
-# From, to in s after the settling time, and who sends then: as the file says.
+# From, to in s after the settling time, and the hosts that send then, as in the file.
 INTERVALS = [(0.5, 2, {"alice"}), (2.5, 4, {"alice", "bob"}), (4.5, 11, {"alice", "bob", "carol"}),
              (11.5, 15, {"alice", "carol"})]
 TOLERANCE, LEAST_UTILIZATION = 0.05, 0.95
@@ -29,7 +29,7 @@ MOST_TAKEN, ATTEMPTS = 0.2, 3
 
 
 def play(turnpike, rate, folder):
-    """(exit code, what it printed, summary) of one demo."""
+    """(exit code, output, summary) of one demo."""
     text, count = re.subn(r"(bottleneck: .*rate: )100 Mbps", rf"\g<1>{rate}", DEMO.read_text())
     assert count == 1, "configs/demo.yaml has changed: mend this test"
     topology = folder / f"demo-{os.getpid()}.yaml"  # its name is in the names of memif's sockets

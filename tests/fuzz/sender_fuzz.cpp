@@ -499,7 +499,7 @@ class Play {
   Nanos now_ = machine->now;
   double line_ = 0;
   bool shared_ = true, lowered_ = false;
-  std::array<Stamp, 2> path_{};  // what the path writes into every header
+  std::array<Stamp, 2> path_{};  // written by the path into every header
   std::array<Peer, kPeers> peers_;
   size_t peer_count_ = 0;
   size_t oldest_ = 0, last_ = 0, sent_ = 0, polls_ = 0;

@@ -18,7 +18,7 @@ import world
 sys.path[:0] = [str(world.ROOT / "tests")]
 from undisturbed import ATTEMPTS  # noqa: E402
 
-LEAST = 0.95                       # of what honest flows carry right before and after
+LEAST = 0.95                       # of the honest flows' rate right before and after
 LINK, UNDISTURBED = 250, 0.75      # Mbit/s that all cross; the least part of it for a valid run
 RATE, PACKETS = 10_000, 100_000    # forged packets, each second and in all
 SLOW_RATE, SLOW_S = 30_000, 4.0    # small packets each second to the slow link, and for how long
@@ -70,7 +70,7 @@ ALICE, SERVER = "10.7.1.2", "10.7.3.2"
 
 
 def forged(kind, count, seed):
-    """Packets as an attacker forges them who sees no other packets: addresses, ports, protocol and FCP's header are
+    """Forged packets of an attacker without access to other packets: addresses, ports, protocol and FCP's header are
     right; flow, sequence, acknowledgement, timestamp and token are guessed. vandal_test.py has floods of promises to
     FCP."""
     request = kind in (SYN, DATA, FIN)

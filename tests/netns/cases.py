@@ -56,7 +56,7 @@ class Transfer:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def finish(self):
-        """(Mbit/s received, what iperf3 says of it)"""
+        """(Mbit/s received, output of iperf3)"""
         try:
             out, _ = self.client.communicate(timeout=self.seconds + 20)
         except subprocess.TimeoutExpired:

@@ -42,7 +42,7 @@ def build():
 
 def share(tap, topology, sender, captured):
     """Runs the paying flows and TCP beside them: Mbit/s of TCP, and of the flows beside it and after it."""
-    # A packet socket's own packets bypass captures, so each end shows what the other has sent.
+    # A packet socket's own packets bypass captures, so each end captures the other end's packets.
     wire = world.Program("dumpcap", "-q", "-f", "udp port 4747", "-i", "tp-west", "-i", "tp-east",
                          "-c", "10000", "-w", captured, namespace="gate")
     paying = world.Program(sender, topology, "--duration", f"{SECONDS}s", "--out", "/run/results",

@@ -59,7 +59,7 @@ def rates(folder, from_s):
 
 
 def play(turnpike, clock, scheme, rate, folder, short):
-    """(what the programs said, rates by host, utilisation, the share of the time that the machine took).
+    """(output of the programs, rates by host, utilisation, the share of the time that the machine took).
 
     clock: the arguments of turnpike that play a topology, such as ["lab"]."""
     topology = folder / f"scheme-{scheme}-{os.getpid()}.yaml"  # its name is in memif's sockets' names
