@@ -53,7 +53,7 @@ def draw(chance):
 
 
 def play_once(options, sequence, number):
-    """(violation or None; disturbance or None; the bed with its figures)."""
+    """(violation or ""; disturbance or ""; the bed with its figures)."""
     with Bed(options.router, options.sender, number) as bed:
         for step in sequence.split(", "):
             word, *arguments = step.split()
