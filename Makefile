@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The front door; meson does the work. `make help` lists the targets.
+# Targets for users; meson does the work. `make help` lists them.
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all compile setup build benchmarks bench bench-testpmd bench-check lint fuzz \
   fuzz-coverage format hooks docker clean
@@ -7,8 +7,8 @@ MAKEFLAGS += --no-print-directory
 
 FUZZ_SECONDS ?= 600
 
-# quiet(what,command): says what, keeps the command's output in a log, names the log if it fails.
-# Says how long it took, too, where that is worth a line.
+# quiet(what,command): prints `what`, writes the command's output to a log, and names the log if the command fails.
+# Prints the duration from 10 s on.
 quiet = @mkdir -p build/log; echo "$@: $(1)"; from=$$(date +%s); \
   ( $(2) ) >build/log/$@.log 2>&1 || { rc=$$?; tail -n 25 build/log/$@.log; \
     echo "$@ failed; all of its output: build/log/$@.log"; exit $$rc; }; \
@@ -34,7 +34,7 @@ build:  ## install what the build needs, configure, compile into build/
 	  docker/install-packages build && \
 	  { [ -f build/build.ninja ] || meson setup build -Dcpp_args=-g1; } && ninja -C build)
 
-compile:  ## compile the programs with GCC, have clang read them, and run the tests that use DPDK most
+compile:  ## compile the programs with GCC, parse them with clang, and run the tests that use DPDK most
 	$(call quiet,GCC into build-gcc/ and clang over the same files,tests/compile)
 
 benchmarks: build  ## compile the benchmarks, too
@@ -46,16 +46,16 @@ bench: setup benchmarks  ## run the benchmarks, write bench/results/HOST-DATE.js
 bench-testpmd: setup benchmarks  ## cycles per packet of router and sender beside dpdk-testpmd, over the same ports
 	@bench/compare_testpmd.py
 
-bench-check: setup build  ## hold instructions per packet against the committed ones
+bench-check: setup build  ## compare instructions per packet with the committed ones
 	@bench/instructions.py
 
-lint: setup build  ## check layout (clang-format) and spelling (codespell), run static analysis (clang-tidy)
+lint: setup build  ## check layout (clang-format), spelling (codespell) and words, run static analysis (clang-tidy)
 	@tests/lint
 
 fuzz: setup  ## run every fuzz target for FUZZ_SECONDS (600) each
 	@tests/run --fuzz-only $(FUZZ_SECONDS)
 
-fuzz-coverage: setup  ## how much of each folder the fuzz targets reach, over seeds and what `make fuzz` found
+fuzz-coverage: setup  ## coverage of the fuzz targets per folder, over seeds and the corpus of `make fuzz`
 	@tests/run --fuzz-only 1
 	@tests/fuzz/coverage
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Whether a change makes a load faster, or how much dearer one load is than another, on a machine that is
-# not quiet: they take turns of a fraction of a second, all warmed up, and each turn is held against the
-# first one's.
+# Measures whether a change makes a load faster, or how much dearer one load is than another, on a machine that runs
+# other programs: warmed-up programs take turns of a fraction of a second, and each turn is compared with the first
+# program's turn of the same round.
 #
 #   cp build/bench/bench-count /tmp/before       # then change something and build
 #   bench/ab.py sender/flows:10000 /tmp/before build/bench/bench-count
@@ -39,13 +39,13 @@ class Contender:
 
 
 def take_turns(loads, programs, rounds=15, seconds=0.2):
-    """[(name, figures)] of every program under every load: cycles per packet in its turns, and what they
-    are to the first one's of the same round."""
+    """[(name, figures)] of every program under every load: cycles per packet in its turns, and their ratios to the
+    first program's in the same round."""
     contenders = [Contender(load, program) for load in loads for program in programs]
     for contender in contenders:
         contender.wait_until_warm()
     for i in range(rounds):
-        # Now one begins, now another, in case a turn leaves something to the next.
+        # The order alternates, in case a turn affects the next one.
         for contender in contenders if i % 2 == 0 else reversed(contenders):
             contender.turn(seconds)
     for contender in contenders:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A port behind which everything arrives: each packet is acknowledged a round trip later, at a
-// constant price.
+// A port that acknowledges each packet a round trip later, at a constant price.
 #pragma once
 
 #include <algorithm>
@@ -24,13 +23,13 @@
 
 namespace turnpike::bench {
 
-/// For one host that sends over IPv4. Like a NIC it writes what arrives into fresh buffers and says
-/// that checksums are right; between the two it keeps a few bytes per packet, so its cost is small
-/// and nearly the same for any number of flows.
+/// For one host that sends over IPv4. Like a NIC it writes arriving packets into fresh buffers and
+/// sets the flags of valid checksums. Between sending and arrival it keeps a few bytes per packet,
+/// so its cost is small and nearly the same for any number of flows.
 class AnswerPort final : public QueuePair {
  public:
   struct Options {
-    wire::FrameSpec back;  // of what it sends; the destination port is the flow's own
+    wire::FrameSpec back;  // of its answers; the destination port is the flow's own
     Nanos rtt{0};
     float price = 0;       // $/B
     size_t under_way = 0;  // packets, at most; a power of two
@@ -39,7 +38,7 @@ class AnswerPort final : public QueuePair {
       : options_(options), pool_(pool), answers_(options.under_way) {
     std::array<uint8_t, kLength> headers;
     wire::encode({.protocol = fcp::kProtocolId, .length = kLength}, headers.data());
-    // What a source promised it knows by itself; it looks at the price.
+    // A source knows its own promises; it reads only the price.
     fcp::store({.price = options.price, .balance = options.price},
                headers.data() + wire::kHeaderSize);
     const auto frame = wire::build_frame(options.back, headers, kDatagram);
@@ -74,8 +73,8 @@ class AnswerPort final : public QueuePair {
   }
 
   [[nodiscard]] uint64_t data() const { return data_; }
-  /// From now on `check` hears of every poll and of every data packet, with the time that `clock`
-  /// gives; flows' ids lie below its number of flows, a power of two, when cut to its bits.
+  /// Reports every poll and every data packet to `check` from now on, with the time of `clock`.
+  /// Flow ids are masked to the bits of its number of flows, a power of two.
   void watch(PacingCheck& check, size_t flows, std::function<Nanos()> clock) {
     check_ = &check;
     flow_mask_ = flows - 1;
@@ -89,7 +88,7 @@ class AnswerPort final : public QueuePair {
   static constexpr uint16_t kFrame = kPayloadAt + kLength;
   static constexpr uint16_t kDatagram = kFrame - wire::kEthernetSize;
 
-  // What an answer does not share with all others; fields as they are on the wire.
+  // The fields that differ between answers; those of the wire format in its byte order.
   struct Answer {
     Nanos due{0};
     uint32_t flow, sequence, timestamp;
@@ -130,7 +129,7 @@ class AnswerPort final : public QueuePair {
     headers[wire::kVersionKindAt] = wire::kVersion << 4 | static_cast<uint8_t>(a.kind);
     std::memcpy(headers + wire::kFlowAt, &a.flow, sizeof a.flow);
     std::memcpy(headers + wire::kSequenceAt, &a.sequence, sizeof a.sequence);
-    // Nothing is lost or overtaken, so that all before it have arrived.
+    // No packet is lost or reordered, so all before it have arrived.
     const uint32_t sequence = wire::swap_be32(a.sequence);
     wire::store_be32(headers + wire::kAcknowledgementAt,
                      a.kind == wire::Kind::kAck ? sequence + 1 : sequence);

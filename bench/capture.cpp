@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prepares captures for the ports of a topology's first router, one file per link: what the node at
-// the link's far end would send through the router, for bench/compare_testpmd.py to feed it and
-// others with.
+// Writes captures for the ports of a topology's first router, one file per link: packets that the
+// node at the link's far end would send through the router. bench/compare_testpmd.py feeds them to
+// the router and to testpmd.
 #include "common/wire/capture.h"
 
 #include <cstdio>
@@ -23,7 +23,7 @@ struct Options {
   std::string topology, folder;
   std::vector<uint16_t> datagrams;  // B of IP datagrams, in turn
   unsigned packets = 512;           // a file; a multiple of the sizes keeps their shares exact
-  bool fcp = false;                 // FCP data packets; otherwise UDP that is nobody's
+  bool fcp = false;                 // FCP data packets; otherwise UDP to a host behind the router
 };
 
 /// Addresses that the router sends out of `link`: hosts of random routes, or the neighbour.
@@ -59,7 +59,7 @@ std::vector<uint8_t> payload_of(bool fcp, uint32_t flow) {
   return payload;
 }
 
-/// Everything arrives on links[at] of the router and leaves by the next one.
+/// Packets that arrive on links[at] of the router and leave by the next link.
 bool write(const config::Topology& t, const config::Router& router, size_t at, const Options& o) {
   const config::Link& in = t.links[router.links[at]];
   const size_t end = in.end_at(router.name);

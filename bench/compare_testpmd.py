@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Forwards the same packets over the same kind of port with dpdk-testpmd and with turnpike-router, and
-# says how many cycles a packet takes each; likewise what testpmd and turnpike-sender make. A port is a
-# net_pcap device that receives a prepared capture over and over, from memory, and drops what is sent
-# (DPDK's guide to the Pcap poll mode driver, infinite_rx); where packets are made, an empty one. All run in turns, one forwarding lcore, bursts of 32, as many buffers; each ratio is of
-# one round, so that what else the machine does meanwhile concerns both sides of it.
+# Forwards the same packets over the same kind of port with dpdk-testpmd and with turnpike-router, and prints the cycles
+# per packet of each; likewise for packets that testpmd and turnpike-sender generate. A port is a net_pcap device that
+# receives a prepared capture over and over, from memory, and drops all packets sent (DPDK's guide to the Pcap poll mode
+# driver, infinite_rx); where packets are generated, an empty one. All run in turns, with one forwarding lcore, bursts
+# of 32 and as many buffers. Each ratio is of one round, so that other load on the machine affects both sides of it.
 import argparse
 import json
 import pathlib
@@ -27,11 +27,11 @@ IMIX = [46, 46, 576, 46, 46, 576, 46, 576, 46, 46, 576, 1500]  # 7 : 4 : 1
 ROUTES = 1_000_000
 
 
-SENT = "sent 64"  # the load that testpmd and the sender make themselves
+SENT = "sent 64"  # the load that testpmd and the sender generate
 TXONLY = "testpmd txonly"
 SENT_DATAGRAM = 46  # B
 SENT_FLOWS = 100
-SENT_PPS = 100_000_000  # of which as many are sent as can be
+SENT_PPS = 100_000_000  # offered: more than can be sent
 
 
 class Failed(Exception):
@@ -39,7 +39,7 @@ class Failed(Exception):
 
 
 class Run(NamedTuple):
-    """Who forwards what: testpmd in a mode, or the router under a law and with a routing table."""
+    """A program that forwards: testpmd in a mode, or the router under a law and with a routing table."""
     traffic: str
     mode: str = ""
     law: str = "none"
@@ -136,7 +136,7 @@ def testpmd(mode, buffers, ports, chosen, more=()):
             process.stdin.write(line + "\n")
             process.stdin.flush()
         say("start")
-        time.sleep(1)  # its ports start, and what waits there is flushed
+        time.sleep(1)  # its ports start, and it discards packets that wait there
         for _ in range(WARM_UP + round(chosen.seconds / WINDOW)):
             say("show port stats all")
             time.sleep(WINDOW)
@@ -149,8 +149,8 @@ def testpmd(mode, buffers, ports, chosen, more=()):
 
 
 def router(build, file, sizes, law, seconds):
-    """The same from the router's live samples, which count bytes per link; every packet must have
-    left, and been stamped where the links have a law."""
+    """The same from the router's live samples, which count bytes per link. Every packet must have left, and must have
+    been stamped where the links have a law."""
     done = subprocess.run(
         [build / "router" / "turnpike-router", file, "--idle", "poll", "--live", "json",
          "--duration", f"{seconds + (WARM_UP + 1) * WINDOW:g} s"],
@@ -168,7 +168,7 @@ def router(build, file, sizes, law, seconds):
 
 
 def sender(build, folder, chosen):
-    """Packets per second over a whole run of an open-loop stream, of which more is asked than can be."""
+    """Packets per second over a whole run of an open-loop stream that offers more than can be sent."""
     port = f"pcap: {{ rx: {folder}/empty.pcap }}"
     file = folder / "stream.yaml"
     file.write_text(f"run: {{ duration: {chosen.seconds} s, output: {folder}/out }}\n"
@@ -244,8 +244,9 @@ def rounds(build, load, chosen, folder):
 
 
 def measure(build, load, chosen):
-    """Figures of a load's runs: name -> median, range, the median ratio to testpmd's mac mode on the
-    same packets, or to its txonly mode where packets are made, and B that a packet takes on an Ethernet on average, with FCS, preamble and gap."""
+    """Figures of a load's runs: name -> median, range, the median ratio to testpmd's mac mode on the same packets (to
+    its txonly mode where packets are generated), and the mean size of a packet on an Ethernet in B, with FCS, preamble
+    and gap."""
     with tempfile.TemporaryDirectory(prefix="turnpike-beside-") as name:
         folder = pathlib.Path(name)
         if load == SENT:

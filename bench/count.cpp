@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forwards under one load, or sends with so many flows. For a given number of polls it says how
-// many packets that were, for bench/instructions.py, which counts instructions from outside; or,
-// for each line of its input, how many cycles a packet took in as many seconds, for bench/ab.py.
+// Forwards under one load, or sends with a number of flows. For a given number of polls it prints
+// the number of packets, for bench/instructions.py, which counts instructions with callgrind; or,
+// for each line of its input, the cycles per packet over that many seconds, for bench/ab.py.
 #include <charconv>
 #include <cstdio>
 #include <functional>
@@ -58,7 +58,7 @@ void count(const Poll& poll, unsigned polls) {
 void take_turns(const Poll& poll) {
   std::cout << "ready" << std::endl;
   for (double seconds; std::cin >> seconds;) {
-    for (unsigned i = 0; i < kPollsAtOnce; ++i) poll();  // caches are another's by now
+    for (unsigned i = 0; i < kPollsAtOnce; ++i) poll();  // other programs have used the caches
     uint64_t packets = 0;
     const uint64_t begin = rte_rdtsc();
     const auto length = static_cast<uint64_t>(seconds * static_cast<double>(rte_get_tsc_hz()));

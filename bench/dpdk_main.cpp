@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Google Benchmark's main for what needs DPDK: no hugepages, devices or privileges. Of its memory a
-// million IPv6 routes take most; what nobody uses is never touched.
+// Google Benchmark's main for benchmarks that need DPDK: no hugepages, devices or privileges. A
+// million IPv6 routes need most of its memory; unused memory is never touched.
 #include <cstdio>
 
 #include <benchmark/benchmark.h>

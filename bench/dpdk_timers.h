@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DPDK's own timers, which ours are measured beside.
+// DPDK's own timers, for comparison with ours.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace turnpike::bench {
 
-/// As many rte_timers, all of this lcore; their time is the time stamp counter.
+/// An array of rte_timers, all of this lcore; their clock is the time stamp counter.
 class DpdkTimers {
  public:
   explicit DpdkTimers(size_t count) : timers_(std::make_unique<rte_timer[]>(count)), count_(count) {
@@ -26,14 +26,14 @@ class DpdkTimers {
   DpdkTimers(const DpdkTimers&) = delete;
   DpdkTimers& operator=(const DpdkTimers&) = delete;
 
-  /// Arms the timer, or moves it if it is armed: it fires in so many cycles.
+  /// Arms the timer, or moves it if it is armed, to fire in `cycles`.
   void arm(size_t i, uint64_t cycles, rte_timer_cb_t fire, void* argument) {
     rte_timer_reset(&timers_[i], cycles, SINGLE, rte_lcore_id(), fire, argument);
   }
   void stop(size_t i) { rte_timer_stop(&timers_[i]); }
 
   [[nodiscard]] size_t size() const { return count_; }
-  /// The place of a timer that fires.
+  /// Index of a timer that fires.
   [[nodiscard]] size_t place(const rte_timer* t) const {
     return static_cast<size_t>(t - timers_.get());
   }

@@ -18,7 +18,7 @@ constexpr size_t kFields = 4;
 using Values = std::array<double, kFields>;
 constexpr Values kPacket{1.2e-5, 3e-7, 0.08, 1};
 
-// What the buckets replace: exact, a node per packet, with a fixed window.
+// The structure that the buckets replace: exact, a node per packet, with a fixed window.
 class Queue {
  public:
   void advance(Nanos now, Nanos window) {

@@ -12,9 +12,9 @@
 
 namespace turnpike::bench {
 
-/// What is forwarded.
+/// Packets to forward.
 enum class Traffic : uint8_t {
-  kIpv4,    // UDP that is nobody's
+  kIpv4,    // UDP to a host behind the router
   kIpv6,    // the same
   kFcp,     // FCP data packets over links without a law
   kPriced,  // FCP data packets over links with one
@@ -24,33 +24,34 @@ struct Load {
   Traffic traffic = Traffic::kIpv4;
   unsigned burst = 32;
   unsigned flows = 1;  // addresses and ports, per port
-  // Packets to be sent over and over, per port, at least one of each flow. Many of them do not fit
-  // the caches, whatever the router makes of them.
+  // Different packets to send in turn, per port, at least one of each flow. Many of them exceed the
+  // caches, regardless of the router.
   unsigned prepared = 1;
   unsigned routes = 0;   // /24 or /48 beside the links' own
-  unsigned links = 2;    // each receives; what one receives leaves by the next
+  unsigned links = 2;    // each receives; its packets leave by the next
   uint16_t frame = 60;   // B without FCS; congestion headers may need more
   unsigned workers = 1;  // each with a queue at every port
 };
 
-/// The router's workers, to be polled as often as you like, each by a thread of its own.
+/// The router's workers, each polled by a thread of its own, at any rate.
 class Forwarding {
  public:
-  static constexpr unsigned kWarmUp = 2000;  // bursts, until caches hold what they will
+  static constexpr unsigned kWarmUp = 2000;  // bursts, until the caches are warm
 
   explicit Forwarding(const Load& load);
 
-  /// One burst from every port through all stages; returns how many packets left. Time goes on by
-  /// what the burst takes at 99 Gbps, so links of 100 are busy and no queue builds. Several workers
-  /// must agree on the time: they go by the processor's, and are slower than the links.
+  /// Moves one burst from every port through all stages; returns the number of packets that left.
+  /// Advances time by the burst's duration at 99 Gbps, so that links of 100 Gbps are busy and no
+  /// queue builds. Several workers must agree on the time: they use the processor's, and are slower
+  /// than the links.
   uint64_t poll(unsigned worker = 0);
-  /// The same packets from port to port without a router between: what the harness costs.
+  /// Moves the same packets from port to port without a router: the cost of the harness.
   uint64_t poll_ports();
 
  private:
   static constexpr Nanos kBegin = 1_s;
 
-  // What one worker alone touches.
+  // State of one worker, on cache lines of its own.
   struct alignas(64) Side {
     Side(rte_mempool* pool, unsigned links);
     [[nodiscard]] uint64_t sent() const;
@@ -68,7 +69,7 @@ class Forwarding {
   Pool pool_;
   std::vector<std::unique_ptr<Side>> sides_;  // by worker
   std::unique_ptr<router::Router> router_;
-  uint16_t frame_ = 0;  // B, as it became
+  uint16_t frame_ = 0;  // B; `frame`, raised to fit the headers
 };
 
 }  // namespace turnpike::bench

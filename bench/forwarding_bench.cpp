@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets through the whole router, all checks and counters on, and beside them what the ports that
-// feed it cost by themselves. One item is a packet.
+// Packets through the whole router, all checks and counters on, and beside it the cost of the ports
+// that feed it. One item is a packet.
 #include <string>
 
 #include <benchmark/benchmark.h>

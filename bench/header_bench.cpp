@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Turnpike header with FCP's behind it: written by a sender, checked by whoever receives it.
+// The Turnpike header with FCP's behind it: written by a sender, checked by a receiver.
 #include <array>
 
 #include <benchmark/benchmark.h>

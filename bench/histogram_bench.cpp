@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Histograms: what the writer pays per value, and a reader per copy.
+// Histograms: the cost of a value to the writer, and of a copy to a reader.
 #include <memory>
 #include <random>
 #include <vector>

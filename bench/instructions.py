@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Counts the instructions that a packet takes to be forwarded, to be sent and acknowledged, or to cross
-# the lab, which no other load on the machine changes, and holds them against bench/instructions.json:
-# more than 5 % above fails. --update writes what is counted. What the ports of the bench take is in the
-# counts.
+# Counts the instructions to forward a packet, to send it and process its ACK, or to simulate it in the lab. Other load
+# on the machine does not change them. Compares them with bench/instructions.json: more than 5 % above fails. --update
+# writes the new counts. The counts include the bench's ports.
 import argparse
 import concurrent.futures
 import json
@@ -20,14 +19,14 @@ SPEED = ROOT / "configs" / "speed.yaml"
 LOADS = {"ipv4": 2000, "ipv4/burst:8": 4000, "ipv6": 2000, "fcp": 2000,  # polls; of the lab, ms
          "priced": 2000, "priced/burst:8": 4000, "priced/burst:1": 8000,
          "sender/flows:100": 1000, "sender/flows:10000": 1000, "lab": 2000}
-# What counts: the polls of a load, all of a world's time.
+# The functions whose instructions count: the polls of a load, all of a world's time.
 COUNTED = {"sender": "turnpike::bench::Sending::poll(*", "lab": "turnpike::lab::World::run_until(*"}
 FORWARDING_POLL = "turnpike::bench::Forwarding::poll(*"
 TOLERANCE = 0.05
 
 
 def run(load, amount, build, counts):
-    """(instructions inside what counts of a load, its packets); callgrind's file is `counts`."""
+    """(instructions in the counted functions of a load, its packets); callgrind's file is `counts`."""
     kind = load.split("/")[0]
     with tempfile.TemporaryDirectory() as out:
         program = ([build / "lab" / "turnpike", "lab", SPEED, "--duration", f"{amount} ms", "--out", out]

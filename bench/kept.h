@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What takes longer to make than to measure is made once per size.
+// Keeps test beds that take longer to build than to measure, one per size.
 #pragma once
 
 #include <cstddef>

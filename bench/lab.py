@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How fast the lab plays configs/speed.yaml, and which part of it takes how many instructions.
+# Measures the lab's speed on configs/speed.yaml, and the instructions of each of its parts.
 import re
 import statistics
 import subprocess
@@ -8,7 +8,7 @@ import tempfile
 import instructions
 
 REPETITIONS = 5
-# Parts that do not lie within each other, but for those named third, which are taken off again.
+# Parts are disjoint: the third entry names a part that is subtracted.
 PARTS = [("source: packets paced, priced and sent", "sender::Source::on_timer(", None),
          ("both hosts: frames read and checked", "sender::Host::read(", None),
          ("sink: packets taken and answered", "sender::Host::take_request(", None),
@@ -34,7 +34,7 @@ def speed(build):
 
 
 def profile(build):
-    """Instructions for a data packet and its ACK: part -> how many, all of them under "all"."""
+    """Instructions for a data packet and its ACK: part -> number, their sum under "all"."""
     with tempfile.NamedTemporaryFile() as counts:
         total, packets = instructions.run("lab", instructions.LOADS["lab"], build, counts.name)
         listing = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", counts.name],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Says as JSON what figures of a benchmark depend on and only a program can tell: the counter that
-// cycles are counted in, the library, the compiler, the instructions it may use everywhere, and how
-// large the state is that one lcore has of one link.
+// Prints as JSON the facts that figures of a benchmark depend on and only a compiled program knows:
+// the counter that cycles are counted in, the library, the compiler, the instructions it may use
+// everywhere, and the size of the state that one lcore has of one link.
 #include <cstdio>
 #include <iostream>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pacing: the next due time of a flow, and as many paced flows in one wheel as the argument says.
+// Pacing: the next due time of a flow, and a wheel with as many paced flows as the argument says.
 #include <memory>
 #include <random>
 #include <vector>
@@ -26,7 +26,7 @@ void sent(benchmark::State& state) {
 }
 BENCHMARK(sent)->Name("pacing/sent");
 
-// Every packet finds another rate, as one per ACK would be.
+// Every packet has another rate, as with one ACK per packet.
 void rate_changes(benchmark::State& state) {
   sender::Pacer pacer;
   double rate = 1.2e6;

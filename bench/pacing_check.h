@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far the time between two packets of a paced flow is from the one asked for.
+// Measures the error of the gaps between packets of paced flows.
 #pragma once
 
 #include <algorithm>
@@ -15,16 +15,15 @@ namespace turnpike::bench {
 
 class PacingCheck {
  public:
-  /// `gap`: from one packet of a flow to the next, where nothing else is said of it; flows' ids lie
-  /// below `flows`.
+  /// `gap`: the gap of each flow unless set_gap() changes it. Flow ids are less than `flows`.
   PacingCheck(Nanos gap, size_t flows) : turns_(flows, {.gap = gap}) {}
 
   void set_gap(size_t flow, Nanos gap) { turns_[flow].gap = gap; }
 
-  /// Who sends is polled at `now`.
+  /// The sender is polled at `now`.
   void polled(Nanos now) { longest_ = std::max(longest_, now - std::exchange(last_poll_, now)); }
 
-  /// A packet of that flow has left at `moment`.
+  /// A packet of that flow left at `moment`.
   void sent(size_t flow, Nanos moment) {
     Turn& turn = turns_[flow];
     const Nanos last = std::exchange(turn.last, moment);
@@ -32,9 +31,9 @@ class PacingCheck {
       errors_.record(static_cast<uint64_t>(std::abs((moment - last - turn.gap).count())));
   }
 
-  /// In ns, longer or shorter than they should be alike.
+  /// Absolute errors of gaps, ns.
   [[nodiscard]] const metrics::Histogram& gap_errors() const { return errors_; }
-  /// The longest time without a poll.
+  /// Longest time between two polls.
   [[nodiscard]] Nanos longest() const { return longest_; }
 
  private:
@@ -44,7 +43,7 @@ class PacingCheck {
   };
 
   std::vector<Turn> turns_;
-  Nanos last_poll_ = kNever;  // the first one ends no time without
+  Nanos last_poll_ = kNever;  // kNever: no poll yet
   Nanos longest_{0};
   metrics::Histogram errors_;
 };

@@ -11,7 +11,7 @@ TEST(PacingCheck, GapsTooLongAndTooShortAreErrorsAlike) {
   Nanos now = 1_s;
   for (int i = 0; i < 100; ++i) check.sent(0, now += 100_us);
   EXPECT_EQ(check.gap_errors().max(), 0U);
-  check.sent(1, now + 30_us);  // another flow's first ends no gap
+  check.sent(1, now + 30_us);  // the first packet of another flow ends no gap
   check.sent(0, now + 130_us);
   check.sent(0, now + 200_us);
   EXPECT_EQ(check.gap_errors().count(), 101U);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// oneTBB's concurrent priority queue as a timer queue, on one thread. Nothing in it can be moved or
-// taken out of its middle, so there is neither re-arming nor cancelling to measure.
+// oneTBB's concurrent priority queue as a timer queue, on one thread. Its entries cannot be moved
+// or removed from the middle, so there is no measurement of re-arming and cancelling.
 #include <benchmark/benchmark.h>
 #include <tbb/concurrent_priority_queue.h>
 

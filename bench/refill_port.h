@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A port that never runs dry: what is sent comes back as what arrives next.
+// A port that always has packets: it receives the buffers that were sent, refilled.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace turnpike::bench {
 
-/// The first bytes of a frame; the rest of a packet nobody reads.
+/// The first bytes of a frame; the router reads no more.
 struct Front {
   static constexpr size_t kSize = 128;
   alignas(64) std::array<uint8_t, kSize> bytes{};
@@ -45,8 +45,8 @@ class BufferStack {
   std::vector<rte_mbuf*> free_;
 };
 
-/// Its packets are written anew for every burst, as a NIC would: that cost is the harness's own,
-/// to be measured beside what is measured with it and subtracted from nothing silently.
+/// Writes its packets anew for every burst, as a NIC would. The benchmarks report this cost of the
+/// harness beside their results and do not subtract it.
 class RefillPort final : public QueuePair {
  public:
   RefillPort(BufferStack& buffers, std::vector<Front> fronts, uint16_t burst)

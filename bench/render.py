@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Renders the tables of docs/performance.md, between its markers, from a file that bench/run.py wrote.
-# Without an argument, from the file that the page names; --check changes nothing and fails where the
-# page is not what would be rendered.
+# Renders the tables of docs/performance.md, between its markers, from a file that bench/run.py wrote. Without an
+# argument, from the file that the page names. --check changes nothing and fails where the page differs from the
+# rendered one.
 import argparse
 import json
 import math
@@ -16,7 +16,7 @@ SOURCE = re.compile(r"<!-- figures from (\S+) -->")
 LINE_RATE = 100e9  # bit/s
 BURST = 32
 NOT_MEASURED = "Not measured in this run.\n"
-TXONLY = "testpmd txonly"  # who made packets beside it made them, too
+TXONLY = "testpmd txonly"  # measured beside programs that generate packets
 
 
 def table(head, rows):
@@ -26,14 +26,14 @@ def table(head, rows):
 
 
 def number(v):
-    """Three digits that mean something, no exponent."""
+    """Three significant digits, no exponent."""
     if v >= 1000:
         return f"{v:,.0f}"
     return f"{v:.0f}" if v >= 100 else f"{v:.1f}"
 
 
 def cycles(figures, name):
-    """Of a benchmark; or why there is none."""
+    """A figure of a benchmark, or the reason why there is none."""
     f = figures.get(name)
     if f is None:
         return "not run"
@@ -41,7 +41,7 @@ def cycles(figures, name):
 
 
 def times(figures, slow, fast):
-    """How many times as many cycles one takes as the other."""
+    """Ratio of the cycles of one to those of the other."""
     a, b = figures.get(slow, {}), figures.get(fast, {})
     return f"{a['cycles'] / b['cycles']:.1f}" if "cycles" in a and "cycles" in b else "-"
 
@@ -225,7 +225,7 @@ BLOCKS = {"machine": render_machine, "beside": render_beside, "cores": render_co
           "fib": render_fib, "others": render_others}
 
 
-# What of the results a block is made of, where a run may have left it out.
+# Block -> the part of the results that it needs; a run may lack parts.
 PARTS = {"beside": "beside", "cores": "beside", "sent": "beside", "forwarding": "datapath",
          "turns": "turns", "two_lcores": "datapath",
          "sender": "sender", "pacing": "sender", "lab": "lab", "lab_speed": "lab",
@@ -246,7 +246,7 @@ def natural(item):
 def rendered(page, results, source):
     """The page with every block made anew from these results."""
     results = {**results, "source": source,
-               # They ran in no order.
+               # Sorted, since benchmarks run in random order.
                **{part: dict(sorted(results[part].items(), key=natural))
                   for part in ("micro", "datapath", "sender") if part in results}}
     page = SOURCE.sub(f"<!-- figures from {source} -->", page)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DPDK's timers under the loads of bench/timer_wheel_bench.cpp. They go by the real clock.
+// DPDK's timers under the loads of bench/timer_wheel_bench.cpp. They use the real clock.
 #include <benchmark/benchmark.h>
 
 #include "bench/dpdk_timers.h"
@@ -59,11 +59,11 @@ void cancel_and_schedule(benchmark::State& state) {
 }
 BENCHMARK(cancel_and_schedule)->Name("timer_wheel/cancel_schedule/rte_timer")->Apply(timer_counts);
 
-// A timer's whole life. Polls that find nothing due are free of charge, or the figure would be of
-// how seldom timers fire.
+// A timer's whole life. Polls without a due timer are not counted: they would measure how rarely
+// timers fire.
 void expire(benchmark::State& state) {
   Bed& bed = bed_for<Bed>(state);
-  rte_timer_manage();  // what has become due since the bed was made
+  rte_timer_manage();  // timers that have become due since the bed was made
   const uint64_t before = bed.fired();
   uint64_t cycles = 0;
   for (auto _ : state) {

@@ -23,13 +23,13 @@ GOOGLE = {"micro": "bench-micro", "datapath": "bench-datapath", "sender": "bench
 REPETITIONS = 5
 # s, each of them. A million flows take a quarter of a second for a turn of all.
 LEAST_TIME, SENDER_TIME = 0.05, 0.4
-# Loads that take turns, for what the second one has more than the first: FCP, flows, links.
+# Pairs of loads that take turns, to measure the extra cost of the second one: FCP, flows, links.
 TURNS = (("fcp", "priced"), ("priced/prepared:100000", "priced/flows:100000"),
          ("priced/prepared:8192", "priced/links:256"), ("ipv4/prepared:100000", "ipv4/flows:100000"),
          ("ipv4", "ipv4/links:256"))
 TURN_ROUNDS, TURN_TIME = 31, 0.05
 VECTORS = ("sse4_2", "avx", "avx2", "avx512f", "avx512bw", "avx512vl")
-# What Google Benchmark says of a run beside the benchmark's own counters.
+# Fields of Google Benchmark beside the benchmark's own counters.
 NOT_COUNTERS = {"family_index", "per_family_instance_index", "repetitions", "repetition_index",
                 "threads", "iterations", "cpu_time", "real_time"}
 
@@ -39,7 +39,7 @@ def output(*command):
 
 
 def machine(build):
-    """What the figures depend on."""
+    """Facts that the figures depend on."""
     cpu = pathlib.Path("/proc/cpuinfo").read_text()
     flags = re.search(r"^flags\s*: (.*)$", cpu, re.M)[1].split()
     commands = json.loads((build / "compile_commands.json").read_text())
@@ -53,15 +53,15 @@ def machine(build):
 
 
 def commit():
-    """What was measured; results themselves and their page are no change of it."""
+    """The commit that was measured; changes of results and of their page do not count."""
     changed = output("git", "status", "--porcelain", "--untracked-files=no", "--", ".",
                      ":!bench/results", ":!docs/performance.md")
     return output("git", "rev-parse", "HEAD") + (" with changes" if changed else "")
 
 
 def google(program, filters, least_time):
-    """Medians over repetitions: benchmark -> {time in ns, each counter, least and most cycles}.
-    They take turns, so that what slows the machine for a while slows all of them."""
+    """Medians over repetitions: benchmark -> {time in ns, each counter, least and most cycles}. Repetitions of all
+    benchmarks alternate, so that a slow phase of the machine affects all of them."""
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
         subprocess.run([program, f"--benchmark_repetitions={REPETITIONS}",
                         f"--benchmark_min_time={least_time}", f"--benchmark_filter={filters}",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a second lcore brings. One lcore by itself, two that send to the same links, and two with
-// nothing in common forward in short turns, so that what slows the machine slows all three. The
-// last is what its processors can do; what the second misses by is what sharing costs.
+// Measures the speed-up of a second lcore. One lcore alone, two that send to the same links, and
+// two without common data forward in short turns, so that a slow phase of the machine affects all
+// three. The last is the processors' limit; the gap between the second and the last is the cost of
+// sharing.
 #include <algorithm>
 #include <barrier>
 #include <thread>
@@ -32,7 +33,7 @@ double median(std::vector<double> of) {
   return of[of.size() / 2];
 }
 
-/// The second lcore polls whenever the first does, until it is told that all is over.
+/// The second lcore polls whenever the first does, until `over_` is set.
 class Second {
  public:
   Second() : thread_([this] { run(); }) {}
@@ -70,7 +71,7 @@ class Second {
   std::jthread thread_;
 };
 
-// Counters: rates are medians over rounds, what two bring is the median of each round's.
+// Counters: rates are medians over rounds, the speed-up is the median of each round's.
 void two_lcores(benchmark::State& state, Load load) {
   Forwarding alone(load), apart(load);
   load.workers = 2;

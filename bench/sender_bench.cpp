@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sender's lcore with 100 to a million paced FCP flows. One item is a data packet and its ACK,
-// the port's part of both included.
+// including the port's part of both.
 #include <algorithm>
 #include <bit>
 #include <string>
@@ -30,8 +30,8 @@ class Begun {
   Nanos now_;
 };
 
-// Time is virtual and such that each poll finds 32 packets due and as many ACKs: what a packet
-// costs when the sender has no moment to spare.
+// Virtual time, such that each poll finds 32 packets due and as many ACKs: the cost of a packet
+// when the sender is never idle.
 void saturated(benchmark::State& state) {
   const auto flows = static_cast<size_t>(state.range(0));
   auto& begun = kept<Begun>(flows);
@@ -47,9 +47,9 @@ void tell(benchmark::State& state, const std::string& whose, const PacingCheck& 
   state.counters[whose + "_stall_us"] = us(static_cast<uint64_t>(check.longest().count()));
 }
 
-// Time is real: how far the gaps of flows are from what they should be, and how far they are of a
-// sender that does nothing but read the clock, as the machine leaves no better.
-// Arguments: flows, packets a second of all together.
+// Real time: the error of the flows' gaps, and for comparison that of a sender that only reads the
+// clock, which is the machine's limit.
+// Arguments: flows, packets per second of all together.
 void pacing(benchmark::State& state) {
   const auto flows = static_cast<unsigned>(state.range(0));
   const auto pps = static_cast<double>(state.range(1));
@@ -58,7 +58,8 @@ void pacing(benchmark::State& state) {
   const Nanos start = s.warm_up();
   const size_t ids = std::bit_ceil(s.sender().lcore().flows.capacity());
   PacingCheck check(s.gap(), ids), ideal(s.gap(), flows);
-  // What a flow's budget pays for, which rounding and FCP's dead band keep a little off its share.
+  // Gaps of the rate that a flow's budget pays for; rounding and FCP's dead band keep it a little
+  // off its share.
   s.sender().lcore().flows.for_each([&](const sender::Flow& f) {
     check.set_gap(f.id % ids, from_seconds(Sending::kPacket / f.pacer.rate()));
   });

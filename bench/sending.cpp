@@ -15,15 +15,15 @@ namespace {
 
 constexpr double kBudget = 1;       // $/s
 constexpr double kBeginning = 3.3;  // turns of a flow until all have begun
-constexpr double kSettled = 1e-3;   // of a rate, how far off it may be: FCP's dead band
+constexpr double kSettled = 1e-3;   // relative error of a rate: FCP's dead band
 
 config::Topology topology_of(unsigned flows, double pps, Nanos rtt) {
   const std::string delay = to_text(rtt / 2);
   const std::string rate = to_text(BitRate(4 * pps * Sending::kPacket * 8));
   std::string text = "run: {duration: 1000 h}\nhosts: {a: {budget: 1 $/s}, b: {}}\nlinks: {ab: ";
   text.append("{ends: [a, b], rate: ").append(rate).append(", delay: ").append(delay);
-  // One flow after another, and slowly, so that their turns lie evenly spread although those that
-  // began together wait equally long until they have their rates; none ends.
+  // Starts one flow after another, and slowly, so that their turns are evenly spaced although flows
+  // that started together wait equally long for their rates. No flow ends.
   text.append("}}\ntraffic: {workloads: {load: {from: a, to: b, packet: 256 B, ");
   text.append("size: {fixed: 1000000 GB}, arrivals: {periodic: ");
   text.append(std::to_string(pps / kBeginning)).append(" /s}, on: ");
@@ -34,7 +34,7 @@ config::Topology topology_of(unsigned flows, double pps, Nanos rtt) {
 }
 
 Pool small_pool() {
-  // What is under way lies in the port's memory, so a few buffers go round, as at a NIC.
+  // The port stores the packets on their way, so a few buffers are reused, as at a NIC.
   auto pool = Pool::create("bench", {.mbufs = 4095, .own_memory = true});
   if (!pool) throw std::runtime_error(pool.error());
   return std::move(*pool);
@@ -82,7 +82,7 @@ Nanos Sending::warm_up() {
   Nanos now{0};
   const auto& totals = sender_->hosts()[0]->totals();
   while (totals.opened_flows.read() < flows_) sender_->poll(now += step);
-  // Shares of the budget are told with packets, so a flow's rate takes a few of them to follow.
+  // Packets announce shares of the budget, so a flow's rate takes a few of them to follow.
   const Nanos turn = std::max(rtt_, gap());
   for (const Nanos late = now + turn * 20; !at_their_rates();) {
     if (now >= late) throw std::runtime_error("bench: flows do not reach their rates");
@@ -97,7 +97,7 @@ bool Sending::at_their_rates() {
   sender_->lcore().flows.for_each([&](const sender::Flow& f) {
     if (std::abs(f.pacer.rate() - rate) > kSettled * rate) ++off;
   });
-  // Some have only what the others, which may keep that much too much, leave of the budget.
+  // Some flows have only the rest of the budget; the other flows may keep that much too much of it.
   return off <= flows_ / 1000 + 1;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The real sender with many paced FCP flows, at a port that acknowledges.
+// The production sender with many paced FCP flows, at a port that acknowledges.
 #pragma once
 
 #include <algorithm>
@@ -16,29 +16,29 @@ namespace turnpike::bench {
 class Sending {
  public:
   static constexpr uint32_t kPacket = 256;  // B, the least a flow's packets may have
-  static constexpr double kPps = 4e6;       // of all flows together, where nothing else is said
+  static constexpr double kPps = 4e6;       // of all flows together, by default
   static constexpr int64_t kPerPoll = 32;   // packets that fall due from one poll to the next
 
-  /// `flows` at once, together at `pps`, each with a round trip of `rtt`, in which it must be due
-  /// a packet.
+  /// Starts `flows` flows, together at `pps`, each with a round trip of `rtt`, in which it must
+  /// have a packet due.
   Sending(unsigned flows, double pps, Nanos rtt);
-  /// The same with a round trip long enough for a packet of each flow, as the floor of one per
-  /// round trip asks.
+  /// The same with a round trip that lasts for a packet of each flow, since the least rate is one
+  /// packet per round trip.
   explicit Sending(unsigned flows, double pps = kPps)
       : Sending(flows, pps, std::max(Nanos(1_ms), from_seconds(2 * flows / pps))) {}
 
-  /// What is due by `now`; returns how many data packets went out.
+  /// Sends the packets that are due by `now`; returns the number of data packets.
   uint64_t poll(Nanos now);
-  /// Polls in a virtual time until every flow has begun and is at its rate; returns that time. A
-  /// poll finds one packet due, so that the flows' turns lie apart.
+  /// Polls in virtual time until every flow has started and has its rate; returns that time. Each
+  /// poll finds one packet due, so that the flows' turns are spread.
   Nanos warm_up();
-  /// From one poll to the next, so that each finds kPerPoll packets due.
+  /// Time from one poll to the next at which each poll finds kPerPoll packets due.
   [[nodiscard]] Nanos step() const { return from_seconds(kPerPoll / pps_); }
 
   [[nodiscard]] AnswerPort& port() { return *port_; }
   [[nodiscard]] sender::Sender& sender() { return *sender_; }
   [[nodiscard]] unsigned flows() const { return flows_; }
-  /// From one packet of a flow to the next.
+  /// Time from one packet of a flow to the next.
   [[nodiscard]] Nanos gap() const { return from_seconds(flows_ / pps_); }
 
  private:

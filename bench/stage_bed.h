@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a single stage of the datapath needs around it: a topology, its tables, links and a burst.
+// A bed for single stages of the datapath: a topology, its tables, links and a burst.
 #pragma once
 
 #include <memory>

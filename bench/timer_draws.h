@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all benchmarks of timers have in common: how many, which one next, and due when.
+// Common to all benchmarks of timers: the number of timers, the order of use, and the due times.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace turnpike::bench {
 
-/// Drawn beforehand, the same for every implementation. Delays are uniform up to 100 ms; with more
-/// timers up to as long as lets the slowest implementation fire them by the real clock.
+/// Drawn beforehand, the same for every implementation. Delays are uniform up to 100 ms. With more
+/// timers the bound grows, so that the slowest implementation can fire them by the real clock.
 class TimerDraws {
  public:
   explicit TimerDraws(size_t count) {
@@ -32,7 +32,7 @@ class TimerDraws {
   size_t place() { return places_[draw_++ % kDraws]; }
 
  private:
-  static constexpr size_t kDraws = (1 << 17) - 1;  // odd: delays and places take turns
+  static constexpr size_t kDraws = (1 << 17) - 1;  // odd: delays and indices alternate
   std::vector<Nanos> delays_;
   std::vector<uint32_t> places_;
   size_t draw_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The timer wheel with as many timers armed as the argument says, as a sender's flows have them.
+// The timer wheel with as many armed timers as the argument says, like those of a sender's flows.
 #include <memory>
 
 #include <benchmark/benchmark.h>
@@ -55,8 +55,8 @@ void cancel_and_schedule(benchmark::State& state) {
 }
 BENCHMARK(cancel_and_schedule)->Name("timer_wheel/cancel_schedule")->Apply(timer_counts);
 
-// Every timer that fires is scheduled again, so one item is a timer's whole life: schedule,
-// filing again on its way down, and expiry. The clock jumps from deadline to deadline.
+// Schedules every timer again when it fires, so one item is a timer's whole life: scheduling,
+// cascading, expiry. The clock jumps from deadline to deadline.
 void expire(benchmark::State& state) {
   Bed& bed = bed_for<Bed>(state);
   measure(state, [&] {
@@ -67,7 +67,7 @@ void expire(benchmark::State& state) {
 }
 BENCHMARK(expire)->Name("timer_wheel/schedule_expire")->Apply(timer_counts);
 
-// What an lcore's loop pays when nothing is due.
+// Cost of a poll of an lcore's loop without a due timer.
 void poll(benchmark::State& state) {
   Bed& bed = bed_for<Bed>(state);
   measure(state, [&] {

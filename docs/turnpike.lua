@@ -87,7 +87,7 @@ local function amount(v)
   return v == 0 or (v >= LEAST and v <= MOST)
 end
 
--- Shows four bytes as a figure, and whether it can be believed.
+-- Shows four bytes as a figure, and marks a value out of bounds.
 local function figures(tvb, tree)
   return function(field, at, believable)
     local range = tvb(at, 4)
@@ -167,7 +167,7 @@ local function acc(tvb, tree)
   return string.format(" %s measure=%.4g", acc_roles[role] or "?", tvb(4, 4):float())
 end
 
--- Protocol id -> size of its congestion header, and what shows it (returning text for the list).
+-- Protocol id -> size of its congestion header, and its decoder (which returns text for the list).
 local congestion_headers = {
   [1] = { size = 32, show = fcp },
   [2] = { size = 8, show = explicit_rate },
@@ -186,13 +186,13 @@ local function show_ranges(tvb, tree, count)
     local item = tree:add(f.range, range):append_text(string.format(": [%u, %u)", first, past))
     item:add(f.range_begin, range(0, 4))
     item:add(f.range_end, range(4, 4))
-    -- Serial numbers (RFC 1982): the end lies less than half the circle ahead.
+    -- Serial numbers (RFC 1982): the end is less than 2^31 ahead.
     local span = (past - first) % 2 ^ 32
     if span == 0 or span >= 2 ^ 31 then item:add_proto_expert_info(e.range) end
   end
 end
 
--- The common header as far as it can be read. Returns kind, ranges and length in bytes; nothing
+-- Decodes the common header. Returns kind, ranges and length in bytes; nothing
 -- where decoding has to stop.
 local function common_header(tvb, tree, pinfo)
   if tvb:len() == 0 then return tree:add_proto_expert_info(e.truncated) and nil end

@@ -19,11 +19,12 @@ namespace {
 
 constexpr size_t kLongestLine = 1 << 20;  // B; more without an end is thrown away
 
-/// In the child, between fork() and exec(), where only what is safe in a signal handler may be
-/// called: becomes the program, or returns why that failed. `parent` is who forked it.
+/// Runs in the child, between fork() and exec(), where only async-signal-safe functions may be
+/// called. Becomes the program, or returns the errno of the failure. `parent` is the process that
+/// forked it.
 int become(char* const* argv, const char* log, int output, pid_t parent) {
-  // A parent that is killed cannot end its children: the kernel does. It ends nobody whose parent
-  // has gone before this call.
+  // The kernel ends the child when its parent is killed, since a killed parent cannot. The kernel
+  // does not do so if the parent ended before this call: getppid() then differs.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
   if (getppid() != parent) _exit(128 + SIGKILL);
   if (setpgid(0, 0) != 0) return errno;
@@ -35,7 +36,7 @@ int become(char* const* argv, const char* log, int output, pid_t parent) {
   }
   close(nothing);
   close(errors);
-  // This process may have blocked signals to take them in turn; a child starts afresh.
+  // This process may have blocked signals to read them from a descriptor; the child unblocks them.
   for (int number = 1; number < NSIG; ++number) std::signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -73,7 +74,7 @@ struct Pipe {
 }  // namespace
 
 tl::expected<Child, std::string> Child::start(const Command& command) {
-  // The second one tells why the program did not start; exec() closes it.
+  // The second pipe carries the errno when the program does not start; exec() closes it.
   Pipe output, failure;
   if (!output.open() || !failure.open()) return tl::unexpected(std::string(std::strerror(errno)));
   fcntl(output.ends[0], F_SETFL, O_NONBLOCK);

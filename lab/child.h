@@ -10,7 +10,7 @@
 
 namespace turnpike::lab {
 
-/// What to start: argv, whose first is the program's path, and where its stderr goes.
+/// A program to start: argv, whose first entry is the program's path, and the log for its stderr.
 struct Command {
   std::string name;  // for messages
   std::vector<std::string> argv;

@@ -35,7 +35,7 @@ std::string first_that_exists(const std::vector<fs::path>& candidates) {
   return "";
 }
 
-/// Links that have a law, and so a price; where there is none, all that a router tells of.
+/// Keeps links that have a law, and so a price; all links of a router where none has one.
 void keep_priced(const config::Topology& topology, report::LiveView& view) {
   std::set<std::string> priced;
   for (size_t l = 0; l < topology.links.size(); ++l)
@@ -46,7 +46,7 @@ void keep_priced(const config::Topology& topology, report::LiveView& view) {
     std::erase_if(view.links, [&](const report::LiveLink& l) { return !priced.contains(l.name); });
 }
 
-/// What the same file came to on the virtual clock, or how its run failed.
+/// Plays the file on the virtual clock. Returns its summary, or its failure.
 tl::expected<nlohmann::json, Failure> play_reference(const Command& command,
                                                      const std::string& folder) {
   const auto ended =
@@ -130,7 +130,7 @@ Command reference_for(const std::string& turnpike, const std::string& file,
 int play(const config::Topology& topology, const std::optional<Command>& reference,
          const ProcessSet& processes, const std::string& folder, report::LiveStyle style,
          std::FILE* out) {
-  // What an earlier run left must not pass for this one's.
+  // Removes the results of an earlier run, which could be mistaken for this run's.
   std::error_code ignored;
   for (const char* name : {"summary.json", "links.csv", "rates.csv", "flows.csv", "report.html"})
     fs::remove(fs::path(folder) / name, ignored);

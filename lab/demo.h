@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plays a topology with real routers and a real sender on this machine, and judges the outcome.
+// Plays a topology with real routers and a real sender on this machine, and checks the shares.
 #pragma once
 
 #include <cstdio>
@@ -14,8 +14,8 @@
 
 namespace turnpike::lab {
 
-/// Where things are: next to the tools, or in the tree they were built in.
-/// Empty if there is no such program near `executable`.
+/// Looks next to the tools, then in the build tree. Empty if there is no such program near
+/// `executable`.
 std::string find_program(const std::string& executable, const std::string& name);
 /// configs/demo.yaml below the current folder, or near `executable`; empty if it is nowhere.
 std::string find_demo_file(const std::string& executable);
@@ -29,10 +29,11 @@ ProcessSet processes_for(const config::Topology& topology, const std::string& fi
 Command reference_for(const std::string& turnpike, const std::string& file,
                       const std::string& folder);
 
-/// Plays the reference, where there is one, then runs the processes with a live view on `out` and
-/// measures what the machine takes from it. Joins the results in `folder`, prints the verdict and
-/// says whether it is good (kExitRuntime if not): the lab decides on the code, and real time may be
-/// off by the file's tolerance and what the machine took. Children's failures come out as they are.
+/// Plays the reference, where there is one. Then runs the processes with a live view on `out` and
+/// measures the time that the machine takes from them. Joins the results in `folder`, prints the
+/// verdict and returns kExitOk, or kExitRuntime where it is not good. On the virtual clock shares
+/// must be exact; in real time they may be off by the file's tolerance and by the time taken. A
+/// child's failure is passed on with its exit code.
 int play(const config::Topology& topology, const std::optional<Command>& reference,
          const ProcessSet& processes, const std::string& folder, report::LiveStyle style,
          std::FILE* out);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The demo with shell scripts in place of router and sender: what is merged, judged and passed on.
+// The demo with shell scripts in place of router and sender: results are merged, checked, passed
+// on.
 #include "lab/demo.h"
 
 #include <csignal>
@@ -44,7 +45,7 @@ class Demo : public ::testing::Test {
             .argv = {"/bin/sh", "-c", "cd " + folder + "\n" + commands},
             .log = folder + "/" + name + ".log"};
   }
-  /// Tells a line, then waits to be asked to go, as a router does.
+  /// Prints a line, then waits for TERM, as a router does.
   Command router(const std::string& at_end = "exit 0") const {
     return script("router", "trap '" + at_end + "' TERM; echo '" + kRouterLine +
                                 "'; touch up; while :; do sleep 0.01; done");
@@ -102,8 +103,8 @@ TEST_F(Demo, SharesThatDisagreeFail) {
   EXPECT_NE(said().find("stood still for 0.0 %"), std::string::npos) << said();
 }
 
-// The sender speaks at 0.1 and 1.9 s; in between a router stood still for 0.6 s of the 1.5 s that
-// are judged.
+// The sender writes at 0.1 and 1.9 s; in between a router stood still for 0.6 s of the 1.5 s that
+// are checked.
 TEST_F(Demo, WhatTheMachineTookIsNoMistakeOfTheCode) {
   const std::string line = R"({"t":1.9,"hosts":{"alice":{"rate_mbps":99.5}}})";
   const Command gate = script(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// INT, TERM and HUP as something to poll, for programs that wait for children.
+// Makes INT, TERM and HUP readable from a descriptor, for programs that wait for children.
 #pragma once
 
 #include <csignal>
@@ -11,8 +11,8 @@
 
 namespace turnpike::lab {
 
-/// For as long as it lives, INT, TERM and HUP come to its descriptor and end nothing by themselves
-/// (HUP that was ignored stays so), and PIPE, USR1 and USR2 are ignored for good.
+/// While an object exists, INT, TERM and HUP are read from its descriptor and do not end the
+/// process (an ignored HUP stays ignored). PIPE, USR1 and USR2 stay ignored after that.
 class Interrupts {
  public:
   Interrupts() {
@@ -33,7 +33,7 @@ class Interrupts {
   }
 
   [[nodiscard]] int fd() const { return fd_; }
-  /// True once for each that has come.
+  /// Takes one signal that has arrived; false if there is none.
   [[nodiscard]] bool take() const {
     signalfd_siginfo info;
     return read(fd_, &info, sizeof info) == static_cast<ssize_t>(sizeof info);

@@ -15,7 +15,7 @@
 namespace turnpike::lab {
 namespace {
 
-// Measured, where a sum of sizes would say little.
+// Measured constants, where adding up sizes would be inaccurate.
 constexpr size_t kProgram = size_t{28} << 20;      // code, EAL and the results' text
 constexpr size_t kTables = size_t{72} << 20;       // of a router: two FIBs
 constexpr size_t kLaw = size_t{112} << 10;         // of a link with a law, per lcore

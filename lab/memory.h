@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What memory a run of the lab takes, and whether the machine has it.
+// Estimates the memory of a run of the lab, and compares it with the machine's.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace turnpike::lab {
 struct MemoryPart {
   std::string what;
   size_t bytes = 0;
-  std::string remedy;  // what to change in the file, so that it takes less
+  std::string remedy;  // changes of the file that reduce it
 };
 
 /// The parts of a run's memory, the largest first.
@@ -24,17 +24,16 @@ struct MemoryNeed {
   [[nodiscard]] size_t total() const;
 };
 
-/// At the peak of the whole run: buffers for all that links can hold, and tables and results as far
-/// as the traffic fills them. The error of the sum is about a quarter at most where it matters
-/// (from a few hundred megabytes on).
+/// Memory at the peak of the run: buffers for all packets that links can hold, and tables and
+/// results as far as the traffic fills them. From a few hundred megabytes on the error of the sum
+/// is about a quarter at most.
 MemoryNeed memory_of(const config::Topology& topology, const sender::Traces& traces);
 
-/// One line: the sum and its larger parts, and what the machine has, `available` B, where that is
-/// known.
+/// One line: the sum and its larger parts, and the machine's memory, `available` B, where known.
 std::string memory_text(const MemoryNeed& need, std::optional<size_t> available);
 
-/// Why a machine with so much memory cannot play it: what makes it large, and what to change.
-/// Empty: it can.
+/// The reason why a machine with `available` B cannot play it: the largest parts, and settings that
+/// reduce them. Empty: it can.
 std::string memory_refusal(const MemoryNeed& need, std::optional<size_t> available);
 
 }  // namespace turnpike::lab

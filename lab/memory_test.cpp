@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run takes of memory is told beforehand, and refused where the machine has less.
+// The memory of a run is estimated beforehand, and a run that exceeds the machine's is refused.
 #include "lab/memory.h"
 
 #include <filesystem>

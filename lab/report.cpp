@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `turnpike report DIR`: renders a run's report again, with all that its folder holds by now.
+// `turnpike report DIR`: renders a run's report again from all files of its folder.
 #include "lab/report.h"
 
 #include <cstdio>

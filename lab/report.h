@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Joins what sender and routers left in a run's folder.
+// Joins the files that sender and routers wrote into a run's folder.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace turnpike::lab {
 
-/// Adds to summary.json what links.csv tells and what `add` adds, renders report.html, and returns
-/// the summary; or says what was wrong. Doing it twice changes nothing.
+/// Adds to summary.json the figures of links.csv and those of `add`, renders report.html, and
+/// returns the summary; or says which file is wrong. A second call changes nothing.
 tl::expected<nlohmann::json, std::string> finish_report(
     const std::string& folder, const std::function<void(nlohmann::json&)>& add = {});
 

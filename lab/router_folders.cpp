@@ -6,7 +6,8 @@
 #include "sender/results/link_name.h"
 
 namespace turnpike::lab {
-/// Routers know a link by its own name; only its two directions together need telling apart.
+/// A router has one name per link; results name the link's two directions separately.
+/// directions.
 std::string full_link_name(const config::Topology& topology, const std::string& router,
                            const std::string& link) {
   for (size_t l = 0; l < topology.links.size(); ++l) {
@@ -48,7 +49,7 @@ void gather_links(const config::Topology& topology, const std::string& folder) {
     }
   }
   if (all.empty()) return;
-  // Without it the report lacks its link figures; that is told by their absence.
+  // If this fails, the report has no link figures.
   [[maybe_unused]] const auto written = report::write_text(folder + "/links.csv", all);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several routers in one run: where each writes, and what their links are called in all.
+// Folders of several routers in one run, and the names of their links in its results.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace turnpike::lab {
 
-/// The run's folder itself for an only router; a folder below it for each of several.
+/// The run's folder if there is one router; a folder below it for each of several.
 std::string router_folder(const config::Topology& topology, const config::Router& router,
                           const std::string& folder);
 
-/// What a router left there at its end, its counters; or why they cannot be read.
+/// Reads the counters that a router wrote at its end; the error says why they cannot be read.
 tl::expected<nlohmann::json, std::string> read_router(const config::Topology& topology,
                                                       const config::Router& router,
                                                       const std::string& folder);
@@ -24,7 +24,7 @@ tl::expected<nlohmann::json, std::string> read_router(const config::Topology& to
 /// summary.json gives it. With one router there is nothing to do.
 void gather_links(const config::Topology& topology, const std::string& folder);
 
-/// What results call the link that `router` calls `link`.
+/// The name in results of the link that `router` calls `link`.
 std::string full_link_name(const config::Topology& topology, const std::string& router,
                            const std::string& link);
 

@@ -24,7 +24,7 @@ using Done = tl::expected<void, std::string>;
 
 constexpr Nanos kDrain = 2_s;  // for flows to close at the end
 constexpr Nanos kStep = 10_ms;
-// Binary32 fields and lost packets blur what is promised by so much.
+// Rounding to binary32 and lost packets cause relative errors of this size.
 constexpr sender::Invariant::Tolerance kTolerance{.commitment = 2e-3, .spend = 0.05};
 
 class Outcomes final : public sender::OutcomeSink {
@@ -70,7 +70,7 @@ class RouterRecords {
   std::vector<router::Sampler> samplers_;
 };
 
-/// What no host may do, whatever the network does: sends more or promises more than its budget.
+/// Checks that no host sends or promises more than its budget.
 Done check(sender::Invariant& invariant, const World& world) {
   for (const sender::Sender* s : world.senders())
     for (const auto& host : s->hosts())
@@ -79,7 +79,7 @@ Done check(sender::Invariant& invariant, const World& world) {
   return {};
 }
 
-/// Flows that are open close, as at the end of a real run.
+/// Closes open flows, as at the end of a real run.
 void drain(World& world) {
   const auto senders = world.senders();
   for (sender::Sender* s : senders) s->stop(world.now());

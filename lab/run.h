@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One run of a world, recorded as real programs record theirs.
+// Plays a world and records it as the real programs record a run.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,12 @@
 
 namespace turnpike::lab {
 
-/// Plays a world until then: at once, or as real time passes.
+/// Plays a world until `end`: at once, or at the speed of real time.
 using Play = std::function<void(Nanos end, World& world)>;
 
-/// Plays the topology from beginning to end and leaves in `folder` what turnpike-router and
-/// turnpike-sender leave together. EAL must be up. Returns the summary; the error says what could
-/// not be played or written, or what did not add up.
+/// Plays the topology from beginning to end and writes to `folder` the files that turnpike-router
+/// and turnpike-sender write. EAL must be up. Returns the summary. The error names an entry that
+/// cannot be played, a file that cannot be written, or counters that do not add up.
 tl::expected<nlohmann::json, std::string> run_world(const config::Topology& topology,
                                                     const std::string& folder,
                                                     const World::Options& options,

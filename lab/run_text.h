@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run on a virtual clock as text for a terminal.
+// Formats a run on a virtual clock for a terminal.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace turnpike::lab {
 
 /// Links with a law, hosts and flows, over the whole run and each span that the file names.
 std::string run_text(const nlohmann::json& summary);
-/// How fast it went on this machine.
+/// The run's speed on this machine.
 std::string speed_text(const nlohmann::json& summary, double wall_s);
 
 }  // namespace turnpike::lab

@@ -42,13 +42,13 @@ class Supervision {
     said_something_.push_back(false);
   }
 
-  /// A router that says something has its ports up: senders find somebody to connect to.
+  /// A router that has written a line has opened its ports, so that senders can connect.
   [[nodiscard]] bool routers_ready() const {
     return std::find(said_something_.begin(), said_something_.end(), false) ==
            said_something_.end();
   }
 
-  /// Waits for something to happen, and takes it in.
+  /// Waits for output, an end or a signal, and handles it.
   void turn(int timeout_ms) {
     std::vector<pollfd> fds{{.fd = interrupts_.fd(), .events = POLLIN, .revents = 0}};
     for (const Child& c : children_)
@@ -75,7 +75,7 @@ class Supervision {
     if (!child.ended()) return;
     const bool sender = sender_started_ && &child == &children_.back();
     const std::string log = "; its log ends (" + child.command().log + "):\n" + child.log_tail();
-    // Asked to go before it could prepare for it: that is not its failure.
+    // TERM ended it before its handler was installed: no failure.
     const bool asked = stopping_ && child.exit_code() == 128 + SIGTERM;
     if (child.exit_code() > 128 && !asked) {
       fail({kExitRuntime, child.command().name + " was ended by signal " +
@@ -106,7 +106,7 @@ class Supervision {
   const OnLine& on_line_;
   Interrupts interrupts_;
   std::vector<Child> children_;       // the sender is the last
-  std::vector<bool> said_something_;  // likewise
+  std::vector<bool> said_something_;  // indexed as children_
   std::optional<Failure> failure_;
   int interruptions_ = 0;
   bool sender_started_ = false;

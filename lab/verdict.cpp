@@ -23,7 +23,7 @@ using report::number_or_zero;
 
 std::string percent(double ratio, int decimals) { return fixed(ratio * 100, decimals) + " %"; }
 
-/// Of what only a run in real time, or one with a reference, has.
+/// Formats a figure that only a run in real time, or one with a reference, has; "-" without it.
 std::string percent_if_known(double ratio, int decimals) {
   return std::isfinite(ratio) ? percent(ratio, decimals) : "-";
 }

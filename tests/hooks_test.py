@@ -41,7 +41,7 @@ NOT_LAID_OUT = "int  add(int a,int b) {return a+b;}\n"
 
 
 def run(folder, *command, text=None):
-    """In a repository without the user's configuration, and not in one whose hook this test runs in."""
+    """Runs without the user's git configuration, and independently of a repository whose hook runs this test."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "MAKE"))}
     environment |= {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "HOME": str(folder)}
     return subprocess.run(command, cwd=folder, input=text, capture_output=True, text=True, timeout=30, check=False,

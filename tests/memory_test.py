@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Router and sender with less and less address space (ulimit -v): each start runs, or ends with exit code 4 and says
-# that memory is short. What fails for want of it changes within a few MB below the least that suffices.
+# Router and sender with decreasing address space (ulimit -v): each start runs, or ends with exit code 4 and a message
+# about memory. The failing allocation changes within a few MB below the least size that suffices.
 # Usage: memory_test.py ROUTER SENDER
 import pathlib
 import resource
@@ -17,11 +17,11 @@ from tap import Tap  # noqa: E402
 DEMO = ROOT / "configs" / "demo.yaml"
 MB = 1_000_000
 STEP = 2 * MB
-NO_PEER = "no link after"  # the sender's, alone, with all the memory that it wants
+NO_PEER = "no link after"  # the sender's message, when started alone with enough memory
 
 
 def start(program, folder, most):
-    """(exit code, what it said) of a start with so many bytes of address space."""
+    """(exit code, output) of a start with `most` bytes of address space."""
     def limit():
         die_with_parent()
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
@@ -42,7 +42,7 @@ def told(started):
 
 
 def least(program, folder):
-    """The least that suffices, to STEP."""
+    """The least address space that suffices, rounded to STEP."""
     low, high = 0, 16_384 * MB
     while high - low > STEP:
         middle = (low + high) // 2

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# packages.txt is the one list: checks that README's table and the runtime image agree with it.
-# With --write it renders the table into README.md, between the markers, instead.
+# Checks that README's table and the runtime image agree with packages.txt, the only list. With --write renders the
+# table into README.md, between the markers, instead.
 import pathlib
 import re
 import subprocess
@@ -48,13 +48,13 @@ def dependencies():
 
 
 def named(name, packages_):
-    """The packages that a name of the list stands for: * in it is a version."""
+    """The packages that match a name of the list: * in it is a version."""
     pattern = re.compile(re.escape(name).replace(r"\*", "[0-9.]+"))
     return [package for package in packages_ if pattern.fullmatch(package)]
 
 
 def missing_at_run_time(programs, wanted, depends):
-    """Shared libraries of the programs that the packages `wanted` would not bring along."""
+    """Shared libraries of the programs that the packages `wanted` would not install."""
     libraries = set()
     for program in programs:
         libraries.update(re.findall(r"=> (/\S+)", output("ldd", program)))

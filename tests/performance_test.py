@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# docs/performance.md says what the results that it names say, and nothing else.
+# docs/performance.md has exactly the figures of the results that it names.
 import copy
 import json
 import pathlib

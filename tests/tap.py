@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The Test Anything Protocol for the checks that are scripts: meson counts one test per line, and
-# shows what goes to standard error when a script fails.
+# The Test Anything Protocol for tests that are scripts: meson counts one test per line, and shows standard error when
+# a script fails.
 import sys
 
 

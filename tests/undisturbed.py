@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Real time on a machine that others use too: what went wrong once more, and was the machine ours?
+# Repeats real-time tests that fail on a machine that runs other programs, and measures those programs' share.
 import concurrent.futures
 import os
 import time
 
 ATTEMPTS = 3
-# From where on shares in real time may be wrong by more than the tests allow: docs/testing.md has figures.
+# Above this share of the machine, real-time shares may exceed the tests' bounds: docs/testing.md has figures.
 MOST_TAKEN = 0.02
 WATCH_S, LEAST_GAP_S = 3, 0.001
 
 
 def stolen_s():
-    """CPU time that a hypervisor has given to other machines."""
+    """CPU time that the hypervisor has given to other machines."""
     with open("/proc/stat") as file:
         return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
 
 
 def missed_s(cpu):
-    """Of WATCH_S on this CPU, what a process that does nothing but read the clock does not get."""
+    """Share of WATCH_S on this CPU that a process which only reads the clock does not get."""
     os.sched_setaffinity(0, {cpu})
     last = start = time.monotonic()
     missed = 0.0
@@ -30,17 +30,17 @@ def missed_s(cpu):
 
 
 def taken_from_idlers():
-    """The share of all CPUs' time that others take from processes which none of our code runs in."""
+    """The share of all CPUs' time that other programs take from processes that run none of our code."""
     cpus = sorted(os.sched_getaffinity(0))
     with concurrent.futures.ProcessPoolExecutor(len(cpus)) as pool:
         return sum(pool.map(missed_s, cpus)) / (WATCH_S * len(cpus))
 
 
 def undisturbed(what, play):
-    """(result of play(), what the machine did to it, whether that was too much to judge it). The
-    result's first item is 0 where all went well; where it did not it is played once more, at most
-    twice. What went wrong every time says nothing if others took the machine's CPUs, by the
-    hypervisor's account or from a process that only reads the clock right after."""
+    """(result of play(), text about the machine, whether the machine was too busy for a result). The result's first
+    item is 0 if the run passed; otherwise it is repeated, at most twice. If every run failed, the failure is no
+    evidence where other programs took the machine's CPUs, by the hypervisor's account or by a process that only reads
+    the clock right after."""
     most, machine = 0.0, ""
     for _ in range(ATTEMPTS):
         start, stolen = time.monotonic(), stolen_s()

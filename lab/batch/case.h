@@ -23,7 +23,7 @@ struct Case {
 /// `turnpike lab` on it, by the program at `executable`. Makes the folder, or says why it cannot.
 tl::expected<Command, std::string> command_for(const Case& c, const std::string& executable);
 
-/// "links.bottleneck.rate=1 Gbps, hosts.a.budget=2 $/s", as people are told of it.
+/// "links.bottleneck.rate=1 Gbps, hosts.a.budget=2 $/s", for messages and tables.
 std::string settings_text(const std::vector<config::Setting>& settings);
 
 /// The path of the running program.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many programs, so many at a time.
+// Runs many programs, a limited number at a time.
 #pragma once
 
 #include <functional>
@@ -17,9 +17,9 @@ struct JobEnd {
   double wall_s = 0;
 };
 
-/// Runs all commands, `at_once` (at least 1) at a time, started in their order, and tells of each
-/// end as it comes. One that fails keeps none of the others from running. False: INT or TERM came,
-/// and what still ran has been killed.
+/// Runs all commands, at most `at_once` (at least 1) at a time, started in their order. Calls
+/// `on_end` at each end. A failure stops no other command. Returns false when INT or TERM arrived:
+/// the commands that still ran have been killed.
 bool run_jobs(std::span<const Command> commands, unsigned at_once,
               const std::function<void(const JobEnd&)>& on_end);
 

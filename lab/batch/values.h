@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Figures out of summaries, and what several of them come to.
+// Reads figures from summaries, and computes statistics over several of them.
 #pragma once
 
 #include <limits>
@@ -10,7 +10,7 @@
 
 namespace turnpike::lab {
 
-/// What a figure is that nobody tells.
+/// Value of a figure that is absent from the summary.
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// The number at a path of keys joined by dots; keys may hold dots themselves. NaN where there is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `turnpike check FILE...`: reports every mistake, or says what would run.
+// `turnpike check FILE...`: reports every mistake, or describes the run.
 #include "lab/cli/check.h"
 
 #include <algorithm>
@@ -189,7 +189,7 @@ std::string traffic(const Topology& t) {
   return table.text();
 }
 
-/// How to call a program from here: by its path where it lies near this one.
+/// The name that starts a program from here: its path if it lies near this one.
 std::string command(const std::string& name) {
   const std::string path = find_program(own_executable(), name);
   if (path.empty()) return name;

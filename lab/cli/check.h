@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a topology would run, in words.
+// Describes as text the processes, links and traffic that a topology would run.
 #pragma once
 
 #include <string>

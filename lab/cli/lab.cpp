@@ -36,8 +36,8 @@ struct LabOptions {
 
 constexpr Nanos kShortest = 1_ms;  // as in a file
 
-/// Another duration than the file's: what starts or is measured later is left out, so that a file
-/// could say the same.
+/// Sets another duration than the file's. Removes traffic and spans that begin after it, so that
+/// the result is a valid file.
 void cut(config::Topology& t, Nanos duration) {
   config::Run& run = t.run;
   run.duration = duration;
@@ -100,7 +100,7 @@ ExitCode lab(const LabOptions& o) {
   }
   const double wall = pace.wall_s();
   if (o.json) {
-    // What this machine took is printed and not filed: a run's files are the same on every one.
+    // Only printed, not written to files: a run's files are the same on every machine.
     (*summary)["wall_s"] = wall;
     (*summary)["packets_per_s"] = (*summary)["packets"].get<double>() / wall;
     std::printf("%s\n", summary->dump(2).c_str());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `turnpike paper [ID...]`: the papers' experiments, played and held against what they claim.
+// `turnpike paper [ID...]`: plays the papers' experiments and checks their claims.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -51,7 +51,7 @@ std::string find_root() {
   return "";
 }
 
-/// Plays experiments, tells of each as soon as it and those before it have ended.
+/// Plays experiments, and prints each as soon as it and all before it have ended.
 class Reproduction {
  public:
   Reproduction(const PaperOptions& o, Baseline baseline) : o_(o), baseline_(std::move(baseline)) {}
@@ -78,7 +78,7 @@ class Reproduction {
     return true;
   }
 
-  /// False: interrupted.
+  /// Returns false when interrupted.
   bool play() {
     tell();
     const bool watched = isatty(STDERR_FILENO) != 0;
@@ -106,7 +106,7 @@ class Reproduction {
   }
 
  private:
-  /// What an earlier run left must not pass for this one's.
+  /// Removes the results of an earlier run, which could be mistaken for this run's.
   static void clear(const std::string& folder) {
     std::error_code ignored;
     for (const char* name : {"summary.json", "links.csv", "rates.csv", "flows.csv"})
@@ -134,7 +134,7 @@ class Reproduction {
   size_t told_ = 0, failed_ = 0;
 };
 
-/// Those wanted, in the index's order; nothing if one of them is not there.
+/// The experiments asked for, in the index's order; nothing if the index lacks one of them.
 std::vector<const Experiment*> select(const std::vector<Experiment>& all, const PaperOptions& o) {
   std::vector<const Experiment*> chosen;
   for (const Experiment& e : all) {

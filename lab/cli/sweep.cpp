@@ -25,7 +25,7 @@ struct SweepOptions {
   unsigned jobs = processors();
 };
 
-/// Mistakes that every run would stumble over, told once.
+/// Reports once the mistakes that every run would report.
 bool fits(const std::string& file, const std::vector<config::Setting>& settings) {
   const auto loaded = config::load_file(file, settings);
   if (loaded) return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `turnpike bench throughput FILE`: how much the routers of a file carry, by trials (RFC 2544).
+// `turnpike bench throughput FILE`: finds the rate that a file's routers carry (RFC 2544).
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -28,7 +28,7 @@ struct ThroughputOptions {
   bool lab = false, no_calibration = false;
 };
 
-/// A folder of this process's own, gone with what is in it.
+/// A folder of this process's own, removed with its contents.
 class SocketFolder {
  public:
   SocketFolder() {

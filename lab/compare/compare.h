@@ -11,9 +11,9 @@
 
 namespace turnpike::lab {
 
-/// What makes every link that has a law, and all traffic, run the scheme of that name; where the
-/// file has it already, with the file's parameters. `tcp+red` is tcp with its preset red. All else
-/// stays, the random workload included.
+/// Settings that make every link that has a law, and all traffic, run the scheme of that name.
+/// Where the file names that scheme already, the file's parameters stay. `tcp+red` is tcp with its
+/// preset red. All else stays, the random workload included.
 std::vector<config::Setting> settings_for(const config::Topology& topology,
                                           const std::string& name);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The figures that schemes are compared by, from what their runs have filed.
+// Figures for the comparison of schemes, from the files of their runs.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a comparison looks like: in a terminal, as data, as a page.
+// Renders a comparison: for a terminal, as JSON, as a page.
 #include "common/report/page.h"
 
 #include <algorithm>

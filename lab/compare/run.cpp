@@ -46,7 +46,7 @@ ExitCode run_comparison(const CompareOptions& o, const config::Topology& topolog
     const std::string folder = o.folder + "/" + scheme;
     std::vector<config::Setting> settings = o.settings;
     for (auto& setting : settings_for(topology, scheme)) settings.push_back(std::move(setting));
-    // What one scheme cannot run is told before any run begins.
+    // Reports settings that a scheme rejects before any run begins.
     const auto loaded = config::load_file(o.file, settings);
     if (!loaded) {
       for (const config::Mistake& m : loaded.error())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `turnpike lab --compare fcp,xcp,... FILE`: a run per scheme, side by side, and what they came to.
+// `turnpike lab --compare fcp,xcp,... FILE`: one run per scheme, and their results side by side.
 #pragma once
 
 #include <optional>
@@ -20,8 +20,8 @@ struct CompareOptions {
   bool json = false;
 };
 
-/// `topology` is what the file says with its settings; its links and traffic are what the schemes
-/// take turns on.
+/// `topology` is the file with its settings; each scheme replaces the laws of its links and the
+/// protocols of its traffic.
 ExitCode run_comparison(const CompareOptions& options, const config::Topology& topology);
 
 }  // namespace turnpike::lab

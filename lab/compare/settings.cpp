@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A setting per link with a law and per entry of the traffic, and what the traffic then begins
-// with.
+// Settings that select a scheme for links and traffic, and the window with which the traffic
+// starts.
 #include <algorithm>
 #include <cmath>
 #include <limits>

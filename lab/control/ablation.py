@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What each part of the default law is worth: cases that show it, played with the part left out or changed.
+# Measures the effect of each part of the default law: plays cases with the part removed or changed.
 import csv
 import dataclasses
 
 import results
 from play import play_all
 
-# What is left out or changed -> its setting of the bottleneck's law, and of the flows' protocol.
+# Name of the removed or changed part -> its setting of the bottleneck's law, and of the flows' protocol.
 FORMS = {
     "as it is": ({}, {}),
     "no turns": ({"without": "turns"}, {}),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A case of the study: a topology file, settings, and bounds on what its runs may show.
+# A case of the study: a topology file, settings, and bounds on figures of its runs.
 from dataclasses import dataclass, field
 
 

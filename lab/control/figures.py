@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Figures of one run, from the files that it left: a dictionary of numbers by name. A figure that the run cannot tell is
-# absent.
+# Figures of one run, from its files: a dictionary of numbers by name. A figure that the files lack is absent.
 #
 #   utilisation      of the span; the least of the case's links
-#   missing          min(offered, 95 %) - utilisation; offered: what an ideal link carries of the same flows in the span
+#   missing          min(offered, 95 %) - utilisation; offered: load of an ideal link with the same flows in the span
 #   loss             share of packets that routers dropped in the whole run; the greatest of the links
 #   refused          packets dropped as bad_congestion_header by any router in the whole run
 #   queue_ms, queue_max_ms  queueing delay in the span, mean and greatest; the worst link
@@ -11,13 +10,13 @@
 #   ps_afct_s        the same of processor sharing: two round trips (one for the SYN, one until the last packet's ACK)
 #                    and the flow's stay in an egalitarian processor-sharing server of the link's capacity
 #   afct_vs_ps       afct_s / (1.3 ps_afct_s + one round trip)
-#   unfinished       flows that did not complete; processor sharing knows of them only what was acknowledged
+#   unfinished       flows that did not complete; processor sharing counts only their acknowledged bytes
 #   drained_s        last completion after that of an ideal link
 #   price_climb      median price of the last quarter over that of the second, of the time until the span ends
-#   over_clearing    median over the span of price / (budgets of the open flows / capacity); what it is divided by is
-#                    the clearing price where flows take all they can get, and an upper bound of it where they do not
+#   over_clearing    median over the span of price / (budgets of the open flows / capacity); the divisor is the
+#                    clearing price where flows take all they can get, and an upper bound of it where they do not
 #   spend            greatest over hosts of $ paid / (budget x time with open flows); a flow counts by itself where
-#                    flows do not share the budget. What a flow pays for its one packet a round trip is in it
+#                    flows do not share the budget. Includes the flow's one packet per round trip
 #   input_least, input_most  of the load in stretches of 100 ms from 1 s to 3 s, as a share of the capacity
 #   share_of_many    goodput of the host `many` over half of all
 #   failed           1 where the program failed, such as by its own check of hosts' budgets
@@ -146,7 +145,7 @@ def of_input(links, out):
 
 
 def figures(case, folder):
-    """Of the run that left `folder`; what a failed run left of links.csv still tells of its price."""
+    """Figures of the run in `folder`. Where a run failed, its links.csv still gives the price."""
     out = {}
     links = [r for r in table(folder / "links.csv") if r["link"] == case.links[0]]
     of_prices(links, (0, float("inf")), out)

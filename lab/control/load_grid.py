@@ -96,7 +96,8 @@ def shared(load, sizes, rtt, packets):
 
 
 def overload(rtt):
-    """Load 1.5 for 10 s leaves 5 s of work, which nobody can do sooner; five more seconds are allowed."""
+    """Load 1.5 for 10 s leaves 5 s of work, which is the least time that any law needs; five more seconds are
+    allowed."""
     end = 10
     return Case(
         name=f"overload/10k/100M/{rtt * 1e3:g}ms", file="configs/control/short-flows.yaml",

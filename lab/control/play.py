@@ -63,7 +63,7 @@ def play(run, options):
         run.error = f"did not end within {options.timeout:g} s"
     try:
         run.figures = figures(run.case, folder)
-    except (KeyError, ValueError) as wrong:  # half a file, or a span or link that the topology does not have
+    except (KeyError, ValueError) as wrong:  # an incomplete file, or a span or link that the topology lacks
         run.error = run.error or f"its files cannot be read: {wrong!r}"
     run.figures["failed"] = 1 if run.error else 0
     if not options.keep:
@@ -79,7 +79,7 @@ def play_all(cases, seeds, options, progress):
         with ThreadPoolExecutor(jobs) as pool:
             for run in pool.map(lambda r: play(r, options), [r for r in runs if r.case.large == large]):
                 progress(run)
-    for run in runs:  # what a run is held against that of preset `paper` for
+    for run in runs:  # compares each run with that of preset `paper`
         paper = [r for r in runs if r.case is run.case and r.preset == "paper" and r.seed == run.seed]
         if paper and "loss" in run.figures and "loss" in paper[0].figures:
             run.figures["loss_vs_paper"] = run.figures["loss"] - paper[0].figures["loss"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What runs came to: mean and worst over seeds, bounds that are broken, as text, JSON and CSV.
+# Results over seeds: mean and worst values, broken bounds, as text, JSON and CSV.
 import csv
 import json
 import math
@@ -73,7 +73,7 @@ def broken(rows, preset):
 
 
 def failures(runs):
-    """Why runs failed, once per case and preset."""
+    """The reasons of failed runs, once per case and preset."""
     first = {}
     for r in runs:
         if r.error:

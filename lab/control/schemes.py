@@ -24,7 +24,7 @@ def cases(level):
 
 
 def play(case, schemes, seed, options, folder):
-    """What compare.json says, or nothing where the comparison failed."""
+    """The contents of compare.json; nothing where the comparison failed."""
     words = [options.turnpike, "lab", str(ROOT / case.file), "--seed", str(seed), "--out", str(folder),
              "--compare", ",".join(schemes)]
     for path, value in case.settings.items():

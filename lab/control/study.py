@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Judges FCP's presets: plays the study's cases in the lab under each, with several seeds, and holds their figures (see
-# figures.py) against bounds. Prints a table, writes study.json and study.csv. Exit code 1 if the preset that is judged,
-# the last one of --preset, breaks a bound or a run of it fails.
+# Checks FCP's presets: plays the study's cases in the lab under each preset, with several seeds, and compares their
+# figures (see figures.py) with bounds. Prints a table, writes study.json and study.csv. Exit code 1 if the last preset
+# of --preset breaks a bound or a run of it fails.
 # Usage: study.py [--quick | --full] [--preset paper,turnpike] [--case PATTERN]... (--help has the rest)
 import argparse
 import pathlib
@@ -58,7 +58,7 @@ def main():
     a.out.mkdir(parents=True, exist_ok=True)
     presets = a.preset.split(",")
     seeds = a.seeds or (2 if a.quick else 8)
-    # A copy, so that all runs are of one program, whatever is built meanwhile.
+    # Copies the program, so that all runs use the same one even if a build replaces it meanwhile.
     program = shutil.copy2(a.turnpike, a.out / "turnpike")
     options = Options(str(program), a.out, a.settings, quick=a.quick, jobs=a.jobs, keep=a.keep)
     if a.plots:

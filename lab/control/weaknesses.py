@@ -62,7 +62,7 @@ def five_round_trips():
 
 
 def beside_long_flows():
-    """Figure 11: what the link carries while short flows come and go beside a long one."""
+    """Figure 11: utilisation of the link while short flows come and go beside a long one."""
     file, cases = "configs/paper/fcp-fig10-11.yaml", []
     for name, size, arrivals, budget, least in [
             ("10%", 30, 41.6, 1, 0.975), ("20%", 30, 83.2, 1, 0.97), ("30%", 30, 124.8, 1, 0.965),

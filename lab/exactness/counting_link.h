@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The real law, and how many packets each worker brought it.
+// The production law, with a counter of packets per worker.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ class CountingLink final : public LinkLaw {
     packets_[shard] += static_cast<double>(burst.size());
     return law_->arrive(shard, burst, link, now);
   }
-  /// The law's own, and one per worker.
+  /// The law's gauges, and one per worker.
   size_t gauges(std::span<Gauge> out) const override {
     size_t n = law_->gauges(out);
     for (unsigned s = 0; s < shards_ && n < out.size(); ++s) out[n++] = {kWorkers[s], packets_[s]};

@@ -38,7 +38,7 @@ double ExactPrice::value_of(const LinkPacket& p, Nanos now) const {
   return rule == PastPrice::kHistory ? then : std::min<double>(then, h.balance);
 }
 
-// Of a window of d that has the packets from that one on.
+// The price of a window of length d that begins with that packet.
 double ExactPrice::price_since(size_t first) const {
   double worth = 0, promised = 0, unpriced = 0;
   for (size_t i = first; i < packets_.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FCP's law at a link with nothing approximated: the oracle that the real one is measured against.
+// FCP's law at a link without approximations: the oracle for tests of the production law.
 #pragma once
 
 #include <vector>
@@ -10,11 +10,11 @@
 
 namespace turnpike::lab {
 
-/// Equations 2 to 4 over a list of every packet that ever came and every price that was ever
-/// stamped. A packet is in the window while its age is less than the current d, and what it is
-/// worth is looked up at the very nanosecond it names. One sum over the whole window per burst:
-/// no wheel, no bins, no subtraction. For one shard and preloads that count as long as their
-/// packets (fcp::Credit::kWindow), which is what the paper's experiments have.
+/// Equations 2 to 4 over a list of all packets that arrived and all prices that were stamped. A
+/// packet is in the window while its age is less than the current d. Its payment is computed with
+/// the price at the exact nanosecond that it names. Each burst sums over the whole window: no
+/// wheel, no bins, no subtraction. Supports one shard, and preloads that count as long as their
+/// packets (fcp::Credit::kWindow), as in the paper's experiments.
 class ExactPrice {
  public:
   /// `seed`: of the noise, as fcp::Link takes it.
@@ -23,13 +23,13 @@ class ExactPrice {
 
   /// Takes account of a burst as LinkLaw::arrive does, but stamps nothing.
   uint64_t take(std::span<const LinkPacket> burst, const LinkState& link, Nanos now);
-  /// Of the last burst.
+  /// Price after the last burst, $/B.
   [[nodiscard]] double price() const { return price_; }
-  /// The price that the packets of this moment really got, or would have got if there were any.
+  /// Sets the price that packets at `now` were stamped with, or would have been if there were any.
   void set(Nanos now, double price, bool stamped);
-  /// How far a price for the last burst is from the exact one, relatively: from the nearest of
-  /// those with windows up to a thousandth shorter or longer. For d is itself twice an average over
-  /// the window, and what it is wrong by takes large contributions in or leaves them out.
+  /// Relative distance of a price for the last burst from the exact one: from the nearest of the
+  /// prices for windows up to a thousandth shorter or longer. d is itself twice an average over the
+  /// window, and its error includes or excludes large contributions.
   [[nodiscard]] double difference(double price) const;
 
  private:

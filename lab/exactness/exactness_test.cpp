@@ -54,7 +54,7 @@ TEST_P(Exactness, Results) {
   EXPECT_NEAR(real.completion, exact.completion, 0.005 * exact.completion);
 }
 
-// Long ones are cut to what a test can wait for.
+// Long experiments are shortened to keep the test fast.
 const Trimmed kExperiments[] = {
     {"fcp-fig13a", {}},
 #ifndef TURNPIKE_INSTRUMENTED

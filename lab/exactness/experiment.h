@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One of configs/paper's experiments, played for its figures alone.
+// Plays one of configs/paper's experiments and returns its figures.
 #pragma once
 
 #include <map>
@@ -11,14 +11,14 @@
 
 namespace turnpike::lab {
 
-/// A topology of configs/paper, and what a test changes in it (config::parse_setting).
+/// A topology of configs/paper, and the settings that a test changes (config::parse_setting).
 struct Trimmed {
   std::string name;
   std::vector<std::string> settings;
 };
 
-/// What came of it, by names as in summary.json: "steady/links/L50/utilization". The whole run's
-/// have no span before them.
+/// Figures of a run, named as in summary.json: "steady/links/L50/utilization". Figures of the whole
+/// run have no span before them.
 struct Outcome {
   std::map<std::string, double> shares;  // utilizations, and goodputs of the narrowest link's rate
   std::map<std::string, double> queues;  // mean delays, ms
@@ -27,7 +27,7 @@ struct Outcome {
   size_t completed = 0;                                         // flows
 };
 
-/// `find`: the routers' laws. EAL must be up. What cannot be played fails the test.
+/// `find` returns the routers' laws. EAL must be up. A run that fails fails the test.
 Outcome play(const Trimmed& experiment,
              const Protocol* (*find)(std::string_view name) = find_protocol);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The real law, and the exact one looking over its shoulder.
+// The production law, and the exact law computed beside it for comparison.
 #pragma once
 
 #include "common/protocols/fcp/link.h"
@@ -7,10 +7,10 @@
 
 namespace turnpike::lab {
 
-/// Packets get the real law's prices. The oracle sees the same packets at the same times, and its
-/// past prices are those that were really stamped: packets pay what they were told, so what the
-/// oracle would have told them is nobody's past. Its window and its d are its own. A difference is
-/// thus what the real sums and the real memory of prices make of one moment, not a trajectory.
+/// Packets get the production law's prices. The oracle sees the same packets at the same times and
+/// records the prices that were really stamped, since packets pay those. Its window and its d are
+/// its own. A difference therefore measures the error of the sums and of the price history at one
+/// moment, not a diverging trajectory.
 class ShadowLink final : public LinkLaw {
  public:
   ShadowLink(const ParamValues& params, uint64_t seed)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A link's law may be spread over workers: the results are those of one.
+// A link's law spread over several workers gives the results of one worker.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -27,8 +27,8 @@ const Protocol* find(std::string_view name) {
   return name == protocol.name ? &protocol : nullptr;
 }
 
-/// One, two and four workers at the router. What each brings to the link differs in time alone: a
-/// shard knows of the others what they last published.
+/// One, two and four workers at the router. They bring the same packets at different times: a shard
+/// knows only the sums that the other shards published last.
 class Shards : public ::testing::TestWithParam<Trimmed> {
  protected:
   static Outcome with(const std::string& lcores) {
@@ -36,7 +36,7 @@ class Shards : public ::testing::TestWithParam<Trimmed> {
     e.settings.push_back("routers.gate.lcores=" + lcores);
     return play(e, find);
   }
-  /// How many of the workers brought at least a twentieth of the link's packets.
+  /// Number of workers that brought at least a twentieth of the link's packets.
   static long working(const Outcome& outcome) {
     const auto& gauges = outcome.gauges.at("gate/bottleneck");
     double all = 0;

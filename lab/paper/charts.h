@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The papers' figures, drawn from our runs.
+// Draws the papers' figures from the results of runs.
 #pragma once
 
 #include <string>

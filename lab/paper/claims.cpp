@@ -25,7 +25,7 @@ std::string with_unit(const std::string& text, const MetricSpec& m) {
   return text + (m.unit.empty() || text.empty() ? "" : " " + m.unit);
 }
 
-/// The paper's word may be a number, whose unit is the metric's, or any text.
+/// The paper's value may be a number, in the metric's unit, or any text.
 std::string paper_text(const std::string& paper, const MetricSpec& m) {
   const bool plain = paper.find_first_not_of("0123456789.-") == std::string::npos;
   return plain ? with_unit(paper, m) : paper;

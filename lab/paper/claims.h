@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether what should come out came out, now and at the time of the baseline.
+// Evaluates the claims of experiments, and compares them with the baseline.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace turnpike::lab {
 
-/// A claim, judged, as people are shown it.
+/// An evaluated claim, formatted for output.
 struct ClaimResult {
   std::string experiment, figure;
   std::string metric, paper, here, bound;  // with their units
@@ -21,30 +21,30 @@ struct ClaimResult {
   bool met = false;
   bool lost = false;  // not met, but the baseline has it met
 
-  /// What the baseline knows it by.
+  /// The key of the claim in the baseline.
   [[nodiscard]] std::string claim() const { return metric + " " + bound; }
 };
 
 /// A metric in the unit in which it is shown and claimed.
 double shown(const MetricSpec& metric, const Metrics& metrics);
-/// With its unit; "never" of infinity.
+/// A metric with its unit; "never" for infinity.
 std::string shown_text(double v, const MetricSpec& metric);
 
-/// In the order of the index.
+/// Claims in the order of the index.
 std::vector<ClaimResult> evaluate(const Experiment& experiment, const Metrics& metrics);
 
 /// Claims met at some time: [{id, claim, met}, ...].
 class Baseline {
  public:
-  /// A file that is not there is an empty baseline; one that is none is an error.
+  /// A missing file is an empty baseline; a file with other contents is an error.
   static tl::expected<Baseline, std::string> read(const std::string& path);
   static tl::expected<Baseline, std::string> parse(const std::string& text);
 
-  /// Marks what is lost.
+  /// Sets `lost` of claims that are not met now and are met in the baseline.
   void compare(std::vector<ClaimResult>& results) const;
-  /// Takes these results in place of all that it knew of their experiments.
+  /// Replaces the baseline's claims of the same experiments by these results.
   void update(const std::vector<ClaimResult>& results);
-  /// Its file, sorted, so that changes are seen line by line.
+  /// Contents of the baseline's file, sorted so that a diff shows single claims.
   [[nodiscard]] std::string text() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The experiments of the papers as data: what to run, what to read from it, what should come out.
+// The papers' experiments as data: runs, metrics to read from them, claims to check.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace turnpike::lab {
 
-/// A file of configs/ with settings, played once per seed. Where it names a scheme, all links that
-/// have a law and all traffic run that one instead. Where it counts a law, its summary says what
-/// that law executes for a packet (operations.py).
+/// A file of configs/ with settings, played once per seed. If `scheme` is set, all links that have
+/// a law and all traffic run that scheme instead. If `count` is set, the summary contains the
+/// operations that this law executes per packet (operations.py).
 struct RunSpec {
   std::string name;
   std::string file;
@@ -35,14 +35,14 @@ struct SeriesSpec {
   Kind kind = Kind::kLink;
   std::string name = {}, column = {};
   double from = 0, to = kOpenEnd;
-  double every = 0;  // s; means over so long instead of samples; 0: samples
+  double every = 0;  // s; the mean of each interval of that length instead of samples; 0: samples
 };
 
 /// kDeviation: standard deviation. kJain: Jain's index, (sum x)^2 / (n sum x^2).
 enum class Take : uint8_t { kMean, kMin, kMax, kSum, kFirst, kLast, kDeviation, kJain };
 enum class Over : uint8_t { kMedian, kMin, kMax };  // the seeds, then the runs
 
-/// Numbers of the summary, made one. A key * in a path stands for every key there.
+/// Numbers of the summary, combined into one. A key * in a path stands for every key there.
 struct FromSummary {
   std::vector<std::string> paths;
   Take take = Take::kMean;
@@ -51,15 +51,15 @@ struct FromSeries {
   SeriesSpec series;
   Take take = Take::kMean;
 };
-/// How long after each of the times in `after` (the longest counts) any of the series, looked at up
-/// to `watch` s later, leaves target (1 +- within) for the last time.
+/// Time after each of the times in `after` (the longest counts) until any of the series leaves
+/// target (1 +- within) for the last time, watched for `watch` s.
 struct Settle {
   std::vector<SeriesSpec> series;
   std::vector<double> after;
   double watch = kOpenEnd;
   double target = 0, within = 0;
 };
-/// How long a series is below a level, s.
+/// Time that a series is below a level, s.
 struct Below {
   SeriesSpec series;
   double level = 0;
@@ -71,7 +71,7 @@ struct FromCompletions {
   double from = 0, to = kOpenEnd;
   Take take = Take::kMean;
 };
-/// A figure of theory.
+/// A theoretical value.
 struct Constant {
   double value = 0;
 };
@@ -85,14 +85,14 @@ struct Ratio {
   std::string of, to;
 };
 
-/// Metrics as they are, made one.
+/// Metrics combined into one.
 struct Combined {
   std::vector<std::string> of;
   Take take = Take::kMean;
 };
 
-/// What an independent simulator, ns-2.35 with its own modules, has for a metric, in the unit in
-/// which that is shown; `why`: where ours is something else.
+/// Value of an independent simulator, ns-2.35 with its own modules, for a metric, in the unit in
+/// which the metric is shown. `why` explains a difference from our value.
 struct Reference {
   double value = 0;
   std::string why = {};
@@ -100,7 +100,7 @@ struct Reference {
 
 struct MetricSpec {
   std::string name = {};
-  std::vector<std::string> runs = {};  // whose results; the first unless said
+  std::vector<std::string> runs = {};  // the first run unless set
   std::string unit = {};               // "%": a ratio, shown in per cent
   Over over = Over::kMedian;
   std::optional<Reference> reference = {};
@@ -109,15 +109,15 @@ struct MetricSpec {
       source = Constant{};
 };
 
-/// What a metric should be, in the unit in which it is shown.
+/// A bound on a metric, in the unit in which the metric is shown.
 struct ClaimSpec {
   enum class Kind : uint8_t { kAtLeast, kAtMost, kWithin, kNear, kAbove, kBelow };
   std::string metric = {};
   Kind kind = Kind::kAtLeast;
   double a = 0, b = 0;     // the bound; the two bounds; the value and the relative distance
   std::string other = {};  // metric of kAbove and kBelow
-  std::string paper = {};  // what the paper has, to be shown beside
-  std::string why = {};    // of a claim that is not met
+  std::string paper = {};  // the paper's value, shown beside ours
+  std::string why = {};    // explains a claim that is not met
 };
 
 /// A line of a chart.
@@ -157,7 +157,7 @@ struct ChartSpec {
   std::string x = "time (s)", y = {};
   bool log_x = false, log_y = false, half = false;
   double from = 0, to = kOpenEnd;          // of x
-  double low = kOpenEnd, high = kOpenEnd;  // of y; kOpenEnd: what the data need
+  double low = kOpenEnd, high = kOpenEnd;  // of y; kOpenEnd: the range of the data
   std::vector<LineSpec> lines = {};
 };
 
@@ -171,16 +171,16 @@ struct Experiment {
   std::vector<ChartSpec> charts = {};
 };
 
-/// A file of the index, and the name by which mistakes in it are told.
+/// A file of the index, and its name in messages about mistakes.
 struct IndexText {
   std::string name, text;
 };
 
-/// Reads every .yaml file of `folder`, in the order of their names: one per paper. Files in them
-/// are seen from `root`. Every mistake comes with its place.
+/// Reads every .yaml file of `folder`, one per paper, in the order of their names. Resolves paths
+/// in them from `root`. Every mistake has its file, line and column.
 tl::expected<std::vector<Experiment>, std::vector<config::Mistake>> read_index(
     const std::string& folder, const std::string& root);
-/// Experiments in the order of the texts; an id names one experiment of all.
+/// Experiments in the order of the texts; an id must be unique among all of them.
 tl::expected<std::vector<Experiment>, std::vector<config::Mistake>> parse_index(
     const std::vector<IndexText>& texts, const std::string& root);
 

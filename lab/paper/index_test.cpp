@@ -65,7 +65,7 @@ std::string mistakes(const std::string& text) {
   return all;
 }
 
-/// The index with one piece of it in another's place.
+/// The index with one piece of its text replaced by another.
 std::string with(const std::string& piece, const std::string& other) {
   std::string text = kIndex;
   const size_t at = text.find(piece);
@@ -175,7 +175,7 @@ TEST(Index, AFolderIsReadInTheOrderOfNames) {
   EXPECT_FALSE(read_index(folder.string(), "root")) << "it is gone";
 }
 
-// The index that we ship: `turnpike paper` would say the same, but later.
+// Checks the index that we ship, before `turnpike paper` needs it.
 TEST(Index, OursIsRight) {
   const std::string root = TURNPIKE_SOURCE_ROOT;
   const auto index = read_index(root + "/lab/paper/experiments", root);

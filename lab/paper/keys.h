@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A map of a YAML file, read key by key: what nobody asks for is a mistake.
+// Reads a map of a YAML file key by key; a key that the caller never asks for is a mistake.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@ namespace turnpike::lab {
 
 class Keys {
  public:
-  /// `node` need not be a map: that is a mistake, and the map taken for empty.
+  /// If `node` is no map, reports a mistake and acts as an empty map.
   Keys(const config::YamlNode& node, std::string path, config::Mistakes& mistakes);
   Keys(const Keys&) = delete;
   Keys& operator=(const Keys&) = delete;
-  /// Complains of every key that was not asked for.
+  /// Reports every key that the caller did not ask for.
   ~Keys();
 
   /// Null where the map has no such key.
@@ -32,9 +32,9 @@ class Keys {
   /// One value or a list of them.
   std::vector<std::string> texts(std::string_view key);
   std::vector<double> numbers(std::string_view key);
-  /// The place of the word in `words`; 0 where the key is missing.
+  /// Index of the word in `words`; 0 where the key is missing.
   size_t word(std::string_view key, const std::vector<std::string_view>& words);
-  /// The one of `choices` that the map has; complains if it has none or more.
+  /// The one of `choices` that the map has; reports a mistake if it has none or several.
   std::string_view one_of(const std::vector<std::string_view>& choices);
 
   using Each = std::function<void(const std::string& name, const config::YamlNode& node,

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kSlack = 1e-9;  // s
 
-/// What one run came to.
+/// Evaluates a metric's source on one run.
 struct Measure {
   const std::string& folder;
 
@@ -25,7 +25,7 @@ struct Measure {
     std::vector<double> all;
     for (const std::string& path : from.paths) {
       const auto values = values_at(summary, path);
-      if (values.empty()) return kNan;  // one that is missing must not be passed over
+      if (values.empty()) return kNan;  // a missing value makes the metric NaN
       all.insert(all.end(), values.begin(), values.end());
     }
     return taken(all, from.take);

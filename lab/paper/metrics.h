@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An experiment's metrics, from the folders of its runs.
+// Computes an experiment's metrics from the folders of its runs.
 #pragma once
 
 #include <map>
@@ -10,20 +10,20 @@
 
 namespace turnpike::lab {
 
-/// By name, as they are (a ratio with the unit % is a ratio). NaN: the folders do not tell.
+/// By name, unscaled (a ratio with the unit % is a ratio). NaN: the folders lack the data.
 /// Infinity: a series that never settles.
 using Metrics = std::map<std::string, double>;
 Metrics metrics_of(const Experiment& experiment, const std::string& out);
 
-/// What each of a metric's runs came to; empty for what comes of other metrics.
+/// The metric's value for each of its runs; empty for metrics that are computed from other metrics.
 std::vector<double> by_run(const MetricSpec& metric, const Experiment& experiment,
                            const std::string& out);
 
-/// The values as one number; NaN of none.
+/// Combines the values into one number; NaN if there are none.
 double taken(const std::vector<double>& values, Take take);
-/// As in Settle, s, for one of its series.
+/// Settling time of one series as in Settle, s.
 double settling_time(const Samples& samples, const Settle& settle);
-/// As in Below, s.
+/// Time below the level as in Below, s.
 double time_below(const Samples& samples, double level);
 
 }  // namespace turnpike::lab

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Metrics and charts of a small folder, made by hand.
+// Metrics and charts of a small folder, written by hand.
 #include "lab/paper/metrics.h"
 
 #include <cmath>

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Plays a run of the lab under callgrind and counts what the law of its links executes for each packet that it stamps:
-# additions, multiplications, divisions, comparisons and conversions of floating point, integers' divisions too, all
-# instructions, and calls for memory. It counts the machine code of the program as it is, so nothing is left out or
-# supposed; an operation on a vector of n numbers is n. The control interval's work (update) is not a packet's.
-# Writes them into summary.json of the run's folder, as "law"; arithmetic is the first three kinds together.
+# Plays a run of the lab under callgrind and counts the operations that the law of its links executes for each packet
+# that it stamps: additions, multiplications, divisions, comparisons and conversions of floating point, integer
+# divisions, all instructions, and memory allocations. It counts the program's machine code; an operation on a vector of
+# n numbers counts as n. The control interval's work (update) is not attributed to packets. Writes the counts into
+# summary.json of the run's folder, as "law"; arithmetic is the sum of the first three kinds.
 # Usage: operations.py LAW FOLDER COMMAND..., such as: operations.py xcp out build/lab/turnpike lab FILE --out out
 import json
 import pathlib
@@ -51,7 +51,7 @@ def executions(text):
             memory += int(line[6:].split()[0]) if asks else 0
             asks = False
         elif line.startswith("0x"):
-            if not calls:  # the line after calls= has what the callee took
+            if not calls:  # the line after calls= has the callee's costs
                 address, _, times = line.split()
                 here[int(address, 16)] += int(times)
             calls = False
@@ -59,7 +59,7 @@ def executions(text):
 
 
 def mnemonics(path, addresses):
-    """What stands at those addresses of an object file."""
+    """Disassembles an object file: the instruction at each of those addresses."""
     text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--start-address={min(addresses)}",
                            f"--stop-address={max(addresses) + 16}", path],
                           capture_output=True, text=True, check=True).stdout
@@ -68,7 +68,7 @@ def mnemonics(path, addresses):
 
 
 def classify(name, operands):
-    """Pairs of a kind and how many of it the instruction is; none for what is neither kind."""
+    """Pairs (kind, count) of the operations of an instruction; empty for an instruction of no kind."""
     wide = 2 if "%ymm" in operands else 4 if "%zmm" in operands else 1
     if fused := FUSED.match(name):
         n = NUMBERS[fused[2]] * (wide if fused[2][0] == "p" else 1)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the index's YAML to experiments, or to every mistake in it.
+// Parses the index's YAML into experiments, or reports every mistake in it.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -105,7 +105,7 @@ class IndexReader {
     return run;
   }
 
-  /// The run that is named; the first where none is.
+  /// The named run; the first run if none is named.
   std::string run_of(Keys& keys, const Experiment& e) {
     if (e.runs.empty()) return keys.text("run");
     std::string run = keys.text("run", e.runs[0].name);
@@ -114,7 +114,7 @@ class IndexReader {
     return run;
   }
 
-  /// The runs that are named, or "all" of them; the first where none is.
+  /// The named runs, or "all"; the first run if none is named.
   std::vector<std::string> runs_of(Keys& keys, const Experiment& e) {
     std::vector<std::string> runs = keys.texts("run"), all;
     for (const RunSpec& run : e.runs) all.push_back(run.name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an independent simulator has for the same scenario, beside what came out here.
+// Compares metrics with those of an independent simulator for the same scenario.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace turnpike::lab {
 
-/// Further apart than this calls for a reason.
+/// A relative difference above this requires an explanation.
 inline constexpr double kFarApart = 0.1;
 
 struct Compared {
   std::string metric, reference, here;  // with their units
-  double difference = 0;                // of the reference; as it is where that is 0
-  std::string why = {};                 // of one that is far apart
+  double difference = 0;                // relative to the reference; absolute where that is 0
+  std::string why = {};                 // explains a large difference
 
   [[nodiscard]] bool far() const;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Series out of a run's folder.
+// Reads series from a run's folder.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace turnpike::lab {
 
-/// Where a run leaves its results.
+/// The folder of a run's results.
 std::string run_folder(const std::string& out, const Experiment& experiment, const RunSpec& run,
                        uint64_t seed);
 
@@ -18,7 +18,7 @@ struct Samples {
   std::vector<double> x, y;
 };
 
-/// Empty where the folder has no such file, name or column; what is no number is left out.
+/// Empty where the folder has no such file, name or column; cells that are no numbers are left out.
 Samples read_samples(const std::string& folder, const SeriesSpec& spec);
 
 /// Means over intervals of `every` from `from` on; x is their end.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run's file under the scheme that the run names.
+// Settings that make a run's file use the scheme that the run names.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace turnpike::lab {
 
-/// The run's settings and those that make all of its file run its scheme, as with
-/// `turnpike lab --compare`; or what is wrong with its file.
+/// The run's settings and those that make all of its file run its scheme, as with `turnpike lab
+/// --compare`; or the mistakes of its file.
 tl::expected<std::vector<config::Setting>, std::vector<config::Mistake>> settings_of(
     const RunSpec& run);
 

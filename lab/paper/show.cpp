@@ -31,7 +31,7 @@ report::HtmlTable table(const Judged& judged) {
   return t;
 }
 
-/// What several claims are not met for is said once.
+/// Groups claims that are not met for the same reason.
 struct Reason {
   std::string claims, why;
 };
@@ -99,7 +99,7 @@ nlohmann::json data(const std::vector<Judged>& all) {
   return out;
 }
 
-/// "XCP, figure 4: Impact of capacity"; what is no figure is named as it is.
+/// "XCP, figure 4: Impact of capacity"; "figure" is omitted where the id is no number.
 std::string heading(const Experiment& e) {
   const bool figure = !e.figure.empty() && e.figure[0] >= '0' && e.figure[0] <= '9';
   return e.paper + ", " + (figure ? "figure " : "") + e.figure + ": " + e.title;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What came out, for a terminal and as a page.
+// Renders the results of experiments, for a terminal and as a page.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace turnpike::lab {
 
-/// An experiment that has been played and judged.
+/// An experiment that has been played, with its metrics and evaluated claims.
 struct Judged {
   const Experiment* experiment = nullptr;
   Metrics metrics = {};

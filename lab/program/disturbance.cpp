@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using report::number_at;
 
-constexpr double kWakeUp = 20e-6;                      // s, which any kernel takes
+constexpr double kWakeUp = 20e-6;                      // s that a wake-up takes on any kernel
 constexpr auto kProbe = std::chrono::milliseconds(2);  // between two looks at the clock
 
 /// The ninth word of the first line of /proc/stat, proc_stat(5).
@@ -60,14 +60,14 @@ double children_waited_s() {
 }  // namespace
 
 TimeTaken TimeTaken::operator-(const TimeTaken& before) const {
-  // Wake-ups may take less than they were counted for.
+  // A process may wait less than the constant that is subtracted per wake-up.
   return {stalled - before.stalled, std::max(waited - before.waited, 0.0), stolen - before.stolen,
           probe - before.probe};
 }
 
 double TimeTaken::most() const { return std::max({stalled, waited, stolen}); }
 
-// Signals are for the thread that waits for them.
+// Blocks signals in this thread, so that the thread that waits for them receives them.
 Disturbance::Disturbance() {
   sigset_t all, before;
   sigfillset(&all);

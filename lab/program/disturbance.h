@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a machine takes from a run in real time, measured while it runs.
+// Measures the time that the machine takes from a run in real time.
 #pragma once
 
 #include <atomic>
@@ -12,21 +12,21 @@
 
 namespace turnpike::lab {
 
-/// Time that programs did not get, s. Each figure misses something that another one has: kernels
-/// do not count a stopped process as waiting, short waits are no stalls, and a hypervisor's time
-/// counts as the guest's unless the hypervisor tells.
+/// Time that programs did not get, s. No figure covers all causes: kernels do not count a stopped
+/// process as waiting, short waits are no stalls, and a hypervisor's time counts as the guest's
+/// unless the hypervisor reports it.
 struct TimeTaken {
   double stalled = 0;  // between polls of a router or the sender, 1 ms or more each
-  double waited = 0;   // ready to run while others ran, by the kernel's account, beyond wake-ups
+  double waited = 0;   // ready to run while others ran, by the kernel's account, less wake-ups
   double stolen = 0;   // all CPUs, by the hypervisor's account
   double probe = 0;    // by which a thread that only sleeps and reads the clock was late
 
   [[nodiscard]] TimeTaken operator-(const TimeTaken& before) const;
-  /// The time that shares and links may lack for it.
+  /// An upper bound of the time that shares and links may lack, s.
   [[nodiscard]] double most() const;
 };
 
-/// Watches from its construction on; notes what was taken so far whenever the sender speaks.
+/// Measures from its construction on; notes the totals at each live line of the sender.
 class Disturbance {
  public:
   Disturbance();
@@ -34,10 +34,10 @@ class Disturbance {
   Disturbance& operator=(const Disturbance&) = delete;
   ~Disturbance();
 
-  /// A line of live JSON, by the program of that name; only the sender's have the run's time.
+  /// Takes a line of live JSON that the program wrote; only the sender's lines have the run's time.
   void hear(const std::string& program, const std::string& line, bool sender);
 
-  /// Between two moments of the run, s, or somewhat more: from one word of the sender to another.
+  /// Time taken between two moments of the run, s, rounded outwards to live lines of the sender.
   [[nodiscard]] TimeTaken between(double from, double to) const;
 
  private:
@@ -55,8 +55,8 @@ class Disturbance {
 };
 
 /// Adds to each interval of a summary "taken", the share of its time that the machine took, and to
-/// the whole "machine" {stalled_s, waited_s, stolen_s, probe_late_s, taken}; then judges shares and
-/// utilisation anew, which may be off by as much more.
+/// the whole "machine" {stalled_s, waited_s, stolen_s, probe_late_s, taken}. Then checks shares and
+/// utilisation again, with bounds that are wider by that time.
 void add_disturbance(nlohmann::json& summary, const Disturbance& disturbance);
 
 }  // namespace turnpike::lab

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plays a world as fast as it goes, or as real time passes, and says how far it has come.
+// Plays a world as fast as possible, or at the speed of real time, and shows its progress.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@ class Pace {
     show(end);
   }
 
-  /// Since the beginning.
+  /// Wall time since construction, s.
   [[nodiscard]] double wall_s() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long something has taken, for people who waited.
+// Measures wall time for messages.
 #pragma once
 
 #include <chrono>

@@ -31,7 +31,7 @@ tl::expected<void, std::string> write_resolved(const config::Topology& topology,
     copies.emplace_back(folder + "/" + file, std::move(*text));
     return {};
   };
-  // No other files of a run begin so, whatever workloads and routers are called.
+  // No other files of a run begin so, for any names of workloads and routers.
   for (config::Workload& w : t.workloads)
     if (auto* trace = std::get_if<config::TraceSize>(&w.size))
       if (auto done = copy(trace->file, "trace-" + w.name + ".csv"); !done) return done;

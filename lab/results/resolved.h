@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What was played, in the run's folder, so that the folder alone is enough to play it again.
+// Records a run's input in its folder, so that the folder alone is enough to repeat the run.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace turnpike::lab {
 
-/// Writes resolved.yaml and copies the traces of workloads beside it. Copies that are there already
-/// are not touched: the topology may have come from this very folder.
+/// Writes resolved.yaml and copies the traces of workloads beside it. Existing copies stay, since
+/// the topology may have come from this very folder.
 tl::expected<void, std::string> write_resolved(const config::Topology& topology,
                                                const std::string& folder);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happened in the whole run, and in each span of time that the file names.
+// Measures the whole run, and each span of time that the file names.
 #pragma once
 
 #include <map>
@@ -14,15 +14,15 @@
 
 namespace turnpike::lab {
 
-/// Reads all counters where a span begins or ends, so that its figures are exact: of every packet,
-/// not of samples.
+/// Reads all counters where a span begins or ends, so that its figures count every packet instead
+/// of samples.
 class Spans {
  public:
   explicit Spans(const config::Topology& topology);
 
-  /// The next moment after `now` that is to be marked; kNever after the last.
+  /// The next moment after `now` to call mark(); kNever after the last.
   [[nodiscard]] Nanos next(Nanos now) const;
-  /// To be called at the beginning, at each such moment, and as often as prices are to be averaged.
+  /// Call at the beginning, at each such moment, and at every sample of prices to be averaged.
   void mark(World& world);
 
   /// Adds to summary.json: exact figures per link, flow groups, and "measure" by span.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who is next on a virtual clock: a heap of deadlines, one per node.
+// The nodes of a virtual clock by deadline: a heap with one deadline per node.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace turnpike::lab {
 
-/// Every node has one deadline, kNever included. Ties go to the lower node, so that the order of
-/// events is the same in every run.
+/// Every node has one deadline, which may be kNever. Ties go to the node with the lower number, so
+/// that the order of events is the same in every run.
 class Schedule {
  public:
-  /// A further node, due at once; returns its number, counted from 0.
+  /// Adds a node that is due at once; returns its number, counted from 0.
   uint32_t add() {
     const auto node = static_cast<uint32_t>(due_.size());
     due_.emplace_back(0);
@@ -38,7 +38,7 @@ class Schedule {
       sink(place_[node]);
     }
   }
-  /// Something happens at the node then: it is due no later.
+  /// An event happens at the node at `at`: makes it due no later.
   void wake(uint32_t node, Nanos at) {
     if (at < due_[node]) set(node, at);
   }

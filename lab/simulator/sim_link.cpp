@@ -14,10 +14,10 @@
 namespace turnpike::lab {
 namespace {
 
-// What a port takes beyond what the wire has carried, as a NIC's descriptors do.
+// The backlog that a port accepts beyond the wire's, as a NIC's descriptors do.
 constexpr Nanos kLongestBacklog = 10_ms;
 
-/// What a NIC hashes for receive-side scaling: addresses and ports.
+/// Hashes the fields that NICs hash for receive-side scaling: addresses and ports.
 uint32_t flow_hash(const rte_mbuf* m) {
   wire::UdpFrame at;
   const std::span<const uint8_t> frame(rte_pktmbuf_mtod(m, const uint8_t*), m->data_len);
@@ -31,7 +31,7 @@ uint32_t flow_hash(const rte_mbuf* m) {
   return rte_hash_crc(key.data(), static_cast<uint32_t>(length) + 4, 0);
 }
 
-/// What is used of a packet on its way: the mbuf's first line and the frame's headers.
+/// Prefetches the used parts of a packet on its way: the mbuf's first line and the frame's headers.
 void prefetch(rte_mbuf* packet) {
   auto* const bytes = reinterpret_cast<char*>(packet);
   constexpr size_t kFrame = sizeof(rte_mbuf) + RTE_PKTMBUF_HEADROOM;
@@ -51,7 +51,7 @@ void SimChannel::Queue::grow() {
 void SimChannel::Queue::insert(rte_mbuf* packet, Nanos due) {
   append(packet, due);
   uint32_t i = tail_ - 1;
-  for (; i != head_ && at(i - 1).due > due; --i) at(i) = at(i - 1);  // one that is overtaken
+  for (; i != head_ && at(i - 1).due > due; --i) at(i) = at(i - 1);  // a packet that is overtaken
   at(i) = {due, packet};
 }
 
@@ -59,8 +59,8 @@ uint16_t SimChannel::Queue::take(Nanos now, std::span<rte_mbuf*> out) {
   uint16_t n = 0;
   for (; n < out.size() && head_ != tail_ && at(head_).due <= now; ++head_, ++n)
     out[n] = at(head_).packet;
-  // Packets have been under way for thousands of others, so nothing of them is in the cache. As
-  // many as came now will come next time.
+  // Thousands of other packets were sent since these were, so they have left the cache. Prefetches
+  // as many as arrived now, the best estimate for the next call.
   const uint32_t ahead = std::min<uint32_t>(n, size());
   for (uint32_t i = 0; i < ahead; ++i) prefetch(at(head_ + i).packet);
   return n;
@@ -89,7 +89,7 @@ size_t SimChannel::queue_of(rte_mbuf* packet) const {
 }
 
 void SimChannel::launch(rte_mbuf* packet, Nanos leaves) {
-  if (queues_.empty()) return rte_pktmbuf_free(packet);  // an external host, which nobody plays
+  if (queues_.empty()) return rte_pktmbuf_free(packet);  // an external host, not simulated
   Nanos due = leaves + options_.delay;
   if (options_.loss > 0 && random_.uniform() < options_.loss) {
     rte_pktmbuf_free(packet);
@@ -109,7 +109,7 @@ void SimChannel::launch(rte_mbuf* packet, Nanos leaves) {
 template <class Launch>
 uint16_t SimChannel::send_at_rate(Nanos now, std::span<rte_mbuf*> burst, Launch&& launch) {
   const auto checked = [](rte_mbuf* packet) {
-    packet->ol_flags = kSumsChecked;  // as the NIC there would find: memory does not corrupt
+    packet->ol_flags = kSumsChecked;  // as the receiving NIC would: memory does not corrupt packets
     return packet;
   };
   if (nanos_per_byte_ == 0) {
@@ -136,7 +136,7 @@ uint16_t SimChannel::send(Nanos now, std::span<rte_mbuf*> burst) {
   if (!straight_)
     return send_at_rate(now, burst, [&](rte_mbuf* packet, Nanos at) { launch(packet, at); });
   Queue& queue = queues_.front();
-  const bool waiting = queue.size() > 0;  // then the receiver knows when to come
+  const bool waiting = queue.size() > 0;  // the receiver has a deadline already
   const uint16_t n = send_at_rate(
       now, burst, [&](rte_mbuf* packet, Nanos at) { queue.append(packet, at + options_.delay); });
   if (!waiting) schedule_.wake(receivers_.front(), queue.next());

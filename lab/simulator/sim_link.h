@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A link of a world: what is sent at one end arrives at the other when physics says, or never.
+// A link of a world: delivers packets after the serialisation, delay and loss of its options.
 #pragma once
 
 #include <array>
@@ -14,19 +14,19 @@
 
 namespace turnpike::lab {
 
-/// One direction of a wire.
+/// Properties of one direction.
 struct SimLinkOptions {
-  double rate = 0;  // B/s; 0: whoever sends paces by himself
+  double rate = 0;  // B/s; 0: the sending node paces
   Nanos delay{0};
   Nanos jitter{0};        // uniform, beyond the delay; order is kept
   double loss = 0;        // share of packets
   double reorder = 0;     // share of packets that come a quarter of the delay late, past others
   uint32_t overhead = 0;  // B per packet that count beyond the IP datagram
   uint64_t seed = 1;
-  uint32_t stream = 0;  // which random numbers: one per direction
+  uint32_t stream = 0;  // index of its random numbers: one per direction
 };
 
-/// Packets on their way in one direction, spread over the receiving node's queues by flow.
+/// Packets on their way in one direction, distributed over the receiving node's queues by flow.
 class SimChannel {
  public:
   /// `receivers`: nodes to wake, one per queue.
@@ -35,25 +35,26 @@ class SimChannel {
   SimChannel(const SimChannel&) = delete;
   SimChannel& operator=(const SimChannel&) = delete;
 
-  /// Takes from the front what the sending port's descriptors hold; returns how many.
+  /// Sends the first packets of the burst, as many as a port's descriptors hold; returns their
+  /// number.
   uint16_t send(Nanos now, std::span<rte_mbuf*> burst);
-  /// What has arrived by `now` at that queue.
+  /// Receives packets that have arrived at that queue by `now`.
   uint16_t receive(size_t queue, Nanos now, std::span<rte_mbuf*> out);
   [[nodiscard]] Nanos next(size_t queue) const { return queues_[queue].next(); }
   [[nodiscard]] uint32_t under_way(size_t queue) const { return queues_[queue].size(); }
-  /// Lost by chance.
+  /// Packets that were lost at random.
   [[nodiscard]] uint64_t lost() const { return lost_; }
 
  private:
-  /// In order of arrival; grows as the link fills.
+  /// Packets in order of arrival; grows as the link fills.
   class Queue {
    public:
-    /// None may be due later.
+    /// Adds a packet that is due no earlier than all others.
     void append(rte_mbuf* packet, Nanos due) {
       if (size() > mask_) grow();
       at(tail_++) = {due, packet};
     }
-    /// Before those that are due later.
+    /// Inserts a packet before those that are due later.
     void insert(rte_mbuf* packet, Nanos due);
     uint16_t take(Nanos now, std::span<rte_mbuf*> out);
     [[nodiscard]] Nanos next() const { return size() == 0 ? kNever : at(head_).due; }
@@ -67,8 +68,8 @@ class SimChannel {
     [[nodiscard]] Entry& at(uint32_t i) { return entries_[i & mask_]; }
     [[nodiscard]] const Entry& at(uint32_t i) const { return entries_[i & mask_]; }
     void grow();
-    uint32_t mask_ = 63;            // one less than there is room for, a power of two
-    uint32_t head_ = 0, tail_ = 0;  // count up for ever and wrap
+    uint32_t mask_ = 63;            // one less than its capacity, a power of two
+    uint32_t head_ = 0, tail_ = 0;  // unmasked; they wrap
     std::vector<Entry> entries_ = std::vector<Entry>(mask_ + 1);
   };
 
@@ -79,18 +80,18 @@ class SimChannel {
 
   SimLinkOptions options_;
   bool straight_;          // one receiver gets every packet, in order
-  double nanos_per_byte_;  // 0: whoever sends paces by himself
+  double nanos_per_byte_;  // 0: the sending node paces
   Schedule& schedule_;
   std::vector<uint32_t> receivers_;
   std::vector<Queue> queues_;
   sender::Random random_;
-  Nanos free_{0};        // when the wire has carried all that was sent, rounded down
+  Nanos free_{0};        // when the wire has sent all packets, rounded down
   double fraction_ = 0;  // ns beyond that
-  Nanos latest_{0};      // arrival so far: jitter keeps the order
+  Nanos latest_{0};      // latest arrival so far: jitter keeps the order
   uint64_t lost_ = 0;
 };
 
-/// One queue pair of a node at one end: receives from one line and sends into the other.
+/// One queue pair of a node at one end: receives from one channel and sends into the other.
 class SimLinkEnd final : public QueuePair {
  public:
   SimLinkEnd(SimChannel& in, SimChannel& out, size_t queue) : in_(in), out_(out), queue_(queue) {}
@@ -110,11 +111,11 @@ class SimLinkEnd final : public QueuePair {
 /// Both directions and all queues at both ends.
 class SimLink {
  public:
-  /// `wires[i]` leads from end i; `nodes[i]`: who polls the queues at end i.
+  /// `wires[i]` leads from end i; `nodes[i]` poll the queues at end i.
   SimLink(const std::array<SimLinkOptions, 2>& wires, Schedule& schedule,
           const std::array<std::vector<uint32_t>, 2>& nodes);
   [[nodiscard]] QueuePair* end(size_t i, size_t queue) { return &ends_[i][queue]; }
-  /// From end i.
+  /// The channel that leads from end i.
   [[nodiscard]] const SimChannel& line(size_t i) const { return *channels_[i]; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wires against what physics says of single packets, and the schedule against a sorted list.
+// Channels against computed times of single packets, and the schedule against a sorted list.
 #include "lab/simulator/sim_link.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class CableTest : public ::testing::Test {
   /// One direction to one node that polls one queue.
   SimChannel make(const SimLinkOptions& options) { return {options, schedule, {schedule.add()}}; }
 
-  /// Sends packets one after the other; each remembers its number.
+  /// Sends packets back to back; each carries its number.
   uint16_t send(SimChannel& line, Nanos now, uint32_t count = 1) {
     std::vector<rte_mbuf*> burst(count);
     for (rte_mbuf*& m : burst) {
@@ -34,7 +34,7 @@ class CableTest : public ::testing::Test {
     for (size_t i = taken; i < count; ++i) rte_pktmbuf_free(burst[i]);
     return taken;
   }
-  /// Numbers of what has arrived by then.
+  /// Numbers of the packets that have arrived by then.
   static std::vector<uint32_t> arrived(SimChannel& line, Nanos now) {
     std::vector<uint32_t> numbers;
     rte_mbuf* m = nullptr;
@@ -87,7 +87,7 @@ TEST_F(CableTest, LosesByChanceAndCounts) {
 
 TEST_F(CableTest, LeadsNowhereWhereNobodyPlaysTheFarEnd) {
   SimChannel line({.rate = 1e9, .delay = 1_ms}, schedule, {});
-  EXPECT_EQ(send(line, 0_ms, 3), 3);  // that they are freed is what the pool is asked in the end
+  EXPECT_EQ(send(line, 0_ms, 3), 3);  // the pool's check at the end finds any that are not freed
 }
 
 TEST_F(CableTest, JitterKeepsTheOrder) {
@@ -103,7 +103,7 @@ TEST_F(CableTest, ReordersAShare) {
   for (int i = 0; i < 1000; ++i) send(line, Nanos(i * 100'000));
   const auto numbers = arrived(line, 1_s);
   ASSERT_EQ(numbers.size(), 1000U);
-  size_t late = 0;  // overtaken by the ten packets of the millisecond that it took longer
+  size_t late = 0;  // overtaken by the ten packets of its extra millisecond
   for (size_t i = 1; i < numbers.size(); ++i) late += numbers[i] < numbers[i - 1];
   EXPECT_NEAR(static_cast<double>(late), 95, 40);
 }

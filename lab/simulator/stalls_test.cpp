@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The demo as two processes, a router and a sender, on a machine that takes the CPU away from
-// either: what of the shares, of the link and of the packets is left.
+// either: checks shares, utilisation and losses.
 #include "common/program/stalls.h"
 
 #include <algorithm>
@@ -61,8 +61,8 @@ class Ignore final : public sender::OutcomeSink {
   void flow_ended(const sender::FlowOutcome&) override {}
 };
 
-/// Who is kept from running, for how long, how often. "each": at a moment of its own and for times
-/// of which `time` is the mean, as on a machine that others use.
+/// The program that does not run, for how long and how often. "each": both programs, at independent
+/// moments and for times with mean `time`, as on a shared machine.
 struct Hold {
   const char* who;  // "router", "sender", "both", "each"
   Nanos time, period;
@@ -78,16 +78,16 @@ struct Hold {
 
  private:
   [[nodiscard]] bool each() const { return who == "each"sv; }
-  /// Evenly between 0 and 1, by the period and `shift`.
+  /// A number between 0 and 1, uniform, from the period and `shift`.
   [[nodiscard]] double even(Nanos now, double step, double shift) const {
     return std::fmod(static_cast<double>(now.count() / period.count() + 1) * step + shift, 1);
   }
-  /// Exponentially distributed.
+  /// An exponential time with mean `time`, at most the period.
   [[nodiscard]] Nanos varied(Nanos now, double shift) const {
     const double times = -std::log(std::max(even(now, 0.7548776662, shift), 1e-3));
     return std::min(from_seconds(to_seconds(time) * times), period);
   }
-  /// Once in each period, at a moment that depends on which one it is.
+  /// A time in each period, which depends on the period's number.
   [[nodiscard]] bool at(Nanos now, double shift, Nanos length) const {
     const double where = even(now, 0.6180339887, shift);
     const Nanos start = from_seconds(where * to_seconds(period - length));
@@ -96,7 +96,7 @@ struct Hold {
   }
 };
 
-/// The router's worker and the sender, each polled as its program polls it, on one virtual clock.
+/// The router's worker and the sender on one virtual clock, each polled as its program polls it.
 class StallsTest : public ::testing::TestWithParam<std::tuple<const char*, Hold>> {
  protected:
   void SetUp() override {
@@ -201,7 +201,7 @@ class StallsTest : public ::testing::TestWithParam<std::tuple<const char*, Hold>
   Nanos now{0}, held{0};
 };
 
-// A stall costs the time that it takes, and no more.
+// A stall costs no more than its own time.
 TEST_P(StallsTest, SharesAndLinkRecover) {
   double time = 0, used = 0, held = 0;  // s
   const auto expect_shares = [&](Nanos from, Nanos to,
@@ -229,8 +229,8 @@ std::vector<Hold> holds() {
   all.push_back({"each", 3_ms, 30_ms});
   return all;
 }
-/// A quarter to a third of each program's time. At 20 Mbps and at 1 Gbps a flow that begins loses
-/// packets then.
+/// A quarter to a third of each program's time. At 20 Mbps and at 1 Gbps a flow that starts during
+/// such a hold loses packets.
 std::vector<Hold> long_holds() {
   if (kInstrumented) return {};
   std::vector<Hold> all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Open-loop streams through routers and over wires whose every figure is known beforehand.
+// Open-loop streams through routers and links, checked against figures computed beforehand.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ class Ignore final : public sender::OutcomeSink {
   void flow_ended(const sender::FlowOutcome&) override {}
 };
 
-/// One stream `load` from host a to host b, over links that the test gives.
+/// One stream `load` from host a to host b, over the test's links.
 class StreamsInTheLab : public ::testing::Test {
  protected:
   void play(const std::string& links, const std::string& stream, const std::string& routers = "") {

@@ -11,10 +11,10 @@
 namespace turnpike::lab {
 namespace {
 
-constexpr uint32_t kNobody = UINT32_MAX;  // plays this host
+constexpr uint32_t kNobody = UINT32_MAX;  // no node plays this host
 constexpr size_t kBuffersPerNode = 1024;  // bursts and caches
-// Of packets in flight: memory is taken only for those in use, and a flow that starts at line rate
-// into a narrow link loses nearly all of its packets.
+// Records of packets in flight, a lower bound. Only used records take memory, and a flow that
+// starts at line rate into a narrow link loses nearly all of its packets.
 constexpr size_t kMinRecords = size_t{1} << 20;
 constexpr uint32_t kFirstStream = 1U << 16;  // of random numbers; those before are the traffic's
 
@@ -24,7 +24,7 @@ sender::Sizing size_of_all(const config::Topology& t, const sender::Traces& trac
   return sender::size_of(t, hosts, traces);
 }
 
-/// A packet has one buffer for its whole life, which its acknowledgement comes back in.
+/// A packet has one buffer for its whole life, in which its acknowledgement comes back, too.
 size_t buffers_of(const config::Topology& t, const sender::Sizing& size) {
   return size.packets + kBuffersPerNode * t.hosts.size();
 }
@@ -33,7 +33,7 @@ size_t router_buffers_of(const config::Topology& t) {
   return kBuffersPerNode * std::max<size_t>(t.routers.size(), 1);
 }
 
-/// As little as holds the largest frame: no port writes into these buffers.
+/// The smallest buffer that holds the largest frame: no port writes into these buffers.
 uint16_t data_room(const config::Topology& t) {
   constexpr uint32_t kMin = 512, kLine = 64;  // B
   uint32_t largest = kMin;
@@ -42,7 +42,7 @@ uint16_t data_room(const config::Topology& t) {
   return static_cast<uint16_t>(std::min<uint32_t>(RTE_ALIGN_CEIL(room, kLine), UINT16_MAX));
 }
 
-/// Timers need no finer ticks than the world: each level of a wheel that a timer passes costs a
+/// Ticks are as coarse as the world's quantum: each level of a wheel that a timer passes costs a
 /// poll.
 unsigned tick_shift(Nanos quantum) {
   constexpr int64_t kFinest = 128;  // ns
@@ -54,7 +54,7 @@ bool is_router(const config::Topology& t, const std::string& node) {
   return std::ranges::find(t.routers, node, &config::Router::name) != t.routers.end();
 }
 
-/// Shaped routers pace by themselves; hosts and line-rate routers rely on their port.
+/// Shaped routers pace their packets; hosts and line-rate routers rely on their port.
 SimLinkOptions options_of(const config::Topology& t, size_t link, size_t direction, uint64_t seed) {
   const config::Direction& d = t.links[link].directions[direction];
   const bool shaped =
@@ -80,7 +80,7 @@ World::Buffers World::buffers(const config::Topology& t, const sender::Traces& t
 
 unsigned World::memory_mb(const config::Topology& t, const sender::Traces& traces) {
   constexpr size_t kBase = 128, kPerRouter = 96;  // EAL; two FIBs and their tables
-  // Queues double as they fill, each with the old one beside it meanwhile.
+  // A queue doubles when it is full, and keeps the old ring while it copies.
   size_t rings = 4 * buffers_of(t, size_of_all(t, traces)) * sizeof(router::QueuedPacket);
   for (const config::Router& r : t.routers)
     rings += r.links.size() * r.lcores.size() * kMaxClasses *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A topology in one process on a virtual clock: the router's and the sender's own objects, joined
-// by wires.
+// by simulated links.
 #pragma once
 
 #include <memory>
@@ -18,8 +18,8 @@
 
 namespace turnpike::lab {
 
-/// Time passes only as far as the earliest deadline, so a world is exact and repeats itself; the
-/// same topology and seed give the same run. EAL must be up.
+/// Advances time to the earliest deadline, so results are exact: the same topology and seed give
+/// the same run. EAL must be up.
 class World {
  public:
   struct Options {
@@ -27,45 +27,45 @@ class World {
     Nanos slack{0};  // link time that a router catches up on after a stall
     const Protocol* (*find)(std::string_view name) = find_protocol;  // of the routers' laws
   };
-  /// The topology outlives the world. The error says what cannot be played.
+  /// `topology` must outlive the world. The error names an entry that cannot be played.
   static tl::expected<std::unique_ptr<World>, std::string> make(const config::Topology& topology,
                                                                 sender::OutcomeSink& outcomes,
                                                                 const Options& options);
 
-  /// Packet buffers, which have memory of their own.
+  /// Number and size of the packet buffers, which have memory of their own.
   struct Buffers {
     size_t packets = 0;
     size_t bytes_each = 0;
     sender::Sizing size;  // of all hosts' traffic
   };
   static Buffers buffers(const config::Topology& topology, const sender::Traces& traces);
-  /// What it takes of EAL's memory.
+  /// MB of EAL's memory that the world needs.
   static unsigned memory_mb(const config::Topology& topology, const sender::Traces& traces);
 
   /// Plays until `end`.
   void run_until(Nanos end);
-  /// Does at `now` what has come due by then, as a machine that looks at its clock only now;
-  /// whether that was anything.
+  /// Polls at `now` all nodes that have come due by then, as a machine that reads its clock late;
+  /// returns whether any was due.
   bool catch_up(Nanos now);
   [[nodiscard]] Nanos next() const { return schedule_.next(); }
-  /// These do not run from now on for so long, as on a machine that is busy with something else.
+  /// Stops polling these nodes for `time` from now on, as on a machine that runs other programs.
   void stall_router(size_t i, Nanos time);
   void stall_hosts(Nanos time);
 
   [[nodiscard]] Nanos now() const { return now_; }
   [[nodiscard]] router::Router& router(size_t i) { return *routers_[i]; }
-  /// One per host that is played, in the order of the file.
+  /// One sender per host that is played, in the order of the file.
   [[nodiscard]] std::span<sender::Sender* const> senders() const { return senders_; }
-  /// Packets that wires have lost by chance, by link and direction.
+  /// Packets that links lost at random, by link and direction.
   [[nodiscard]] uint64_t lost(size_t link, size_t direction) const {
     return links_[link].line(direction).lost();
   }
 
  private:
-  // A router's worker or a host: polled when it said so, or when something arrives.
+  // A router's worker or a host: polled at its deadline, or when a packet arrives.
   struct Node {
     router::Worker* worker = nullptr;
-    uint32_t drains = 0;  // the node that drains what the worker hands off
+    uint32_t drains = 0;  // the node that drains this worker's link rings
     sender::Sender* sender = nullptr;
     Nanos held_until{0};
     Nanos held{0};
@@ -85,7 +85,7 @@ class World {
   void poll(uint32_t i);
 
   const config::Topology& topology_;
-  Pool source_pool_, router_pool_;  // apart: what routers make themselves may be of any shape
+  Pool source_pool_, router_pool_;  // separate: packets that routers make vary in layout
   sender::RecordPool records_;      // of all hosts' packets in flight
   Schedule schedule_;
   std::vector<SimLink> links_;                       // by link
@@ -94,7 +94,7 @@ class World {
   std::vector<std::unique_ptr<router::Router>> routers_;
   std::vector<std::unique_ptr<sender::Sender>> hosts_;
   std::vector<sender::Sender*> senders_;
-  std::vector<Node> nodes_;  // as the schedule numbers them
+  std::vector<Node> nodes_;  // indexed as the schedule's nodes
   Nanos now_{0};
 };
 

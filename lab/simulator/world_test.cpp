@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The demo on a virtual clock, undisturbed and with machines that stall.
+// The demo on a virtual clock, undisturbed and with stalls.
 #include "lab/simulator/world.h"
 
 #include <array>
@@ -120,7 +120,8 @@ TEST_F(WorldTest, RepeatsItself) {
   EXPECT_EQ(prices[0], prices[1]);
 }
 
-/// Two hosts share the link by halves; a stall comes at 2 s, and 200 ms later all is as before.
+/// Two hosts share the link by halves; a stall comes at 2 s, and 200 ms later the shares are
+/// restored.
 class Stalls : public WorldTest, public ::testing::WithParamInterface<const char*> {
  protected:
   uint64_t lost_in_stall(bool router, bool sender, Nanos time) {
@@ -143,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Rates, Stalls, ::testing::ValuesIn(kRates));
 TEST_P(Stalls, TheWholeMachine) { EXPECT_EQ(lost_in_stall(true, true, 40_ms), 0U); }
 // Twice the slack that the link may catch up on, half of its buffer beyond.
 TEST_P(Stalls, TheRouterAlone) { EXPECT_EQ(lost_in_stall(true, false, 20_ms), 0U); }
-// To the router it is a silence of two round trips, in which FCP's window forgets every budget.
+// The router sees a silence of two round trips, in which FCP's window forgets every budget.
 TEST_P(Stalls, TheSenderAlone) {
   const uint64_t lost = lost_in_stall(false, true, 40_ms);
   EXPECT_LT(static_cast<double>(lost),

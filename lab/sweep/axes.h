@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Settings that take several values in turn, and all their combinations.
+// Settings with several values each, and all their combinations.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ struct Axis {
   std::vector<std::string> values;  // at least one
 };
 
-/// "a,b,{c: [1, 2]}" at the commas that stand outside brackets, braces and quotes; blanks around
-/// the parts are cut.
+/// Splits "a,b,{c: [1, 2]}" at the commas outside brackets, braces and quotes, and trims blanks
+/// around the parts.
 std::vector<std::string> split_values(std::string_view text);
 
-/// "links.bottleneck.rate=10 Mbps,1 Gbps"; nothing where there is no path or a value is empty.
+/// Parses "links.bottleneck.rate=10 Mbps,1 Gbps"; nothing where the path or a value is empty.
 std::optional<Axis> parse_axis(std::string_view text);
 
-/// "1..8", "3", "1,5,7..9"; nothing where it is not that, or more than 10000.
+/// Parses "1..8", "3", "1,5,7..9"; nothing for other texts and for more than 10000 seeds.
 std::optional<std::vector<uint64_t>> parse_seeds(std::string_view text);
 
-/// Every choice of one value per axis; the last axis changes fastest. One empty choice without
-/// axes.
+/// All combinations of one value per axis; the last axis changes fastest. Without axes one empty
+/// combination.
 std::vector<std::vector<config::Setting>> combinations(std::span<const Axis> axes);
 
 }  // namespace turnpike::lab

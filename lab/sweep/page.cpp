@@ -33,7 +33,7 @@ Chart metric_chart(const Sweep& sweep, const std::string& metric) {
     chart.x.categories = {sweep.file};
   }
   for (const Combination& c : sweep.combinations) {
-    // The others' values make a line of their own.
+    // Each combination of the other axes' values is a line of its own.
     std::vector<config::Setting> others;
     size_t x = 0;
     for (size_t i = 0; i < c.settings.size(); ++i) {
@@ -57,7 +57,7 @@ Chart metric_chart(const Sweep& sweep, const std::string& metric) {
     line->low.push_back(s.min);
     line->high.push_back(s.max);
   }
-  // Lines side by side, so that their bars do not hide each other.
+  // Shifts the lines along x, so that their bars do not hide each other.
   for (size_t i = 0; i < chart.series.size(); ++i) {
     const double middle = static_cast<double>(chart.series.size() - 1) / 2;
     for (double& x : chart.series[i].x) x += 0.06 * (static_cast<double>(i) - middle);

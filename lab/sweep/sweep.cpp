@@ -35,7 +35,7 @@ void add_metrics_of(const json& summary, std::vector<std::string>& out) {
     if (value_at(host, "budget") > 0) add("hosts." + name + ".goodput_mbps");
 }
 
-/// NaN, which JSON does not know, as null.
+/// NaN as null, since JSON has no NaN.
 json number(double v) { return std::isfinite(v) ? json(v) : json(); }
 
 /// A line per combination and metric; `text` makes cells of numbers.

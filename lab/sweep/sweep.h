@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a sweep has found: summaries of runs by combination of settings and seed.
+// Results of a sweep: summaries of runs by combination of settings and seed.
 #pragma once
 
 #include <string>
@@ -25,9 +25,9 @@ struct Sweep {
   std::vector<Combination> combinations = {};
 };
 
-/// What is worth knowing of every run, as far as these have it: of links with a law the
-/// utilisation, loss and mean queueing delay; of flows the completion time and fairness; of hosts
-/// that send their goodput.
+/// The metrics of most interest that these runs have: of links with a law the utilisation, loss and
+/// mean queueing delay; of flows the completion time and fairness; of hosts that send their
+/// goodput.
 std::vector<std::string> default_metrics(const Sweep& sweep);
 
 /// A combination's values of a metric by seed; NaN where there is none.

@@ -13,7 +13,7 @@ namespace turnpike::lab {
 namespace {
 
 constexpr std::array kLatencyParts{0.1, 0.5, 0.9, 0.99};
-constexpr double kCalibration = 0.05;  // resolution of what the generator can do
+constexpr double kCalibration = 0.05;  // resolution of the generator's own limit
 constexpr double kNearGenerator = 0.95;
 constexpr double kNone = -1;  // a goal that no loss meets
 
@@ -28,8 +28,8 @@ class Bench {
         on_trial_(on_trial),
         loopback_(loopback) {}
 
-  /// A trial that fails and was invalid is tried again; `goal`: the loss with which it passes,
-  /// kNone if it is not about loss.
+  /// Repeats a trial that was invalid and failed. `goal`: the loss with which it passes; kNone if
+  /// the trial has no bound on loss.
   tl::expected<Trial, std::string> play(const std::string& what, double share, double goal) {
     for (unsigned i = 1;; ++i) {
       auto played = runner_.play(at_share(topology_, share, options_.trial));
@@ -50,7 +50,7 @@ class Bench {
     });
   }
 
-  /// The trial that passed a search's goal at the rate it found.
+  /// The trial at the rate that a search found, which passed its goal.
   [[nodiscard]] std::optional<Trial> at(double share, double goal) const {
     for (const Trial& t : trials_)
       if (t.share == share && t.loss <= goal) return t;
@@ -107,7 +107,8 @@ tl::expected<Measurement, std::string> measure(const config::Topology& topology,
     if (auto made = loopback(topology, options.sockets)) {
       loop_topology = std::move(*made);
       loop.emplace(loop_topology, options, runner, on_trial, true);
-      // It must do better than the strictest goal: what it loses by itself nobody can tell apart.
+      // The loopback must meet the strictest goal: its own losses cannot be distinguished from the
+      // device's.
       const double strictest = *std::ranges::min_element(options.goals);
       if (auto done = calibrate(loop, strictest, out); !done) return tl::unexpected(done.error());
       top = out.generator->share;

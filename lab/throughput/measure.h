@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The whole measurement: what the generator can do, what the device carries, and how long it keeps
-// packets.
+// The whole measurement: the generator's limit, the device's rate, and the device's latency.
 #pragma once
 
 #include <functional>
@@ -24,13 +23,13 @@ struct MeasureOptions {
   bool calibrate = true;         // the generator in loopback first
   bool latency = false;          // at shares of the rate without loss
   std::string sockets = "/tmp";  // folder for those of the loopback
-  unsigned attempts = 3;         // at a trial that turns out invalid
+  unsigned attempts = 3;         // repetitions of an invalid trial
 };
 
 struct GoalResult {
   double goal = 0;
   std::optional<Trial> best;  // the one at the greatest rate that passed
-  bool generator = false;     // which is as much as the generator can do, or could prove
+  bool generator = false;     // limited by the generator, or by its proven rate
 };
 
 struct LatencyResult {
@@ -47,17 +46,17 @@ struct Measurement {
   std::vector<LatencyResult> latencies;
 };
 
-/// Told of every trial as it ends; `what` says what it was for.
+/// Called after each trial; `what` names its purpose.
 using OnTrial = std::function<void(const std::string& what, const Trial& trial)>;
 
-/// The streams' rates in the file are the most that is tried. The error says which trial could not
-/// be played, and why.
+/// The streams' rates in the file are the upper bound of the search. The error names the trial that
+/// could not be played, and why.
 tl::expected<Measurement, std::string> measure(const config::Topology& topology,
                                                const MeasureOptions& options, TrialRunner& runner,
                                                const OnTrial& on_trial);
 
 nlohmann::ordered_json measurement_json(const Measurement& measurement);
-/// The results in lines for people.
+/// The results as lines of text.
 std::string measurement_text(const Measurement& measurement);
 
 }  // namespace turnpike::lab

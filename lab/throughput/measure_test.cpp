@@ -48,7 +48,7 @@ TEST(Throughput, IsTheLinksRate) {
   EXPECT_FALSE(m->goals[0].generator);
   EXPECT_EQ(told, m->trials.size());
   ASSERT_EQ(m->latencies.size(), 4U);
-  // Below its rate, a link keeps no packet waiting: there is only its delay, and 0.8 us to the
+  // Below the link's rate no packet queues: the latency is the link's delay plus 0.8 us to the
   // gate.
   EXPECT_NEAR(m->latencies[0].device.max, 1000, 1);
   EXPECT_NEAR(m->latencies[2].device.p50, 1000, 0.01 * 1000);
@@ -71,7 +71,7 @@ TEST(Stage, LoopbackJoinsTheHosts) {
   };
   EXPECT_EQ(port(0), "net_memif0,role=server,socket-abstract=no,socket=/tmp/loopback-0.sock");
   EXPECT_EQ(port(1), "net_memif1,role=client,socket-abstract=no,socket=/tmp/./loopback-0.sock");
-  // A program must be able to read what it is given.
+  // The programs can read the topology.
   const auto read = config::load_text(config::resolved_text(at_share(*t, 1, 1_s)), "trial");
   EXPECT_TRUE(read) << read.error().front().text();
   EXPECT_EQ(t->hosts[t->streams.at(0).from].name, "a");

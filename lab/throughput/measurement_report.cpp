@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A measurement as JSON and as lines for people.
+// Formats a measurement as JSON and as lines of text.
 #include <nlohmann/json.hpp>
 
 #include "common/report/number.h"

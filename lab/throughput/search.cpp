@@ -6,9 +6,10 @@
 namespace turnpike::lab {
 namespace {
 
-constexpr double kMinShare = 1e-4;  // below this, nothing passes
+constexpr double kMinShare = 1e-4;  // the search ends below this share
 
-/// What trials say of a goal: the greatest share that passed, and the least above it that did not.
+/// Bounds from trials for a goal: the greatest share that passed, and the least above it that
+/// failed.
 struct Bounds {
   double passed = 0, failed = 0;
   bool limited = false;  // by the trial at `failed`, which was invalid

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The greatest rate that a device carries with no more than so much loss: RFC 2544, section 26.1.
+// Searches the greatest rate that a device carries within a bound of loss: RFC 2544, section 26.1.
 #pragma once
 
 #include <functional>
@@ -14,21 +14,21 @@ namespace turnpike::lab {
 struct Point {
   double share = 0;
   double loss = 1;    // of the packets that were due
-  bool valid = true;  // it was the device that lost them
+  bool valid = true;  // the device caused the loss
 };
 
-/// Plays a trial; the error is one after which there is no sense in going on.
+/// Plays a trial; an error ends the search.
 using TryRate = std::function<tl::expected<Point, std::string>(double share)>;
 
 struct Found {
-  double share = 0;      // 0: no rate that was tried had so little loss
-  bool limited = false;  // above it trials were invalid: it is a lower bound
+  double share = 0;      // 0: all rates that were tried exceeded the loss
+  bool limited = false;  // trials above it were invalid: a lower bound
 };
 
-/// By halves between what passed and what failed, until these are `resolution` of the rate apart.
-/// `known` are trials that have been played, and takes the new ones: a later goal profits from an
-/// earlier one's. A trial that passes counts, whatever disturbed it; one that fails for a reason
-/// that is not the device's does not bound the device's rate, but the search goes on below it.
+/// Bisects between the greatest rate that passed and the least that failed, until these are
+/// `resolution` of the rate apart. Uses the trials in `known`, and adds the new ones, so that a
+/// later goal reuses those of an earlier one. A trial that passes counts, even if it was disturbed.
+/// One that fails and is invalid does not bound the device's rate; the search continues below it.
 tl::expected<Found, std::string> find_rate(double goal, double top, double resolution,
                                            std::vector<Point>& known, const TryRate& try_rate);
 

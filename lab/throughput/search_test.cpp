@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The search against devices that lose by a known rule.
+// The search against simulated devices whose loss follows a known rule.
 #include "lab/throughput/search.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace turnpike::lab {
 namespace {
 
-/// Carries up to a share, loses the rest.
+/// A device that carries up to a share and loses the rest.
 TryRate carries(double share, int& trials) {
   return [share, &trials](double at) -> tl::expected<Point, std::string> {
     ++trials;

@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 using report::significant;
 
-constexpr double kMinPackets = 100;  // of fewer, all may come through by chance
+constexpr double kMinPackets = 100;  // of fewer packets all may arrive by chance
 
 void add_stream(const std::string& name, const json& s, bool loopback, Trial& out) {
   const double offered = s.value("offered_packets", 0.0), sent = s.value("sent_packets", 0.0);

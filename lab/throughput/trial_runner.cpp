@@ -41,7 +41,7 @@ class Programs final : public TrialRunner {
     if (auto done = report::write_text(file, config::resolved_text(t)); !done)
       return tl::unexpected(done.error());
     ProcessSet processes = processes_for(t, file, router_, sender_, folder_);
-    // SleepLimits would be measured instead of packets.
+    // Idle sleeps would limit the rate.
     for (Command& c : processes.routers) c.argv.insert(c.argv.end(), {"--idle", "poll"});
     processes.sender.argv.insert(processes.sender.argv.end(), {"--idle", "poll"});
     const auto ended = supervise(processes, [](const Command&, const std::string&) {});

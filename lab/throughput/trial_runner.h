@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where trials are played: by programs on real ports, or in this process on a virtual clock.
+// Plays trials: with programs on real ports, or in this process on a virtual clock.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace turnpike::lab {
 
-/// What a run left behind.
+/// Results of one run.
 struct Played {
   nlohmann::json summary;               // the sender's
   std::vector<nlohmann::json> routers;  // router-NAME.json, in the order of the file
@@ -22,16 +22,16 @@ struct Played {
 class TrialRunner {
  public:
   virtual ~TrialRunner() = default;
-  /// Plays the topology from beginning to end, and until nothing is under way any more.
+  /// Plays the topology from beginning to end, and until all packets have arrived.
   virtual tl::expected<Played, std::string> play(const config::Topology& topology) = 0;
 };
 
 /// Starts a program per router and one sender, as the demo does, with results and logs in `folder`,
-/// which each run writes anew. `self` is this program's path; the others lie near it.
+/// which each run overwrites. `self` is this program's path; the others lie near it.
 tl::expected<std::unique_ptr<TrialRunner>, std::string> on_real_ports(const std::string& self,
                                                                       const std::string& folder);
 
-/// Plays worlds; EAL must be up.
+/// Plays trials in the simulator; EAL must be up.
 std::unique_ptr<TrialRunner> on_a_virtual_clock(const std::string& folder);
 
 }  // namespace turnpike::lab

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trials that can call themselves invalid, from summaries written by hand.
+// Valid and invalid trials, from summaries written by hand.
 #include "lab/throughput/trial.h"
 
 #include <gtest/gtest.h>

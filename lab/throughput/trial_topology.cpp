@@ -28,8 +28,8 @@ config::StreamRate times(const config::StreamRate& rate, double share) {
   return std::visit(Scaled{share}, rate);
 }
 
-/// The driver knows a socket by its path and serves only one role on each, so that the two ends
-/// spell it differently.
+/// The memif driver identifies a socket by its path and takes one role per path. The two ends
+/// therefore spell the path differently.
 config::AttachVdev memif_end(const std::string& folder, size_t link, size_t end) {
   const std::string file = "loopback-" + std::to_string(link) + ".sock";
   return {"net_memif" + std::to_string(2 * link + end) +
@@ -96,7 +96,7 @@ tl::expected<config::Topology, std::string> loopback(const config::Topology& t,
     s.to = place(s.to);
     const config::Host& from = loaded->hosts[s.from];
     const config::Host& original = t.hosts[t.streams[loaded->streams.size()].from];
-    // A share of the line is a share of the line that the file means.
+    // A share of the line refers to the file's line rate.
     loaded->links[from.link].directions[from.end].overhead =
         t.links[original.link].directions[original.end].overhead;
     loaded->streams.push_back(std::move(s));

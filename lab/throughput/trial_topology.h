@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The networks that trials are played on, made from the one in the file.
+// Derives the topologies of trials from the file's topology.
 #pragma once
 
 #include <string>
@@ -10,13 +10,12 @@
 
 namespace turnpike::lab {
 
-/// The file's network with its streams alone, each at that share of its rate, for so long.
+/// The file's topology with its streams alone, each at that share of its rate, for `duration`.
 config::Topology at_share(const config::Topology& topology, double share, Nanos duration);
 
-/// The generator against itself: each pair of hosts that streams run between joined by a link of
-/// the sending host's rate, both ends of a memif in the one process that plays them. Its sockets
-/// are files in `folder`, loopback-N.sock. The error says why that cannot be: a host has streams
-/// with several others.
+/// The generator in loopback: joins each pair of hosts that streams run between by a link of the
+/// sending host's rate, both ends of a memif in one process. Its sockets are files in `folder`,
+/// loopback-N.sock. Fails where a host has streams with several others.
 tl::expected<config::Topology, std::string> loopback(const config::Topology& topology,
                                                      const std::string& folder);
 

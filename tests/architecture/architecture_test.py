@@ -31,7 +31,7 @@ def sources():
 
 
 def module_of(path):
-    """The module with the longest name that the path lies in."""
+    """The module with the longest name that contains the path."""
     modules = [m for m in layers.MAY_INCLUDE if path.startswith(m + "/")]
     return max(modules, key=len, default=None)
 
@@ -41,7 +41,7 @@ def line_of(text, position):
 
 
 def arrow_errors(files):
-    """Includes that go against the table, or that name no file of ours from the root."""
+    """Includes that violate the table, or whose path from the root does not exist."""
     errors = []
     for path, text in files.items():
         module = module_of(path)
@@ -116,7 +116,7 @@ def clock_errors(files):
 
 
 def unnoticed():
-    """Names of the checks that pass a tree in which everything is wrong: they would check nothing."""
+    """Names of the checks that do not report every violation of a tree made of violations."""
     wrong = {
         "common/units/a.h": '#include "router/b.h"\n#include <rte_mbuf.h>\nint x = rand();\n',
         "router/b.h": '#include "sender/c.h"\n#include "common/units/a.h"\n',

@@ -16,7 +16,7 @@ from tap import Tap  # noqa: E402
 VERSION = (r"(\d+\.\d+\.\d+) \(commit ([0-9a-f]{7,40}(-dirty)?|unknown), "
            r"DPDK \d\d\.\d\d\.\S+(, compiled against \S+)?\)\n")
 
-# Sources the completion as a shell does, then asks for what may stand at the end of the line given.
+# Loads the completion as a shell does, then prints the completions of the last word given.
 ASK_BASH = """
 source "$1"; shift
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
@@ -24,7 +24,7 @@ eval "$(complete -p "$1" | sed 's/.*-F \\([^ ]*\\) .*/\\1/')"
 printf '%s\\n' "${COMPREPLY[@]}"
 """
 
-# A zsh in a terminal of its own, with the folder $1 in $fpath, which is asked to complete the line $2; what it shows.
+# Runs zsh in a pseudo-terminal, with the folder $1 in $fpath, completes the line $2, and prints the display.
 ASK_ZSH = r"""
 zmodload zsh/zpty
 zpty shell zsh -f -i

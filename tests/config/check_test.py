@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# `turnpike check` tells every mistake at its place, accepts every topology that we ship, needs nobody.
+# `turnpike check` reports every mistake at its place, accepts every topology that we ship, and needs no privileges.
 # Usage: check_test.py TURNPIKE
 import pathlib
 import re
@@ -30,7 +30,7 @@ def expected_mistakes():
 
 
 def thousand_links():
-    """A router with more links than DPDK opens ports."""
+    """A router with more links than DPDK can open ports."""
     names = range(1000)
     return "\n".join(["hosts:", *(f"  h{i}: {{}}" for i in names), "routers: { gate: {} }", "links:",
                       *(f"  l{i}: {{ ends: [h{i}, gate], rate: 1 Gbps, attach: memif }}" for i in names), ""])

@@ -40,9 +40,9 @@ VALUES = [
 
 
 def repeated():
-    """Long runs of what a parser may stack up, look back over or copy."""
+    """Long runs of tokens that a parser may push on a stack, rescan or copy."""
     long = 1 << 19
-    eight = 8 << 20  # B, what a topology may have
+    eight = 8 << 20  # B, the limit of a topology
     for name, text in {
             "brackets": b"[" * 50_000, "braces": b"{" * 50_000, "closing": b"]" * 50_000, "commas": b"[" + b"," * long,
             "dashes": b"- " * 50_000, "questions": b"? " * 50_000, "colons": b": " * (long // 2), "colons-tight": b":" * long,
@@ -76,7 +76,7 @@ def bombs():
 
 
 def of_bytes():
-    """What editors, other systems and broken disks make of a right file."""
+    """Valid files as changed by editors, other systems and broken disks."""
     yield "empty", b""
     yield "blank", b" \n\n"
     yield "comment", b"# nothing\n"
@@ -109,14 +109,14 @@ def of_bytes():
 
 
 def many_links(n):
-    """A router with so many links, all of them with ports."""
+    """A router with `n` links, all of them with ports."""
     hosts = b"".join(b"  h%d: { budget: 1 $/s }\n" % i for i in range(n))
     links = b"".join(b"  l%d: { ends: [h%d, gate], rate: 1 Gbps, attach: memif }\n" % (i, i) for i in range(n))
     return b"run: { duration: 20 ms, sample: 5 ms, output: out }\nhosts:\n" + hosts + b"routers:\n  gate: {}\nlinks:\n" + links
 
 
 def mutations(count):
-    """A right file with one to three accidents."""
+    """A valid file with one to three random changes."""
     chance = random.Random(20240229)
     for number in range(count):
         text = TOPOLOGY
@@ -196,7 +196,7 @@ def lists():
 
 
 def special(folder):
-    """(name, path) of things that are no regular file, or are not to be read."""
+    """(name, path) of paths that are no regular file, or must not be read."""
     yield "none", folder / "no-such-file"
     yield "directory", folder
     fifo = folder / "fifo"
@@ -235,7 +235,7 @@ def sparse(path, size):
 
 
 def cases(folder, with_large):
-    """(name, path of the topology file), of all; `with_large`: also those of a megabyte and more."""
+    """(name, path of the topology file) of all cases; `with_large`: also those of a megabyte and more."""
     right_trace, right_table = folder / "right.csv", folder / "right.txt"
     right_trace.write_bytes(TRACE)
     right_table.write_bytes(TABLE)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Hostile files through all programs: each is refused with exit code 3 and its place, or played. None hangs, crashes,
-# or makes a program print control bytes or long messages.
+# Hostile files through all programs: each is refused with exit code 3 and its place, or played. No program hangs,
+# crashes, or prints control bytes or long messages.
 # Usage: hostile_test.py [--slow] TURNPIKE [ROUTER SENDER]
 # --slow: of instrumented programs, which need address space without limit and more time; without the largest files.
 import concurrent.futures
@@ -49,7 +49,7 @@ def run(command, folder, slow):
 
 
 def printed_wrong(out, err):
-    """What no message should have in it."""
+    """Forbidden content of messages: control bytes, invalid UTF-8, long lines."""
     wrong = []
     for text in (out, err):
         if found := CONTROL.search(text):
@@ -65,7 +65,7 @@ def printed_wrong(out, err):
 
 
 def judge(verb, code, out, err, refused):
-    """What is wrong with how a program ended; `refused`: `turnpike check` refuses the file."""
+    """Violations in how a program ended; `refused`: `turnpike check` refuses the file."""
     wrong = printed_wrong(out, err)
     if code not in (3, *PLAYED):
         wrong.append(f"exit code {code}")
@@ -81,7 +81,7 @@ def judge(verb, code, out, err, refused):
 
 
 def commands(programs, path, folder):
-    """(program, its command) for each; what plays does so shortly and into a folder of its own."""
+    """(program, its command) for each; programs that play do so briefly and into a folder of their own."""
     turnpike, *others = programs
     yield "lab", [turnpike, "lab", path, "--duration", "10 ms", "--out", folder]
     for program, options in zip(others, (["--duration", "20 ms"], ["--duration", "20 ms"])):
@@ -89,7 +89,7 @@ def commands(programs, path, folder):
 
 
 def put_through(name, path, programs, folder, slow):
-    """(name, whether check accepts the file, what is wrong, the longest time of a program)"""
+    """(name, whether check accepts the file, violations, the longest time of a program)"""
     code, out, err, longest = run([programs[0], "check", path], folder, slow)
     accepted = code == 0
     wrong = printed_wrong(out, err)

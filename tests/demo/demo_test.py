@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs the demo at one or more rates of its bottleneck, and judges summary.json by its own arithmetic.
+# Runs the demo at one or more rates of its bottleneck, and checks summary.json by independent arithmetic.
 # Usage: demo_test.py TURNPIKE RATE...     (such as '100 Mbps')
 import json
 import os
@@ -17,19 +17,19 @@ from tap import Tap  # noqa: E402
 
 DEMO = ROOT / "configs" / "demo.yaml"
 BUDGETS = {"alice": 1, "bob": 1, "carol": 2}
-# From, to in s after the settling time, and who sends then: as the file says.
+# From, to in s after the settling time, and the hosts that send then, as in the file.
 INTERVALS = [(0.5, 2, {"alice"}), (2.5, 4, {"alice", "bob"}), (4.5, 11, {"alice", "bob", "carol"}),
              (11.5, 15, {"alice", "carol"})]
 TOLERANCE, LEAST_UTILIZATION = 0.05, 0.95
 # On the virtual clock; at low rates a share is few packets per round trip (20 ms), and may be off by a fifth of one.
 LAB_TOLERANCE, LAB_PACKET = 0.01, 0.2
-# A demo that went wrong says nothing where the machine took more than this of the time: stalls are then longer than the
-# 50 ms that programs make up for. It is played again, at most twice.
+# A failed demo is no evidence where the machine took more than this share of the time: stalls are then longer than the
+# 50 ms that programs compensate. It is repeated at most twice.
 MOST_TAKEN, ATTEMPTS = 0.2, 3
 
 
 def play(turnpike, rate, folder):
-    """(exit code, what it printed, summary) of one demo."""
+    """(exit code, output, summary) of one demo."""
     text, count = re.subn(r"(bottleneck: .*rate: )100 Mbps", rf"\g<1>{rate}", DEMO.read_text())
     assert count == 1, "configs/demo.yaml has changed: mend this test"
     topology = folder / f"demo-{os.getpid()}.yaml"  # its name is in the names of memif's sockets
@@ -54,7 +54,7 @@ def most_taken(summary):
 
 
 def play_undisturbed(turnpike, rate, folder):
-    """play(), again where it went wrong on a disturbed machine; and whether the last one was disturbed, too."""
+    """Calls play() again where it failed on a disturbed machine; also returns whether the last run was disturbed."""
     for _ in range(ATTEMPTS):
         code, said, summary = play(turnpike, rate, folder)
         taken = most_taken(summary)
@@ -65,7 +65,8 @@ def play_undisturbed(turnpike, rate, folder):
 
 
 def check_interval(tap, rate, found, start, end, senders):
-    """The hosts that send share by budget, the others get nothing, the link is full; less what the machine took."""
+    """Checks that the sending hosts share by budget, the others get no bytes, and the link is full, less the time that
+    the machine took."""
     hosts, link, taken = found["hosts"], found["links"]["bottleneck"], found["taken"]
     measured = {name: host["measured_mbps"] for name, host in hosts.items()}
     used, paid = link["utilization"], sum(BUDGETS[name] for name in senders)

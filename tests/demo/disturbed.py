@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Plays a shorter demo in real time while its programs are held (SIGSTOP, SIGCONT) or beside busy loops, and prints what
-# became of shares, link and packets as a table. Takes minutes; `make test` does not run it.
+# Plays a shorter demo in real time while its programs are held (SIGSTOP, SIGCONT) or beside busy loops, and prints
+# shares, link utilisation and losses as a table. Takes minutes; `make test` does not run it.
 import argparse
 import contextlib
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Kills `turnpike demo` (KILL) while it plays the virtual clock and while it plays in real time: what it had started ends
-# with it. The same for this test's own helper. Usage: killed_test.py TURNPIKE
+# Kills `turnpike demo` (KILL) while it plays the virtual clock and while it plays in real time: the processes that it
+# started end with it. The same for this test's own helper. Usage: killed_test.py TURNPIKE
 import os
 import pathlib
 import signal
@@ -17,12 +17,12 @@ from tap import Tap  # noqa: E402
 
 DEMO = ROOT / "configs" / "demo.yaml"
 PATIENCE_S, GONE_S = 30, 2
-# What runs then, by the names of the programs.
+# Programs that run in each stage of the demo.
 STAGES = {"the virtual clock": {"turnpike"}, "real time": {"turnpike-router", "turnpike-sender"}}
 
 
 def status(pid):
-    """(its parent, whether it runs, its program), or None where it is gone."""
+    """(its parent, whether it runs, its program), or None if it does not exist."""
     try:
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         program = os.readlink(f"/proc/{pid}/exe")
@@ -57,7 +57,7 @@ def gone(pids):
 
 def kill_in(tap, turnpike, stage, programs, folder):
     file = folder / f"killed-{os.getpid()}.yaml"  # its name is in the names of memif's sockets
-    # What runs on the virtual clock is meant to take a while.
+    # Makes the virtual clock's run last longer than the test.
     text = DEMO.read_text()
     file.write_text(text.replace("duration: 15 s", "duration: 900 s") if stage == "the virtual clock" else text)
     with open(folder / "log", "w") as log:
@@ -74,7 +74,7 @@ def kill_in(tap, turnpike, stage, programs, folder):
 
 
 def kill_script(tap):
-    """A script whose processes are to die with it, and which is killed."""
+    """A killed script, whose processes must die with it."""
     script = ("import subprocess, sys, time; sys.path.insert(0, sys.argv[1]); "
               "from die_with_parent import die_with_parent; "
               "print(subprocess.Popen(['sleep', '60'], preexec_fn=die_with_parent).pid, flush=True); time.sleep(60)")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Router and sender of the demo as processes that can be signalled at any moment, and what they say.
+# Router and sender of the demo as processes that can be signalled at any moment, and checks of their output.
 import contextlib
 import json
 import os
@@ -21,16 +21,16 @@ SHARES = {"alice": 25, "bob": 25, "carol": 50}  # Mbit/s
 LINKED_S, SHARES_S = 1.0, 2.0
 TOLERANCE, WINDOW = 0.15, 3  # of a share's mean over so many samples
 SAMPLE_S = 0.1
-MOST_TAKEN = 0.2  # of the time: more says nothing of the programs
+MOST_TAKEN = 0.2  # of the time; failures are no evidence where the machine took more
 PATIENCE_S = 15
 
 
 class Wrong(Exception):
-    """What a sequence found wrong."""
+    """A violation that a sequence found."""
 
 
 class Disturbed(Exception):
-    """The machine took too much of the programs' time to tell."""
+    """The machine took too much of the programs' time for a result."""
 
 
 def topology():
@@ -44,11 +44,11 @@ def topology():
 
 
 class Program:
-    """One of ours, running; every line that it writes has its time."""
+    """A running program of ours; records the time of every line that it writes."""
 
     def __init__(self, name, command):
         self.name, self.started = name, time.monotonic()
-        self.lines, self.samples = [], []  # what it wrote, and what of it is JSON: (when, which)
+        self.lines, self.samples = [], []  # lines as (when, text), and those that are JSON
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                         stdin=subprocess.DEVNULL, text=True, preexec_fn=die_with_parent)
         self.reader = threading.Thread(target=self.read, daemon=True)
@@ -62,11 +62,11 @@ class Program:
                 self.lines.append((time.monotonic(), line.rstrip("\n")))
 
     def first(self, text):
-        """When it first wrote a line with this text; None: not yet."""
+        """Time of its first line with this text; None: not yet."""
         return next((t for t, line in list(self.lines) if text in line), None)
 
     def began(self):
-        """When it first showed a sample; None: not yet."""
+        """Time of its first sample; None: not yet."""
         return self.samples[0][0] if self.samples else None
 
     def handles(self, number):
@@ -78,7 +78,7 @@ class Program:
         return False
 
     def waited_s(self):
-        """How long its threads have waited for a CPU, the one that waited longest."""
+        """Seconds that its threads have waited for a CPU: the longest of them."""
         waits = [0.0]
         for task in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/schedstat"):
             with contextlib.suppress(OSError, IndexError):
@@ -86,7 +86,7 @@ class Program:
         return max(waits)
 
     def stalled_s(self, since, until):
-        """How long its lcore stood still between two times, by its own account."""
+        """Seconds that its lcore stood still between two times, by its own account."""
         def reading(when):
             return next((s.get("stalled_ms", 0) / 1e3 for t, s in reversed(self.samples) if t <= when), 0.0)
         return reading(until) - reading(since)
@@ -115,12 +115,13 @@ class Bed:
         self.disturb(0.0)
 
     def disturb(self, held=0.0):
-        """Links and shares may be other than they were from now on; a program was held so long before."""
+        """Marks a disturbance: links and shares may change from now on. A program was held for `held` s before."""
         self.disturbed, self.held = time.monotonic(), held
         self.waited_before = {who: p.waited_s() for who, p in self.running.items()}
 
     def taken_s(self):
-        """What the machine took of the programs' time since: waiting for a CPU, or standing still."""
+        """Seconds that the machine took from the programs since the disturbance: waiting for a CPU, or standing
+        still."""
         now = time.monotonic()
         waited = sum(p.waited_s() - self.waited_before.get(who, 0) for who, p in self.running.items())
         stalled = sum(p.stalled_s(self.disturbed, now) for p in self.running.values())
@@ -137,7 +138,7 @@ class Bed:
         shutil.rmtree(self.folder)
 
     def story(self):
-        """The end of what everybody wrote."""
+        """The last lines of every program's output."""
         said = [f"--- {p.name}, exit code {p.process.poll()}:\n" +
                 "\n".join(p.text().splitlines()[-25:])
                 for p in [*self.ended, *self.running.values()]]
@@ -177,7 +178,7 @@ class Bed:
     end = signal
 
     def linked(self):
-        """All links are up; how long that took from when both programs were able to."""
+        """Waits until all links are up; measures the time since both programs were able to bring them up."""
         router, sender = self.both()
         begin = time.monotonic()
         while (since := self.links_up(router, sender)) is None:
@@ -185,7 +186,7 @@ class Bed:
             if time.monotonic() > begin + PATIENCE_S:
                 self.late("no link", PATIENCE_S)
             time.sleep(0.01)
-        # Of a sender that was started last, its own start is a part: half a second on a machine of its own.
+        # Where the sender started last, the time includes its own start: half a second on a quiet machine.
         took = max(0.0, since - max(router.first(" forwards "), sender.started, self.disturbed))
         self.slowest_link = max(self.slowest_link, took)
         if took > LINKED_S:
@@ -193,7 +194,7 @@ class Bed:
         return since
 
     def shares(self):
-        """Flows have their shares; how long that took from when all links were up."""
+        """Waits until flows have their shares; measures the time since all links were up."""
         since = max(self.linked(), self.disturbed)
         router, sender = self.both()
         while (found := self.shares_right(router, sender, since)) is None:
@@ -206,10 +207,11 @@ class Bed:
         if took > SHARES_S:
             self.late("shares", took, SHARES_S)
 
-    # What they find out.
+    # Checks.
 
     def late(self, what, took, bound=0.0):
-        """Raises what is wrong with that, unless the machine took as much as is missing."""
+        """Raises Disturbed if the machine took a large share of the time, Wrong if it took less than the excess over
+        the bound."""
         taken = self.taken_s()
         text = f"{what} after {took:.2f} s; the machine took {taken:.2f} s"
         if taken >= MOST_TAKEN * took:
@@ -230,7 +232,7 @@ class Bed:
 
     @staticmethod
     def links_up(router, sender):
-        """Since when all links are up, by the sender's account; None: they are not."""
+        """Time since which all links are up, by the sender's account; None: they are not."""
         began = sender.began()
         if router.first(" forwards ") is None or began is None:
             return None
@@ -241,13 +243,13 @@ class Bed:
         if any(is_down for is_down, _ in down.values()):
             return None
         since = max([began, *(t for _, t in down.values())])
-        # Of a router that has just started, the sender may not have noticed that the last one is gone.
+        # Where the router has just started, the sender may not have noticed the end of the last one.
         return since if since >= router.started or began >= router.started else None
 
     @staticmethod
     def shares_right(router, sender, since):
-        """The end of the first few samples in a row, after `since`, whose means are the shares, but for what the
-        machine took."""
+        """End of the first WINDOW consecutive samples after `since` whose means are the shares, within the tolerance
+        and the time that the machine took."""
         rates = [(t, {h: s.get("hosts", {}).get(h, {}).get("rate_mbps", 0) for h in SHARES})
                  for t, s in list(sender.samples) if t >= since]
         for window in (rates[i - WINDOW:i] for i in range(WINDOW, len(rates) + 1)):
@@ -274,18 +276,18 @@ class Bed:
         if began is None:
             return [0, 1, *early]  # it may begin just now
         settled = router is not None and self.links_up(router, program) is not None
-        # Right after a start or a blow links and flows may be on their way up or down.
+        # Shortly after a start or a signal links and flows may be changing.
         return [0] if settled and time.monotonic() > self.disturbed + SHARES_S else [0, 1]
 
     @staticmethod
     def check_words(program, code):
-        """A sender's exit code 1 has its reason in a line, and 0 has none."""
+        """A sender prints a reason exactly where its exit code is 1."""
         said = re.search(r"turnpike-sender: (not delivered|ended by SIG)", program.text())
         if program.name == "sender" and code in (0, 1) and (code == 1) != (said is not None):
             raise Wrong(f"exit code {code} of the sender, and it says: {said and said[0]}")
 
     def check_files(self, program, code):
-        """Results are whole or not there; of a program that ended by itself they are there."""
+        """Files of results are complete or absent; a program that ended by itself has written them."""
         folder = self.folder / program.name
         name = {"router": "router-gate.json", "sender": "summary.json"}[program.name]
         if (folder / name).exists():

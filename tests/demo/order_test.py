@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Starts router and sender in any order, signals, stops and kills either at any moment, and checks that they find each
-# other again, that flows get their shares again, and that exit codes are as documented.
+# Starts router and sender in any order, signals, stops and kills either at any moment, and checks that links come up
+# again, that flows get their shares again, and that exit codes are as documented.
 # Usage: order_test.py ROUTER SENDER                          a short list of sequences
 #        order_test.py ROUTER SENDER --sequences 100 --seed 1   random ones, as a table
 import argparse
@@ -32,7 +32,8 @@ ATTEMPTS = 3
 
 
 def draw(chance):
-    """A random sequence: either first, two or three blows at any moment, and at the end all must be well."""
+    """A random sequence: either program first, two or three signals at any moment, and a check of links and shares at
+    the end."""
     order = chance.sample(["router", "sender"], 2)
     words = [f"start {order[0]}", f"wait {chance.uniform(0, 0.8):.2f}", f"start {order[1]}"]
     for _ in range(chance.randint(2, 3)):
@@ -52,7 +53,7 @@ def draw(chance):
 
 
 def play_once(options, sequence, number):
-    """(what went wrong, or nothing; what the machine did to it, or nothing; the bed with its figures)."""
+    """(violation or ""; disturbance or ""; the bed with its figures)."""
     with Bed(options.router, options.sender, number) as bed:
         for step in sequence.split(", "):
             word, *arguments = step.split()
@@ -66,7 +67,7 @@ def play_once(options, sequence, number):
 
 
 def play(options, sequence, number):
-    """The same; played again where the machine took too much of the time to tell."""
+    """The same; repeated where the machine took too much of the time for a result."""
     for _ in range(ATTEMPTS):
         result = play_once(options, sequence, number)
         if not result[1]:
@@ -108,7 +109,7 @@ def table(options):
 
 
 def main():
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup the programs, too, would ignore it
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the programs would inherit nohup's setting and ignore it
     options = argparse.ArgumentParser(description="Router and sender in any order, killed at any moment.")
     options.add_argument("router", type=pathlib.Path)
     options.add_argument("sender", type=pathlib.Path)

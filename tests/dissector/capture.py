@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Reads a capture through the dissector, and checks what must hold for every capture of ours.
+# Decodes a capture with the dissector, and checks the invariants of every capture of ours.
 #
 #   tests/dissector/capture.py FILE [UDP_PORT]
 import pathlib

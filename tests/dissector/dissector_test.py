@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# The dissector finds in every frame of make_capture what was written into it, field by field, and
-# objects to each broken one for the right reason.
+# The dissector decodes every frame of make_capture to the fields written into it, and reports each broken one with the
+# right reason.
 #
 #   tests/dissector/dissector_test.py MAKE_CAPTURE
 import json
@@ -38,7 +38,7 @@ def equal(found, wanted):
 
 
 def differences(frame, wanted):
-    """What is wrong with a frame, as text lines."""
+    """Differences of a frame from its expected fields, as lines of text."""
     wrong = [f"{name}: {frame[name]}, not {value}" for name, value in wanted["fields"].items()
              if not equal(frame[name], value)]
     message = MESSAGES[wanted["expert"]] if wanted["expert"] else ""

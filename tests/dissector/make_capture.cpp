@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes a capture with a frame of every kind, sound and broken, and says on standard output, one
-// JSON object per frame, what a dissector must find in it.
+// Writes a capture with a frame of every kind, sound and broken, and prints one JSON object per
+// frame: the fields that a dissector must find in it.
 #include <bit>
 #include <cmath>
 #include <cstdio>
@@ -79,7 +79,7 @@ Bytes payload_of(const wire::Header& h, const fcp::Header& congestion, size_t us
   return bytes;
 }
 
-/// What must be found in a sound packet.
+/// Expected fields of a sound packet.
 json fields_of(const wire::Header& h, const fcp::Header& c) {
   json f = {{"turnpike.version", wire::kVersion},
             {"turnpike.kind", static_cast<int>(h.kind)},

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Writes the blocks of a page that name a file: ```cpp common/protocols/mimd/link.h.
-# A block of kind diff changes a file of the tree, by additions alone; the result is written, the tree stays as it is.
+# Writes the blocks of a page that name a file: ```cpp common/protocols/mimd/link.h. A block of kind diff only adds
+# lines to a file of the tree; its result is written, the tree's file stays unchanged.
 # Usage: blocks.py PAGE FOLDER
 import pathlib
 import re
@@ -34,7 +34,7 @@ def patched(text, diff, path):
 
 
 def write(page, folder):
-    """Writes every block below the folder; a file that would not change keeps its time."""
+    """Writes every block below the folder; a file with the same contents keeps its time."""
     for kind, path, text in blocks(page):
         if kind == "diff":
             text = patched((ROOT / path).read_text(), text, path)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# docs/equations.md names every equation of the papers, and each symbol that it names stands where it says.
-# With --write it renews the line numbers instead.
+# docs/equations.md names every equation of the papers, and each symbol is on the line that the page gives. With --write
+# updates the line numbers instead.
 import pathlib
 import re
 import sys

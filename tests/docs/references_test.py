@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# docs/references.bib has what the tree cites, and nothing else. `keywords` of an entry is how texts cite it.
+# docs/references.bib has exactly the sources that the tree cites. `keywords` of an entry is the form in which texts
+# cite it.
 import pathlib
 import re
 import sys

@@ -22,7 +22,7 @@ struct Bench {
   Pool pool;
 };
 
-/// To be called once. Without a cache all buffers are where BufferShare counts them.
+/// Call once. Without a cache all buffers are in the pool's ring, where BufferShare counts them.
 inline std::unique_ptr<Bench> set_up(const char* program, uint32_t mbufs, uint32_t cache = 256) {
   auto eal = Eal::start({.program = program});
   require(eal.has_value(), "EAL starts");
@@ -31,7 +31,7 @@ inline std::unique_ptr<Bench> set_up(const char* program, uint32_t mbufs, uint32
   return std::make_unique<Bench>(std::move(*eal), std::move(*pool));
 }
 
-/// Frames come in from `in`; those sent are left in `out` as far as there is `room`.
+/// Receives frames from `in`; stores sent frames in `out`, at most `room`.
 class Port final : public QueuePair {
  public:
   static constexpr size_t kMax = 512;
@@ -50,14 +50,14 @@ class Port final : public QueuePair {
     return static_cast<uint16_t>(n);
   }
 
-  /// False: there is no place, and the frame stays the caller's.
+  /// Returns false if `in_` is full; the caller then keeps the frame.
   bool put(rte_mbuf* m) {
     if (last_ == kMax) return false;
     in_[last_++] = m;
     return true;
   }
   [[nodiscard]] bool waiting() const { return first_ < last_; }
-  /// Calls f(mbuf) for all that was sent and gives it back.
+  /// Calls f(mbuf) for every sent frame and frees it.
   template <class F>
   void take(F&& f) {
     for (size_t i = 0; i < count_; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as a topology file: the loader answers with a topology or with mistakes, in bounded
-// time and memory.
+// Any bytes as a topology file: the loader returns a topology or mistakes, in bounded time and
+// memory.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Loaded loaded =
       load_text(std::string(reinterpret_cast<const char*>(data), size), "fuzz.yaml");
   if (!loaded) {
-    // Mistakes say where they are, in the file's order.
+    // Mistakes have places, in the file's order.
     if (loaded.error().empty()) std::abort();
     for (size_t i = 1; i < loaded.error().size(); ++i) {
       const Mistake &a = loaded.error()[i - 1], &b = loaded.error()[i];
@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     return 0;
   }
-  // What is accepted is complete: every flow has its way.
+  // An accepted topology is complete: every flow has a path.
   for (const Flow& flow : loaded->flows)
     if (path_between(*loaded, flow.from, flow.to, flow.ip_version).empty()) std::abort();
   for (const Link& link : loaded->links)

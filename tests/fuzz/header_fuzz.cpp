@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The wire codecs over whatever bytes there are: nothing is read outside them, what is accepted
-// keeps its promises, and encoding gives back what was decoded.
+// The wire codecs over any bytes: they read no byte outside of the input, accepted headers keep the
+// invariants, and encoding a decoded header restores it.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -26,7 +26,8 @@ void congestion(const uint8_t* data) {
   fcp::store(h, again);
   require(std::memcmp(again, data, sizeof again) == 0);
   if (!fcp::credible(h)) return;
-  // What is believed can be reckoned with: sums stay finite and never fall below the least price.
+  // Accepted fields are safe to compute with: sums stay finite and never fall below the least
+  // price.
   require(h.price >= 0 && h.balance >= 0 && h.exchange > 0);
   const double path = fcp::add_prices(h.price, h.balance);
   require(path >= kMinPrice.count() && path <= 2.0 * fcp::kMaxPrice);
@@ -53,7 +54,7 @@ void header(std::span<const uint8_t> data) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // A copy of just this size: a byte beyond it is one too many.
+  // A copy of exactly this size, so that the sanitizer reports any read beyond it.
   const auto copy = std::make_unique<uint8_t[]>(size);
   if (size > 0) std::memcpy(copy.get(), data, size);
   const std::span<const uint8_t> bytes(copy.get(), size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a fuzz target reads its input with: bytes as choices, numbers, times and header fields.
+// Reads the input of a fuzz target: bytes as choices, numbers, times and header fields.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,8 @@ inline void require(bool holds, const char* what) {
   std::abort();
 }
 
-/// Takes choices off the front of an input. Behind its end there are zeros, so that every prefix
-/// of an input is one, too.
+/// Takes choices off the front of an input. Beyond its end all bytes are zero, so that every prefix
+/// of an input is a valid input, too.
 class Input {
  public:
   Input(const uint8_t* data, size_t size) : left_(data, size) {}
@@ -56,7 +56,7 @@ class Input {
     return b == 0 ? Nanos(0) : Nanos((int64_t{8} + (b & 7)) << (b >> 3));
   }
 
-  /// A number for a header's field: any, or one of those at which something changes.
+  /// A number for a header's field: any, or one at which behaviour changes.
   float real() {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     constexpr std::array kEdges{0.0F,

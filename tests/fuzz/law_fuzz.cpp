@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every scheme's laws at a link, at its flows and at their receiver, alone or in a circle: headers
-// that flows write and any others, in bursts, by two lcores whose clocks differ, answers late,
-// never or changed, time-outs, pauses and stalls. No undefined behaviour; prices, rates, promises
-// and gauges stay numbers within their bounds, and what is not refused is stamped with a number.
+// Every scheme's laws at a link, at its flows and at their receiver, alone or in a loop: headers
+// that flows write and any others, in bursts, by two lcores whose clocks differ, with late, lost or
+// changed answers, time-outs, pauses and stalls. Checks: no undefined behaviour; prices, rates,
+// promises and gauges stay numbers within their bounds; every packet that is not refused is stamped
+// with a number.
 //
-// The input: a byte for the scheme, one for the link, then steps. A step's first byte: bits 0-3
-// what, 4-5 which flow, 6-7 how many or where.
+// The input: a byte for the scheme, one for the link, then steps. A step's first byte: bits 0-3 the
+// action, 4-5 the flow, 6-7 a count or an index.
 #include <optional>
 
 #include "common/protocols/fcp/header.h"
@@ -120,7 +121,7 @@ class Play {
       case 10:
         return set_target(f, more);
       case 11:
-        // The lcores' clocks differ by as much as one of them took for what it was about.
+        // The lcores' clocks differ by the duration of one lcore's burst.
         ahead_ = input_.time() / 4096;
         return;
       case 12:
@@ -162,7 +163,7 @@ class Play {
     }
   }
 
-  // A burst before the link; those that got through are answered by their receivers.
+  // Passes a burst through the link; the receivers answer admitted packets.
   void meet_link(std::span<LinkPacket> burst, unsigned shard) {
     const Nanos now = shard == 1 ? now_ + ahead_ : now_;
     std::array<Nanos, kShards>& at = clocks_;
@@ -228,7 +229,8 @@ class Play {
     }
     if (n == 0) return;
     meet_link({burst.data(), n}, 0);
-    // What the buffer had no room for is lost: it is not answered, but nobody knows yet.
+    // Packets that the buffer refused are lost: the receiver does not answer them, and the sender
+    // has not detected it yet.
     for (unsigned i = 0; i < n; ++i) {
       if (burst[i].admitted && f.receiver != nullptr && !packets[i]->opens)
         f.receiver->on_data(packets[i]->size, packets[i]->header.data(), now_);
@@ -246,8 +248,8 @@ class Play {
     if (p.admitted) f.receiver->on_probe(header.data(), now_);
   }
 
-  // Any headers, by either lcore: every field from the input, or what a flow would write with some
-  // of it changed.
+  // Any headers, by either lcore: every field from the input, or a flow's header with some fields
+  // changed.
   void hostile(unsigned more) {
     const uint8_t what = input_.byte();
     const unsigned n = 1 + (what >> 4 & 7);
@@ -269,7 +271,7 @@ class Play {
                   .opens = (what & 8) != 0};
     }
     meet_link({burst.data(), n}, (what >> 7) % shards_);
-    // Whoever receives it has a law that reads it, too.
+    // The receiver's law reads the headers, too.
     Flow& f = flows[3];
     if (f.receiver == nullptr) return;
     if ((what & 8) != 0) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any frames, on any link, in any pieces, through a whole router: every one is accounted for,
-// every buffer comes back, and no link's sums are poisoned.
+// Any frames, on any link, in any segments, through a whole router: every frame is accounted for,
+// every buffer is freed, and no link's sums become invalid.
 //
-// The input is a row of packets: one byte of control, two of length, the frame. Control: bits 0-1
-// link, 2-3 segment size, 4 mend what would end most frames early (MAC, IPv4 header checksum),
-// 5-7 time that passes.
+// The input is a sequence of packets: one byte of control, two of length, the frame. Control: bits
+// 0-1 link, 2-3 segment size, 4 correct the fields that would end most frames early (MAC, IPv4
+// header checksum), 5-7 time that passes.
 #include <array>
 #include <memory>
 #include <span>
@@ -21,7 +21,7 @@ using namespace turnpike;
 using namespace turnpike::router;
 using fuzz::require;
 
-/// Lives as long as the process: tables of routes are too large to build for each input.
+/// One per process: tables of routes are too large to build for each input.
 struct Machine {
   static constexpr unsigned kWorkers = 2;
   std::unique_ptr<fuzz::Bench> bench = fuzz::set_up("packet_fuzz", 8191);
@@ -104,7 +104,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const Snapshot after = machine->router->snapshot();
   require(after.conserved(), "every packet is accounted for");
-  // All that was held leaves in time, and nothing is lost on the way.
+  // All held packets leave in time, and none is lost.
   for (int i = 0; i < 1000 && machine->router->held() > 0; ++i) {
     machine->now += 2_ms;
     machine->poll();

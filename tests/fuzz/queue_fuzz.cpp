@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A router's links under any law: queues by class, a shaped link and one at line rate, ports that
-// take only some packets, a packet pool that runs dry, one worker or two, and stalls. Every packet
-// is accounted for after every poll, limits of bytes hold, the shaped link is never faster than its
-// rate, one class and worker keep packets in order, and every buffer comes back.
+// take only some packets, an exhausted packet pool, one worker or two, and stalls. Checks: every
+// packet is accounted for after every poll, limits of bytes hold, the shaped link never exceeds its
+// rate, one class and worker keep packets in order, and every buffer is freed.
 //
 // The input: a byte for the scheme, three for workers, rate and buffer, then steps. A step's first
-// byte: bits 0-2 what, the others how many, where and to whom.
+// byte: bits 0-2 the action, the others counts and indices.
 #include <atomic>
 #include <optional>
 
@@ -43,7 +43,7 @@ wire::FrameTemplate template_to(size_t link, uint8_t ecn) {
   return wire::FrameTemplate(spec);
 }
 
-/// All that is the same in every run.
+/// State that all runs share.
 struct Machine {
   Machine() {
     auto made = Tables::build(topology, 0, -1);
@@ -87,7 +87,7 @@ class Play {
       d.law = {};
       if (laws[l]) d.law = {std::string(scheme_.protocol->name), scheme_.link()};
       EgressLink& e = links_[l].emplace(link, 0, workers_, 1);
-      // Where bit 7 says so, the second worker has no queue at the links that it sends to.
+      // If bit 7 is set, the second worker has no queue at the links that it sends to.
       ports_[l][0] = &machine->ports[l][0];
       ports_[l][1] = l != kLeft && (how & 128) != 0 ? nullptr : &machine->ports[l][1];
       for (unsigned w = 0; w < workers_; ++w) {
@@ -203,7 +203,7 @@ class Play {
     for (unsigned n = 0; n < count && made_ < kMaxPackets; ++n) {
       rte_mbuf* m = take_buffer(machine->bench->pool.get());
       if (m == nullptr) return;
-      // Bit 6: another port's, which is nobody's flow.
+      // Bit 6: another UDP port, so that the packet belongs to no flow.
       const uint64_t sum = wire::encode({.kind = kind,
                                          .protocol = protocol.id,
                                          .length = length,
@@ -284,7 +284,7 @@ class Play {
       const EgressLink& link = *links_[l];
       const bool shaped = link.drain == config::Drain::kShaped;
       const double missed = to_seconds(stalled_) * link.capacity;
-      // Each class has the whole buffer, and what a port has not taken is none's any more.
+      // Each class has the whole buffer, and packets that a port has not taken count for none.
       const double most = static_cast<double>(link.buffer) * link.traits.classes +
                           (link.traits.classes > 1 ? PortTx::kSlots * kMtu * workers_ : 0U) +
                           missed;
@@ -343,7 +343,7 @@ class Play {
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  machine = new Machine;  // as long as the process
+  machine = new Machine;  // lives as long as the process
   return 0;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flows of a host under any law and strategy, and answers as a path might give them or an attacker
-// invent them: late, again, out of order, never, with any congestion header, while time goes on in
-// steps and stands still. After every step each open flow has a timer, its records add up, its pace
-// is a number within the port's rate, and the host has promised no more than its budget.
+// Flows of a host under any law and strategy, and answers from a path or an attacker: late,
+// repeated, reordered, lost, with any congestion header, while time advances in steps and stands
+// still. Checks after every step: each open flow has a timer, its records add up, its pace is a
+// number within the port's rate, and the host has promised no more than its budget.
 //
 // The input: a byte for the scheme, one for strategy and port, then steps. A step's first byte:
-// bits 0-3 what, 4-7 how many or which.
+// bits 0-3 the action, 4-7 a count or an index.
 #include <bitset>
 #include <optional>
 
@@ -25,7 +25,7 @@ using wire::Kind;
 
 constexpr size_t kFlows = 8, kRecords = 128, kMaxSteps = 96, kMaxPackets = 300, kMaxPolls = 200;
 constexpr size_t kSeen = 64;         // packets that may still be answered
-constexpr size_t kSequences = 1024;  // that the receiver's side keeps apart
+constexpr size_t kSequences = 1024;  // sequence numbers that the receiver tracks
 constexpr size_t kMaxCongestion = 64;
 constexpr size_t kKinds = 4;  // of flows
 constexpr std::array<std::string_view, 6> kStrategies{
@@ -47,7 +47,7 @@ config::Topology traffic() {
   return t;
 }
 
-/// All that is the same in every run. The lcore's clock goes on from one to the next.
+/// State that all runs share. The lcore's clock continues from one run to the next.
 struct Machine {
   config::Topology topology = traffic();
   std::unique_ptr<Bench> bench = set_up("sender_fuzz", 1023);
@@ -57,7 +57,7 @@ struct Machine {
   Port port;
   Nanos now{0};
 
-  /// Where 32-bit ticks begin anew.
+  /// Moves the clock to the next wrap of 32-bit ticks.
   void next_turn() {
     constexpr int64_t kTurn = int64_t{1} << 38;
     now = Nanos(((now + 10_ms).count() / kTurn + 1) * kTurn);
@@ -73,7 +73,7 @@ struct Machine {
 };
 Machine* machine;
 
-/// A packet that left.
+/// A packet that was sent.
 struct Seen {
   uint32_t flow = 0;
   Kind kind = Kind::kData;
@@ -108,7 +108,7 @@ class Play {
     const uint8_t how = input.byte();
     config::Direction port = machine->topology.links[0].directions[0];
     if ((how & 0x70) == 0x70) port.law = {std::string(scheme_.protocol->name), scheme_.link()};
-    if ((how & 128) != 0) now_ -= 3_ms;  // 32-bit ticks come round while it plays
+    if ((how & 128) != 0) now_ -= 3_ms;  // 32-bit ticks wrap during the run
     const std::string_view strategy = kStrategies[(how & 15) % kStrategies.size()];
     shared_ = strategy != "each-flow";
     line_ = bytes_per_second(port.rate);
@@ -199,7 +199,7 @@ class Play {
                                              20'000,           50'000, 150'000, 0};
     const FlowClass& kind = kinds_[b & 3];
     const Event event{.at = now_, .to = 1, .bytes = kSizes[b >> 2 & 7]};
-    if (event.bytes == 0) return;  // agendas have no empty flows
+    if (event.bytes == 0) return;  // schedules have no empty flows
     const Flow& f = source_->open(kind, event, now_);
     peers_[peer_count_++] = {.flow = f.id,
                              .opened = now_,
@@ -260,7 +260,7 @@ class Play {
   }
 
   void poll() {
-    // As Sender::poll(); several times, for a flow sends a few packets at a time.
+    // As Sender::poll(); repeated, since a flow sends a few packets per poll.
     for (int n = 0; n < 4; ++n) {
       ++polls_;
       lcore_.wheel.foresee(now_, [](const Timer&) {});
@@ -360,7 +360,7 @@ class Play {
     a.kind = Kind::kReset;
     tell(*s, a);
   }
-  // Packets arrive whose answers get lost; the next one speaks of them.
+  // Packets arrive whose answers get lost; the next answer acknowledges them, too.
   void acknowledge_silently(size_t n) {
     const size_t end = std::min(last_, oldest_ + n);
     for (; oldest_ < end; ++oldest_) {
@@ -371,7 +371,7 @@ class Play {
     if (s == nullptr) return;
     Seen newest = *s;
     AckInfo a = answer_to(newest);
-    // Ranges of what lies beyond the first gap.
+    // Ranges received beyond the first gap.
     const Peer& p = peers_[newest.place];
     std::array<wire::SeqRange, wire::kMaxRanges> ranges;
     size_t count = 0;
@@ -395,7 +395,7 @@ class Play {
     std::array<wire::SeqRange, wire::kMaxRanges> ranges;
     const uint8_t what = input_.byte();
     if ((what & 1) != 0) a.kind = static_cast<Kind>(1 + input_.below(7));
-    if (wire::is_request(a.kind)) a.kind = Kind::kAck;  // a host takes those for requests
+    if (wire::is_request(a.kind)) a.kind = Kind::kAck;  // a host reads those as requests
     if ((what & 2) != 0) a.sequence += input_.byte() - 128U;
     if ((what & 4) != 0) a.acknowledgement = (what & 8) != 0 ? input_.word() : input_.byte();
     if ((what & 16) != 0) a.echo += input_.byte() - 128U;
@@ -414,8 +414,8 @@ class Play {
   }
 
   void check() {
-    // Budgets that have fallen are given back in time. So are, under the paper's law, those whose
-    // giving back got lost after another flow was promised them.
+    // Flows return excess budget in time when budgets fall. Under the paper's law a return that was
+    // lost leaves the host above its budget once another flow was promised the amount.
     const bool bounded =
         !lowered_ && (scheme_.preset == kDefaultPreset || totals_.lost_packets.read() == 0);
     size_t records = 0;
@@ -499,7 +499,7 @@ class Play {
   Nanos now_ = machine->now;
   double line_ = 0;
   bool shared_ = true, lowered_ = false;
-  std::array<Stamp, 2> path_{};  // what the path writes into every header
+  std::array<Stamp, 2> path_{};  // written by the path into every header
   std::array<Peer, kPeers> peers_;
   size_t peer_count_ = 0;
   size_t oldest_ = 0, last_ = 0, sent_ = 0, polls_ = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sequences of requests into a host as a sink: tokens that it gave, that it did not give, packets
-// again, in any order and at any time. It remembers no more than it has room for, nothing for a SYN
-// alone, counts every frame once, and acknowledges nothing that was not sent.
+// Sequences of requests into a host as a sink: valid tokens, invalid tokens, repeated packets, in
+// any order and at any time. Checks: it keeps no more state than its capacity and none for a SYN
+// alone, counts every frame once, and acknowledges only packets that were sent.
 //
-// The input: a byte for the room that the sink has and when it begins, then steps. A step's first
-// byte: bits 0-2 what, 3-4 which of four peers, 5 whether the sink is polled before it, 6-7 the
-// token: of the last SYN-ACK to the peer, none, any, or another peer's.
+// The input: a byte for the sink's capacity and start time, then steps. A step's first byte: bits
+// 0-2 the action, 3-4 one of four peers, 5 whether the sink is polled first, 6-7 the token: of the
+// last SYN-ACK to the peer, none, any, or another peer's.
 #include <optional>
 
 #include "common/protocols/fcp/header.h"
@@ -46,7 +46,7 @@ wire::FrameTemplate peer_template(const config::Topology& t, size_t peer) {
   return wire::FrameTemplate(spec);
 }
 
-/// All that is the same in every run.
+/// State that all runs share.
 struct Machine {
   config::Topology topology = sender::testing::two_hosts();
   std::unique_ptr<Bench> bench = set_up("sink_fuzz", 511);
@@ -62,7 +62,7 @@ struct Machine {
 };
 Machine* machine;
 
-/// What the world has sent, by the flow that a frame names.
+/// Packets sent so far, by the flow that a frame names.
 struct Sent {
   struct Data {
     size_t key;
@@ -94,7 +94,7 @@ struct Frame {
   std::array<uint8_t, kLongestFrame> bytes;
   uint16_t size = 0;
   uint8_t peer = 0;
-  // What it says, as far as it can be read.
+  // The decoded header, where the frame is readable.
   bool readable = false;
   wire::Header header;
   FlowKey key;
@@ -108,7 +108,7 @@ class Play {
     const uint8_t first = input.byte();
     const SinkParts room{
         .flows = 8, .runs = size_t{1} << (first & 7), .populated = false, .secret = {first, 17}};
-    // Near the end of a token's life, of a turn of 32-bit ticks, or at the beginning.
+    // Starts near the end of a token's life, before 32-bit ticks wrap, or at 0.
     constexpr std::array<int64_t, 4> kStarts{0, (int64_t{1} << 35) - 1000,
                                              (int64_t{1} << 38) - 1000000, int64_t{1} << 50};
     now_ = Nanos(kStarts[first >> 3 & 3]);
@@ -218,7 +218,7 @@ class Play {
     deliver(f);
   }
 
-  // An earlier frame with some bytes changed or its end cut off, or nothing but noise.
+  // An earlier frame with some bytes changed or truncated, or random bytes.
   void spoilt() {
     Frame& f = recent[frames_];
     const uint8_t how = input_.byte();
@@ -246,13 +246,13 @@ class Play {
     std::memcpy(rte_pktmbuf_mtod(m, uint8_t*), f.bytes.data(), f.size);
     m->data_len = f.size;
     m->pkt_len = f.size;
-    m->ol_flags = kSumsChecked;  // a changed frame would end at its sum
+    m->ol_flags = kSumsChecked;  // so that a changed frame is not dropped for its checksum
     read(f);
     require(port_.put(m), "the port has room");
     ++frames_;
   }
 
-  // As far as the world can tell what it sent.
+  // Decodes the frame as the sink does.
   void read(Frame& f) {
     wire::UdpFrame at;
     const std::span<const uint8_t> bytes(f.bytes.data(), f.size);
@@ -292,7 +292,7 @@ class Play {
     require(wire::decode(payload, h) == wire::HeaderError::kNone, "an answer has a header");
     require(h.length == at.payload_size, "an answer has no payload");
     require(!wire::is_request(h.kind), "an answer is no request");
-    // The timestamp says which frame it answers, unless that was changed.
+    // The timestamp identifies the frame that it answers, unless it was changed.
     if (h.kind == Kind::kSynAck || h.kind == Kind::kFinAck) ++uncounted_;
     if (h.kind == Kind::kAck) ++acks_;
     if (h.echo >= frames_) return;

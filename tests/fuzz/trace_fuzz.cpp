@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as a flow trace or a routing table: refused with a place in the text, or taken whole. A
-// trace that is taken is played in order of time, with pauses, too.
+// Any bytes as a flow trace or a routing table: refused with a place in the text, or accepted
+// completely. An accepted trace is played in order of time, also with pauses.
 //
-// The input: a byte that says which of them and with which pauses, then the text.
+// The input: a byte that selects trace or table and the pauses, then the text.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ class MemoryFile {
   std::string path_;
 };
 
-/// What is wrong lies within the text, and its message has no control byte.
+/// A mistake lies within the text, and its message has no control byte.
 void check(const config::Mistake& m, std::string_view text) {
   require(m.line >= 1 && m.column >= 1, "a mistake has its place");
   require(static_cast<size_t>(m.line) <= 1 + static_cast<size_t>(std::ranges::count(text, '\n')),

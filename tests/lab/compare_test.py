@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# `turnpike lab --compare` on the demo: every scheme of the registry fills the same link with the same
-# traffic, and one page tells what came of it. Usage: compare_test.py TURNPIKE
+# `turnpike lab --compare` on the demo: every scheme of the registry carries the same traffic over the same link, and
+# one page has all results. Usage: compare_test.py TURNPIKE
 import json
 import pathlib
 import subprocess
@@ -62,7 +62,7 @@ def main():
         tap.check("first windows are named, where flows begin with one",
                   figures["first window (packets)"] == [None, None, None, None, None, 1, 2, 2],
                   figures["first window (packets)"])
-        # Where budgets do not count, flows are equal, not hosts' budgets.
+        # Schemes without budgets share equally among flows, not by hosts' budgets.
         steady = json.loads((folder / "rcp" / "summary.json").read_text())
         rates = [h["goodput_mbps"] for h in steady["hosts"].values() if h["goodput_mbps"] > 0]
         tap.check("three hosts send under rcp", len(rates) == 3, rates)

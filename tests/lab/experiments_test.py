@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Every experiment of the papers is in lab/paper/experiments, is a part of another there, or is known to be missing.
+# Every experiment of the papers is in lab/paper/experiments, is part of another one there, or is listed as missing.
 # Usage: experiments_test.py
 import pathlib
 import re
@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 from tap import Tap  # noqa: E402
 
-# Figures, tables, theorems and passages of the five papers that say what comes out.
+# Figures, tables, theorems and passages of the five papers that state results.
 WANTED = """
 fcp-fig4 fcp-fig5-6 fcp-fig7 fcp-fig8 fcp-fig9 fcp-fig10-11 fcp-fig12ab fcp-fig12cd fcp-fig13a fcp-fig13b
 fcp-text-negative-preload fcp-text-1001x fcp-fig15 fcp-fig16 fcp-fig17 fcp-fig18 fcp-fig19 fcp-fig20 fcp-fig21

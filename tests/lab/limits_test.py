@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# What finds no room is counted: a trace with more flows than the flow table has places adds up, and a run that the
-# machine has no memory for is refused before it starts. Usage: limits_test.py TURNPIKE
+# Limits: flows beyond the flow table's capacity are counted, so that a trace's totals add up, and a run that exceeds
+# the machine's memory is refused before it starts. Usage: limits_test.py TURNPIKE
 import json
 import pathlib
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# What lab/paper/operations.py makes of callgrind's file and of machine code.
+# Counts of lab/paper/operations.py from a callgrind file and from machine code, both written by hand.
 # Usage: operations_test.py
 import pathlib
 import sys
@@ -10,7 +10,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "lab" / "paper")]
 import operations  # noqa: E402
 from tap import Tap  # noqa: E402
 
-# As callgrind writes it: two functions of the program, the first calls the other and asks for memory.
+# A callgrind file: two functions of the program, the first calls the other and allocates memory.
 COUNTS = """
 positions: instr line
 events: Ir

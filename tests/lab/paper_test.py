@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# `turnpike paper --short`: what the baseline has met is met, and what is lost is noticed.
+# `turnpike paper --short`: claims of the baseline hold, and a claim that no longer holds is reported.
 # Usage: paper_test.py TURNPIKE
 import json
 import pathlib

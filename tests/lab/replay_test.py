@@ -32,7 +32,7 @@ def files(folder):
 
 
 def different(one, other):
-    """Files that are not the same in both folders."""
+    """Files that differ between the folders."""
     names = set(files(one)) | set(files(other))
     return sorted(name for name in names if not (one / name).is_file() or not (other / name).is_file()
                   or not filecmp.cmp(one / name, other / name, shallow=False))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# The study's oracle against queueing theory, and how it holds figures against bounds.
+# The study's oracle against queueing theory, and its comparison of figures with bounds.
 # Usage: study_test.py TURNPIKE
 import json
 import math
@@ -46,7 +46,7 @@ def check_sharing(tap):
             stay = sojourns(poisson(load, 300_000, size), 1)
             mean, theory = sum(stay) / len(stay), 1 / (1 - load)
             tap.check(f"mean stay of {name} sizes at load {load}", abs(mean / theory - 1) < 0.03, mean, theory)
-    # Nothing is lost or gained: a server that never idles while it has work ends with processor sharing.
+    # Work is conserved: a server that never idles while it has work ends with processor sharing.
     arrivals = poisson(0.9, 20_000, lambda c: c.expovariate(1))
     ends = [at + stay for (at, _), stay in zip(arrivals, sojourns(arrivals, 1))]
     tap.check("the last flow leaves when the work is done", math.isclose(max(ends), last_leaves(arrivals, 1)))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# `turnpike sweep` on the demo: the same results however many runs go at a time, and what fails is told.
+# `turnpike sweep` on the demo: results do not depend on the number of parallel runs, and failures are reported.
 # Usage: sweep_test.py TURNPIKE
 import csv
 import json

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Eight TCP flows on one link under every queue discipline: what each is known for, and whose chance is whose.
+# Eight TCP flows on one link under every queue discipline: each shows its known behaviour, and random numbers of
+# different links are independent.
 # Usage: tcp_test.py TURNPIKE
 import json
 import pathlib
@@ -23,7 +24,7 @@ def play(turnpike, folder, *settings):
     return json.loads(done.stdout)["measure"]["steady"] if done.returncode == 0 else done.stderr
 
 
-# The same flows over two links that are alike.
+# The same flows over two identical links.
 TWINS = """
 preset: red
 run: { duration: 5 s, sample: 100 ms, output: out/twins }
@@ -42,7 +43,7 @@ traffic:
 
 
 def chance(tap, turnpike, folder):
-    """RED's chance is each link's own, and the seed's."""
+    """RED's random numbers differ between links and between seeds."""
     file = folder / "twins.yaml"
     file.write_text(TWINS)
     links = {}

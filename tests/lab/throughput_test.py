@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# `turnpike bench throughput --lab`: the rate without loss is the narrowest link's, which arithmetic
-# knows; trials that the generator spoils are called invalid; mistakes have their exit codes.
+# `turnpike bench throughput --lab`: the rate without loss is the computed rate of the narrowest link; trials that the
+# generator limits are invalid; mistakes have their exit codes.
 # Usage: throughput_test.py TURNPIKE
 import json
 import pathlib
@@ -15,7 +15,7 @@ from tap import Tap  # noqa: E402
 
 RESOLUTION = 0.005
 SECONDS = 0.2  # of each trial
-BUFFER = 3000  # B of the narrow link: what a trial may send beyond the link's rate and not lose
+BUFFER = 3000  # B of the narrow link: a trial may exceed the link's rate by as much without loss
 PREAMBLE_AND_GAP, HEADER_AND_FCS = 20, 18  # B of every frame on the line; of every frame
 
 TOPOLOGY = """
@@ -50,9 +50,9 @@ class Bench:
 
 
 def finds_the_links_rate(tap, bench):
-    """Links of several rates, which count packets in several ways: a constant cannot pass."""
+    """Links of several rates and packet overheads, so that a constant result cannot pass."""
     imix = [64] * 7 + [594] * 4 + [1518]
-    cases = [  # name, Mbps, frame sizes, B that the link counts of a frame beyond it
+    cases = [  # name, Mbps, frame sizes, B of a frame that the link counts beside it
         ("1 Gbps at line rate, 64 B", 1000, [64], PREAMBLE_AND_GAP, "drain: line-rate, law: fcp"),
         ("137 Mbps shaped, 64 B", 137, [64], -HEADER_AND_FCS, "law: none"),
         ("613 Mbps shaped, 24 B overhead, IMIX", 613, imix, 24 - HEADER_AND_FCS,
@@ -62,7 +62,7 @@ def finds_the_links_rate(tap, bench):
         sizes = [f + beyond for f in frames]
         packet = sum(sizes) / len(sizes)
         right = mbps * 1e6 / 8 / packet
-        spare = (BUFFER + max(sizes)) / packet / SECONDS  # packets/s that the buffer hides
+        spare = (BUFFER + max(sizes)) / packet / SECONDS  # packets/s that the buffer absorbs
         file = bench.file("link", mbps=mbps, pps=round(2.7 * right), link=link,
                           frames="{ imix: {} }" if len(frames) > 1 else "{ sizes: 64 B }")
         code, out, err = bench.run(file, "--loss", "0,0.25")
@@ -75,7 +75,7 @@ def finds_the_links_rate(tap, bench):
         l1 = lossless["pps"] * 8e-6 * (sum(frames) / len(frames) + PREAMBLE_AND_GAP)
         tap.check(f"{name}: which is {l1:.1f} Mbps on the line",
                   abs(lossless["l1_mbps"] / l1 - 1) < 1e-3, lossless)
-        if len(frames) == 1:  # of several sizes, a full buffer loses the large ones first
+        if len(frames) == 1:  # of several sizes, a full buffer drops the large ones first
             # With a quarter lost, four thirds of the link's rate are offered and the link is full.
             offered = max(t["offered_pps"] for t in result["trials"] if t["loss"] <= 0.25)
             tap.check(f"{name}: a quarter is lost at {offered:.0f} packets/s",
@@ -87,7 +87,7 @@ def finds_the_links_rate(tap, bench):
 
 
 def calls_invalid_what_is(tap, bench):
-    """A generator that looks up every 5 ms sends a fifth of its packets, though its port has room."""
+    """A generator that polls every 5 ms sends a fifth of its packets, though its port has free slots."""
     file = bench.file("late", mbps=10000, pps=10**6, run=", quantum: 5 ms", buffer=10**6)
     code, out, err = bench.run(file, "--loss", "0,0.9", "--attempts", "2")
     if not tap.check("a generator that is late: exit code 0", code == 0, code, out[-2000:], err):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Attacks on the running programs, each beside honest flows that carry as much during it as right before and after it:
-# small packets to a slow link, which want all of the router's packet buffers, and floods of forged SYN, DATA, FIN, ACK
-# and RESET packets. Usage: attack_test.py ROUTER SENDER [PACKETS, of all floods together; 100,000]
+# small packets to a slow link, to exhaust the router's packet buffers, and floods of forged SYN, DATA, FIN, ACK and
+# RESET packets. Usage: attack_test.py ROUTER SENDER [PACKETS, of all floods together; 100,000]
 import csv
 import json
 import pathlib
@@ -18,15 +18,15 @@ import world
 sys.path[:0] = [str(world.ROOT / "tests")]
 from undisturbed import ATTEMPTS  # noqa: E402
 
-LEAST = 0.95                       # of what honest flows carry right before and after
-LINK, UNDISTURBED = 250, 0.75      # Mbit/s that all cross; what a machine leaves of it in a run that tells something
+LEAST = 0.95                       # of the honest flows' rate right before and after
+LINK, UNDISTURBED = 250, 0.75      # Mbit/s that all cross; the least part of it for a valid run
 RATE, PACKETS = 10_000, 100_000    # forged packets, each second and in all
 SLOW_RATE, SLOW_S = 30_000, 4.0    # small packets each second to the slow link, and for how long
 BEFORE, QUIET = 1.0, 1.5           # s until bulk flows have their rate; before and after each attack
 SETTLE = 0.4                       # s after an attack begins or ends that count for neither
 ROUND_TRIP = 0.020                 # s, of the flows that open during floods
-# More memory after the floods: two pages of a heap in large pages (common/program/large_heap.h), each of which a first
-# touch may bring, and what the sender records of a new flow.
+# Bounds of the growth after the floods, kB: two pages of a heap in large pages (common/program/large_heap.h), each of
+# which a first touch may map, and the sender's records of new flows.
 MOST_GROWN_KB, KB_PER_FLOW = 2 * 2048, 0.25
 
 HEAD = """
@@ -70,8 +70,9 @@ ALICE, SERVER = "10.7.1.2", "10.7.3.2"
 
 
 def forged(kind, count, seed):
-    """Packets as an attacker who sees no other forges them: addresses, ports, protocol and FCP's header are right, and
-    flow, sequence, acknowledgement, timestamp and token are guessed. A flood of promises to FCP is vandal_test.py's."""
+    """Forged packets of an attacker without access to other packets: addresses, ports, protocol and FCP's header are
+    right; flow, sequence, acknowledgement, timestamp and token are guessed. vandal_test.py has floods of promises to
+    FCP."""
     request = kind in (SYN, DATA, FIN)
     source, destination = (ALICE, SERVER) if request else (SERVER, ALICE)
     rtt = 0 if kind == SYN else 20_000_000
@@ -87,7 +88,7 @@ def forged(kind, count, seed):
         heads.append(ip + struct.pack(">HHHH", *ports, size, 0) + start)
     numbers = random.Random(seed)
     guesses = numbers.randbytes(16 * count)
-    # Small numbers are what a naive sender would call its flows.
+    # A naive sender would number its flows from 0: small numbers are likely.
     flows = [struct.pack(">I", i % 512 if i % 2 else numbers.getrandbits(32)) for i in range(count)]
     return [heads[numbers.randrange(PORTS)] + flows[i] + guesses[16 * i:16 * i + 16] + end
             for i in range(count)], destination
@@ -97,8 +98,8 @@ FLOODS = {"forged SYNs": SYN, "forged DATA": DATA, "forged FINs": FIN, "forged A
 
 
 def paced(rate, seconds, send):
-    """Calls `send` with how many went before and how many are due, every few ms: when it began, how long it took, and
-    how many were sent."""
+    """Calls `send` every few ms with the numbers of packets sent and due; returns its start, its duration, and the
+    number of packets sent."""
     began, count, clock = time.time(), 0, time.monotonic()
     while (now := time.monotonic()) < clock + seconds:
         due = int((now - clock) * rate) - count
@@ -148,13 +149,13 @@ def build():
 
 
 def resident_kb(process):
-    """Memory of a running program, which nsenter has become."""
+    """Resident memory, kB, of a running program (nsenter executes it, so its process id is the program's)."""
     status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
     return int((status.partition("VmRSS:")[2].split() or ["0"])[0])
 
 
 class Play:
-    """Router, sender and attacker, run once, and what they left."""
+    """One run of router, sender and attacker, and its results."""
 
     def __init__(self, tap, programs, topology, what, packets):
         self.what, self.attacks, self.spans, self.flows = what, [], [], []
@@ -182,7 +183,7 @@ class Play:
         tap.check(f"{what}: the sender ends by itself, exit code 0", code == 0, code, sender.output()[-3000:])
         if not tap.check(f"{what}: the attacker could send", attacked == 0, attacked, mallory.output()):
             return
-        # Shared memory of a link is touched slot by slot: that of the new flows' in the first quarter.
+        # A link's shared memory is touched slot by slot: that of new flows in the first quarter.
         early = memory[len(memory) // 4]
         self.grown_kb = [late - e for late, e in zip(memory[-1], early)]
         self.attacks = json.loads(report.read_text())
@@ -199,12 +200,12 @@ class Play:
         self.spans = [(at - began, at - began + seconds) for at, seconds, _, _ in self.attacks]
 
     def carried(self, start, end):
-        """Mean Mbit/s of the bulk flows in that time of the run."""
+        """Mean Mbit/s of the bulk flows in that interval of the run."""
         return mean(rate for at, rate in self.rates if start < at <= end)
 
     def shares(self):
-        """By attack, what the bulk flows carried of what they carried right before and after it; none where the machine
-        did not let them fill the link then."""
+        """Share by attack: the bulk flows' rate during it relative to that right before and after it. Leaves out
+        attacks where the machine did not let them fill the link at those times."""
         found = {}
         for (begin, end), (_, _, count, name) in zip(self.spans, self.attacks):
             alone = self.carried(begin + SETTLE - QUIET, begin), self.carried(end + SETTLE, end + QUIET)
@@ -216,12 +217,12 @@ class Play:
         return found
 
     def opened(self, start, end):
-        """Completion times of the flows that began in that time, infinite where one did not complete, in order."""
+        """Sorted completion times of the flows that began in that interval; infinite where a flow did not complete."""
         return sorted(float(f["completion_s"] or "inf") for f in self.flows
                       if f["flow"] == "new" and start <= float(f["start_s"]) < end)
 
     def delays(self):
-        """By attack, how much longer a new flow took than right before and after it, in s: in the middle."""
+        """Delay by attack, s: median completion time of a new flow during it, less that right before and after it."""
         found = {}
         if self.what != "flood":
             return found
@@ -234,7 +235,7 @@ class Play:
         return found
 
     def forgotten(self):
-        """Flows that ended otherwise than by themselves or with the run."""
+        """Flows that did not end by themselves or with the run."""
         return [f for f in self.flows if f["ended"] not in ("closed", "open")]
 
 
@@ -248,8 +249,8 @@ def middle(values):
 
 
 def judge(tap, play):
-    """Plays until the bulk flows keep their share beside each attack and new ones open in time: what a machine takes
-    from one run it does not take from all. Returns all that were played."""
+    """Repeats until the bulk flows keep their share beside each attack and new ones open in time: the machine disturbs
+    different attacks in different runs. Returns all runs."""
     played, shares, delays = [], {}, {}
     for _ in range(ATTEMPTS):
         one = play()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What a real host expects of a router between it and another: ping, traceroute, TCP.
+# Checks of a router between two real hosts: ping, traceroute, TCP.
 import json
 import re
 import subprocess
@@ -56,7 +56,7 @@ class Transfer:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def finish(self):
-        """(Mbit/s received, what iperf3 says of it)"""
+        """(Mbit/s received, output of iperf3)"""
         try:
             out, _ = self.client.communicate(timeout=self.seconds + 20)
         except subprocess.TimeoutExpired:
@@ -72,8 +72,8 @@ class Transfer:
 
 
 def tcp(tap, name, client, server, address, at_least, at_most, seconds=3, attempts=3):
-    """A transfer whose rate lies within bounds, in Mbit/s. One that was too slow may have met a machine that did
-    something else: what the router forwards at that rate once, it can."""
+    """A transfer whose rate is within bounds, Mbit/s. A rate that is too low may be the machine's doing; one sufficient
+    transfer proves the router's rate."""
     for _ in range(attempts):
         rate, out = Transfer(client, server, address, seconds).finish()
         if rate >= at_least:

@@ -17,7 +17,7 @@ LEFT_MAC, RIGHT_MAC = "02:00:00:00:01:02", "02:00:00:00:02:02"
 
 
 def enter(*programs):
-    """Moves into a world of its own; where that is impossible the test is skipped."""
+    """Moves into network namespaces of its own; skips the test where that is impossible."""
     missing = world.have("ip", "nsenter", "unshare", "ethtool", *programs)
     why = f"not installed: {', '.join(missing)}" if missing else world.isolate()
     tap = Tap()

@@ -26,7 +26,7 @@ def ping_cases(tap):
 
 
 def tcp_cases(tap):
-    """The right end claims 1500, so only the router's errors can tell the sender."""
+    """The right end announces 1500, so only the router's errors can inform the sender."""
     sh("ip", "link", "set", "eth0", "mtu", "1500", namespace="right")
     for v in (4, 6):
         sh("ip", f"-{v}", "route", "flush", "cache", namespace="left")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# configs/netns.yaml as it says: a real host's TCP and paying flows cross two routers and share the
-# priced link between them, here a veth, so that what goes over it can be captured.
+# configs/netns.yaml as it is: a real host's TCP and paying flows cross two routers and share the priced link between
+# them, here a veth, so that it can be captured.
 # Usage: shared_test.py ROUTER SENDER
 import csv
 import pathlib
@@ -42,7 +42,7 @@ def build():
 
 def share(tap, topology, sender, captured):
     """Runs the paying flows and TCP beside them: Mbit/s of TCP, and of the flows beside it and after it."""
-    # A packet socket's own packets bypass captures, so each end shows what the other has sent.
+    # A packet socket's own packets bypass captures, so each end captures the other end's packets.
     wire = world.Program("dumpcap", "-q", "-f", "udp port 4747", "-i", "tp-west", "-i", "tp-east",
                          "-c", "10000", "-w", captured, namespace="gate")
     paying = world.Program(sender, topology, "--duration", f"{SECONDS}s", "--out", "/run/results",
@@ -56,7 +56,7 @@ def share(tap, topology, sender, captured):
 
 
 def play(tap, router_program, topology, sender):
-    """(0 if both had what they should have of the link, the rates of share()) of one run of all."""
+    """(0 if TCP and the flows had their shares of the link, the rates of share()) of one run."""
     routers = {node: gate.run_router(router_program, topology, node) for node in ("west", "east")}
     ready = world.until(lambda: all(world.answers("left", a) for a in ("10.10.2.2", "fd00:10:2::2")), 20)
     tap.check("two routers forward", ready, *(r.output()[-2000:] for r in routers.values()))
@@ -72,7 +72,7 @@ def play(tap, router_program, topology, sender):
 
 def right(rates):
     tcp, beside, after = rates
-    # FCP makes way: TCP pays nothing and never stops asking.
+    # FCP yields: TCP pays no price and never stops increasing.
     return 0.2 * LINK <= tcp <= LINK, beside > 0.1, 0.8 * LINK <= after <= LINK
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Two honest flows pay for a link that a kernel host beside them sends lies through: 1 % of the link's packets, with
-# header fields of any value. The flows keep at least 90 % of what they carry without it.
+# Two honest flows pay for a link beside a kernel host that sends lies through it: 1 % of the link's packets, with
+# header fields of any value. The flows keep at least 90 % of their rate without it.
 # Usage: vandal_test.py ROUTER SENDER
 import csv
 import json
@@ -22,7 +22,7 @@ LINK_PACKETS = LINK * 1e6 / 8 / 1500
 PART = 0.01                  # of the link's packets, the vandal's
 START = 3.0                  # s of the run, when the first lie begins
 LYING, QUIET = 1.5, 1.5      # s of each lie, and of none after it
-LEAST = 0.9                  # of what the flows carry alone
+LEAST = 0.9                  # of the flows' rate alone
 SERVER = "10.7.3.2"
 TOPOLOGY = f"""
 run: {{ duration: 30 s, sample: 100 ms, output: /run/vandal }}
@@ -103,14 +103,14 @@ def send_lies(report):
 
 
 def carried(rows, start, end):
-    """Mean Mbit/s of both flows together in that time of the run, by their own account."""
+    """Mean Mbit/s of both flows together in that interval of the run, by their own account."""
     inside = [r for r in rows if start <= float(r["t"]) < end]
     return sum(float(r["rate_mbps"]) for r in inside) / max(len({r["t"] for r in inside}), 1)
 
 
 def shares_of(rows, begins):
-    """What the flows carried beside each lie, of what they carried right before and after it, which a busy machine
-    slows as well. What a lie has promised lasts for some round trips: half a second is nobody's."""
+    """The flows' rates beside each lie, relative to those right before and after it, which a busy machine reduces as
+    well. Excludes half a second after each lie, because its promises last for some round trips."""
     beside = [carried(rows, at + 0.5, at + LYING) for at in begins]
     alone = [carried(rows, at + 0.5 - QUIET, at) for at in [*begins, begins[-1] + LYING + QUIET]]
     return [b / max((before + after) / 2, 1e-9) for b, before, after in zip(beside, alone, alone[1:])], alone

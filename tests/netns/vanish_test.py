@@ -46,15 +46,15 @@ def start(router, sender):
 
 
 def lose_carrier(tap, programs):
-    """One end goes down: both programs tell, nobody ends, nobody spins; it comes back."""
-    # nsenter has become the program itself: its process id is the program's.
+    """One end goes down: both programs report it and keep running without busy loops; then it comes up."""
+    # nsenter executes the program itself: its process id is the program's.
     before = [cpu_s(p.process) for p in programs]
     world.sh("ip", "link", "set", "a1", "down", namespace="gate")
     world.until(lambda: False, AWAY_S)
     spent = [cpu_s(p.process) - b for p, b in zip(programs, before)]
     tap.check(f"without carrier nobody takes a CPU for itself: {spent[0]:.2f} and {spent[1]:.2f} of {AWAY_S} s",
               max(spent) < 0.9 * AWAY_S, *(p.output()[-2000:] for p in programs))
-    # The kernel tells of a change of carrier once a second.
+    # The kernel reports changes of carrier once a second.
     lost = world.until(lambda: all("alice-gate is down: no carrier on a" in p.output() for p in programs), TOLD_S)
     world.sh("ip", "link", "set", "a1", "up", namespace="gate")
     back = world.until(lambda: all("alice-gate is up again" in p.output() for p in programs), TOLD_S)

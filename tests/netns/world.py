@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A small world of Linux network namespaces around a router, in which everything ends with the test.
+# Linux network namespaces around a router, all of which end with the test.
 #
-# The script runs itself again in mount, network and process namespaces of its own: names need not
-# be unique, nothing of the machine's is touched, and when it ends, however it ends, all is gone.
+# The script runs itself again in mount, network and process namespaces of its own. Names therefore need not be unique,
+# the machine's namespaces stay unchanged, and the kernel removes all when it ends.
 import os
 import pathlib
 import re
@@ -58,12 +58,12 @@ def add_namespaces(*names):
 
 
 def set_ipv6(namespace, interface, key, value):
-    """Sets one of the kernel's IPv6 knobs, there and nowhere else."""
+    """Sets one of the kernel's IPv6 parameters in that namespace."""
     sh("sh", "-c", f"echo {value} >/proc/sys/net/ipv6/conf/{interface}/{key}", namespace=namespace)
 
 
 def add_veth(a, b):
-    """A cable between (namespace, interface) pairs, without offloads: the other side is no kernel."""
+    """A veth pair between (namespace, interface) pairs, without offloads, since the other side is no kernel."""
     (namespace_a, name_a), (namespace_b, name_b) = a, b
     sh("ip", "link", "add", name_a, "netns", namespace_a, "type", "veth",
        "peer", "name", name_b, "netns", namespace_b)
@@ -72,7 +72,7 @@ def add_veth(a, b):
 
 
 def give_to_router(namespace, interface):
-    """An interface whose packets are DPDK's: the kernel must not answer on it."""
+    """An interface whose packets DPDK handles: the kernel must not answer on it."""
     set_ipv6(namespace, interface, "disable_ipv6", 1)
     sh("ip", "link", "set", interface, "arp", "off", "up", namespace=namespace)
 
@@ -89,7 +89,7 @@ def give_to_host(namespace, interface, mac, addresses, gateways, mtu=1500):
 
 
 class Program:
-    """One of ours, running; its output goes to a file."""
+    """A running program of ours; its output goes to a file."""
 
     def __init__(self, path, *arguments, namespace=None):
         self.log = pathlib.Path("/run") / f"{pathlib.Path(path).name}-{time.monotonic_ns()}.log"
@@ -101,7 +101,7 @@ class Program:
         return self.log.read_text()
 
     def stop(self, timeout=15):
-        """Ends it as a user would, with INT; its exit code."""
+        """Sends INT, as a user would; returns the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
         return self.wait(timeout)
@@ -116,7 +116,7 @@ class Program:
 
 
 def until(condition, seconds=15):
-    """Polls for a condition; whether it came true in time."""
+    """Polls for a condition; returns whether it became true in time."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():
@@ -130,7 +130,7 @@ def have(*programs):
 
 
 def answers(namespace, address):
-    """Whether a ping comes back."""
+    """Whether a ping is answered."""
     family = "-6" if ":" in address else "-4"
     out = sh("ping", family, "-n", "-c", "1", "-W", "1", address, namespace=namespace, check=False)
     return re.search(r" 1 received", out) is not None

@@ -14,12 +14,12 @@ AF_XDP = 44
 
 
 def kernel_refuses():
-    """Why this kernel or these rights give no AF_XDP, or None."""
+    """The reason why this kernel or these privileges allow no AF_XDP, or None."""
     try:
         socket.socket(AF_XDP, socket.SOCK_RAW).close()
     except OSError as error:
         return f"no AF_XDP socket here: {error.strerror}"
-    # A program can be loaded only by the machine's own root: asking for a map tells.
+    # Only the machine's own root may load a program: creating a map shows whether this is one.
     bpf = {"x86_64": 321, "aarch64": 280}[platform.machine()]
     libc = ctypes.CDLL(None, use_errno=True)
     array_map = (ctypes.c_uint32 * 16)(2, 4, 4, 1)  # type array, key 4 B, value 4 B, one entry

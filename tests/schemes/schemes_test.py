@@ -3,7 +3,7 @@
 # Every scheme of the registry, in the lab and in real time: two hosts share a link between turnpike-sender
 # and turnpike-router, over memif.
 # Usage: schemes_test.py [--short] TURNPIKE RATE     (of the link, such as '50 Mbps')
-# --short: of instrumented programs, which are judged by their memory: a run of 2 s, in which both hosts are heard.
+# --short: for instrumented programs, which are tested for memory errors: a run of 2 s, in which both hosts send.
 import json
 import os
 import pathlib
@@ -30,11 +30,11 @@ traffic:
     two: {{ from: two, to: sink, protocol: {scheme} }}
 """
 SECONDS, SHORT_SECONDS = 5, 2
-FROM_S = 2  # whatever the scheme, two flows of one round trip share alike by then
+FROM_S = 2  # for any scheme, two flows of one round trip have equal shares by then
 LEAST_JAIN, LEAST_UTILIZATION = 0.95, 0.7
-# A loss halves a TCP flow's window once in 83 round trips here (one bandwidth-delay product of buffer), about
-# 2.5 s: in real time a run has one or two losses, and which flow has them is chance. 0.8 is a share of 3 to 1.
-# What it shares over exact time is judged in the lab.
+# A loss halves a TCP flow's window once in 83 round trips here (one bandwidth-delay product of buffer), about 2.5 s. In
+# real time a run has one or two losses, of either flow at random. 0.8 is a share of 3 to 1. The lab tests the shares in
+# exact time.
 LEAST_JAIN_OF_LOSSES = {"tcp": 0.8}
 SHORT_FROM_S, SHORT_JAIN, SHORT_UTILIZATION = 0.5, 0.51, 0.1  # 0.5 is one host alone
 
@@ -48,7 +48,7 @@ def schemes(turnpike):
 
 
 def rates(folder, from_s):
-    """Mbps of each host, over the time in which it is judged."""
+    """Mbps of each host, over the measured interval."""
     lines = [line.split(",") for line in (folder / "rates.csv").read_text().splitlines()]
     at = {name: i for i, name in enumerate(lines[0])}
     sums = {}
@@ -59,12 +59,12 @@ def rates(folder, from_s):
 
 
 def play(turnpike, clock, scheme, rate, folder, short):
-    """(what the programs said, rates by host, utilisation, the share of the time that the machine took).
+    """(output of the programs, rates by host, utilisation, the share of the time that the machine took).
 
     clock: the arguments of turnpike that play a topology, such as ["lab"]."""
     topology = folder / f"scheme-{scheme}-{os.getpid()}.yaml"  # its name is in memif's sockets' names
     topology.write_text(TOPOLOGY.format(scheme=scheme, rate=rate, seconds=SHORT_SECONDS if short else SECONDS))
-    # Its exit code is about budgets, which not every scheme has: it is judged here.
+    # Its exit code is about budgets, which not every scheme has: the checks below replace it.
     done = subprocess.run([turnpike, *clock, topology, "--out", folder / "out"], text=True,
                           timeout=60, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
                           preexec_fn=die_with_parent)

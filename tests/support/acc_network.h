@@ -27,8 +27,9 @@ ParamValues with(std::span<const ParamSpec> specs,
 }
 using FlowChanges = std::initializer_list<std::pair<FlowParam, double>>;
 
-/// First in, first out links without loss, which probes pass without waiting; endless flows of
-/// packets of 1000 B, paced and held by their windows; one ACK a packet, which takes no room.
+/// First in, first out links without loss, which probes pass without queueing; endless flows of
+/// packets of 1000 B, paced and limited by their windows; one ACK per packet, which takes no
+/// capacity.
 class ToyNetwork {
  public:
   static constexpr uint32_t kPacket = 1000, kProbe = 60;
@@ -67,15 +68,15 @@ class ToyNetwork {
     now_ = end;
   }
 
-  /// Forgets what has been measured.
+  /// Resets the measurements.
   void measure() {
     from_ = now_;
     for (FlowEnd& f : flows_) f.delivered = 0;
     for (LinkEnd& l : links_) l.carried = l.waited = l.arrivals = 0;
   }
-  /// Mbit/s that flow i had delivered since then.
+  /// Mbit/s that flow i has delivered since measure().
   double rate(size_t i) const { return flows_[i].delivered * 8e-6 / to_seconds(now_ - from_); }
-  /// Of the link's capacity, and B that packets found before them on average.
+  /// Mean utilisation of the link; below, mean queue that packets find, B.
   double utilisation(size_t link) const {
     return links_[link].carried / (links_[link].capacity * to_seconds(now_ - from_));
   }

@@ -15,9 +15,9 @@
 
 namespace turnpike::fcp::testing {
 
-/// First in, first out links without loss; senders paced by their law; one ACK a packet, which
-/// takes no room. Without options: the paper's law, packets of 1000 B and SYNs of 40 B, as in the
-/// paper.
+/// First in, first out links without loss; senders paced by their law; one ACK per packet, which
+/// takes no capacity. Without options: the paper's law, packets of 1000 B and SYNs of 40 B, as in
+/// the paper.
 class ToyNetwork {
  public:
   static constexpr uint32_t kPacket = 1000, kSyn = 40;
@@ -54,8 +54,8 @@ class ToyNetwork {
     return flows_.size() - 1;
   }
 
-  /// A packet of `size` B that passes the link with that congestion header and belongs to no flow.
-  /// Returns whether the law accepted it; a refused packet takes no room.
+  /// Passes a packet of `size` B with that congestion header, of no flow, through the link. Returns
+  /// whether the law accepted it; a refused packet takes no capacity.
   bool inject(size_t link, const Header& header, uint32_t size, bool opens) {
     std::array<uint8_t, kHeaderSize> bytes;
     store(header, bytes.data());
@@ -98,17 +98,17 @@ class ToyNetwork {
     const LinkEnd& l = links_[link];
     return std::max(0.0, to_seconds(l.free_at - now_) * l.capacity);
   }
-  /// A figure of the link's law by name, NaN where it has none of that name.
+  /// A gauge of the link's law by name; NaN if it has none of that name.
   double figure(size_t link, std::string_view name) const { return gauge(*links_[link].law, name); }
   double price(size_t link) const { return figure(link, "price"); }
-  /// Packets of flows that a law has refused: none, whatever is injected.
+  /// Packets of flows that a law has refused; must stay 0 with any injected packets.
   uint64_t refused() const { return refused_; }
   /// B of flow i that arrived so far.
   double delivered(size_t i) const { return flows_[i].delivered; }
   Nanos started(size_t i) const { return flows_[i].start; }
   /// From flow i's SYN to the ACK of its last packet, 0 s until then.
   Nanos completion(size_t i) const { return flows_[i].completion; }
-  /// Mean rate that flow i had delivered between two calls.
+  /// Mean rate delivered to flow i since the last call.
   BitRate delivered_rate(size_t i) {
     FlowEnd& f = flows_[i];
     const double span = to_seconds(now_ - f.mark);
@@ -120,7 +120,7 @@ class ToyNetwork {
   double max_queue(size_t link) const { return links_[link].max_queue; }
   void forget_max_queue(size_t link) { links_[link].max_queue = 0; }
 
-  /// Checks granted + pending <= budget at every event when set.
+  /// Called at every event; tests check granted + pending <= budget in it.
   std::function<void(const Allowance&, Budget)> on_event;
 
  private:
@@ -152,7 +152,7 @@ class ToyNetwork {
     Nanos idle_from{0};
     Nanos due{0};  // of the next packet, at `rate` B/s since the last one
     double rate = 0;
-    uint64_t turn = 0;  // of the timer that counts; earlier ones are void
+    uint64_t turn = 0;  // number of the valid timer; earlier ones are void
     Nanos rtt{0};
     double delivered = 0, marked = 0;
     Nanos mark{0};
@@ -217,7 +217,7 @@ class ToyNetwork {
       if (turn == flows_[i].turn) send(i);
     });
   }
-  /// What is left of the gap goes at the new rate, when that matters.
+  /// Sends the rest of the gap at the new rate, where the rates differ enough.
   void repace(size_t i) {
     FlowEnd& f = flows_[i];
     const double rate = pace(f);
@@ -227,7 +227,7 @@ class ToyNetwork {
     arm(i);
   }
 
-  // The law takes account of the packet, which then occupies the link.
+  // Lets the law see the packet, which then occupies the link.
   // NOLINTNEXTLINE(readability-non-const-parameter): the law writes to it
   bool pass(LinkEnd& l, uint8_t* header, uint32_t size, bool opens) {
     std::array<LinkPacket, 1> burst{{{header, size, opens, true}}};

@@ -21,7 +21,7 @@ struct Scene {
   BitRate rate = 100_Mbps;
   double short_load = 0;  // of the link, of flows of 10 packets that arrive at random
   uint64_t seed = 1;
-  Nanos from = 2_s, until = 6_s;  // the vandal's time
+  Nanos from = 2_s, until = 6_s;  // the vandal's interval
 };
 
 /// A packet of the vandal's.
@@ -31,20 +31,20 @@ struct Lie {
   bool opens = false;
 };
 
-/// What the vandal knows: all that a sender can.
+/// The knowledge of the vandal: that of any sender.
 struct Knowledge {
-  Nanos now{0};   // since he began
-  uint64_t sent;  // packets of his
-  Header honest;  // what a flow with a fair share states in its data
+  Nanos now{0};   // since the start of the interval
+  uint64_t sent;  // the vandal's packets
+  Header honest;  // data header of a flow with a fair share
 };
 
 struct Vandal {
   double share = 0;                            // of the packets that the link can carry
   std::function<Lie(const Knowledge&)> lie{};  // the next packet
-  Nanos burst{0};                              // he saves up for that long; 0 s: evenly
+  Nanos burst{0};  // accumulates packets for that long; 0 s: evenly spaced
 };
 
-/// Of honest flows, while the vandal is there.
+/// Results of honest flows, during the vandal's interval.
 struct Left {
   double long_bytes = 0, first_second = 0;  // delivered by long flows
   double least = 0;                         // of a long flow, B
@@ -90,7 +90,7 @@ inline Left watch(const Scene& scene, const Vandal& vandal) {
     }
     for (const auto name : {"price", "demand_mbps", "incoming_budget", "average_rtt_ms"}) {
       const double v = net.figure(link, name);
-      if (v < 0 || v > 1e30) left.sane = false;  // NaN: there is none
+      if (v < 0 || v > 1e30) left.sane = false;  // NaN: no such gauge
     }
     left.sane &= std::isfinite(net.price(link));
     const double booked = net.figure(link, "booked_bytes");
@@ -120,7 +120,7 @@ inline Left watch(const Scene& scene, const Vandal& vandal) {
   for (const size_t i : shorts) {
     const Nanos began = net.started(i);
     if (began < scene.from || began > scene.until - 1_s) continue;
-    // One that has not ended counts with the time so far.
+    // A flow that has not ended counts with the time so far.
     const Nanos took = net.completion(i) > Nanos(0) ? net.completion(i) : net.now() - began;
     left.mean_completion += to_seconds(took);
     left.worst_completion = std::max(left.worst_completion, to_seconds(took));

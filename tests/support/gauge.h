@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a law tells of itself, by name, for tests.
+// Reads a law's gauges by name, for tests.
 #pragma once
 
 #include <array>

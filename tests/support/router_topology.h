@@ -12,7 +12,7 @@
 
 namespace turnpike::router::test {
 
-/// A port that receives what a test put in and keeps what it is given, as far as it has room.
+/// A port in memory: receives frames from the test, and stores sent frames up to its capacity.
 class MemoryPort final : public QueuePair {
  public:
   std::deque<rte_mbuf*> in;

@@ -123,7 +123,7 @@ void put(Frame& f, const Range& r) {
   f.insert(f.end(), r.begin(), r.end());
 }
 
-// The long way: word by word, with the carry brought round at each (RFC 1071).
+// Plain implementation: word by word, with the carry added back at each (RFC 1071).
 uint16_t naive_sum(const uint8_t* p, size_t n, uint32_t sum = 0) {
   for (size_t i = 0; i < n; ++i) {
     sum += i % 2 == 0 ? static_cast<uint32_t>(p[i] << 8) : p[i];

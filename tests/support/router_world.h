@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A small router with ports made of memory, for the tests of everything in this folder.
+// A small router with ports in memory, for the tests of the router's folders.
 #pragma once
 
 #include <deque>
@@ -31,13 +31,13 @@ class World {
                  RouterOptions options = {});
   ~World();
 
-  /// A frame arrives at a link, in pieces of `segment` B each (0: one piece).
+  /// Puts a frame into a link's port, in segments of `segment` B each (0: one segment).
   void arrive(size_t link, const Frame& frame, unsigned worker = 0, size_t segment = 0);
-  /// Polls all workers at `when` until they have taken all that has arrived.
+  /// Polls all workers at `when` until they have taken all frames that have arrived.
   Nanos poll(Nanos when);
-  /// Polls at every deadline until nothing is left to do before `end`.
+  /// Polls at every deadline before `end`.
   void run_until(Nanos end);
-  /// What left by a link since the last call.
+  /// Frames that left by a link since the last call.
   std::vector<Frame> sent(size_t link);
   /// The same for a link from which exactly one frame is expected; fails the test otherwise.
   Frame only(size_t link);
@@ -104,11 +104,11 @@ struct FcpSpec {
   const uint8_t* header = nullptr;  // the congestion header, instead of the fields above
 };
 Frame fcp(const FcpSpec& spec);
-/// The price in a frame that fcp() made; -1: it did not.
+/// The price in a frame of fcp(); -1: it is not such a frame.
 float price_of(const Frame& frame);
 
-/// Why a frame that left the router is not sound, by sums taken the long way: IPv4 header, UDP,
-/// ICMP and ICMPv6 of whole datagrams. Empty: it is.
+/// Why a frame that left the router is invalid, by plain checksums of whole datagrams: IPv4 header,
+/// UDP, ICMP and ICMPv6. Empty: it is valid.
 std::string unsound(const Frame& frame);
 
 }  // namespace turnpike::router::test

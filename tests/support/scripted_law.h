@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A law that does what a test says, to see what the router makes of it.
+// A law with scripted actions, to test the router's reaction.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct LawScript {
   unsigned (*classify)(const LinkPacket&) = nullptr;  // null: all in class 0
 };
 
-/// Laws that are made later follow the script as it stands then; `law` is the latest.
+/// A law copies the script when it is made; `law` is the latest.
 class ScriptedLaw final : public LinkLaw {
  public:
   static inline LawScript script{};

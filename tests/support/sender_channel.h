@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A cable for tests that delays, loses, reorders, duplicates and alters packets, on any clock.
+// A link for tests that delays, loses, reorders, duplicates and alters packets, on any clock.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ struct ChannelOptions {
   std::function<bool(size_t end, std::vector<uint8_t>& frame, Nanos now)> tap = {};
 };
 
-/// Both ends are polled by one thread.
+/// One thread polls both ends.
 class Channel {
  public:
   explicit Channel(ChannelOptions options)
@@ -37,7 +37,7 @@ class Channel {
 
   [[nodiscard]] QueuePair& end(size_t i) { return ends_[i]; }
 
-  /// Puts a frame on its way to an end, as if it came from the other one.
+  /// Sends a frame to an end, as if it came from the other one.
   void inject(size_t to, std::span<const uint8_t> frame, Nanos due) {
     lines_[to].emplace(due, turnpike::testing::make_mbuf(frame));
   }

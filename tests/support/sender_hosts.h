@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests: two hosts on one cable, built by hand.
+// For tests: two hosts on one link, built by hand.
 #pragma once
 
 #include "common/config/topology.h"

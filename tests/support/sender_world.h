@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two hosts on one cable under a virtual clock, and a law that does what a test tells it.
+// Two hosts on one link under a virtual clock, and a law with scripted figures.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,8 @@
 
 namespace turnpike::sender::testing {
 
-/// Sends at a constant rate; checks that the transport settles every packet exactly once.
+/// Sends at a constant rate; checks that the transport reports the end of every packet exactly
+/// once.
 class FixedLaw final : public FlowLaw {
  public:
   static inline double rate_bps = 8e6;
@@ -71,7 +72,7 @@ class FixedLaw final : public FlowLaw {
   }
 };
 
-/// FCP's place in the registry with the fixed law in it.
+/// FCP's entry of the registry with the fixed law in it.
 inline const Protocol* find_fixed(std::string_view name) {
   static const Protocol fixed = [] {
     Protocol p = *find_protocol("fcp");
@@ -89,7 +90,7 @@ class Outcomes final : public OutcomeSink {
   std::vector<FlowOutcome> all;
 };
 
-/// Flows of `size` from host 0 to host 1, so many a second.
+/// Flows of `size` from host 0 to host 1, `per_second` of them.
 inline config::Workload periodic_flows(double per_second, Bytes size) {
   config::Workload w;
   w.name = "crowd";
@@ -151,7 +152,7 @@ class World {
   [[nodiscard]] Channel& channel() { return channel_; }
   [[nodiscard]] const std::vector<FlowOutcome>& outcomes() const { return outcomes_.all; }
   [[nodiscard]] Nanos now() const { return now_; }
-  /// Every flow closed and everything it had taken given back.
+  /// Checks that every flow has closed and has returned all of its resources.
   void expect_clean() {
     LcoreState& lcore = senders_[0]->lcore();
     EXPECT_EQ(lcore.flows.open_flows(), 0U);

@@ -9,7 +9,7 @@
 
 namespace turnpike::report {
 
-/// Empty if `text` (without a document type) is well-formed; otherwise what is wrong.
+/// Empty if `text` (without a document type) is well-formed; otherwise the first violation.
 inline std::string xml_error(std::string_view text) {
   std::vector<std::string> open;
   const auto entity_ok = [](std::string_view rest) {
