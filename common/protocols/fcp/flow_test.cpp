@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/protocols/fcp/test_sender.h"
+#include "tests/support/fcp_sender.h"
 
 namespace turnpike::fcp {
 namespace {

@@ -2,7 +2,7 @@
 // Flows that break their promises, for experiments.
 #include <gtest/gtest.h>
 
-#include "common/protocols/fcp/test_sender.h"
+#include "tests/support/fcp_sender.h"
 
 namespace turnpike::fcp {
 namespace {
