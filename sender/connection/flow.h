@@ -87,6 +87,7 @@ struct alignas(64) Flow {
   Nanos newest_rtt{0};           // and how long it took
   Nanos rto_base{0};             // the retransmission time-out counts from here
   uint64_t delivered = 0;        // B of payload
+  uint16_t port = 0;             // UDP source port
   Allowance allowance;           // the law's newest, its committed part as the host's ledger has it
 
   alignas(kLine) std::byte law_storage[FlowLaw::kMaxBytes];
@@ -128,8 +129,10 @@ struct alignas(64) Flow {
     return lost.empty() ? fresh : fresh + as_double(lost_bytes);
   }
 
-  /// What the law is told; `headroom` is what the host may still promise, $/s.
-  [[nodiscard]] FlowState state(Nanos now, double headroom) const {
+  /// The state that the law reads; `headroom` is the budget that the host may still promise, $/s,
+  /// `line` the rate of its port, B/s.
+  [[nodiscard]] FlowState state(Nanos now, double headroom,
+                                double line = std::numeric_limits<double>::infinity()) const {
     return {.now = now,
             .rtt = rtt.latest(),
             .smoothed_rtt = rtt.smoothed(),
@@ -137,6 +140,7 @@ struct alignas(64) Flow {
             .in_flight = as_double(in_flight_bytes),
             .unsent = unsent(),
             .limit = kind->limit,
+            .line = line,
             .headroom = headroom};
   }
   /// The same after packets were sent or their fate became known.
@@ -144,6 +148,11 @@ struct alignas(64) Flow {
     s.in_flight = as_double(in_flight_bytes);
     s.unsent = unsent();
     s.headroom = headroom;
+  }
+
+  /// When the retransmission time-out comes; kNever with nothing in flight.
+  [[nodiscard]] Nanos timeout_at() const {
+    return in_flight.empty() ? kNever : rto_base + rtt.timeout(backoff);
   }
 
   /// Whether it has something to send: an open flow has data or its FIN.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A flow's life at its source: opened, answered, timed out, stopped, finished.
+// A flow's life: opened, acknowledged, timed out, stopped, finished.
 #include "sender/connection/source.h"
 
 #include <algorithm>
@@ -32,6 +32,20 @@ void cut(Flow& f, uint64_t bytes) {
 
 }  // namespace
 
+void SourceParts::credit(Flow& f, const Acknowledged& done) {
+  totals.acked_packets.add(done.packets);
+  totals.acked_bytes.add(done.bytes);
+  lcore.groups[f.source].acked_bytes.add(done.bytes);
+  f.delivered += done.payload;
+  f.delivered_packets += done.packets;
+}
+
+void SourceParts::leave_budget(Flow& f) {
+  if (!f.wants_budget) return;
+  f.wants_budget = false;
+  strategy->leave(f.member);
+}
+
 Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
   Flow& f = *parts_.lcore.flows.open();
   f.stage = Stage::kOpening;
@@ -42,6 +56,7 @@ Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
   f.instance = event.instance;
   f.asked = event.at;
   f.path = parts_.paths.find(event.to, kind.ip_version, opened_++);
+  f.port = Paths::source_port(f.path);
   cut(f, event.bytes);
 
   kind.protocol->make_flow_law(kind.params, f.law_storage);
@@ -53,7 +68,7 @@ Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
   parts_.totals.active_flows.fetch_add(1, std::memory_order_relaxed);
   parts_.lcore.groups[f.source].active_flows.fetch_add(1, std::memory_order_relaxed);
 
-  if (!send_control(f, Kind::kSyn, now)) f.recover_at = now + kRetry;
+  if (!transmission_.send_control(f, Kind::kSyn, now)) f.recover_at = now + Transmission::kRetry;
   arm(f);
   return f;
 }
@@ -64,7 +79,7 @@ void Source::set_budget(Budget budget) {
 }
 
 void Source::stop(Flow& f, Nanos now) {
-  leave_budget(f);
+  parts_.leave_budget(f);
   uint64_t last = f.next_sequence;
   if (f.stage == Stage::kOpen) {
     const double round =
@@ -76,7 +91,7 @@ void Source::stop(Flow& f, Nanos now) {
   f.packets = last;
   f.last_size = static_cast<uint16_t>(f.kind->packet);
   if (f.stage != Stage::kOpen) return;
-  wake(f, now);
+  transmission_.wake(f, now);
   arm(f);
 }
 
@@ -92,7 +107,7 @@ void Source::on_answer(uint32_t id, const AckInfo& answer, uint8_t protocol, uin
                        Nanos now) {
   Flow* f = parts_.lcore.flows.find(id);
   if (f == nullptr || f->host != parts_.host || f->kind->protocol->id != protocol ||
-      Paths::source_port(f->path) != port) {
+      f->port != port) {
     parts_.totals.unknown_flows.add();
     return;
   }
@@ -101,7 +116,7 @@ void Source::on_answer(uint32_t id, const AckInfo& answer, uint8_t protocol, uin
     parts_.totals.forged_packets.add();
     return;
   }
-  FlowState state = state_of(*f, now);
+  FlowState state = f->state(now, ledger_.headroom(*f), parts_.line_rate);
   const Acknowledged done =
       acknowledge(*f, parts_.lcore.records, ledger_, answer, state, parts_.lcore.last_stall_end);
   if (!done.matched) {
@@ -119,7 +134,7 @@ void Source::on_answer(uint32_t id, const AckInfo& answer, uint8_t protocol, uin
     f->token = answer.token;
     f->pacer.resume(now + f->first_wait);
   }
-  credit(*f, done);
+  parts_.credit(*f, done);
   if (done.measured) note_delays(*f);
   after_answer(*f, done, now);
 }
@@ -131,18 +146,18 @@ void Source::after_answer(Flow& f, const Acknowledged& done, Nanos now) {
     losses = detect_losses(f, parts_.lcore.records, ledger_, now);
     parts_.totals.lost_packets.add(losses.count);
   }
-  if (!f.lost.empty()) drop_covered(f);
+  if (!f.lost.empty()) parts_.credit(f, drop_covered(f, parts_.lcore.records));
   if (f.stage == Stage::kClosing && f.in_flight.empty() && f.lost.empty()) {
     finish(f, FlowEnd::kClosed, now);
     return;
   }
-  set_rate(f, now);
+  transmission_.set_rate(f, now);
   tell_strategy(f, now);
   // The handshake's answer is the first chance to send: now, not a wheel's turn later.
   if (done.own == Kind::kSyn) {
-    on_pacing(f, now);
+    send_due(f, now);
   } else {
-    wake(f, now);
+    transmission_.wake(f, now);
   }
   f.recover_at = losses.next;
   arm(f);
@@ -156,14 +171,18 @@ void Source::link_restored(Flow& f, Nanos now) {
 }
 
 void Source::on_timer(Flow& f, Nanos now) {
-  if (std::min(f.recover_at, timeout_at(f)) <= now) on_recovery(f, now);
-  if (f.send_at <= now && f.stage != Stage::kFree) on_pacing(f, now);
+  if (std::min(f.recover_at, f.timeout_at()) <= now) on_recovery(f, now);
+  if (f.send_at <= now && f.stage != Stage::kFree) send_due(f, now);
   arm(f);
+}
+
+void Source::send_due(Flow& f, Nanos now) {
+  if (!transmission_.send_due(f, now)) finish(f, FlowEnd::kClosed, now);
 }
 
 void Source::on_recovery(Flow& f, Nanos now) {
   Losses losses = detect_losses(f, parts_.lcore.records, ledger_, now);
-  if (timeout_at(f) <= now) {
+  if (f.timeout_at() <= now) {
     if (f.backoff >= kMaxTimeouts) {
       parts_.totals.given_up_flows.add();
       finish(f, FlowEnd::kGivenUp, now);
@@ -177,19 +196,19 @@ void Source::on_recovery(Flow& f, Nanos now) {
 
   if (f.stage == Stage::kOpening) {
     // There is no rate yet: a SYN goes as soon as it is known to be needed.
-    const bool sent = !f.lost.empty()       ? send_again(f, state_of(f, now)) > 0
-                      : f.in_flight.empty() ? send_control(f, Kind::kSyn, now)
+    const bool sent = !f.lost.empty()       ? transmission_.send_again(f, now) > 0
+                      : f.in_flight.empty() ? transmission_.send_control(f, Kind::kSyn, now)
                                             : true;
-    if (!sent) f.recover_at = now + kRetry;
+    if (!sent) f.recover_at = now + Transmission::kRetry;
     return;
   }
-  set_rate(f, now);
-  wake(f, now);
+  transmission_.set_rate(f, now);
+  transmission_.wake(f, now);
 }
 
 void Source::arm(Flow& f) {
   if (f.stage == Stage::kFree) return;
-  const Nanos recovery = std::min(f.recover_at, timeout_at(f));
+  const Nanos recovery = std::min(f.recover_at, f.timeout_at());
   if (f.send_at <= recovery) {
     parts_.lcore.wheel.adjust(f.timer, f.send_at);
   } else if (!f.timer.armed() || f.timer.deadline() > recovery) {
@@ -197,14 +216,6 @@ void Source::arm(Flow& f) {
     // moving it with every ACK.
     parts_.lcore.wheel.schedule(f.timer, recovery);
   }
-}
-
-void Source::credit(Flow& f, const Acknowledged& done) {
-  parts_.totals.acked_packets.add(done.packets);
-  parts_.totals.acked_bytes.add(done.bytes);
-  parts_.lcore.groups[f.source].acked_bytes.add(done.bytes);
-  f.delivered += done.payload;
-  f.delivered_packets += done.packets;
 }
 
 void Source::note_delays(const Flow& f) {
@@ -223,12 +234,6 @@ void Source::tell_strategy(Flow& f, Nanos now) {
                            now);
 }
 
-void Source::leave_budget(Flow& f) {
-  if (!f.wants_budget) return;
-  f.wants_budget = false;
-  parts_.strategy->leave(f.member);
-}
-
 void Source::finish(Flow& f, FlowEnd how, Nanos now) {
   RecordPool& records = parts_.lcore.records;
   for (RecordList* list : {&f.in_flight, &f.lost}) {
@@ -240,7 +245,7 @@ void Source::finish(Flow& f, FlowEnd how, Nanos now) {
   }
   parts_.lcore.wheel.cancel(f.timer);
   report(f, how, now);
-  leave_budget(f);
+  parts_.leave_budget(f);
   ledger_.left(f);
   f.law().~FlowLaw();
   parts_.lcore.flows.close(f);

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/wire/serial.h"
 #include "sender/connection/flow_table.h"
-#include "sender/connection/serial.h"
 #include "sender/recovery/in_flight.h"
 #include "sender/recovery/round_trip.h"
 
@@ -106,12 +106,12 @@ TEST(Serial, ExtendsAcrossTheWrap) {
                                    (uint64_t{1} << 32) - 1, (uint64_t{7} << 32) + 12345}) {
     for (const int64_t distance : {-2000000000L, -1L, 0L, 1L, 2000000000L}) {
       const uint64_t real = reference + static_cast<uint64_t>(distance);
-      EXPECT_EQ(extend_serial(static_cast<uint32_t>(real), reference), real);
+      EXPECT_EQ(wire::extend_serial(static_cast<uint32_t>(real), reference), real);
     }
   }
-  EXPECT_GE(extend_serial(UINT32_MAX, 0), uint64_t{1} << 63) << "before zero is far away";
-  EXPECT_TRUE(serial_before(UINT32_MAX, 0));
-  EXPECT_FALSE(serial_before(0, UINT32_MAX));
+  EXPECT_GE(wire::extend_serial(UINT32_MAX, 0), uint64_t{1} << 63) << "before zero is far away";
+  EXPECT_TRUE(wire::serial_before(UINT32_MAX, 0));
+  EXPECT_FALSE(wire::serial_before(0, UINT32_MAX));
 }
 
 TEST(Outstanding, ListsKeepOrderAndGiveRecordsBack) {

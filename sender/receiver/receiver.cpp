@@ -13,7 +13,7 @@
 #include <rte_hash_crc.h>
 
 #include "common/dpdk/names.h"
-#include "sender/connection/serial.h"
+#include "common/wire/serial.h"
 
 namespace turnpike::sender {
 namespace {
@@ -203,7 +203,7 @@ std::optional<Reply> Receiver::receive(const FlowKey& key, const Request& reques
   }
   s.heard = now;
   if (header.kind == Kind::kFin) {
-    const uint64_t packets = extend_serial(header.sequence, s.received.expected());
+    const uint64_t packets = wire::extend_serial(header.sequence, s.received.expected());
     if (packets >= s.received.expected() && packets < uint64_t{1} << 63) s.packets = packets;
     return Reply{.kind = Kind::kFinAck,
                  .acknowledgement = static_cast<uint32_t>(s.received.expected()),
@@ -215,7 +215,7 @@ std::optional<Reply> Receiver::receive(const FlowKey& key, const Request& reques
 std::optional<Reply> Receiver::data(State& s, const Request& request, Nanos now) {
   Reply reply{.token = request.header.token};
   uint32_t run = kNoRange;
-  const uint64_t sequence = extend_serial(request.header.sequence, s.received.expected());
+  const uint64_t sequence = wire::extend_serial(request.header.sequence, s.received.expected());
   // A sequence from before the flow's beginning wraps to the far end of 64 bits.
   const auto result = sequence < uint64_t{1} << 63 ? s.received.add(ranges_, sequence, run)
                                                    : Received::AddResult::kRefused;

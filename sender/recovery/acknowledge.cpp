@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "sender/connection/serial.h"
+#include "common/wire/serial.h"
 
 namespace turnpike::sender {
 namespace {
@@ -29,7 +29,7 @@ uint32_t find_own(const Flow& flow, RecordPool& pool, const AckInfo& answer) {
   for (uint32_t i = flow.in_flight.head(); i != kNoRecord; i = pool[i].next) {
     const SentPacket& r = pool[i];
     const uint32_t sent = wire::to_ticks(r.sent);
-    if (serial_before(answer.echo, sent)) break;  // everything from here on was sent later
+    if (wire::serial_before(answer.echo, sent)) break;  // everything from here on was sent later
     if (sent == answer.echo && static_cast<uint32_t>(r.sequence) == answer.sequence &&
         answers(answer.kind, r.kind)) {
       return i;
@@ -43,7 +43,8 @@ bool covered(const Flow& flow, const SentPacket& r, std::span<const wire::SeqRan
   if (r.sequence < flow.acknowledged) return true;
   const auto sequence = static_cast<uint32_t>(r.sequence);
   for (const wire::SeqRange& range : ranges) {
-    if (!serial_before(sequence, range.begin) && serial_before(sequence, range.end)) return true;
+    if (!wire::serial_before(sequence, range.begin) && wire::serial_before(sequence, range.end))
+      return true;
   }
   return false;
 }
@@ -90,7 +91,7 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, Ledger& ledger, const Ack
   flow.backoff = 0;
 
   // A receiver cannot expect more than was sent.
-  const uint64_t expected = extend_serial(answer.acknowledgement, flow.acknowledged);
+  const uint64_t expected = wire::extend_serial(answer.acknowledgement, flow.acknowledged);
   if (expected > flow.acknowledged && expected <= flow.next_sequence) flow.acknowledged = expected;
 
   state.answered_after = sample;
@@ -116,6 +117,22 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, Ledger& ledger, const Ack
   done.in_order = flow.in_flight.head() == own && flow.newest_sent == packet.sent &&
                   flow.newest_sequence == packet.sequence;
   consume(flow, pool, own, done);
+  return done;
+}
+
+Acknowledged drop_covered(Flow& flow, RecordPool& pool) {
+  Acknowledged done;
+  while (!flow.lost.empty()) {
+    const uint32_t i = flow.lost.head();
+    const SentPacket& r = pool[i];
+    if (r.kind != Kind::kData || r.sequence >= flow.acknowledged) break;
+    done.bytes += r.size;
+    done.payload += r.payload;
+    ++done.packets;
+    flow.lost.remove(pool, i);
+    flow.lost_bytes -= r.size;
+    pool.give_back(i);
+  }
   return done;
 }
 

@@ -38,4 +38,7 @@ struct Acknowledged {
 Acknowledged acknowledge(Flow& flow, RecordPool& pool, Ledger& ledger, const AckInfo& answer,
                          FlowState& state, Nanos last_stall_end);
 
+/// Forgets lost packets that a cumulative acknowledgement has covered since; returns their sums.
+Acknowledged drop_covered(Flow& flow, RecordPool& pool);
+
 }  // namespace turnpike::sender

@@ -32,10 +32,4 @@ inline Losses detect_losses(Flow& flow, RecordPool& pool, Ledger& ledger, Nanos 
 /// Returns how many.
 uint32_t time_out(Flow& flow, RecordPool& pool, Ledger& ledger, Nanos now);
 
-/// When that time-out comes; kNever with nothing in flight.
-inline Nanos timeout_at(const Flow& flow) {
-  if (flow.in_flight.empty()) return kNever;
-  return flow.rto_base + flow.rtt.timeout(flow.backoff);
-}
-
 }  // namespace turnpike::sender

@@ -422,7 +422,7 @@ class Play {
     double committed = 0;
     lcore_.flows.for_each([&](Flow& f) {
       require(f.timer.armed(), "an open flow has a timer");
-      require(f.timer.deadline() <= std::min({f.send_at, f.recover_at, timeout_at(f)}),
+      require(f.timer.deadline() <= std::min({f.send_at, f.recover_at, f.timeout_at()}),
               "a flow's timer fires when something is due");
       uint64_t data = 0;
       for (const RecordList* list : {&f.in_flight, &f.lost}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sending: what goes next, when, and how it becomes a frame.
+#include "sender/transmission/transmission.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -11,7 +12,6 @@
 #include "common/dpdk/buffer.h"
 #include "common/wire/bytes.h"
 #include "common/wire/checksum.h"
-#include "sender/connection/source.h"
 
 namespace turnpike::sender {
 
@@ -19,14 +19,37 @@ using wire::Kind;
 
 namespace {
 
+bool window_open(const Flow& f) {
+  return f.in_flight_bytes == 0 ||
+         as_double(f.in_flight_bytes + f.kind->packet) <= f.allowance.window;
+}
+
 /// There is one writer, so that no read-modify-write is needed.
 void add(std::atomic<double>& total, double amount) {
   total.store(total.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }
 
+// Of the pace that the floor asks for, what no budget pays for.
+double unpaid_share(const Flow& f) {
+  const double cost = f.allowance.price * f.pacer.rate();
+  return std::max(0.0, 1 - f.allowance.granted / cost);
+}
+
+// Of a flow's first packet, what its budget has not paid for since the handshake.
+double unsaved_share(const Flow& f, uint32_t size) {
+  const double saved = to_seconds(f.first_wait) * f.pacer.rate();
+  return std::max(0.0, 1 - saved / size);
+}
+
+// Law and transport both keep the floor, one with the latest round trip, one with the smoothed.
+bool at_floor(const Flow& f) {
+  const double stretch = f.rtt.smoothed() / std::min(f.rtt.smoothed(), f.rtt.latest());
+  return f.pacer.rate() <= f.allowance.floor * stretch * (1 + 1e-6);
+}
+
 }  // namespace
 
-void Source::on_pacing(Flow& f, Nanos now) {
+bool Transmission::send_due(Flow& f, Nanos now) {
   // Before anything is sent: what lies too far back must not go out as a burst.
   if (const Nanos idle = f.pacer.forgive(now, f.rtt.least()); idle > Nanos(0)) {
     parts_.totals.offered_bytes.add(static_cast<uint64_t>(f.pacer.rate() * to_seconds(idle)));
@@ -45,24 +68,23 @@ void Source::on_pacing(Flow& f, Nanos now) {
     f.pacer.sent(size);
     parts_.totals.offered_bytes.add(size);
   }
-  if (f.stage == Stage::kClosing && f.in_flight.empty() && f.lost.empty()) {
-    finish(f, FlowEnd::kClosed, now);  // what was to be sent again had arrived after all
-    return;
-  }
+  // The packets that were to be sent again had arrived after all.
+  if (f.stage == Stage::kClosing && f.in_flight.empty() && f.lost.empty()) return false;
   plan_sending(f, not_before);
+  return true;
 }
 
-void Source::plan_sending(Flow& f, Nanos not_before) {
+void Transmission::plan_sending(Flow& f, Nanos not_before) {
   const bool may = f.sendable() && window_open(f);
   f.send_at = may ? std::max(f.pacer.due(), not_before) : kNever;
 }
 
-void Source::paused(Flow& f, Nanos idle, Nanos now) {
+void Transmission::paused(Flow& f, Nanos idle, Nanos now) {
   ledger_.record(f, f.law().on_pause(state_of(f, now), idle));
   set_rate(f, now);
 }
 
-void Source::wake(Flow& f, Nanos now) {
+void Transmission::wake(Flow& f, Nanos now) {
   if (f.send_at == kNever) {
     if (f.pacer.due() < now) paused(f, now - f.pacer.due(), now);
     f.pacer.resume(now);
@@ -70,7 +92,7 @@ void Source::wake(Flow& f, Nanos now) {
   plan_sending(f, f.pacer.due());
 }
 
-void Source::set_rate(Flow& f, Nanos now) {
+void Transmission::set_rate(Flow& f, Nanos now) {
   const Allowance& allowed = f.allowance;
   // Its law knows the application's limit and wants no more budget than that takes. Of a flow that
   // the line holds back it does not: that flow keeps its budget, as if the line were a link.
@@ -84,36 +106,18 @@ void Source::set_rate(Flow& f, Nanos now) {
   f.underpaid = allowed.price * rate > allowed.granted && at_floor(f);
 }
 
-// Of the pace that the floor asks for, what no budget pays for.
-double Source::unpaid_share(const Flow& f) {
-  const double cost = f.allowance.price * f.pacer.rate();
-  return std::max(0.0, 1 - f.allowance.granted / cost);
-}
-
-// Of a flow's first packet, what its budget has not paid for since the handshake.
-double Source::unsaved_share(const Flow& f, uint32_t size) {
-  const double saved = to_seconds(f.first_wait) * f.pacer.rate();
-  return std::max(0.0, 1 - saved / size);
-}
-
-// Law and transport both keep the floor, one with the latest round trip, one with the smoothed.
-bool Source::at_floor(const Flow& f) {
-  const double stretch = f.rtt.smoothed() / std::min(f.rtt.smoothed(), f.rtt.latest());
-  return f.pacer.rate() <= f.allowance.floor * stretch * (1 + 1e-6);
-}
-
-uint32_t Source::send_next(Flow& f, FlowState& state) {
+uint32_t Transmission::send_next(Flow& f, FlowState& state) {
   if (!f.lost.empty()) {
-    drop_covered(f);
+    parts_.credit(f, drop_covered(f, parts_.lcore.records));
     update(f, state);
   }
-  if (!f.lost.empty()) return send_again(f, state);
+  if (!f.lost.empty()) return retransmit(f, state);
   if (f.stage != Stage::kOpen) return 0;
   if (f.has_new()) return send_new(f, state);
   return send_control(f, Kind::kFin, state.now) ? f.kind->headers : 0;
 }
 
-uint32_t Source::send_new(Flow& f, const FlowState& state) {
+uint32_t Transmission::send_new(Flow& f, const FlowState& state) {
   RecordPool& records = parts_.lcore.records;
   const uint32_t i = records.take();
   if (i == kNoRecord) {
@@ -128,14 +132,14 @@ uint32_t Source::send_new(Flow& f, const FlowState& state) {
   }
   ++f.next_sequence;
   if (!f.has_new()) {
-    leave_budget(f);
+    parts_.leave_budget(f);
     // The FIN rides right behind the last packet; should it find no room, pacing brings it later.
     if (f.lost.empty()) send_control(f, Kind::kFin, state.now);
   }
   return size;
 }
 
-uint32_t Source::send_again(Flow& f, const FlowState& state) {
+uint32_t Transmission::retransmit(Flow& f, const FlowState& state) {
   RecordPool& records = parts_.lcore.records;
   const uint32_t i = f.lost.head();
   const uint32_t size = records[i].size;
@@ -152,7 +156,7 @@ uint32_t Source::send_again(Flow& f, const FlowState& state) {
   return size;
 }
 
-bool Source::send_control(Flow& f, Kind kind, Nanos now) {
+bool Transmission::send_control(Flow& f, Kind kind, Nanos now) {
   RecordPool& records = parts_.lcore.records;
   const uint32_t i = records.take();
   if (i == kNoRecord) {
@@ -167,13 +171,13 @@ bool Source::send_control(Flow& f, Kind kind, Nanos now) {
   }
   if (kind == Kind::kFin) {
     f.stage = Stage::kClosing;
-    leave_budget(f);
+    parts_.leave_budget(f);
   }
   return true;
 }
 
 template <class Write>
-bool Source::put_frame(Flow& f, const Outgoing& out, Nanos now, Write&& write_congestion) {
+bool Transmission::put_frame(Flow& f, const Outgoing& out, Nanos now, Write&& write_congestion) {
   if (parts_.tx.full()) {
     parts_.totals.queue_full.add();
     return false;
@@ -214,7 +218,7 @@ bool Source::put_frame(Flow& f, const Outgoing& out, Nanos now, Write&& write_co
   return true;
 }
 
-void Source::send_probe(Flow& f, uint64_t sequence, Nanos now) {
+void Transmission::send_probe(Flow& f, uint64_t sequence, Nanos now) {
   const auto write = [&](uint8_t* header) {
     f.law().write_probe(f.state(now, ledger_.headroom(f)), f.kind->headers, header);
   };
@@ -223,7 +227,7 @@ void Source::send_probe(Flow& f, uint64_t sequence, Nanos now) {
   parts_.totals.sent_probes.add();
 }
 
-bool Source::transmit(Flow& f, uint32_t index, const FlowState& state) {
+bool Transmission::transmit(Flow& f, uint32_t index, const FlowState& state) {
   const Nanos now = state.now;
   SentPacket& r = parts_.lcore.records[index];
   if (r.kind == Kind::kData && f.allowance.probe) send_probe(f, r.sequence, now);
@@ -247,7 +251,8 @@ bool Source::transmit(Flow& f, uint32_t index, const FlowState& state) {
   return true;
 }
 
-void Source::write_congestion(Flow& f, SentPacket& r, uint8_t* header, const FlowState& state) {
+void Transmission::write_congestion(Flow& f, SentPacket& r, uint8_t* header,
+                                    const FlowState& state) {
   const auto version = static_cast<uint16_t>(parts_.strategy->version());
   if (f.wants_budget && f.target_version != version) {
     f.target_version = version;
@@ -262,19 +267,6 @@ void Source::write_congestion(Flow& f, SentPacket& r, uint8_t* header, const Flo
       break;
     default:
       ledger_.record(f, f.law().write_data(state, r.size, header, r.note));
-  }
-}
-
-void Source::drop_covered(Flow& f) {
-  RecordPool& records = parts_.lcore.records;
-  while (!f.lost.empty()) {
-    const uint32_t i = f.lost.head();
-    const SentPacket& r = records[i];
-    if (r.kind != Kind::kData || r.sequence >= f.acknowledged) return;
-    credit(f, {.bytes = r.size, .payload = r.payload, .packets = 1});
-    f.lost.remove(records, i);
-    f.lost_bytes -= r.size;
-    records.give_back(i);
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace turnpike::sender {
+namespace turnpike::wire {
 
 /// The 64-bit count nearest to `reference` whose low half is `serial`. A serial that lies before
 /// zero comes out beyond 2^63, so that it compares as larger than anything real.
@@ -16,4 +16,4 @@ constexpr uint64_t extend_serial(uint32_t serial, uint64_t reference) {
 /// Whether `a` comes before `b`, both less than 2^31 apart.
 constexpr bool serial_before(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) < 0; }
 
-}  // namespace turnpike::sender
+}  // namespace turnpike::wire
