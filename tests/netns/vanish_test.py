@@ -67,8 +67,8 @@ def vanish(tap, programs):
     world.sh("ip", "link", "del", "a0", namespace="gate")
     for program, name in zip(programs, ("router", "sender")):
         code = program.wait(5)
-        tap.check(f"the {name} ends with exit code 1 and says which interface is gone",
-                  code == 1 and "link alice-gate: interface a" in program.output() and "is gone" in program.output(),
+        tap.check(f"the {name} ends with exit code 1 and says which interface was removed",
+                  code == 1 and "link alice-gate: interface a" in program.output() and "was removed" in program.output(),
                   code, program.output()[-3000:])
     counters = json.loads(pathlib.Path("/run/gate/router-gate.json").read_text())
     tap.check("the router accounts for every packet", counters["conserved"] and counters["forwarded"] > 0, counters)
