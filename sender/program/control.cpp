@@ -97,7 +97,7 @@ std::string Control::verdict_text(const RunEnd& end) const {
   std::string text = report::limits_text(summary) + streams_text(summary);
   const nlohmann::json& v = summary["verdict"];
   if (v.value("intervals", 0) == 0)
-    return text.empty() ? "No steady interval to judge shares in" : text;
+    return text.empty() ? "No steady interval to measure shares in" : text;
   std::array<char, 160> line;
   std::snprintf(line.data(), line.size(),
                 "Shares %s: greatest error %.2f %% of at most %.0f %%, lowest utilisation %.2f %%",
