@@ -249,8 +249,8 @@ std::string description(const Topology& t, const std::string& file) {
 
 void add_check(CLI::App& app, ExitCode& code) {
   auto* verb = app.add_subcommand("check",
-                                  "report every mistake of topology files, or what they "
-                                  "would run; needs no privileges and starts nothing");
+                                  "report every mistake of topology files, or describe the run; "
+                                  "needs no privileges and starts nothing");
   auto files = std::make_shared<std::vector<std::string>>();
   verb->add_option("FILE", *files, "topology files")->required();
   verb->callback([files, &code] { code = check(*files); });

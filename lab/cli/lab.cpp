@@ -140,7 +140,7 @@ void add_lab(CLI::App& app, ExitCode& code) {
         if (time < kShortest) throw CLI::ValidationError("--duration", "1 ms at least");
         o->duration = time;
       },
-      "such as 5s; what would start later is left out");
+      "such as 5s; traffic that starts later is left out");
   verb->add_option("--out", o->folder, "folder for results (default: the file's run.output)")
       ->type_name("DIR");
   auto* real_time = verb->add_flag(

@@ -218,7 +218,7 @@ void add_paper(CLI::App& app, ExitCode& code) {
       ->capture_default_str();
   verb->add_option("--baseline", o->baseline, std::string("default: ") + kBaseline)
       ->type_name("FILE");
-  verb->add_flag("--update-baseline", o->update, "write what is met now into the baseline");
+  verb->add_flag("--update-baseline", o->update, "write the claims met now into the baseline");
   verb->callback([o, &code] { code = static_cast<ExitCode>(paper(*o)); });
 }
 

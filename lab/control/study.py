@@ -21,15 +21,15 @@ from play import ROOT, Options, play_all
 
 
 def arguments():
-    p = argparse.ArgumentParser(description="Judge FCP's presets by the cases of the study.")
+    p = argparse.ArgumentParser(description="Check FCP's presets by the cases of the study.")
     size = p.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="2 seeds, short runs, a few cases: about a minute")
     size.add_argument("--full", action="store_true", help="the whole load grid, about a million packets a run: hours")
-    p.add_argument("--preset", default="paper,turnpike", help="presets, the last of which is judged (%(default)s)")
+    p.add_argument("--preset", default="paper,turnpike", help="presets, the last of which is checked (%(default)s)")
     p.add_argument("--case", action="append", default=[], metavar="PATTERN",
                    help="cases whose names match (shell pattern or a part of the name), of any size; may be repeated")
     p.add_argument("--seeds", type=int, default=0, help="seeds 1 to N (default 8; 2 with --quick)")
-    p.add_argument("--other-seeds", type=int, default=0, metavar="N", help="of presets that are not judged")
+    p.add_argument("--other-seeds", type=int, default=0, metavar="N", help="of the other presets")
     p.add_argument("--set", action="append", default=[], dest="settings", metavar="PATH=VALUE", help="for all runs")
     p.add_argument("--turnpike", default=str(ROOT / "build/lab/turnpike"), metavar="PATH", help="(%(default)s)")
     p.add_argument("--out", default="out/control", type=pathlib.Path, help="folder for results (%(default)s)")
