@@ -36,12 +36,12 @@ def arguments():
     p.add_argument("--jobs", type=int, default=2, help="processes at a time (%(default)s)")
     p.add_argument("--keep", action="store_true", help="keep each run's folder, with its report")
     p.add_argument("--plots", type=pathlib.Path, metavar="DIR",
-                   help="draw some cases over time into DIR, presets beside each other, and play nothing else")
+                   help="draw some cases over time into DIR, presets beside each other, and run nothing else")
     p.add_argument("--schemes", action="store_true",
-                   help="set the presets beside RCP, QCP, XCP, QFCP and TCP, and play nothing else")
+                   help="compare the presets with RCP, QCP, XCP, QFCP and TCP, and run nothing else")
     p.add_argument("--ablation", action="store_true",
-                   help="play a few cases under the last preset with parts of its law left out, and nothing else")
-    p.add_argument("--list", action="store_true", help="name the cases and play nothing")
+                   help="run a few cases under the last preset with parts of its law left out, and nothing else")
+    p.add_argument("--list", action="store_true", help="list the cases and run nothing")
     return p.parse_args()
 
 

@@ -52,13 +52,13 @@ def lose_carrier(tap, programs):
     world.sh("ip", "link", "set", "a1", "down", namespace="gate")
     world.until(lambda: False, AWAY_S)
     spent = [cpu_s(p.process) - b for p, b in zip(programs, before)]
-    tap.check(f"without carrier nobody takes a CPU for itself: {spent[0]:.2f} and {spent[1]:.2f} of {AWAY_S} s",
+    tap.check(f"without carrier no program uses a whole CPU: {spent[0]:.2f} and {spent[1]:.2f} of {AWAY_S} s",
               max(spent) < 0.9 * AWAY_S, *(p.output()[-2000:] for p in programs))
     # The kernel reports changes of carrier once a second.
     lost = world.until(lambda: all("alice-gate is down: no carrier on a" in p.output() for p in programs), TOLD_S)
     world.sh("ip", "link", "set", "a1", "up", namespace="gate")
     back = world.until(lambda: all("alice-gate is up again" in p.output() for p in programs), TOLD_S)
-    tap.check("both programs tell that the carrier is lost and that it is back", lost and back,
+    tap.check("both programs report the loss and the return of the carrier", lost and back,
               *(p.output()[-2000:] for p in programs))
     world.until(lambda: False, BACK_S)
 
