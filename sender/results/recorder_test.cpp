@@ -168,7 +168,7 @@ TEST(Recorder, AddsUpWhatWasAskedFor) {
   recorder.flow_ended({.id = 1, .end = 1_s, .completed = true});
   recorder.flow_ended({.id = 2, .end = 1_s});
   auto s = recorder.summary({.now = 15_s});
-  EXPECT_FALSE(s["flows"].contains("asked_for")) << "nobody has told yet";
+  EXPECT_FALSE(s["flows"].contains("asked_for")) << "no limits are known yet";
   EXPECT_EQ(report::limits_text(s), "");
   recorder.limits({.started = 1});
   recorder.limits({.started = 1});
