@@ -20,7 +20,7 @@ std::string title_of(const nlohmann::json& summary) {
 std::string taken_text(const nlohmann::json& summary) {
   const double taken = number_at(summary, {"machine", "taken"});
   return taken > 0 ? " The machine took " + percent(taken, 1) +
-                         " of the time, which shares and links may lack besides."
+                         " of the time; shares and utilisation may be lower by as much."
                    : "";
 }
 

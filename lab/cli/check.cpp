@@ -118,7 +118,7 @@ std::string ports(const Topology& t) {
                                      [&](const Host& h) { return h.name == end.node; });
       const bool sender = host != t.hosts.end();
       const std::string who = !sender          ? "turnpike-router"
-                              : host->external ? "a machine of yours"
+                              : host->external ? "an external host"
                                                : "turnpike-sender";
       table.row({e == 0 ? link.name : "", end.node, port_text(end.attachment), "by " + who});
     }

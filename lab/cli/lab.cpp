@@ -116,7 +116,7 @@ ExitCode lab(const LabOptions& o) {
 void add_lab(CLI::App& app, ExitCode& code) {
   auto* verb = app.add_subcommand(
       "lab",
-      "play a topology in this process on a virtual clock: exact, repeatable, and usually "
+      "run a topology in this process on a virtual clock: exact, repeatable, and usually "
       "faster than real time");
   auto o = std::make_shared<LabOptions>();
   verb->add_option("FILE", o->file, "topology file (YAML); its attachments do not matter")

@@ -106,7 +106,7 @@ ExitCode sweep(const SweepOptions& o) {
 void add_sweep(CLI::App& app, ExitCode& code) {
   auto* verb = app.add_subcommand(
       "sweep",
-      "play a topology in the lab with every combination of settings and seeds, and gather the "
+      "run a topology in the lab with every combination of settings and seeds, and gather the "
       "results");
   auto o = std::make_shared<SweepOptions>();
   verb->add_option("FILE", o->file, "topology file (YAML)")->required();

@@ -119,7 +119,7 @@ std::string counters_text(const config::Topology& topology,
       const std::string& name = topology.hosts[runner->hosts()[i]].name;
       const PortStats s = port.port().stats();
       if (port.overflowed() + s.rx_missed + s.rx_no_mbuf + s.rx_errors + s.tx_errors == 0) continue;
-      text += name + ": the wire overflowed " + std::to_string(port.overflowed()) +
+      text += name + ": the delay line overflowed " + std::to_string(port.overflowed()) +
               " times, the port missed " + std::to_string(s.rx_missed) + ", had no buffer for " +
               std::to_string(s.rx_no_mbuf) + ", errors " +
               std::to_string(s.rx_errors + s.tx_errors) + "\n";
