@@ -58,7 +58,8 @@ def main():
 
         file.write_text(NETWORK.format(access="1 Gbps", rate="1 Mbps", delay="20 ms") + ONE)
         code, out, _ = play(turnpike, file, folder / "room", "--duration", "1s")
-        tap.check("a run with enough flow table entries does not say so", code == 0 and "NOT PLAYED" not in out, code, out)
+        tap.check("a run with enough flow table entries does not say so",
+                  code == 0 and "NOT PLAYED" not in out, code, out)
 
         file.write_text(NETWORK.format(access="400 Gbps", rate="300 Gbps", delay="600 s") + ONE)
         code, out, err = play(turnpike, file, folder / "huge")
