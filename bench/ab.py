@@ -65,7 +65,7 @@ def main():
     options = argparse.ArgumentParser(description="Holds loads or builds of bench-count against each other.")
     options.add_argument("loads", help="of bench/loads.h, or sender/flows:NUMBER, with commas between")
     options.add_argument("programs", nargs="*", default=[ROOT / "build" / "bench" / "bench-count"],
-                         help="the first one is what all are held against")
+                         help="the first one is the reference")
     options.add_argument("--rounds", type=int, default=15)
     options.add_argument("--seconds", type=float, default=0.2, help="of a turn")
     chosen = options.parse_args()

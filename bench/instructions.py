@@ -59,7 +59,7 @@ def compile_programs():
 
 def main():
     options = argparse.ArgumentParser(description="Counts instructions per packet.")
-    options.add_argument("--update", action="store_true", help="write what is counted")
+    options.add_argument("--update", action="store_true", help="write the new counts")
     chosen = options.parse_args()
     compile_programs()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -18,7 +18,7 @@ PARTS = [("source: packets paced, priced and sent", "sender::Source::on_timer(",
          ("router: price", "router::price(", None),
          ("router: into the link's queue", "router::enqueue(", None),
          ("router: out of it, at the link's rate", "router::LinkShaper::poll(", "router::PortTx::flush("),
-         ("wires: put in", "lab::Line::send(", None),
+         ("wires: put in", "lab::SimChannel::send(", None),
          ("wires: taken out", "lab::SimLinkEnd::rx(", None)]
 
 

@@ -256,7 +256,7 @@ def rendered(page, results, source):
 
 def main():
     options = argparse.ArgumentParser(description="Renders docs/performance.md.")
-    options.add_argument("results", type=pathlib.Path, nargs="?", help="what bench/run.py wrote")
+    options.add_argument("results", type=pathlib.Path, nargs="?", help="results of bench/run.py")
     options.add_argument("--check", action="store_true", help="fail where the page is another")
     chosen = options.parse_args()
     page = PAGE.read_text()
@@ -264,7 +264,7 @@ def main():
     new = rendered(page, json.loads(path.read_text()), path.relative_to(ROOT).as_posix())
     if chosen.check:
         if new != page:
-            print(f"docs/performance.md is not what bench/render.py makes of {path}", file=sys.stderr)
+            print(f"docs/performance.md differs from bench/render.py's output for {path}", file=sys.stderr)
         return int(new != page)
     PAGE.write_text(new)
     return 0

@@ -173,15 +173,14 @@ int play(const config::Topology& topology, const std::optional<Command>& referen
 }
 
 void add_demo(CLI::App& app, ExitCode& code) {
-  auto* verb = app.add_subcommand(
-      "demo",
-      "play a topology with router and sender processes on this machine, and judge the "
-      "shares; needs no NIC, no hugepages");
+  auto* verb = app.add_subcommand("demo",
+                                  "run a topology with router and sender processes on this "
+                                  "machine, and check the shares; needs no NIC, no hugepages");
   auto options = std::make_shared<DemoOptions>();
   verb->add_option("FILE", options->file, "topology file (default: configs/demo.yaml)");
   verb->add_option("--out", options->folder, "folder for results (default: the file's run.output)")
       ->type_name("DIR");
-  verb->add_option("--live", options->live, "what to show while it runs")
+  verb->add_option("--live", options->live, "style of the live view")
       ->check(CLI::IsMember({"auto", "table", "lines", "off"}));
   verb->callback([options, &code] { code = static_cast<ExitCode>(demo(*options)); });
 }

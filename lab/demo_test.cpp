@@ -100,7 +100,7 @@ std::string with_error(const std::string& error) {
 TEST_F(Demo, SharesThatDisagreeFail) {
   EXPECT_EQ(run({.routers = {router()}, .sender = sender(with_error("-0.8"))}), kExitRuntime);
   EXPECT_NE(said().find("NOT as it should be"), std::string::npos);
-  EXPECT_NE(said().find("stood still for 0.0 %"), std::string::npos) << said();
+  EXPECT_NE(said().find("stalled for 0.0 %"), std::string::npos) << said();
 }
 
 // The sender writes at 0.1 and 1.9 s; in between a router stood still for 0.6 s of the 1.5 s that
@@ -118,7 +118,7 @@ TEST_F(Demo, WhatTheMachineTookIsNoMistakeOfTheCode) {
                       "'; echo '" + with_error(error) + "' > summary.json");
   };
   EXPECT_EQ(run({.routers = {gate}, .sender = late_sender("-0.40")}), kExitOk) << said();
-  EXPECT_NE(said().find("The machine took 30.0 % of the time: programs stood still for 30.0 %"),
+  EXPECT_NE(said().find("The machine took 30.0 % of the time: programs were stalled for 30.0 %"),
             std::string::npos)
       << said();
   std::filesystem::remove(folder + "/stalled");

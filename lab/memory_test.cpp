@@ -54,7 +54,7 @@ TEST(Memory, IsRefusedWithWhatMakesItLargeAndWhatToChange) {
   const MemoryNeed need = memory_of(t, sender::Traces(t));
   EXPECT_GT(need.total(), kGb);
   EXPECT_EQ(memory_refusal(need, need.total()), "");
-  EXPECT_EQ(memory_refusal(need, std::nullopt), "") << "nobody knows what the machine has";
+  EXPECT_EQ(memory_refusal(need, std::nullopt), "") << "the machine's memory is unknown";
   const std::string why = memory_refusal(need, kGb);
   for (const char* part : {"the machine has 1.0 GB", "packet buffers take", "link bottleneck",
                            "20 Gbps", "a lower rate, delay or buffer"})

@@ -34,9 +34,9 @@ std::string machine_text(const json& summary) {
   const double whole = number_at(summary, {"duration_s"});
   const auto part = [&](const char* key) { return percent(number_at(machine, {key}) / whole, 1); };
   return "The machine took " + percent(number_at(machine, {"taken"}), 1) +
-         " of the time: programs stood still for " + part("stalled_s") + ", waited for a CPU for " +
-         part("waited_s") + ", its hypervisor took " + part("stolen_s") + ", a probe was late by " +
-         part("probe_late_s") + "\n";
+         " of the time: programs were stalled for " + part("stalled_s") +
+         ", waited for a CPU for " + part("waited_s") + ", its hypervisor took " +
+         part("stolen_s") + ", a probe was late by " + part("probe_late_s") + "\n";
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ std::string verdict_text(const json& summary) {
                          percent(sender::kMinUtilization - taken, 1),
                          percent_if_known(number_at(link, {"lab"}), 2)});
   }
-  if (rows.size() == 1) return "There was no steady interval to judge.\n";
+  if (rows.size() == 1) return "There was no steady interval to check.\n";
 
   const json& verdict = summary["verdict"];
   const double dropped = number_at(verdict, {"dropped_packets"});

@@ -40,9 +40,9 @@ tl::expected<size_t, std::string> choose_node(const config::Topology& t, const O
   for (const config::Router& r : t.routers) names += (names.empty() ? "" : ", ") + r.name;
   if (t.routers.empty()) return tl::unexpected("there is no router in " + o.file);
   if (o.nodes.size() > 1)
-    return tl::unexpected(std::string("a process is one router: give --node one name"));
+    return tl::unexpected(std::string("a process runs one router: give --node one name"));
   if (o.nodes.empty() && t.routers.size() > 1)
-    return tl::unexpected("say with --node which router of " + o.file + " to be: " + names);
+    return tl::unexpected("select a router of " + o.file + " with --node: " + names);
   if (o.nodes.empty()) return size_t{0};
   const std::string& name = o.nodes.front();
   const auto at = std::ranges::find(t.routers, name, &config::Router::name);
@@ -165,7 +165,10 @@ int run(int argc, char** argv) {
   };
   if (!watched) complain(watched.error());
   if (!written) complain(written.error());
-  if (!end.conserved()) complain("packets are not accounted for: the counters do not add up");
+  if (!end.conserved())
+    complain(
+        "packet conservation failed: received + originated differs from forwarded + delivered + "
+        "dropped + held");
   if (auto closed = (*engine)->close(); !closed) complain(closed.error());
   return code;
 }

@@ -253,7 +253,7 @@ TEST(Delivery, TheRunsEndTellsAndClosesWhatIsOpen) {
   EXPECT_FALSE(w.sender(0).idle(w.now()));
   w.run(2_s);
   EXPECT_TRUE(w.sender(0).idle(w.now()));
-  EXPECT_EQ(w.outcomes().size(), 2U) << "outcomes are told once";
+  EXPECT_EQ(w.outcomes().size(), 2U) << "outcomes are reported once";
   w.expect_clean();
 }
 

@@ -48,7 +48,7 @@ tl::expected<std::vector<uint32_t>, std::string> choose_hosts(const config::Topo
       return tl::unexpected("there is no host \"" + name + "\" in " + o.file);
     }
   }
-  if (hosts.empty()) return tl::unexpected("there is no host to play in " + o.file);
+  if (hosts.empty()) return tl::unexpected("there is no host to emulate in " + o.file);
   return hosts;
 }
 
@@ -157,8 +157,9 @@ int run(int argc, char** argv) {
   if (hosts->size() > config::kMaxPorts)
     return fail(kExitBadConfiguration,
                 options->file + ": " + std::to_string(hosts->size()) +
-                    " hosts have ports, and DPDK opens " + std::to_string(config::kMaxPorts) +
-                    " in one process: let several senders play some each, with --node");
+                    " hosts have ports, and the limit of DPDK is " +
+                    std::to_string(config::kMaxPorts) +
+                    " in one process: run several senders with some of the hosts each (--node)");
   if (auto prepared = report::prepare_folder(t.run.output); !prepared)
     return fail(kExitHostNotReady, prepared.error());
   const auto started = std::chrono::steady_clock::now();

@@ -85,7 +85,7 @@ def main():
                       done.returncode == 1 and "add.cpp is not laid out" in done.stderr, done.stderr)
             (folder / "add.cpp").write_text(LAID_OUT)
             done = git(folder, "commit", "-m", "lab: add")
-            tap.check("what is staged counts, not the file", done.returncode == 1, done.stderr)
+            tap.check("the staged content counts, not the file", done.returncode == 1, done.stderr)
             git(folder, "add", "add.cpp")
             done = git(folder, "commit", "-m", "lab: add")
             tap.check("C++ that is laid out is taken", done.returncode == 0, done.stderr)

@@ -19,7 +19,7 @@ def main():
     page = render.PAGE.read_text()
     source = render.SOURCE.search(page)[1]
     results = json.loads((ROOT / source).read_text())
-    tap.check("the page is what its results are rendered to",
+    tap.check("the page equals the rendered results",
               render.rendered(page, results, source) == page, "render it with: bench/render.py")
     tap.check("every table of the renderer is on the page",
               set(re.findall(r"<!-- figures: (\w+) -->", page)) == set(render.BLOCKS))

@@ -46,7 +46,7 @@ void describe(V& v, RunSpec& s) {
   v.field("sample", s.sample,
           {.doc = "interval of the series", .fallback = "100 ms", .min = "100 us", .max = "1 h"});
   v.field("settle", s.settle,
-          {.doc = "time after each change of flows before shares are judged",
+          {.doc = "time after each change of flows before shares are measured",
            .fallback = "500 ms",
            .min = "0 s",
            .max = "1 h"});
@@ -56,43 +56,43 @@ void describe(V& v, RunSpec& s) {
            .min = "0",
            .max = "1"});
   v.field("udp_port", s.udp_port,
-          {.doc = "that Turnpike packets go to", .fallback = "4747", .min = "1", .max = "65535"});
-  v.field(
-      "quantum", s.quantum,
-      {.doc = "on a virtual clock: what happens waits for the next multiple of this and is then "
-              "handled in bursts, as by a machine that polls so often; 0 s: each at its time",
-       .fallback = "0 s",
-       .min = "0 s",
-       .max = "1 s"});
+          {.doc = "destination UDP port of Turnpike packets",
+           .fallback = "4747",
+           .min = "1",
+           .max = "65535"});
+  v.field("quantum", s.quantum,
+          {.doc = "scheduling granularity on a virtual clock: events wait for the next multiple "
+                  "and run as a burst; 0 s: exact",
+           .fallback = "0 s",
+           .min = "0 s",
+           .max = "1 s"});
   v.field("measure", s.measure,
-          {.doc = "spans of time by name, over which the summary tells everything apart"});
+          {.doc = "named time spans with figures of their own in the summary"});
 }
 
 template <class V>
 void describe(V& v, BudgetChangeSpec& s) {
   v.field("at", s.at, {.doc = "in time since the run's start", .min = "0 s", .required = true});
-  v.field("budget", s.budget,
-          {.doc = "what the host may spend from then on",
-           .min = "0 $/s",
-           .max = "1000000000 $/s",
-           .required = true});
+  v.field(
+      "budget", s.budget,
+      {.doc = "budget from then on", .min = "0 $/s", .max = "1000000000 $/s", .required = true});
 }
 
 template <class V>
 void describe(V& v, HostSpec& s) {
   v.field("budget", s.budget,
-          {.doc = "what the host may spend; 0: it only receives",
+          {.doc = "budget; 0: the host only receives",
            .fallback = "0 $/s",
            .min = "0 $/s",
            .max = "1000000000 $/s"});
   v.field("strategy", s.strategy,
-          {.doc = "how the budget is split over the host's flows; each-flow: it is not, every flow "
-                  "is a customer with a budget of its own",
+          {.doc = "how the budget is divided among the host's flows; each-flow: every flow has a "
+                  "budget of its own",
            .fallback = kStrategies[0],
            .words = kStrategies});
   v.field("changes", s.changes, {.doc = "the budget at later times"});
   v.field("external", s.external,
-          {.doc = "a real machine or kernel: the sender does not play it", .fallback = "false"});
+          {.doc = "a real machine or kernel: the sender does not emulate it", .fallback = "false"});
   v.field("addresses", s.addresses,
           {.doc = "one IPv4 and one IPv6 address with prefix length; assigned unless given"});
   v.field("mac", s.mac, {.doc = "Ethernet address; assigned unless given"});
@@ -111,7 +111,7 @@ void describe(V& v, RouterSpec& s) {
            .min = "0",
            .max = "1023"});
   v.field("routes", s.routes,
-          {.doc = "routes by hand; they win over computed ones to the prefixes they cover"});
+          {.doc = "static routes; they replace computed ones to the prefixes that they cover"});
   v.field("table", s.table,
           {.doc = "file of more such routes, however many, relative to this one: on each line a "
                   "prefix, a blank, and a neighbour's address or a link's name"});
@@ -130,7 +130,7 @@ void describe(V& v, MemifSpec& s) {
 template <class V>
 void describe(V& v, PcapSpec& s) {
   v.field("rx", s.rx, {.doc = "capture to receive from", .required = true});
-  v.field("tx", s.tx, {.doc = "capture to write to; none: sent packets vanish"});
+  v.field("tx", s.tx, {.doc = "capture to write to; none: sent packets are discarded"});
   v.field("repeat", s.repeat, {.doc = "start over at the capture's end", .fallback = "false"});
 }
 
@@ -151,29 +151,29 @@ void describe(V& v, DirectionSpec& s) {
   v.field("rate", s.rate, {.doc = "capacity", .min = "1 Kbps", .max = "10 Tbps"});
   v.field("delay", s.delay,
           {.doc = "propagation one way", .fallback = "0 s", .min = "0 s", .max = "10 min"});
-  v.field(
-      "buffer", s.buffer,
-      {.doc = "what may wait: bytes, or a multiple of rate x the longest round trip of any flow "
-              "over the link (2 x delay without flows); 1 BDP within 64 KB and 16 MB "
-              "unless given",
-       .min = "68 B",
-       .max = "64 GB"});
+  v.field("buffer", s.buffer,
+          {.doc = "buffer size: bytes, or a multiple of rate x the longest round trip of any flow "
+                  "over the link (2 x delay without flows); 1 BDP within 64 KB and 16 MB "
+                  "unless given",
+           .min = "68 B",
+           .max = "64 GB"});
   v.field("overhead", s.overhead,
           {.doc = "bytes per packet beyond the IP datagram that count on the link; 0 B for shaped "
                   "and 38 B (Ethernet, FCS, preamble, gap) for line-rate unless given",
            .min = "0 B",
            .max = "1000 B"});
   v.field("loss", s.loss,
-          {.doc = "share of packets that the wire loses at random, on a virtual clock",
+          {.doc = "share of packets that the link loses at random, on a virtual clock",
            .fallback = "0",
            .min = "0",
            .max = "1"});
-  v.field("reorder", s.reorder,
-          {.doc = "share of packets that the wire delivers a quarter of `delay` late, past others; "
-                  "on a virtual clock",
-           .fallback = "0",
-           .min = "0",
-           .max = "1"});
+  v.field(
+      "reorder", s.reorder,
+      {.doc = "share of packets that the link delivers a quarter of `delay` late, out of order; "
+              "on a virtual clock",
+       .fallback = "0",
+       .min = "0",
+       .max = "1"});
   v.field("jitter", s.jitter,
           {.doc = "uniform random delay beyond `delay`, order kept; on a virtual clock",
            .fallback = "0 s",
@@ -196,16 +196,15 @@ void describe(V& v, LinkSpec& s) {
   v.field("ends", s.ends,
           {.doc = "the two nodes; forward is from the first", .count = 2, .required = true});
   describe(v, static_cast<DirectionSpec&>(s));
-  v.field("forward", s.forward, {.doc = "what differs from the first end to the second"});
-  v.field("reverse", s.reverse, {.doc = "what differs from the second end to the first"});
+  v.field("forward", s.forward, {.doc = "settings from the first end to the second"});
+  v.field("reverse", s.reverse, {.doc = "settings from the second end to the first"});
   v.field("mtu", s.mtu,
           {.doc = "largest IP datagram in bytes; 1280 at least where IPv6 is used",
            .fallback = "1500",
            .min = "68",
            .max = "65535"});
   v.field("emulate_delay", s.emulate_delay,
-          {.doc = "hold packets for `delay`, as the wire does not; true unless an end is a real "
-                  "device"});
+          {.doc = "emulate `delay` in software; true unless an end is a real device"});
   v.field("attach", s.attach,
           {.doc = "ports of the ends: `memif` or `ring` for both, or a map from end to port"});
   v.field("addresses", s.addresses, {.doc = "addresses by end, as those of a host"});
@@ -225,11 +224,11 @@ void describe(V& v, TransferSpec& s) {
            .min = "256 B",
            .max = "65535 B"});
   v.field("counts", s.counts,
-          {.doc = "what sizes count: the user's payload, or whole packets, as simulators do",
+          {.doc = "unit of sizes: payload, or IP datagrams as in simulators",
            .fallback = kCounts[0],
            .words = kCounts});
   v.field("limit", s.limit,
-          {.doc = "the application sends no faster, in IP datagrams", .min = "1 Kbps"});
+          {.doc = "rate limit of the application, in IP datagrams", .min = "1 Kbps"});
 }
 
 template <class V>
@@ -244,9 +243,9 @@ void describe(V& v, FlowSpec& s) {
            .min = "0.000001",
            .max = "1000000"});
   v.field("count", s.count,
-          {.doc = "this many flows alike", .fallback = "1", .min = "1", .max = "1000000"});
+          {.doc = "number of such flows", .fallback = "1", .min = "1", .max = "1000000"});
   v.field("background", s.background,
-          {.doc = "spends a ten-thousandth of the budget: fills what others leave",
+          {.doc = "spends a ten-thousandth of the budget, so it uses only spare capacity",
            .fallback = "false"});
   v.field("hold", s.hold,
           {.doc = "rate that strategy `stability` holds for each such flow", .min = "1 Kbps"});
@@ -265,14 +264,14 @@ template <class V>
 void describe(V& v, ParetoSpec& s) {
   v.field("mean", s.mean, {.doc = "mean size", .min = "1 B", .required = true});
   v.field("cap", s.cap,
-          {.doc = "what would be larger is so large; the mean holds all the same", .min = "1 B"});
+          {.doc = "largest size; larger draws are clipped, and the mean is kept", .min = "1 B"});
   v.field("shape", s.shape,
           {.doc = "above 1, or there is no mean", .fallback = "1.2", .min = "1.01", .max = "100"});
 }
 
 template <class V>
 void describe(V& v, SizeSpec& s) {
-  v.field("fixed", s.fixed, {.doc = "all alike", .min = "1 B"});
+  v.field("fixed", s.fixed, {.doc = "one size for all flows", .min = "1 B"});
   v.field("exponential", s.exponential, {.doc = "mean size", .min = "1 B"});
   v.field("pareto", s.pareto, {.doc = "heavy-tailed"});
   v.field("trace", s.trace,
@@ -286,8 +285,8 @@ void describe(V& v, WorkloadSpec& s) {
   describe(v, static_cast<TransferSpec&>(s));
   v.field("arrivals", s.arrivals, {.doc = "when flows start; none with a trace"});
   v.field("size", s.size, {.doc = "payload of each flow", .required = true});
-  v.field("on", s.on, {.doc = "arrivals happen for so long ...", .min = "1 us", .max = "1000 h"});
-  v.field("off", s.off, {.doc = "... and then pause for so long", .min = "1 us", .max = "1000 h"});
+  v.field("on", s.on, {.doc = "duration of arrivals", .min = "1 us", .max = "1000 h"});
+  v.field("off", s.off, {.doc = "pause between them", .min = "1 us", .max = "1000 h"});
 }
 
 template <class V>
@@ -322,7 +321,7 @@ void describe(V& v, StreamSpec& s) {
   v.field("start", s.start,
           {.doc = "first packet, in time since the run's start", .fallback = "0 s", .min = "0 s"});
   v.field("stop", s.stop, {.doc = "no packet is due from then on; the run's end unless given"});
-  v.field("rate", s.rate, {.doc = "held whatever becomes of the packets", .required = true});
+  v.field("rate", s.rate, {.doc = "constant, independent of losses", .required = true});
   v.field("frames", s.frames, {.doc = "their sizes; 64 B (IPv6: 84 B) unless given"});
   v.field("flows", s.flows,
           {.doc = "packets take turns among so many UDP source ports, and addresses beyond 16384",
@@ -330,7 +329,7 @@ void describe(V& v, StreamSpec& s) {
            .min = "1",
            .max = "1000000"});
   v.field("slack", s.slack,
-          {.doc = "packets may leave so late, so that those due within it leave together",
+          {.doc = "largest delay of a packet, so that packets due within it leave as a burst",
            .fallback = "0 s",
            .min = "0 s",
            .max = "1 ms"});
@@ -341,20 +340,20 @@ void describe(V& v, TrafficSpec& s) {
   v.field("flows", s.flows, {.doc = "flows by name"});
   v.field("workloads", s.workloads, {.doc = "streams of finite flows by name"});
   v.field("streams", s.streams,
-          {.doc = "open loop: packets at a constant rate that nothing slows down, by name"});
+          {.doc = "open loop: packets at a constant rate without congestion control, by name"});
 }
 
 template <class V>
 void describe(V& v, FileSpec& s) {
   v.field("preset", s.preset,
-          {.doc = "named reading of the schemes' parameters that holds where the file says nothing",
+          {.doc = "named set of parameter overrides, used where the file gives no value",
            .fallback = kDefaultPreset,
            .words = preset_names()});
   v.field("run", s.run, {.doc = "settings of the run"});
   v.field("hosts", s.hosts, {.doc = "sources and sinks by name", .required = true});
   v.field("routers", s.routers, {.doc = "routers by name"});
   v.field("links", s.links, {.doc = "links by name", .required = true});
-  v.field("traffic", s.traffic, {.doc = "what the hosts send"});
+  v.field("traffic", s.traffic, {.doc = "traffic of the hosts"});
 }
 
 }  // namespace turnpike::config

@@ -21,7 +21,7 @@ std::optional<size_t> Pairs::host(const Field<std::string>& field, const std::st
 void Pairs::check_played(size_t h, Position at, const std::string& path) {
   const Host& host = d_.topology.hosts[h];
   if (host.external)
-    d_.mistakes.add(at, path, "'" + host.name + "' is external: the sender does not play it");
+    d_.mistakes.add(at, path, "'" + host.name + "' is external: the sender does not emulate it");
 }
 
 // The path between two hosts by the routing tables; by the graph if the tables have mistakes.
@@ -44,8 +44,8 @@ std::optional<uint16_t> Pairs::mtu(size_t from, size_t to, const Field<IpVersion
   if (mtu == 0) {
     if (d_.ends_known)
       d_.mistakes.add(at, path,
-                      "packets find no way from '" + a.name + "' to '" + b.name +
-                          "' and back: no link or route leads there");
+                      "no path from '" + a.name + "' to '" + b.name +
+                          "' and back: a link or route is missing or wrong");
     return {};
   }
   if (number == 6 && mtu < kMinIpv6Mtu)

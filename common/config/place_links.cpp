@@ -55,7 +55,7 @@ void place_ends(Draft& d, size_t index, std::vector<Unknown>& unknown) {
     } else if (!settle(d, index, e, end.value)) {
       const Host& host = d.topology.hosts[d.hosts.find(end.value)->second];
       d.mistakes.add(end.at, where,
-                     "host '" + end.value + "' already hangs on link '" +
+                     "host '" + end.value + "' is already attached to link '" +
                          d.topology.links[host.link].name + "': a host has one link");
     }
   }
@@ -92,7 +92,7 @@ void place_law(Draft& d, size_t index, size_t direction) {
   if (direction == 0 && spec.law.given && spec.law.value.protocol != "none" && from_host &&
       d.hosts.contains(link.ends[1].node)) {
     d.mistakes.add(spec.law.at, d.link_path(index) + ".law",
-                   "both ends are hosts, which run a law where `forward` or `reverse` has one");
+                   "both ends are hosts: set the law in `forward` or `reverse`");
   }
 }
 
@@ -134,7 +134,7 @@ void place_changes(Draft& d, const std::string& name, const HostSpec& spec, Host
   for (const auto& change : spec.changes.value.items) {
     const Nanos at = change.value.at.value;
     if (!host.changes.empty() && at <= host.changes.back().at)
-      d.mistakes.add(change.at, "hosts." + name + ".changes", "changes come in order of time");
+      d.mistakes.add(change.at, "hosts." + name + ".changes", "changes must be in order of time");
     host.changes.push_back({at, change.value.budget.value});
   }
 }
@@ -182,7 +182,7 @@ void place_nodes(Draft& d) {
   d.node_names = d.host_names;
   for (const auto& [name, at, spec] : d.file.routers.value) {
     const std::string path = "routers." + name;
-    if (d.hosts.contains(name)) d.mistakes.add(at, path, "there is a host of this name too");
+    if (d.hosts.contains(name)) d.mistakes.add(at, path, "a host has this name already");
     d.routers.emplace(name, d.topology.routers.size());
     d.node_names.push_back(name);
     Router& router = d.topology.routers.emplace_back();
@@ -225,7 +225,7 @@ void place_links(Draft& d) {
   if (!d.ends_known || d.file.links.wrong) return;
   for (const auto& [name, at, spec] : d.file.hosts.value)
     if (!d.placed[d.hosts.find(name)->second])
-      d.mistakes.add(at, "hosts." + name, "hangs on no link");
+      d.mistakes.add(at, "hosts." + name, "is not attached to any link");
 }
 
 }  // namespace turnpike::config

@@ -113,7 +113,7 @@ void check_counts(Draft& d) {
       if (!port || ++ports != kMaxPorts + 1) continue;
       d.mistakes.add(d.link_spec(i).attach.at, d.link_path(i) + ".attach",
                      "'" + router.name + "' has more than " + std::to_string(kMaxPorts) +
-                         " links with ports, and DPDK opens no more in one process");
+                         " links with ports, the limit of DPDK in one process");
     }
   }
 }

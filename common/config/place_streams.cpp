@@ -104,8 +104,7 @@ void place_streams(Draft& d) {
   Streams streams(d);
   const RunSpec& run = d.file.run.value;
   if (!d.file.traffic.value.streams.value.empty() && run.udp_port.value == kStreamPort)
-    d.mistakes.add(run.udp_port.at, "run.udp_port",
-                   "9 is the port that streams go to: Turnpike's own must be another");
+    d.mistakes.add(run.udp_port.at, "run.udp_port", "port 9 is used by streams: choose another");
   for (const auto& stream : d.file.traffic.value.streams.value) streams.place(stream);
 }
 

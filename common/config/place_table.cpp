@@ -48,7 +48,7 @@ LineError place_line(const Draft& d, Router& router, std::string_view line, Vias
   std::string_view more = line;
   const std::string_view prefix = take_word(more), via = take_word(more);
   if (via.empty() || !more.empty())
-    return {"a prefix and a neighbour or link are wanted", via.empty() ? prefix : more};
+    return {"expected a prefix and a neighbour or link", via.empty() ? prefix : more};
   const auto link = link_of(d, router, via, vias);
   if (!link)
     return {excerpt(via) + " is neither a neighbour's address nor a link of the router", via};
@@ -92,7 +92,7 @@ void place_table(Draft& d, size_t index, const Field<std::string>& table) {
   }
   if (twice(std::span<const Route<Ipv4Prefix>>(router.ipv4_routes)) ||
       twice(std::span<const Route<Ipv6Prefix>>(router.ipv6_routes)))
-    complain("a prefix has two routes, in '" + router.table + "' or in it and in 'routes'");
+    complain("a prefix has two routes, both in '" + router.table + "' or one of them in 'routes'");
   router.ipv4_in_table = router.ipv4_routes.size() - ipv4;
   router.ipv6_in_table = router.ipv6_routes.size() - ipv6;
 }

@@ -55,7 +55,7 @@ class Traffic {
     out.off = spec.off.value;
     if (spec.on.given != spec.off.given)
       complain(spec.on.given ? spec.on.at : spec.off.at, join(path_, spec.on.given ? "on" : "off"),
-               "on and off come together");
+               "set both 'on' and 'off'");
     place_size(spec, out, at);
     place_transfer(spec, out);
     d_.topology.workloads.push_back(std::move(out));
@@ -94,7 +94,7 @@ class Traffic {
     const Host& host = d_.topology.hosts[h];
     const auto& budget = d_.file.hosts.value[h].value.budget;
     if (host.external)
-      complain(at, path, "'" + host.name + "' is external: the sender does not play it");
+      complain(at, path, "'" + host.name + "' is external: the sender does not emulate it");
     else if (!budget.wrong && host.budget.count() <= 0)
       complain(at, path,
                "'" + host.name + "' has no budget to send with: set hosts." + host.name +
@@ -105,7 +105,7 @@ class Traffic {
     if (!spec.hold.given || spec.hold.wrong) return;
     const Host& host = d_.topology.hosts[h];
     if (spec.background.value)
-      complain(spec.hold.at, join(path_, "hold"), "a flow in the background holds no rate");
+      complain(spec.hold.at, join(path_, "hold"), "a background flow cannot hold a rate");
     else if (!d_.file.hosts.value[h].value.strategy.wrong && host.strategy != "stability")
       complain(spec.hold.at, join(path_, "hold"),
                "'" + host.name + "' has strategy '" + host.strategy + "': set hosts." + host.name +
@@ -157,7 +157,7 @@ class Traffic {
       place_trace(size.trace, out);
       if (spec.arrivals.given)
         complain(spec.arrivals.at, join(path_, "arrivals"),
-                 "a trace says itself when flows arrive");
+                 "a trace sets the arrival times: remove 'arrivals'");
     } else if (!spec.arrivals.given && !spec.size.wrong) {
       complain(at, path_, "missing key 'arrivals'");
     }

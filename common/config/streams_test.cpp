@@ -68,7 +68,7 @@ TEST(Streams, MistakesAtTheirPlaces) {
                   {"would send to itself"});
   std::string taken = with(", rate: {line: 1}");
   taken.replace(taken.find("duration: 10 s"), 14, "udp_port: ^9");
-  expect_mistakes(taken, {"the port that streams go to"});
+  expect_mistakes(taken, {"port 9 is used by streams"});
 }
 
 }  // namespace

@@ -59,9 +59,9 @@ TEST_F(TableFile, SaysWhereItIsWrong) {
   };
   const std::string at = path() + ":", key = ": routers.gate.table: ";
   EXPECT_EQ(mistake("10.9.1.0/24\n"),
-            at + "1:1" + key + "a prefix and a neighbour or link are wanted");
+            at + "1:1" + key + "expected a prefix and a neighbour or link");
   EXPECT_EQ(mistake("10.9.1.0/24 right now\n"),
-            at + "1:19" + key + "a prefix and a neighbour or link are wanted");
+            at + "1:19" + key + "expected a prefix and a neighbour or link");
   EXPECT_EQ(
       mistake("10.9.1.0/24 right\n10.9.2.0/24 wr\x1bng\n"),
       at + "2:13" + key + "'wr\\x1bng' is neither a neighbour's address nor a link of the router");

@@ -17,11 +17,11 @@ TEST(Topology, EndsThatDoNotExist) {
 }
 
 TEST(Topology, HostsHaveOneLink) {
-  expect_mistakes(changed("bob: {}", "bob: {}\n  ^carol: {}"), {"hosts.carol: hangs on no link"});
+  expect_mistakes(changed("bob: {}", "bob: {}\n  ^carol: {}"),
+                  {"hosts.carol: is not attached to any link"});
   expect_mistakes(changed("traffic:", "  more: {ends: [gate, ^bob], rate: 1 Gbps}\ntraffic:"),
-                  {"host 'bob' already hangs on link 'right'"});
-  expect_mistakes(changed("routers:", "routers:\n  ^bob: {}"),
-                  {"there is a host of this name too"});
+                  {"host 'bob' is already attached to link 'right'"});
+  expect_mistakes(changed("routers:", "routers:\n  ^bob: {}"), {"a host has this name already"});
 }
 
 TEST(Topology, LawsAreTheRoutersAndAHostsWhereItsDirectionHasOne) {
@@ -136,7 +136,7 @@ TEST(Topology, HeldRatesNeedTheirStrategy) {
                   {"flows.one.hold: 'alice' has strategy 'equal-budget': set "
                    "hosts.alice.strategy to 'stability'"});
   expect_mistakes(held("stability", "background: true, hold: ^5 Mbps"),
-                  {"a flow in the background holds no rate"});
+                  {"a background flow cannot hold a rate"});
   EXPECT_EQ(expect_right(held("stability", "hold: 5 Mbps")).flows[0].hold, 5_Mbps);
 }
 
@@ -145,12 +145,12 @@ TEST(Topology, UnreachableHosts) {
   expect_mistakes(std::string(islands)
                       .replace(islands.find("[gate, bob]"), 11, "[isle, bob]")
                       .replace(islands.find("routers:"), 8, "routers:\n  isle: {}"),
-                  {"packets find no way from 'alice' to 'bob'"});
+                  {"no path from 'alice' to 'bob'"});
   // A route from the file may form a loop although a path of links exists.
   const std::string astray =
       changed("lcores: [0, 1]", "routes: [{prefix: 10.0.1.0/24, via: left}]");
   expect_mistakes(std::string(astray).replace(astray.find("to: bob"), 7, "to: ^bob"),
-                  {"packets find no way"});
+                  {"no path from"});
 }
 
 TEST(Topology, Workloads) {
@@ -172,7 +172,7 @@ TEST(Topology, Workloads) {
       right(who + "arrivals: {poisson: 4 /s}, size: {pareto: {mean: 1 KB, cap: ^1 KB}}"),
       {"size.pareto.cap: 1 KB is not above the mean, 1 KB"});
   expect_mistakes(right(who + "arrivals: {poisson: 4 /s}, size: {fixed: 1 KB}, on: ^1 s"),
-                  {"on and off come together"});
+                  {"set both 'on' and 'off'"});
   expect_mistakes(right(who + "size: {trace: ^/no/such.csv}"),
                   {"'/no/such.csv' cannot be read: No such file"});
   expect_mistakes(

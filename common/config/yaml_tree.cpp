@@ -212,7 +212,7 @@ std::optional<YamlNode> parse_yaml(const std::string& text, Mistakes& mistakes) 
     }
     Builder second(mistakes);
     if (parser.HandleNextDocument(second)) {
-      mistakes.add(second.take().at, "", "a second document: a topology is one");
+      mistakes.add(second.take().at, "", "a second document: a topology file has one");
       return {};
     }
     return builder.take();

@@ -98,7 +98,7 @@ TEST(YamlTree, TellsSyntaxErrorsWithTheirPlace) {
   EXPECT_NE(told[0].message.find("not YAML"), std::string::npos);
   expect_refused("", "empty");
   expect_refused("a: 1\n---\nb: 2\n", "second document");
-  expect_refused("a: *nobody\n", "not YAML");
+  expect_refused("a: *missing\n", "not YAML");
   expect_refused("\tx: 1\n", "not YAML");
 }
 

@@ -110,7 +110,8 @@ Device pcap_device(unsigned number, const std::string& rx_file, const std::strin
     d.arguments += ",tx_pcap=" + tx_file + (i == 0 ? "" : "." + std::to_string(i));
   }
   if (repeat) d.arguments += ",infinite_rx=1";
-  d.fix = rx_file + " must be a readable capture and the folder of what is sent writable";
+  d.fix = rx_file +
+          " must be a readable capture, and the folder of the transmit capture must be writable";
   return d;
 }
 

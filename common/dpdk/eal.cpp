@@ -66,7 +66,7 @@ std::string memory_fix(const EalOptions& options) {
   if (options.hugepages) return " (" + std::string(kHugepagesFix) + ")";
   return " (not enough memory: DPDK asks for " + std::to_string(options.memory_mb) +
          " MB beside its libraries; the machine or a limit of this process, which ulimit -v shows, "
-         "gives less)";
+         "has less)";
 }
 
 /// Whether a failure was for lack of memory. DPDK reports some of these as invalid arguments, for
@@ -154,7 +154,7 @@ tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
   if (std::string text = obstacle(options, cpus); !text.empty()) return tl::unexpected(text);
   static std::atomic<bool> started{false};
   if (started.exchange(true))
-    return tl::unexpected(std::string("DPDK can be started once in a process only"));
+    return tl::unexpected(std::string("DPDK can be started only once per process"));
 
   // EAL keeps pointers into the vector and reorders it: both live as long as the process.
   static std::vector<std::string> args;

@@ -27,7 +27,7 @@ TEST(Home, VirtualPortsAreAtNoSocket) {
   ASSERT_TRUE(port) << port.error();
   EXPECT_EQ(port->socket(), SOCKET_ID_ANY);
   EXPECT_EQ(numa_node_of(std::span(&*port, 1)), SOCKET_ID_ANY);
-  EXPECT_EQ(remote_text("l", *port, 0), "") << "and so remote to nobody";
+  EXPECT_EQ(remote_text("l", *port, 0), "") << "and so remote to no lcore";
   rte_mempool* const pool = testing::test_pool().get();
   ASSERT_TRUE(port->configure({}, {&pool, 1}));
   ASSERT_TRUE(port->start());

@@ -93,12 +93,12 @@ Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> p
   const CapturedLog log;
   rte_eth_dev_info info{};
   if (const int e = rte_eth_dev_info_get(id_, &info); e != 0) {
-    return failed(name_, "tell about itself", e, log);
+    return failed(name_, "report its capabilities", e, log);
   }
   const uint16_t most = std::min(info.max_rx_queues, info.max_tx_queues);
   if (options.queues > most) {
-    return tl::unexpected(name_ + " offers " + std::to_string(most) + " queues and " +
-                          std::to_string(options.queues) + " lcores want one each");
+    return tl::unexpected(name_ + " has " + std::to_string(most) + " queues, but " +
+                          std::to_string(options.queues) + " lcores need one each");
   }
   const uint16_t mtu = fitting_mtu(info, options.mtu);
   if (mtu == 0) {
@@ -137,7 +137,7 @@ Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> p
   if (!options.promiscuous) return {};
   // A device that receives every frame anyway may not support the call.
   const int e = rte_eth_promiscuous_enable(id_);
-  return e == 0 || e == -ENOTSUP ? Done() : failed(name_, "take frames for every MAC", e, log);
+  return e == 0 || e == -ENOTSUP ? Done() : failed(name_, "enable promiscuous mode", e, log);
 }
 
 Port::Port(Port&& other) noexcept

@@ -232,7 +232,7 @@ TEST(Port, SeveralQueuesAndTheirLimit) {
   }
   const auto many = open_port(other_device("net_ring0"), {.queues = 17});
   ASSERT_FALSE(many);
-  EXPECT_EQ(many.error(), "net_ring0 offers 16 queues and 17 lcores want one each");
+  EXPECT_EQ(many.error(), "net_ring0 has 16 queues, but 17 lcores need one each");
 }
 
 TEST(Port, WhatCannotBeOpenedSaysWhyAndWhatToDo) {

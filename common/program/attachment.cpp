@@ -19,11 +19,11 @@ struct ToDevice {
   using Result = tl::expected<Device, std::string>;
 
   Result operator()(const std::monostate&) const {
-    return tl::unexpected(std::string("nothing is attached there"));
+    return tl::unexpected(std::string("no attachment"));
   }
   Result operator()(const config::AttachRing&) const {
     return tl::unexpected(
-        std::string("the link is a ring within one process, which only the lab plays"));
+        std::string("the link is a ring within one process, which only the lab supports"));
   }
   Result operator()(const config::AttachPci& a) const { return pci_device(a.address); }
   Result operator()(const config::AttachMemif& a) const {

@@ -34,19 +34,19 @@ tl::expected<void, int> parse_command_line(int argc, char** argv, const ProgramF
 
   CLI::App app(program.description, program.name);
   app.footer(
-      "Arguments for DPDK's EAL may follow after --; none is ever needed.\n"
+      "Arguments for DPDK's EAL may follow after --; all are optional.\n"
       "Signals: TERM, INT and HUP end the run, a second one without waiting for flows and queues, "
       "a "
       "third one at once; PIPE, USR1 and USR2 are ignored.\n"
-      "Exit codes: 0 fine, 1 failed or not delivered, 2 wrong usage, 3 wrong topology file, 4 the "
-      "machine is not ready.");
+      "Exit codes: 0 success, 1 failure or incomplete run, 2 usage error, 3 invalid topology file, "
+      "4 host not ready.");
   app.add_option("FILE", out.file, "topology file (YAML)")->required();
-  app.add_option("--node", out.nodes, "nodes to play, comma-separated")->delimiter(',');
-  app.add_option("--lcores", out.lcores, "CPUs to play them on, comma-separated")->delimiter(',');
-  app.add_option("--live", out.live, "what to show while it runs")
+  app.add_option("--node", out.nodes, "nodes to run, comma-separated")->delimiter(',');
+  app.add_option("--lcores", out.lcores, "CPUs to run them on, comma-separated")->delimiter(',');
+  app.add_option("--live", out.live, "live view during the run")
       ->check(CLI::IsMember({"auto", "table", "lines", "json", "off"}));
   app.add_option("--idle", out.idle,
-                 "without packets: poll on, or sleep for moments (auto: poll with NICs)")
+                 "idle lcores: keep polling, or sleep briefly (auto: poll with NICs)")
       ->check(CLI::IsMember({"auto", "poll", "sleep"}));
   add_time(
       app, "--wait", [&out](Nanos t) { out.wait = t; },

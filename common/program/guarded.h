@@ -17,11 +17,10 @@ int guarded(const char* program, Body body) {
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    std::fprintf(
-        stderr,
-        "%s: not enough memory: the machine, a memory limit of the process (ulimit -v) or of its "
-        "control group gives no more\n",
-        program);
+    std::fprintf(stderr,
+                 "%s: not enough memory: the machine or a memory limit of the process (ulimit -v) "
+                 "or its control group is exhausted\n",
+                 program);
     return kExitHostNotReady;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s: %s\n", program, e.what());

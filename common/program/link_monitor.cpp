@@ -40,7 +40,7 @@ void LinkMonitor::check(Watched& w, size_t index, Nanos now, std::vector<std::st
   if (calls_ % kInterfaceCalls == 0) {
     const auto state = w.link.port->interface_state();
     if (state == KernelInterface::State::kGone)
-      fatal_ = "link " + w.link.name + ": interface " + w.link.port->interface() + " is gone";
+      fatal_ = "link " + w.link.name + ": interface " + w.link.port->interface() + " was removed";
     w.carrier = state == KernelInterface::State::kUp;
   }
   w.up = w.link.port->keep_link();
@@ -49,7 +49,7 @@ void LinkMonitor::check(Watched& w, size_t index, Nanos now, std::vector<std::st
   if (!up) {
     w.since = now;
     lines.push_back("link " + w.link.name + " is down: " +
-                    (w.up ? "no carrier on " + w.link.port->interface() : "its peer is gone"));
+                    (w.up ? "no carrier on " + w.link.port->interface() : "peer disconnected"));
     return;
   }
   restored_.push_back(index);

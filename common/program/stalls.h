@@ -32,7 +32,7 @@ class alignas(64) Stalls {
   /// A line for people; empty without stalls.
   [[nodiscard]] std::string text(const std::string& who) const {
     if (count() == 0) return {};
-    return who + ": the machine kept it waiting " + std::to_string(count()) + " times, " +
+    return who + ": descheduled " + std::to_string(count()) + " times, " +
            std::to_string(total().count() / 1'000'000) + " ms in all\n";
   }
 

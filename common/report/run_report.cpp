@@ -20,7 +20,7 @@ std::string title_of(const nlohmann::json& summary) {
 std::string taken_text(const nlohmann::json& summary) {
   const double taken = number_at(summary, {"machine", "taken"});
   return taken > 0 ? " The machine took " + percent(taken, 1) +
-                         " of the time, which shares and links may lack besides."
+                         " of the time; shares and utilisation may be lower by as much."
                    : "";
 }
 
@@ -29,7 +29,7 @@ void say_verdict(const nlohmann::json& summary, Page& page) {
   if (it == summary.end() || !it->is_object()) return;
   const double intervals = number_at(*it, {"intervals"});
   if (!(intervals > 0)) {
-    page.paragraph("No steady interval of endless flows alone: no shares to judge.");
+    page.paragraph("No steady interval of endless flows alone: no shares were measured.");
     return;
   }
   const auto yes = [&](const char* key) { return it->contains(key) && (*it)[key] == true; };
@@ -54,13 +54,13 @@ void warn_of_streams(const nlohmann::json& summary, Page& page) {
       page.verdict(false, name + ": THE SENDER DID NOT KEEP UP: " +
                               fixed(number_at(s, {"unsent_packets"}), 0) + " of " +
                               fixed(number_at(s, {"offered_packets"}), 0) +
-                              " packets were due and never sent; the port had no room " +
+                              " packets were due but not sent; the transmit queue was full " +
                               fixed(number_at(s, {"no_room"}), 0) + " times, mbufs ran out " +
                               fixed(number_at(s, {"no_buffer"}), 0) + " times.");
     if (number_at(s, {"untimed_packets"}) > 0)
-      page.paragraph(name + ": " + fixed(number_at(s, {"untimed_packets"}), 0) +
-                     " packets were stamped by a clock that is not the receiver's, and have no "
-                     "latency.");
+      page.paragraph(
+          name + ": " + fixed(number_at(s, {"untimed_packets"}), 0) +
+          " packets were time-stamped by another clock than the receiver's: latency unknown.");
   }
 }
 
@@ -99,7 +99,7 @@ std::string run_page(const RunData& run) {
   show_tables({link_table(run.summary), utilization_table(run.summary)}, page);
   show_figure(price_chart(run), "Price per byte at each link.", false, page);
   show_figure(queue_bytes_chart(run), "Queue at each link.", true, page);
-  show_figure(queue_delay_chart(run), "The delay that it means.", true, page);
+  show_figure(queue_delay_chart(run), "Queueing delay at each link.", true, page);
   show_figure(utilization_chart(run), "Utilisation of each sampling interval.", true, page);
   show_figure(rtt_chart(run), "Round trip time of each host's flows.", true, page);
   if (flows) {

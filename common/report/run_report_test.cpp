@@ -116,7 +116,8 @@ TEST(RunReport, ShowsStreamsAndLoudlyThoseThatDidNotKeepUp) {
                             "22.5", "33.5", "this sender"})
     EXPECT_NE(behind.find(shown), std::string::npos) << shown;
   EXPECT_NE(behind.find("THE SENDER DID NOT KEEP UP: 2000 of 1000000 packets"), std::string::npos);
-  EXPECT_NE(behind.find("no room 7 times, mbufs ran out 3 times"), std::string::npos);
+  EXPECT_NE(behind.find("the transmit queue was full 7 times, mbufs ran out 3 times"),
+            std::string::npos);
   EXPECT_NE(behind.find("class=\"n bad\">NO<"), std::string::npos);
   for (const char* absent : {"Shares", "steady interval"})
     EXPECT_EQ(behind.find(absent), std::string::npos) << "no flow was to have any: " << absent;

@@ -152,7 +152,7 @@ HtmlTable stream_rate_table(const json& summary) {
 
 HtmlTable stream_packet_table(const json& summary) {
   HtmlTable t{
-      .caption = "Their packets, each counted once where it came; lost are of those sent.",
+      .caption = "Packets of streams, counted once on arrival; lost packets relative to sent ones.",
       .columns = {"stream", "due", "sent", "received", "lost", "loss", "reordered", "duplicates"}};
   for (const auto& [name, s] : part(summary, "streams").items()) {
     if (!s.is_object()) continue;

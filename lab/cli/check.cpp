@@ -118,7 +118,7 @@ std::string ports(const Topology& t) {
                                      [&](const Host& h) { return h.name == end.node; });
       const bool sender = host != t.hosts.end();
       const std::string who = !sender          ? "turnpike-router"
-                              : host->external ? "a machine of yours"
+                              : host->external ? "an external host"
                                                : "turnpike-sender";
       table.row({e == 0 ? link.name : "", end.node, port_text(end.attachment), "by " + who});
     }
@@ -249,8 +249,8 @@ std::string description(const Topology& t, const std::string& file) {
 
 void add_check(CLI::App& app, ExitCode& code) {
   auto* verb = app.add_subcommand("check",
-                                  "report every mistake of topology files, or what they "
-                                  "would run; needs no privileges and starts nothing");
+                                  "report every mistake of topology files, or describe the run; "
+                                  "needs no privileges and starts nothing");
   auto files = std::make_shared<std::vector<std::string>>();
   verb->add_option("FILE", *files, "topology files")->required();
   verb->callback([files, &code] { code = check(*files); });

@@ -116,7 +116,7 @@ ExitCode lab(const LabOptions& o) {
 void add_lab(CLI::App& app, ExitCode& code) {
   auto* verb = app.add_subcommand(
       "lab",
-      "play a topology in this process on a virtual clock: exact, repeatable, and usually "
+      "run a topology in this process on a virtual clock: exact, repeatable, and usually "
       "faster than real time");
   auto o = std::make_shared<LabOptions>();
   verb->add_option("FILE", o->file, "topology file (YAML); its attachments do not matter")
@@ -140,7 +140,7 @@ void add_lab(CLI::App& app, ExitCode& code) {
         if (time < kShortest) throw CLI::ValidationError("--duration", "1 ms at least");
         o->duration = time;
       },
-      "such as 5s; what would start later is left out");
+      "such as 5s; traffic that starts later is left out");
   verb->add_option("--out", o->folder, "folder for results (default: the file's run.output)")
       ->type_name("DIR");
   auto* real_time = verb->add_flag(

@@ -204,7 +204,7 @@ int paper(PaperOptions o) {
 void add_paper(CLI::App& app, ExitCode& code) {
   auto* verb = app.add_subcommand(
       "paper",
-      "play the papers' experiments in the lab and hold them against the papers' claims; fails "
+      "run the papers' experiments in the lab and compare them with the papers' claims; fails "
       "when a claim that the baseline has is no longer met");
   auto o = std::make_shared<PaperOptions>();
   verb->add_option("ID", o->ids, "experiments, such as fcp-fig4 (default: all)");
@@ -218,7 +218,7 @@ void add_paper(CLI::App& app, ExitCode& code) {
       ->capture_default_str();
   verb->add_option("--baseline", o->baseline, std::string("default: ") + kBaseline)
       ->type_name("FILE");
-  verb->add_flag("--update-baseline", o->update, "write what is met now into the baseline");
+  verb->add_flag("--update-baseline", o->update, "write the claims met now into the baseline");
   verb->callback([o, &code] { code = static_cast<ExitCode>(paper(*o)); });
 }
 

@@ -106,7 +106,7 @@ ExitCode sweep(const SweepOptions& o) {
 void add_sweep(CLI::App& app, ExitCode& code) {
   auto* verb = app.add_subcommand(
       "sweep",
-      "play a topology in the lab with every combination of settings and seeds, and gather the "
+      "run a topology in the lab with every combination of settings and seeds, and gather the "
       "results");
   auto o = std::make_shared<SweepOptions>();
   verb->add_option("FILE", o->file, "topology file (YAML)")->required();
@@ -132,10 +132,9 @@ void add_sweep(CLI::App& app, ExitCode& code) {
           },
           "such as 1..8 (default: 1)")
       ->type_name("FIRST..LAST");
-  verb->add_option(
-          "--metric", o->metrics,
-          "path in the summary, such as flows.afct_s; may be repeated (default: what links "
-          "with a law, flows and hosts came to)")
+  verb->add_option("--metric", o->metrics,
+                   "path in the summary, such as flows.afct_s; may be repeated (default: results "
+                   "of links with a law, flows and hosts)")
       ->type_name("PATH")
       ->allow_extra_args(false);
   verb->add_option("--jobs", o->jobs, "runs at a time (default: processors)")

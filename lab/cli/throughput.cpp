@@ -72,7 +72,7 @@ int bench(ThroughputOptions o) {
   if (t.streams.empty())
     return fail(o.file +
                     ": traffic.streams: there are none to send; configs/throughput.yaml has one, "
-                    "and docs/streams.md says what they can be",
+                    "and docs/streams.md describes them",
                 kExitBadConfiguration);
   const std::string folder = o.folder.empty() ? t.run.output : o.folder;
   if (const auto prepared = report::prepare_folder(folder); !prepared)
@@ -108,7 +108,7 @@ int bench(ThroughputOptions o) {
 }  // namespace
 
 void add_bench(CLI::App& app, ExitCode& code) {
-  auto* group = app.add_subcommand("bench", "measure what a file's routers can do");
+  auto* group = app.add_subcommand("bench", "measure the rate that a file's routers carry");
   group->require_subcommand(1);
   auto* verb = group->add_subcommand(
       "throughput",
@@ -130,7 +130,7 @@ void add_bench(CLI::App& app, ExitCode& code) {
   verb->add_flag("--latency", o->measure.latency,
                  "then latencies at 10, 50, 90 and 99 % of the rate without loss");
   verb->add_flag("--no-calibration", o->no_calibration,
-                 "do not ask first what the generator can do in loopback");
+                 "do not measure the generator in loopback first");
   verb->add_flag("--lab", o->lab, "in this process on a virtual clock: exact");
   verb->add_option("--out", o->folder, "folder for results (default: the file's run.output)")
       ->type_name("DIR");

@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   lab::add_report(app, code);
   app.footer(
       "Start with: turnpike check configs/demo.yaml, turnpike lab configs/demo.yaml\n"
-      "Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 wrong topology file, 4 machine not ready");
+      "Exit codes: 0 success, 1 failure, 2 usage error, 3 invalid topology file, 4 host not ready");
   add_page_options(app, version_line("turnpike"));
   if (no_verb(app, {argv, static_cast<size_t>(argc)})) return kExitUsage;
   return guarded("turnpike", [&]() -> int {

@@ -21,27 +21,27 @@ from play import ROOT, Options, play_all
 
 
 def arguments():
-    p = argparse.ArgumentParser(description="Judge FCP's presets by the cases of the study.")
+    p = argparse.ArgumentParser(description="Check FCP's presets by the cases of the study.")
     size = p.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="2 seeds, short runs, a few cases: about a minute")
     size.add_argument("--full", action="store_true", help="the whole load grid, about a million packets a run: hours")
-    p.add_argument("--preset", default="paper,turnpike", help="presets, the last of which is judged (%(default)s)")
+    p.add_argument("--preset", default="paper,turnpike", help="presets, the last of which is checked (%(default)s)")
     p.add_argument("--case", action="append", default=[], metavar="PATTERN",
                    help="cases whose names match (shell pattern or a part of the name), of any size; may be repeated")
     p.add_argument("--seeds", type=int, default=0, help="seeds 1 to N (default 8; 2 with --quick)")
-    p.add_argument("--other-seeds", type=int, default=0, metavar="N", help="of presets that are not judged")
+    p.add_argument("--other-seeds", type=int, default=0, metavar="N", help="of the other presets")
     p.add_argument("--set", action="append", default=[], dest="settings", metavar="PATH=VALUE", help="for all runs")
     p.add_argument("--turnpike", default=str(ROOT / "build/lab/turnpike"), metavar="PATH", help="(%(default)s)")
     p.add_argument("--out", default="out/control", type=pathlib.Path, help="folder for results (%(default)s)")
     p.add_argument("--jobs", type=int, default=2, help="processes at a time (%(default)s)")
     p.add_argument("--keep", action="store_true", help="keep each run's folder, with its report")
     p.add_argument("--plots", type=pathlib.Path, metavar="DIR",
-                   help="draw some cases over time into DIR, presets beside each other, and play nothing else")
+                   help="draw some cases over time into DIR, presets beside each other, and run nothing else")
     p.add_argument("--schemes", action="store_true",
-                   help="set the presets beside RCP, QCP, XCP, QFCP and TCP, and play nothing else")
+                   help="compare the presets with RCP, QCP, XCP, QFCP and TCP, and run nothing else")
     p.add_argument("--ablation", action="store_true",
-                   help="play a few cases under the last preset with parts of its law left out, and nothing else")
-    p.add_argument("--list", action="store_true", help="name the cases and play nothing")
+                   help="run a few cases under the last preset with parts of its law left out, and nothing else")
+    p.add_argument("--list", action="store_true", help="list the cases and run nothing")
     return p.parse_args()
 
 

@@ -118,7 +118,7 @@ TEST(Index, MistakesAreToldAtTheirPlace) {
       {"at_least: 98", "at_least: 98, at_most: 99"},
       {"near: [20, 0.03]", "near: 20"},
       {"metric: used", "metric: usd"},
-      {"run: other, summary", "run: nobody, summary"},
+      {"run: other, summary", "run: absent, summary"},
       {"take: min", "take: least"},
       {"seeds: 1..3", "seeds: 3..1"},
       {"d=2]", "d]"},

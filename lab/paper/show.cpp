@@ -61,8 +61,9 @@ std::string signed_percent(double ratio) {
 void show_references(const Judged& judged, report::Page& page) {
   const auto all = compare_references(*judged.experiment, judged.metrics);
   if (all.empty()) return;
-  report::HtmlTable t{.caption = "Beside an independent simulator, ns-2.35 with its own modules.",
-                      .columns = {"", "ns-2", "here", "difference"}};
+  report::HtmlTable t{
+      .caption = "Comparison with an independent simulator, ns-2.35 with its own modules.",
+      .columns = {"", "ns-2", "here", "difference"}};
   for (const Compared& c : all)
     t.rows.push_back({c.metric, report::number(c.reference), report::number(c.here),
                       report::number(signed_percent(c.difference))});

@@ -20,7 +20,7 @@ std::string goal_text(const GoalResult& g) {
   if (!g.best) return "  " + name + ": at no rate that was tried\n";
   return "  " + name + ": " + mpps(g.best->carried_pps) + " Mpps, " +
          significant(g.best->l1_mbps, 4) + " Mbps with preambles and gaps" +
-         (g.generator ? "; the generator can do, or show, no more" : "") + "\n";
+         (g.generator ? "; limited by the traffic generator" : "") + "\n";
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ void add_stream(const std::string& name, const json& s, bool loopback, Trial& ou
   const double unsent = offered - sent;
   if (unsent > sender::kMaxUnsent * offered && (loopback || s.value("no_room", 0) == 0))
     out.faults.push_back(name + ": the generator did not send " +
-                         significant(100 * unsent / offered, 3) + " % of what was due");
+                         significant(100 * unsent / offered, 3) + " % of the packets due");
   if (s.value("no_buffer", 0) > 0) out.faults.push_back(name + ": the generator ran out of mbufs");
   if (s.value("untimed_packets", 0) > 0 || s.value("strange_packets", 0) > 0)
     out.faults.push_back(name + ": packets came that it cannot have sent");
@@ -35,13 +35,13 @@ void add_stream(const std::string& name, const json& s, bool loopback, Trial& ou
 void add_lcore(const json& lcore, Trial& out) {
   out.busy = std::max(out.busy, lcore.value("busy", 0.0));
   if (const double ms = lcore.value("stalled_ms", 0.0); ms > 0)
-    out.faults.push_back("the machine kept the generator waiting " + significant(ms, 3) + " ms");
+    out.faults.push_back("the generator was descheduled for " + significant(ms, 3) + " ms");
 }
 
 void add_router(const json& router, Trial& out) {
   const std::string name = router.value("node", "router");
   if (const double ms = router.value("stalled_ms", 0.0); ms > 0)
-    out.faults.push_back("the machine kept " + name + " waiting " + significant(ms, 3) + " ms");
+    out.faults.push_back(name + " was descheduled for " + significant(ms, 3) + " ms");
   const json links = router.value("links", json::object());
   for (const auto& [link, counters] : links.items())
     if (counters.value("port", json::object()).value("no_mbuf", 0) > 0)
@@ -66,7 +66,7 @@ Trial judge(double share, const json& summary, std::span<const json> routers, bo
   }
   if (offered < kMinPackets) {
     out.faults.push_back("of " + significant(offered, 3) +
-                         " packets due, no loss can be told: let trials be longer (--trial)");
+                         " packets due, the loss cannot be measured: use longer trials (--trial)");
   } else {
     out.loss = 1 - received / offered;
   }

@@ -53,8 +53,8 @@ TEST(Trial, BuffersAndTheClock) {
   EXPECT_EQ(t.busy, 0.4);
   ASSERT_EQ(t.faults.size(), 4U);
   EXPECT_NE(t.faults[0].find("generator ran out of mbufs"), std::string::npos);
-  EXPECT_NE(t.faults[1].find("generator waiting 12 ms"), std::string::npos);
-  EXPECT_NE(t.faults[2].find("gate waiting 9 ms"), std::string::npos);
+  EXPECT_NE(t.faults[1].find("generator was descheduled for 12 ms"), std::string::npos);
+  EXPECT_NE(t.faults[2].find("gate was descheduled for 9 ms"), std::string::npos);
   EXPECT_NE(t.faults[3].find("gate ran out of mbufs at left"), std::string::npos);
 }
 

@@ -152,7 +152,7 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
     return tl::unexpected("no memory for the routing tables of " + node.name + " (" +
                           rte_strerror(rte_errno) + ")");
   if (plan.hops.size() >= 1U << 15)
-    return tl::unexpected(node.name + " has more links than the routing tables can name");
+    return tl::unexpected(node.name + " has more links than the routing tables support");
 
   for (const auto& [p, hop] : plan.ipv4)
     if (rte_fib_add(t->ipv4_.get(), p.address, p.length, hop) != 0)

@@ -10,46 +10,46 @@
 namespace turnpike::router {
 
 // X(enumerator, name in reports, meaning).
-#define TURNPIKE_DROP_REASONS(X)                                                                 \
-  X(kRunt, "runt", "the frame ends before its headers do")                                       \
-  X(kNotForUs, "not_for_us", "the destination MAC is another station's")                         \
-  X(kLinkBroadcast, "link_broadcast", "a unicast datagram in a link-layer broadcast")            \
-  X(kUnknownEthertype, "unknown_ethertype", "neither IPv4, IPv6 nor ARP, or a second VLAN tag")  \
-  X(kScatteredHeaders, "scattered_headers", "headers over several segments and no room to join") \
-  X(kBadVersion, "bad_version", "the IP version is not the one that Ethernet announced")         \
-  X(kBadHeaderLength, "bad_header_length", "an IPv4 header length below 20 B or past the end")   \
-  X(kBadLength, "bad_length", "an IP length below its header's or beyond the frame")             \
-  X(kBadChecksum, "bad_checksum", "the IPv4 header checksum is wrong")                           \
-  X(kBadExtension, "bad_extension", "an IPv6 extension header chain that does not end")          \
-  X(kMartianSource, "martian_source", "a source that no packet on a wire may have")              \
-  X(kMartianDestination, "martian_destination", "a destination that no packet may have")         \
-  X(kLinkLocal, "link_local", "a link-local address: it never crosses a router")                 \
-  X(kMulticast, "multicast", "an IP multicast; there is no multicast routing")                   \
-  X(kBroadcast, "broadcast", "an IP broadcast")                                                  \
-  X(kTurnpikeVersion, "turnpike_version", "a Turnpike header of another version")                \
-  X(kTurnpikeKind, "turnpike_kind", "a Turnpike header of no known kind")                        \
-  X(kTurnpikeLength, "turnpike_length", "a Turnpike header cut short or with a false length")    \
-  X(kUnknownProtocol, "unknown_protocol", "a Turnpike header of no known protocol")              \
-  X(kNoRoute, "no_route", "no route to the destination")                                         \
-  X(kBadArp, "bad_arp", "an ARP packet that is no Ethernet and IPv4 one")                        \
-  X(kForeignArp, "foreign_arp", "an ARP request for somebody else, or a reply")                  \
-  X(kBadNeighbour, "bad_neighbour", "a neighbour solicitation that breaks RFC 4861 7.1.1")       \
-  X(kForeignNeighbour, "foreign_neighbour", "neighbour discovery that asks nothing of us")       \
-  X(kBadIcmp, "bad_icmp", "an ICMP message to the router with a wrong checksum or cut short")    \
-  X(kLocalFragment, "local_fragment", "a fragment to the router itself, which reassembles none") \
-  X(kPortUnreachable, "port_unreachable", "UDP to the router itself")                            \
-  X(kProtocolUnreachable, "protocol_unreachable", "to the router itself, no such protocol")      \
-  X(kNoMbuf, "no_mbuf", "no buffer was free to answer it or to split it")                        \
-  X(kTtlExpired, "ttl_expired", "the TTL or hop limit ran out here")                             \
-  X(kNoNeighbour, "no_neighbour", "on a connected subnet, but no neighbour has the address")     \
-  X(kTooBig, "too_big", "larger than the next MTU and not to be fragmented")                     \
-  X(kFragmentFailed, "fragment_failed", "could not be fragmented")                               \
-  X(kBadCongestionHeader, "bad_congestion_header", "figures that the link's law cannot believe") \
-  X(kQueueFull, "queue_full", "the link's buffer has no room for its bytes")                     \
-  X(kBufferShare, "buffer_share", "packet buffers are scarce and the link holds its share")      \
-  X(kQueueSlots, "queue_slots", "the link's queue has no free slot")                             \
-  X(kEarlyDrop, "early_drop", "the link's law sheds load before its buffer is full")             \
-  X(kTxFull, "tx_full", "the port took no more")                                                 \
+#define TURNPIKE_DROP_REASONS(X)                                                                   \
+  X(kRunt, "runt", "the frame ends before its headers do")                                         \
+  X(kNotForUs, "not_for_us", "the destination MAC is another station's")                           \
+  X(kLinkBroadcast, "link_broadcast", "a unicast datagram in a link-layer broadcast")              \
+  X(kUnknownEthertype, "unknown_ethertype", "neither IPv4, IPv6 nor ARP, or a second VLAN tag")    \
+  X(kScatteredHeaders, "scattered_headers", "headers over several segments and no room to join")   \
+  X(kBadVersion, "bad_version", "the IP version is not the one that Ethernet announced")           \
+  X(kBadHeaderLength, "bad_header_length", "an IPv4 header length below 20 B or past the end")     \
+  X(kBadLength, "bad_length", "an IP length below its header's or beyond the frame")               \
+  X(kBadChecksum, "bad_checksum", "the IPv4 header checksum is wrong")                             \
+  X(kBadExtension, "bad_extension", "an IPv6 extension header chain that does not end")            \
+  X(kMartianSource, "martian_source", "an invalid source address (RFC 1812 5.3.7)")                \
+  X(kMartianDestination, "martian_destination", "an invalid destination address (RFC 1812 5.3.7)") \
+  X(kLinkLocal, "link_local", "a link-local address: it never crosses a router")                   \
+  X(kMulticast, "multicast", "an IP multicast; there is no multicast routing")                     \
+  X(kBroadcast, "broadcast", "an IP broadcast")                                                    \
+  X(kTurnpikeVersion, "turnpike_version", "a Turnpike header of another version")                  \
+  X(kTurnpikeKind, "turnpike_kind", "a Turnpike header of no known kind")                          \
+  X(kTurnpikeLength, "turnpike_length", "a Turnpike header cut short or with an invalid length")   \
+  X(kUnknownProtocol, "unknown_protocol", "a Turnpike header of no known protocol")                \
+  X(kNoRoute, "no_route", "no route to the destination")                                           \
+  X(kBadArp, "bad_arp", "an ARP packet that is no Ethernet and IPv4 one")                          \
+  X(kForeignArp, "foreign_arp", "an ARP request for another address, or a reply")                  \
+  X(kBadNeighbour, "bad_neighbour", "a neighbour solicitation that breaks RFC 4861 7.1.1")         \
+  X(kForeignNeighbour, "foreign_neighbour", "neighbour discovery not addressed to the router")     \
+  X(kBadIcmp, "bad_icmp", "an ICMP message to the router with a wrong checksum or cut short")      \
+  X(kLocalFragment, "local_fragment", "a fragment to the router itself, which reassembles none")   \
+  X(kPortUnreachable, "port_unreachable", "UDP to the router itself")                              \
+  X(kProtocolUnreachable, "protocol_unreachable", "to the router itself, no such protocol")        \
+  X(kNoMbuf, "no_mbuf", "no buffer was free to answer it or to split it")                          \
+  X(kTtlExpired, "ttl_expired", "the TTL or hop limit ran out here")                               \
+  X(kNoNeighbour, "no_neighbour", "on a connected subnet, but no neighbour has the address")       \
+  X(kTooBig, "too_big", "larger than the next MTU and not to be fragmented")                       \
+  X(kFragmentFailed, "fragment_failed", "could not be fragmented")                                 \
+  X(kBadCongestionHeader, "bad_congestion_header", "congestion header fields out of range")        \
+  X(kQueueFull, "queue_full", "the link's buffer has no room for its bytes")                       \
+  X(kBufferShare, "buffer_share", "packet buffers are scarce and the link has used its share")     \
+  X(kQueueSlots, "queue_slots", "the link's queue has no free slot")                               \
+  X(kEarlyDrop, "early_drop", "the link's law sheds load before its buffer is full")               \
+  X(kTxFull, "tx_full", "the transmit queue was full")                                             \
   X(kShutdown, "shutdown", "still held when the router stopped")
 
 /// Reasons from kTtlExpired on count at the egress link, earlier ones at the link of arrival.

@@ -22,7 +22,7 @@ tl::expected<Options, int> parse_options(int argc, char** argv) {
             app, "--slack", [&o](Nanos t) { o.slack = t; },
             "link time that a late poll may catch up on (default: 64ms)");
         app.add_option("--log-level", o.log_level,
-                       "least level logged: " + std::string(metrics::kLogLevels));
+                       "lowest level logged: " + std::string(metrics::kLogLevels));
       });
   if (!parsed) return tl::unexpected(parsed.error());
   return o;

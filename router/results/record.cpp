@@ -37,8 +37,8 @@ std::string workers_text(const Snapshot& end) {
   text += "\n";
   if (end.imbalance() > kUneven)
     text +=
-        "  warning: the workers' shares are uneven. One flow always meets the same worker, and a "
-        "port with a single queue has one worker; more flows or more queues spread them.\n";
+        "  warning: the workers' shares are uneven. RSS assigns each flow to one worker, and a "
+        "port with one queue has one worker; use more flows or queues.\n";
   return text;
 }
 

@@ -97,7 +97,7 @@ std::string Control::verdict_text(const RunEnd& end) const {
   std::string text = report::limits_text(summary) + streams_text(summary);
   const nlohmann::json& v = summary["verdict"];
   if (v.value("intervals", 0) == 0)
-    return text.empty() ? "No steady interval to judge shares in" : text;
+    return text.empty() ? "No steady interval to measure shares in" : text;
   std::array<char, 160> line;
   std::snprintf(line.data(), line.size(),
                 "Shares %s: greatest error %.2f %% of at most %.0f %%, lowest utilisation %.2f %%",
@@ -119,7 +119,7 @@ std::string counters_text(const config::Topology& topology,
       const std::string& name = topology.hosts[runner->hosts()[i]].name;
       const PortStats s = port.port().stats();
       if (port.overflowed() + s.rx_missed + s.rx_no_mbuf + s.rx_errors + s.tx_errors == 0) continue;
-      text += name + ": the wire overflowed " + std::to_string(port.overflowed()) +
+      text += name + ": the delay line overflowed " + std::to_string(port.overflowed()) +
               " times, the port missed " + std::to_string(s.rx_missed) + ", had no buffer for " +
               std::to_string(s.rx_no_mbuf) + ", errors " +
               std::to_string(s.rx_errors + s.tx_errors) + "\n";

@@ -14,7 +14,7 @@ tl::expected<Options, int> parse_options(int argc, char** argv) {
   const auto parsed = parse_command_line(
       argc, argv,
       {.name = "turnpike-sender",
-       .description = "Plays the hosts of a Turnpike topology: sends, receives, measures.",
+       .description = "Emulates the hosts of a Turnpike topology: sends, receives, measures.",
        .version_line = version_line("turnpike-sender")},
       o, [&o](CLI::App& app) { app.add_option("--seed", o.seed, "instead of the file's"); });
   if (!parsed) return tl::unexpected(parsed.error());

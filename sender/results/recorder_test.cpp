@@ -168,7 +168,7 @@ TEST(Recorder, AddsUpWhatWasAskedFor) {
   recorder.flow_ended({.id = 1, .end = 1_s, .completed = true});
   recorder.flow_ended({.id = 2, .end = 1_s});
   auto s = recorder.summary({.now = 15_s});
-  EXPECT_FALSE(s["flows"].contains("asked_for")) << "nobody has told yet";
+  EXPECT_FALSE(s["flows"].contains("asked_for")) << "no limits are known yet";
   EXPECT_EQ(report::limits_text(s), "");
   recorder.limits({.started = 1});
   recorder.limits({.started = 1});
@@ -187,11 +187,12 @@ TEST(Recorder, AddsUpWhatWasAskedFor) {
   EXPECT_EQ(number_at(s, {"flows", "completed"}), 1);
   EXPECT_EQ(number_at(s, {"flows", "unfinished"}), 1);
   EXPECT_EQ(number_at(s, {"limits", "out_of_records"}), 4);
-  EXPECT_EQ(report::limits_text(s),
-            "NOT PLAYED AS ASKED: 3 of 5 flows never started, for want of a place in the flow "
-            "table; 1 of 5 flows started late, when a place was free; packets waited 4 times for a "
-            "record of packets in flight; packets waited 5 times for a buffer; receivers refused 6 "
-            "packets that they had no room to remember\n");
+  EXPECT_EQ(
+      report::limits_text(s),
+      "NOT PLAYED AS ASKED: 3 of 5 flows never started, because the flow table was full; 1 of 5 "
+      "flows started late, when the flow table had a free entry; packets waited 4 times for a "
+      "record of packets in flight; packets waited 5 times for a buffer; receivers refused 6 "
+      "packets because their SACK state was full\n");
 }
 
 TEST(Recorder, JainKnowsEvenFromUneven) {

@@ -81,7 +81,7 @@ std::string sent_text(const json& s) {
                     " Mbps with preambles and gaps";
   if (!s.value("kept_up", false))
     out += "\n    THE SENDER DID NOT KEEP UP: " + count_of(s, "unsent_packets") + " of " +
-           count_of(s, "offered_packets") + " packets were due and never sent";
+           count_of(s, "offered_packets") + " packets were due but not sent";
   return out + "\n   ";
 }
 

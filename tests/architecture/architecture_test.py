@@ -128,7 +128,7 @@ def unnoticed():
 
 def main():
     tap = Tap()
-    tap.check("each check notices what it is for", not unnoticed(), *unnoticed())
+    tap.check("each check notices its violation", not unnoticed(), *unnoticed())
     files = sources()
     tap.check("there are sources to check", len(files) > 20, f"only {len(files)} files found")
     for name, errors in [

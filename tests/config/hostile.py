@@ -33,7 +33,7 @@ VALUES = [
     b"-1", b"0", b"-0.0", b"1e309", b"-1e309", b"nan", b".nan", b".inf", b"99999999999999999999999999", b"0x7fffffff",
     b"-5 Mbps", b"0 bps", b"1e30 Gbps", b"0.0000001 ns", b"1e300 h", b"1 furlong", b"\"1 Gbps\"", b"~", b"[]", b"{}",
     b"[[[[[[[]]]]]]]", b"{a: {b: {c: d}}}", b"\"\\x1b[2J\\x07\"", b"\"\\0\"", b"\"\\u202e\\u0085\"", b"'" + b"q" * 5000 + b"'",
-    b"../../../../etc/passwd", b"/dev/zero", b"%s%n%x", b"*nobody", b"&x &y 1", b"!!binary AAAA", b"!<tag:evil> 1",
+    b"../../../../etc/passwd", b"/dev/zero", b"%s%n%x", b"*missing", b"&x &y 1", b"!!binary AAAA", b"!<tag:evil> 1",
     b"|\n  text\n", b"- - - -", b"? ? ?", b"true", b"18446744073709551616", b"4294967296", b"65536", b"-2147483649",
     b"1 Gbps 1 Gbps", b"\xff\xfe", b"caf\xc3\xa9", b"\xed\xa0\x80", b"1_000", b"1,5 s", b"\t", b"#", b"alice, alice",
 ]

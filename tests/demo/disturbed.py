@@ -117,15 +117,15 @@ def main():
     options = argparse.ArgumentParser(description="The demo on a machine that others use, as a table.")
     options.add_argument("--turnpike", default=ROOT / "build" / "lab" / "turnpike", type=pathlib.Path)
     options.add_argument("--rate", action="append", help="of the bottleneck (100 Mbps and 1 Gbps)")
-    options.add_argument("--user", help="who plays it, such as nobody")
+    options.add_argument("--user", help="user that runs it, such as nobody")
     chosen = options.parse_args()
-    rows = [("nobody", 0, 1, 0), ("nobody", 0, 1, 1), ("nobody", 0, 1, 2)]
+    rows = [("none", 0, 1, 0), ("none", 0, 1, 1), ("none", 0, 1, 2)]
     rows += [(who, *hold, 0) for who in ("router", "sender", "both") for hold in HOLDS_MS]
     print("| rate | held | beside busy loops | shares off by | link used | held for | taken in all | lost | exit |")
     print("|---|---|---|---|---|---|---|---|---|")
     for rate in chosen.rate or ["100 Mbps", "1 Gbps"]:
         for who, hold, period, loops in rows:
-            names = {"nobody": [], "both": ["router", "sender"]}.get(who, [who])
+            names = {"none": [], "both": ["router", "sender"]}.get(who, [who])
             what = who + (f", {hold} of {period} ms" if names else "")
             print(f"| {rate} | {what} | {loops} | {play(chosen, rate, names, hold, period, loops)} |", flush=True)
 

@@ -67,7 +67,7 @@ def kill_in(tap, turnpike, stage, programs, folder):
     demo.kill()
     demo.wait()
     ended = until(lambda: gone(running.values()), GONE_S)
-    tap.check(f"a demo that is killed in {stage} leaves nobody behind: {', '.join(sorted(running))}",
+    tap.check(f"a demo that is killed in {stage} leaves no process behind: {', '.join(sorted(running))}",
               programs == set(running) and ended, running, (folder / "log").read_text()[-2000:])
     for pid in running.values() if not ended else ():
         os.kill(pid, signal.SIGKILL)

@@ -103,7 +103,7 @@ def table(options):
               f"{wrong or disturbed or 'no'} |", flush=True)
         if wrong:
             print(bed.story(), file=sys.stderr, flush=True)
-    print(f"\n{failed} of {options.sequences} sequences went wrong, {untold} could not be judged {ATTEMPTS} times; "
+    print(f"\n{failed} of {options.sequences} sequences went wrong, {untold} could not be checked {ATTEMPTS} times; "
           f"of the others linked after {worst_link:.2f} s, shares after {worst_shares:.2f} s at most")
     sys.exit(1 if failed else 0)
 

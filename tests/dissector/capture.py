@@ -71,7 +71,7 @@ def check(tap, frames, port=4747):
     seen = {KINDS.get(f["turnpike.kind"]) for f in ours}
     tap.check("a flow opens, sends and is acknowledged", seen >= {"SYN", "SYN-ACK", "DATA", "ACK"},
               f"kinds seen: {sorted(str(k) for k in seen)}")
-    tap.check("prices are stamped on what is acknowledged", any(
+    tap.check("prices are stamped on acknowledged packets", any(
         f["turnpike.kind"] == 4 and isinstance(f["turnpike.fcp.price"], float)
         and f["turnpike.fcp.price"] > 0 for f in ours))
 

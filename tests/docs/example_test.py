@@ -39,7 +39,7 @@ def main():
     page = PAGE.read_text()
     named = blocks.blocks(page)
     written = {path: (folder / path).read_text() for _, path, _ in named}
-    tap.check("what is compiled is what the page says",
+    tap.check("the compiled code equals the page's",
               all(written[path] == text for kind, path, text in named if kind != "diff"))
     added = [line for kind, _, text in named if kind == "diff" for line in text.splitlines() if line[0] == "+"]
     tap.check("a protocol is its folder and two lines of the registry", len(added) == 2, *added)

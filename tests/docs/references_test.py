@@ -35,7 +35,7 @@ def main():
     tap.check("every entry is read, and each key is there once", len(known) == len(re.findall(r"^@", bib, re.M)) > 40)
     bare = [key for key, fields in known.items() if "title" not in fields
             or not ({"author", "organization", "note"} & set(fields))]
-    tap.check("each has a title and who wrote it", not bare, *bare)
+    tap.check("each has a title and authors", not bare, *bare)
     tap.check("braces are closed", bib.count("{") == bib.count("}"))
 
     all_texts = texts()

@@ -196,7 +196,7 @@ class Play {
       if (p.header != nullptr && scheme_.protocol->id == fcp::kProtocolId) {
         const fcp::Header h = fcp::load(p.header);
         require(h.price > 0 && h.price <= fcp::kMaxPrice && fcp::credible_amount(h.reserve),
-                "what is stamped can be believed");
+                "stamped fields are credible");
       }
       leaving[n++] = p;
     }
@@ -354,8 +354,7 @@ class Play {
     std::array<Gauge, LinkLaw::kMaxGauges> gauges;
     const size_t n = link_->gauges(gauges);
     require(n <= gauges.size(), "there is room for all gauges");
-    for (size_t i = 0; i < n; ++i)
-      require(!std::isnan(gauges[i].value), "what a law tells are numbers");
+    for (size_t i = 0; i < n; ++i) require(!std::isnan(gauges[i].value), "gauges are numbers");
   }
 
   Input& input_;

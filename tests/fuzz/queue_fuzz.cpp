@@ -302,8 +302,7 @@ class Play {
       if (link.law) {
         std::array<Gauge, LinkLaw::kMaxGauges> gauges;
         const size_t n = link.law->gauges(gauges);
-        for (size_t i = 0; i < n; ++i)
-          require(!std::isnan(gauges[i].value), "what a law tells are numbers");
+        for (size_t i = 0; i < n; ++i) require(!std::isnan(gauges[i].value), "gauges are numbers");
       }
       for (unsigned w = 0; w < workers_; ++w) {
         machine->ports[l][w].take([&](const rte_mbuf& m) { look_at(m, l); });

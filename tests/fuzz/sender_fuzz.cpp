@@ -280,10 +280,10 @@ class Play {
   void look_at(const rte_mbuf& m) {
     const std::span<const uint8_t> frame(rte_pktmbuf_mtod(&m, const uint8_t*), m.data_len);
     wire::UdpFrame at;
-    require(wire::locate_udp(frame, at) == wire::FrameError::kNone, "what is sent can be read");
+    require(wire::locate_udp(frame, at) == wire::FrameError::kNone, "sent frames can be decoded");
     wire::Header h;
     const auto payload = frame.subspan(at.payload, at.payload_size);
-    require(wire::decode(payload, h) == wire::HeaderError::kNone, "what is sent has a header");
+    require(wire::decode(payload, h) == wire::HeaderError::kNone, "sent frames have a header");
     require(wire::is_request(h.kind), "a source sends requests");
     ++sent_;
     Seen& s = recent[last_++ % kSeen];
@@ -455,13 +455,13 @@ class Play {
     });
     require(records + lcore_.records.free() == kRecords, "records are in one list each");
     const Ledger& ledger = source_->ledger();
-    require(std::isfinite(ledger.committed()), "what is promised is a number");
+    require(std::isfinite(ledger.committed()), "the promise is a number");
     if (shared_ && bounded)
       require(ledger.committed() <= ledger.budget() * (1 + 1e-5) + 1e-15,
               "a host promises no more than its budget");
     const double spend = totals_.spend.load(), floor = totals_.unbudgeted_spend.load();
-    require(std::isfinite(spend) && spend >= 0, "what is spent is a number");
-    require(std::isfinite(floor) && floor >= 0, "what the floor takes is a number");
+    require(std::isfinite(spend) && spend >= 0, "the spending is a number");
+    require(std::isfinite(floor) && floor >= 0, "the floor is a number");
   }
 
   void end() {
@@ -478,8 +478,8 @@ class Play {
     require(totals_.active_flows.load() == 0, "no flow is active");
     const uint64_t known = totals_.acked_packets.read();
     require(known + totals_.retransmitted_packets.read() <= totals_.sent_packets.read() + known,
-            "what is sent again has been sent");
-    require(known <= totals_.sent_packets.read(), "what is acknowledged has been sent");
+            "retransmitted packets have been sent");
+    require(known <= totals_.sent_packets.read(), "acknowledged packets have been sent");
     machine->outcomes.ended = 0;
   }
 

@@ -132,7 +132,7 @@ class Play {
                              t.out_of_buffers.read() + t.queue_full.read() + uncounted_;
     require(counted <= frames_ && frames_ <= counted + probes_, "every frame is counted once");
     require(acks_ == t.received_packets.read() + t.duplicate_packets.read(),
-            "what is acknowledged has been received");
+            "acknowledged packets have been received");
     require(t.received_bytes.read() <= sent_.bytes, "no more is received than was sent");
     require(t.sent_packets.read() + t.duplicate_acks.read() + t.resets.read() == 0,
             "a sink sends nothing by itself");

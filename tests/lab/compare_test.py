@@ -75,7 +75,7 @@ def main():
         tap.check("the same bytes again", (again / "rcp").exists() is False and
                   (again / "qcp" / "links.csv").read_bytes() == (folder / "qcp" / "links.csv").read_bytes())
         code, _, err = compare(turnpike, folder, ["fcp", "xpc"])
-        tap.check("a scheme that there is not is told before anything runs",
+        tap.check("an unknown scheme is an error before any run",
                   code == 2 and err.count("did you mean 'xcp'?") == 1, code, err)
         compare(turnpike, again, ["fcp", "fcp", "xcp"], "--set", "links.bottleneck.law={fcp: {alpha: 3}}")
         laws = [(again / scheme / "resolved.yaml").read_text() for scheme in ("fcp", "xcp")]

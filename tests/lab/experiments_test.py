@@ -44,9 +44,9 @@ def main():
     lost = [i for i in WANTED if i not in here and i not in WITHIN and i not in MISSING]
     tap.check("every one of the papers is here, or known to be missing", not lost, *lost)
     found = [i for i in MISSING if i in here]
-    tap.check("what is known to be missing is", not found, *found)
+    tap.check("experiments known as missing are missing", not found, *found)
     wrong = [f"{i} in {e}" for i, (e, word) in WITHIN.items() if i in here or word not in here.get(e, "")]
-    tap.check("what is a part of another is named there", not wrong, *wrong)
+    tap.check("a part of another experiment is named there", not wrong, *wrong)
     unknown = [i for i in (*WITHIN, *MISSING) if i not in WANTED]
     tap.check("nothing else is excused", not unknown, *unknown)
 

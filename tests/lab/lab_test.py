@@ -50,7 +50,7 @@ def main():
         tap.check("--set is read as strictly as the file", code == 3 and "run.tolerence" in err
                   and "did you mean 'tolerance'" in err, code, err)
         code, out, err = play(turnpike, second, "--set", "links.bottleneck.rate=20 Mbps")
-        tap.check("--set takes the place of what the file says",
+        tap.check("--set overrides the file's value",
                   code == 0 and json.loads(out)["links"]["bottleneck"]["rate_mbps"] == 20, code, err)
         tap.check("a file that is not there ends with exit code 3",
                   subprocess.run([turnpike, "lab", "no-such.yaml"], capture_output=True,

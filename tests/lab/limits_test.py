@@ -54,16 +54,17 @@ def main():
                   f"{flows['not_started']} of {FLOWS} flows never started" in says[0], out)
         page = (folder / "full" / "report.html").read_text()
         tap.check("and so does the report", "NOT PLAYED AS ASKED" in page)
-        tap.check("what memory it takes is told first", out.startswith("Memory: about "), out[:200])
+        tap.check("the memory need is the first line", out.startswith("Memory: about "), out[:200])
 
         file.write_text(NETWORK.format(access="1 Gbps", rate="1 Mbps", delay="20 ms") + ONE)
         code, out, _ = play(turnpike, file, folder / "room", "--duration", "1s")
-        tap.check("a run that had room for all does not say so", code == 0 and "NOT PLAYED" not in out, code, out)
+        tap.check("a run with enough flow table entries does not say so",
+                  code == 0 and "NOT PLAYED" not in out, code, out)
 
         file.write_text(NETWORK.format(access="400 Gbps", rate="300 Gbps", delay="600 s") + ONE)
         code, out, err = play(turnpike, file, folder / "huge")
         tap.check("a run that no machine has the memory for is refused", code == 4, code, out, err)
-        tap.check("with what makes it large and what to change",
+        tap.check("with the largest part and the settings to change",
                   all(part in err for part in ("the machine has", "packet buffers take", "link narrow",
                                                "a lower rate, delay or buffer")), err)
         tap.check("and nothing was started", not out and not (folder / "huge").exists(), out)

@@ -33,7 +33,7 @@ def main():
         rows = list(csv.DictReader((one / "sweep.csv").open()))
         used = {row[RATE]: float(row["median"]) for row in rows
                 if row["metric"] == "links.bottleneck.utilization"}
-        tap.check("a row per combination and metric, with what the link came to",
+        tap.check("a row per combination and metric, with the link's result",
                   set(used) == {"10 Mbps", "20 Mbps"} and min(used.values()) > 0.9, rows)
         tap.check("of both seeds", all(row["seeds"] == "2" for row in rows), rows)
         tap.check("and the same as JSON and as a page",

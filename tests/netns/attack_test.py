@@ -264,7 +264,7 @@ def judge(tap, play):
             break
     for name in names:
         if name in shares:
-            tap.check(f"bulk flows beside {name}: {shares[name]:.3f} of what they carry alone", shares[name] >= LEAST)
+            tap.check(f"bulk flows beside {name}: {shares[name]:.3f} of their rate alone", shares[name] >= LEAST)
         else:
             tap.skip(f"bulk flows beside {name}", "the machine did not let them fill the link")
     for name, delay in delays.items():
@@ -281,7 +281,7 @@ def slow_link(tap, programs):
 def floods(tap, programs, packets):
     played = judge(tap, lambda: Play(tap, programs, FLOODED, "flood", packets))
     for play in played:
-        tap.check("nobody's flow was ended", not play.forgotten(), play.forgotten())
+        tap.check("no flow ended early", not play.forgotten(), play.forgotten())
         sent = sum(count for _, _, count, _ in play.attacks)
         most = MOST_GROWN_KB + KB_PER_FLOW * len(play.flows)
         tap.check(f"after {sent} forged packets router and sender have {play.grown_kb} KB more memory, of {most:.0f}",

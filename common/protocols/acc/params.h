@@ -47,7 +47,7 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
     {"first_window", ParamUnit::kNumber, 1, 1, 1000, "packets"},
     {"base", ParamUnit::kWord, 0, 0, 1,
      "window that an estimate reduces: the one that it measures, a round trip old, or the present "
-     "one (Algorithm 1), from which a large excess is taken twice",
+     "one (Algorithm 1), from which a large excess is subtracted twice",
      kBases},
 }};
 

@@ -17,8 +17,8 @@ namespace turnpike::explicit_rate {
 enum class NewcomerRule { kLimited, kUnlimited };
 inline constexpr std::array<std::string_view, 2> kNewcomerRules{"limited", "unlimited"};
 inline constexpr std::string_view kNewcomersDoc =
-    "rates for the SYNs of a control interval: no more than the capacity in all, where the rest "
-    "counts as flows that are held, or the link's rate for each";
+    "rates for the SYNs of a control interval: at most the capacity in total (the rest counts as "
+    "held flows), or the link's rate for each";
 
 /// Limits the rates that a link promises to new flows.
 ///

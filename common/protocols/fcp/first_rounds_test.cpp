@@ -84,7 +84,7 @@ double credit_of(double comes) {
 TEST(FirstRounds, CreditIsTheShareThatComes) {
   EXPECT_DOUBLE_EQ(FirstRounds().credit(kRate, kTrip), 1);
   EXPECT_DOUBLE_EQ(credit_of(1), 1);
-  EXPECT_DOUBLE_EQ(credit_of(0.96), 1) << "a few losses are nobody's lie";
+  EXPECT_DOUBLE_EQ(credit_of(0.96), 1) << "a few losses are no sign of a false promise";
   EXPECT_NEAR(credit_of(0.5), 0.5 * FirstRounds::kSlack, 0.02);
   EXPECT_LT(credit_of(0), 0.03);
 }

@@ -94,7 +94,7 @@ TEST(FcpFlow, APauseIsPromisedAnew) {
   s.law.on_pause(s.state, 1_s);
   EXPECT_EQ(s.law.allowance.granted, 0) << "all forgotten";
   const PacketNote asks = s.send();
-  EXPECT_EQ(s.last.preload, 0) << "nobody knows the price";
+  EXPECT_EQ(s.last.preload, 0) << "the price is unknown";
   s.law.on_ack(s.state, asks, echo_of_price(4e-8).data());
   s.send();
   EXPECT_NEAR(s.law.allowance.committed, 0.5, 1e-3);

@@ -69,29 +69,29 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
      "then fading over d",
      kCredits},
     {"past_price", ParamUnit::kWord, 0, 0, 2,
-     "what a packet is worth: the lesser of the price a round trip ago and its balance, or one of "
-     "them",
+     "price at which a packet's bytes count: the lesser of the price a round trip ago and its "
+     "balance, or one of them",
      kPastPrices},
     {"noise", ParamUnit::kNumber, 0, 0, 0.9,
      "for experiments on stability: prices are off by up to this share at random ..."},
     {"noise_every", ParamUnit::kTime, 1, 1e-3, 3600, "... once in so long ..."},
     {"noise_for", ParamUnit::kTime, 0.1, 1e-3, 3600, "... for so long at its beginning"},
     {"pricing", ParamUnit::kWord, 0, 0, 1,
-     "what the price is: incoming budget by capacity (eq 2), or what makes announced demand meet "
-     "the capacity; that one alone has the parameters below",
+     "price: incoming budget by capacity (eq 2), or the price at which announced demand equals the "
+     "capacity; the parameters below apply only to the latter",
      kPricings},
     {"promise_life", ParamUnit::kNumber, 0.3, 0.05, 1,
      "round trips that a promise lives for, at least its packet's slot; flows need the same"},
     {"start_share", ParamUnit::kNumber, 0.1, 0.01, 1,
-     "of the capacity, the most that a flow's first round may be sent at"},
+     "bound of a first round's rate, as a share of the capacity"},
     {"growth", ParamUnit::kNumber, 8, 1, 64,
-     "how many times its own rate a packet may ask for, at most"},
+     "bound of the rate that a packet may ask for, as a multiple of its own rate"},
     {"first_bytes", ParamUnit::kBytes, 45000, 1500, 1e6, "that a SYN may ask for, at most"},
     {"queue_target", ParamUnit::kTime, 150e-6, 1e-6, 1,
      "mean queueing delay that first rounds of flows may cause; above it the price leaves up to "
      "3.5 % of the capacity free"},
     {"without", ParamUnit::kWord, 0, 0, kParts.size() - 1,
-     "for experiments on what a part of the law is worth: the one that is left out", kParts},
+     "for experiments: part of the law to leave out", kParts},
 }};
 
 enum FlowParam : size_t {
@@ -127,26 +127,26 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
     {"syn_packets", ParamUnit::kNumber, 10, 1, 1000,
      "full packets that the SYN's preload pays for in the first round trip"},
     {"dead_band", ParamUnit::kNumber, 1e-3, 0, 0.5,
-     "relative distance from the target budget that is left alone"},
+     "relative deviation from the target budget that is ignored"},
     {"first_round", ParamUnit::kNumber, 1, 1, 64,
-     "how many times what the SYN paid for may go in the first round trip, within the target"},
+     "bound of the first round, as a multiple of the SYN's payment, within the target"},
     {"cancellation", ParamUnit::kWord, 0, 0, 1,
      "how an ending flow gives its budget back: -1 on each packet of its last round trip, or all "
      "on the first",
      kCancellations},
     {"cancel_share", ParamUnit::kNumber, 1, 0, 1, "of the budget, given back at the end"},
     {"conduct", ParamUnit::kWord, 0, 0, 2,
-     "for experiments: one that boasts promises its whole target with its first packet, one that "
-     "takes gives back what it goes on spending",
+     "for experiments; boast: promises its whole target with its first packet; take: returns "
+     "budget that it keeps spending",
      kMisbehaviours},
     {"promise", ParamUnit::kWord, 0, 0, 1,
-     "what packets announce: changes of the budget, or the rate to come and its reserve price; "
-     "that one alone has the parameters below",
+     "announcement: change of the budget, or future rate and reserve price; the parameters below "
+     "apply only to the latter",
      kPromisings},
     {"promise_life", ParamUnit::kNumber, 0.3, 0.05, 1,
      "round trips over which promises are averaged into a rate; links need the same"},
     {"growth", ParamUnit::kNumber, 8, 1, 64,
-     "how many times its rate of now a flow asks for, at most"},
+     "bound of the requested rate, as a multiple of the present one"},
 }};
 
 // --- presets ------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ inline constexpr std::array<Preset::Value, 2> kSwiftValues{{
 inline constexpr std::array<Preset, 3> kPresets{{
     {"turnpike", "reserve prices: packets announce demand, links clear it", kTurnpikeValues},
     {"paper",
-     "FCP as published (CMU-CS-12-125), where it is silent in the most literal reading",
+     "FCP as published (CMU-CS-12-125); gaps filled by its most literal interpretation",
      {}},
     {"swift", "fading credit and a first round thrice as fast", kSwiftValues},
 }};

@@ -40,22 +40,20 @@ inline constexpr std::array<ParamSpec, kOwnLinkParamCount> kOwnLinkParams{{
     {"beta", ParamUnit::kNumber, 1, 0, 10, "gain on the queue, eq 4"},
     {"interval", ParamUnit::kTime, 0, 0, 60,
      "d, between updates of the rate; 0: the average round trip, two where flows are counted by "
-     "the "
-     "link's own rate; with less, a gain of 1 on the queue overshoots"},
+     "the link's own rate; with less, a gain of 1 on the queue overshoots"},
     {"first_rtt", ParamUnit::kTime, 0.1, 1e-6, 10, "average round trip before any is known"},
     {"most_rtt", ParamUnit::kTime, 2, 1e-6, 60,
-     "longest round trip of any flow: the least rate is a packet of 1000 B in it, and no packet "
-     "speaks for a flow for longer"},
+     "longest round trip of any flow, and the bound of a packet's flow time; the least rate is a "
+     "packet of 1000 B in it"},
     {"floor", ParamUnit::kNumber, 0.05, 1e-6, 1, "least share of the capacity in eq 4's numerator"},
     {"newcomers", ParamUnit::kWord, 0, 0, 1, explicit_rate::kNewcomersDoc,
      explicit_rate::kNewcomerRules},
     {"count", ParamUnit::kWord, static_cast<double>(Count::kSharing), 0, 2,
-     "number of flows: from the rates that packets name (eq 4), none of which is less than the "
+     "number of flows: from the rates in packets' headers (eq 4), none of which is less than the "
      "link's unless it begins (eq 12), or from the bytes alone (eq 13)",
      kCounts},
     {"police", ParamUnit::kWord, 0, 0, 1,
-     "whether packets of flows faster than they were told are dropped, as many as they are too "
-     "fast (section 10.4)",
+     "drop packets of flows that exceed their rate, in proportion to the excess (section 10.4)",
      kPolices},
 }};
 inline constexpr auto kLinkParams = coexistence::with_tcp(kOwnLinkParams);
@@ -87,16 +85,17 @@ enum class Misbehaviour { kHonest, kGreedy };
 inline constexpr std::array<std::string_view, 2> kMisbehaviours{"honest", "greedy"};
 
 inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
-    {"weight", ParamUnit::kNumber, 1, 1e-6, 1e6, "rates at a bottleneck are as their weights"},
+    {"weight", ParamUnit::kNumber, 1, 1e-6, 1e6,
+     "rates at a bottleneck are proportional to their weights"},
     {"first_window", ParamUnit::kNumber, 2, 1, 1e9, "packets of the first window"},
     {"usual_rtt", ParamUnit::kTime, 0.1, 1e-6, 10,
      "round trip that a SYN's rate is reckoned with: R_init is the first window in it"},
     {"start", ParamUnit::kWord, 0, 0, 1,
      "at the rate that the handshake brings, or with the first window at once", kStarts},
     {"syn", ParamUnit::kWord, 0, 0, 1,
-     "what a SYN counts for: its bytes at R_init, or a whole flow for usual_rtt", kSyns},
-    {"conduct", ParamUnit::kWord, 0, 0, 1,
-     "for experiments: one that is greedy sends twice as fast as it was told", kMisbehaviours},
+     "load of a SYN: its bytes at R_init, or a whole flow for usual_rtt", kSyns},
+    {"conduct", ParamUnit::kWord, 0, 0, 1, "for experiments; greedy: sends at twice its rate",
+     kMisbehaviours},
 }};
 
 inline constexpr Preset::Value kExactCount{true, "count", static_cast<double>(Count::kExact)};

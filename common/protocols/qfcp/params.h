@@ -38,7 +38,7 @@ inline constexpr std::array<Preset::Value, 1> kPublished{{
     {true, "newcomers", static_cast<double>(explicit_rate::NewcomerRule::kUnlimited)},
 }};
 inline constexpr std::array<Preset, 1> kPresets{{
-    {"paper", "QFCP as published: every SYN is told the link's rate", kPublished},
+    {"paper", "QFCP as published: every SYN gets the link's rate", kPublished},
 }};
 
 }  // namespace turnpike::qfcp

@@ -34,10 +34,10 @@ inline constexpr std::array<ParamSpec, kOwnLinkParamCount> kOwnLinkParams{{
     {"least_interval", ParamUnit::kTime, 1e-3, 1e-6, 10, "least control interval"},
     {"most_interval", ParamUnit::kTime, 10, 1e-6, 60, "largest control interval"},
     {"test_every", ParamUnit::kTime, 0, 0, 3600,
-     "between tests of whether a flow does as it is told, section 7; 0: none"},
+     "interval of responsiveness tests, section 7; 0: none"},
     {"residues", ParamUnit::kWord, 0, 0, 1,
-     "how feedback that another link has lowered is charged: increases less decreases are what the "
-     "flow gets, or as the paper's program prints it, which leaves more of the link idle",
+     "how feedback that another link has lowered is charged; net: increases less decreases equal "
+     "the flow's feedback; printed: the paper's pseudo-code, which leaves more of the link idle",
      kResidueRules},
 }};
 inline constexpr auto kLinkParams = coexistence::with_tcp(kOwnLinkParams);
@@ -46,11 +46,12 @@ enum FlowParam : size_t { kPrice, kFirstWindow, kDeaf, kClaimedRtt, kFlowParamCo
 
 inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
     {"price", ParamUnit::kNumber, 1, 1e-6, 1e6,
-     "what the flow's user pays per time: throughputs at a bottleneck are as their prices"},
+     "price that the flow's user pays per time; throughputs at a bottleneck are proportional to "
+     "it"},
     {"first_window", ParamUnit::kNumber, 1, 1, 1000, "packets"},
-    {"deaf", ParamUnit::kNumber, 0, 0, 1, "1: misbehaves, takes no notice of decreases"},
+    {"deaf", ParamUnit::kNumber, 0, 0, 1, "1: misbehaves, ignoring decreases"},
     {"claimed_rtt", ParamUnit::kNumber, 1, 1e-3, 1e3,
-     "what it says of its round trip; other than 1 misbehaves"},
+     "factor on the round trip in headers; 1: correct"},
 }};
 
 inline constexpr std::array<Preset::Value, 1> kPrinted{{

@@ -50,7 +50,8 @@ struct alignas(64) LinkShard {
   }
   void drop(DropReason why) { drops[static_cast<size_t>(why)].add(); }
 };
-static_assert(offsetof(LinkShard, rx_packets) == 64, "one line for what other workers read");
+static_assert(offsetof(LinkShard, rx_packets) == 64,
+              "fields that other workers read fit one cache line");
 static_assert(sizeof(LinkShard) % 64 == 0, "no line with two writers");
 
 /// Sizes are bytes on the link: IP datagram plus overhead per packet. The seed of the law's random
