@@ -76,8 +76,8 @@ class LcoreRunner {
 
   static constexpr Nanos kDrain = 2_s;  // for flows to close at the end
 
-  /// Opens the hosts' ports and makes their sender, to run on worker `worker`. `hosts`: indices into
-  /// Topology::hosts. The error names the host.
+  /// Opens the hosts' ports and makes their sender, for the worker of that index. `hosts`: indices
+  /// into Topology::hosts. The error names the host.
   static tl::expected<std::unique_ptr<LcoreRunner>, std::string> make(
       const config::Topology& topology, std::vector<uint32_t> hosts, unsigned worker, uint64_t seed,
       const SecretKey& secret);
