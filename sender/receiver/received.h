@@ -44,7 +44,7 @@ class SackRangePool {
 /// The packets of one flow that have arrived. Refuses a packet if its range needs an entry and none
 /// is left: the packet must not be acknowledged, or the sender would never retransmit it. Also
 /// refuses a packet that lies at least kMaxSteps gaps before the last range and after both the
-/// first range and the range filled last.
+/// first range and the range extended last.
 class Received {
  public:
   /// Ranges per flow: slow start may lose every other packet of 16384, not more.
