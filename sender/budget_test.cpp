@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A host never promises more than its budget, whatever prices and flows do.
+// Tests that a host's commitment stays within its budget for any prices and flows.
 #include "tests/support/sender_price.h"
 
 namespace turnpike::sender::testing {
 namespace {
 
-/// A world in which FCP's data packets meet a link at the price that `price_at` gives.
+/// A world that stamps the price `price_at(now)` on FCP's data packets.
 struct Priced {
   Priced(config::Topology t, const std::function<double(Nanos)>& price_at, double loss = 0)
       : world(std::move(t), {.loss = loss, .tap = price_tap(price_at)}, find_protocol) {
@@ -22,7 +22,7 @@ struct Priced {
     };
   }
   World world;
-  double slack = 1e-6;  // preloads travel as binary32
+  double slack = 1e-6;  // preloads are binary32 in packets
   double most = 0;
 };
 
@@ -73,9 +73,8 @@ TEST(Budget, IsNeverExceededWhilePricesJump) {
 }
 
 TEST(Budget, IsKeptToAFiftiethUnderLoss) {
-  // A packet that gives budget back may be lost after another flow has been promised that budget:
-  // until the loss is noticed and the next packet takes it back, the sum is that much too high. How
-  // much depends on which packets are lost.
+  // A packet that returns budget may be lost after another flow has received that budget. The sum
+  // exceeds the budget by it until the sender detects the loss and sends the next packet.
   Priced p(crowd(12), jumps(), 0.05);
   p.slack = 0.02;
   p.world.run(6_s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every byte arrives exactly once, whatever the cable does.
+// Tests that every byte arrives exactly once despite loss, reordering and duplication.
 #include <algorithm>
 
 #include "common/dpdk/pool.h"
@@ -26,7 +26,7 @@ TEST(Delivery, OneFlowWithoutTrouble) {
   EXPECT_EQ(o.bytes, 1'000'000U);
   EXPECT_EQ(o.packets, packets);
   EXPECT_EQ(o.retransmissions, 0U);
-  // Handshake, a packet a millisecond, and the last one's way there and back.
+  // Handshake, one packet per millisecond, and the last packet's RTT.
   EXPECT_NEAR(to_seconds(o.end), 0.020 + 0.001 * (packets - 1) + 0.020, 1e-6);
   EXPECT_EQ(w.totals(1).received_packets.read(), packets);
   EXPECT_EQ(w.totals(1).received_bytes.read(), 1'000'000U + packets * 84U);
@@ -58,7 +58,7 @@ TEST(Delivery, TwentyPercentLossBothWays) {
   }
 }
 
-// Buffers come back with whatever they last held: packets of other lengths, ACKs with ranges.
+// Buffers return to the pool with their last contents: packets of other lengths, ACKs with ranges.
 TEST(Delivery, WhatTheUserSendsIsZerosWhateverTheBufferHeld) {
   auto pool = Pool::create("zeroed", {.mbufs = 255, .cache = 0, .own_memory = true});
   ASSERT_TRUE(pool) << pool.error();
@@ -100,7 +100,7 @@ TEST(Delivery, ReorderingAndCopies) {
 
 TEST(Delivery, MildReorderingIsNoLoss) {
   FixedLaw::reset(12e6);
-  // Packets and ACKs overtake each other by up to 2 ms; a quarter of the 20 ms is allowed.
+  // Jitter reorders packets and ACKs by up to 2 ms; the loss detection allows 20 ms / 4.
   World w(with({finite(500'000)}), {.jitter = 2_ms, .seed = 3});
   w.run(100_s);
   ASSERT_EQ(w.outcomes().size(), 1U);
@@ -120,14 +120,14 @@ TEST(Delivery, LostAcksCostNoRetransmission) {
   w.run(100_s);
   ASSERT_EQ(w.outcomes().size(), 1U);
   EXPECT_TRUE(w.outcomes()[0].completed);
-  // Only the very last ACKs have nothing after them that says what they said.
+  // Only for the very last ACKs does no later ACK repeat their ranges.
   EXPECT_LE(w.outcomes()[0].retransmissions, 8U);
   EXPECT_GT(FixedLaw::silent, 100);
   w.expect_clean();
 }
 
 TEST(Delivery, EveryKindOfPacketMayBeLostTwice) {
-  // DATA, SYN, SYN-ACK, ACK, FIN, FIN-ACK: kinds as the wire numbers them, and who sends them.
+  // {wire::Kind, index of the host that sends it}: SYN, SYN-ACK, DATA, ACK, FIN, FIN-ACK.
   for (const auto& [kind, end] : {std::pair{1, 0U}, {2, 1U}, {3, 0U}, {4, 1U}, {5, 0U}, {6, 1U}}) {
     FixedLaw::reset(12e6);
     int left = 2;
@@ -153,7 +153,7 @@ TEST(Delivery, NobodyThere) {
   EXPECT_EQ(w.outcomes()[0].ended, FlowEnd::kGivenUp);
   EXPECT_EQ(w.totals(0).given_up_flows.read(), 1U);
   EXPECT_EQ(w.totals(0).timeouts.read(), Source::kMaxTimeouts);
-  FixedLaw::unsettled = 0;  // the last SYN's fate stays unknown
+  FixedLaw::unsettled = 0;  // the law hears neither ACK nor loss of the last SYN
   w.expect_clean();
 }
 
@@ -161,7 +161,7 @@ TEST(Delivery, ALinkThatComesBackEndsTheWaitForATimeOut) {
   FixedLaw::reset(12e6);
   bool cut = true;
   World w(with({finite(10'000)}), {.tap = [&cut](size_t, auto&, Nanos) { return !cut; }});
-  w.run(20_s);  // SYNs at 0, 1, 3, 7 and 15 s: the next would go at 31 s
+  w.run(20_s);  // SYNs at 0, 1, 3, 7 and 15 s; the next one is due at 31 s
   ASSERT_EQ(w.totals(0).timeouts.read(), 4U);
   cut = false;
   w.sender(0).link_restored(w.now());
@@ -188,7 +188,7 @@ TEST(Delivery, TheEndOfAFlowHasItsReason) {
   ASSERT_EQ(cut_short.outcomes().size(), 1U);
   EXPECT_EQ(cut_short.outcomes()[0].ended, FlowEnd::kOpen);
   cut_short.run(10_s);
-  FixedLaw::unsettled = 0;  // of the flow that was abandoned
+  FixedLaw::unsettled = 0;  // packets of the abandoned flow
 }
 
 TEST(Delivery, NothingToSendIsDeliveredToo) {
@@ -224,7 +224,7 @@ TEST(Delivery, AnEndlessFlowStopsInTime) {
   ASSERT_EQ(w.outcomes().size(), 1U);
   const FlowOutcome& o = w.outcomes()[0];
   EXPECT_TRUE(o.completed);
-  // From the handshake's end a packet a millisecond, then one more round trip's worth.
+  // One packet per millisecond after the handshake, and those of one more RTT.
   EXPECT_NEAR(o.packets, 980 + 20, 2);
   EXPECT_NEAR(to_seconds(o.end), 1.040, 0.003);
   w.expect_clean();
@@ -284,7 +284,7 @@ TEST(Delivery, ThousandsOfShortFlows) {
 TEST(Delivery, AFullTableMakesFlowsWait) {
   FixedLaw::reset(20e6);
   config::Topology t = two_hosts();
-  // There is room for 4 s of them, and each takes far longer.
+  // The flow table holds the arrivals of 4 s, and each flow takes far longer.
   t.workloads = {periodic_flows(20, Bytes(100'000))};
   t.workloads[0].stop = 20_s;
   World w(std::move(t), {.delay = 1_s});
@@ -295,7 +295,7 @@ TEST(Delivery, AFullTableMakesFlowsWait) {
   w.expect_clean();
 }
 
-/// All frames of a run, with when and whence they came, as one string of bytes.
+/// All frames of a run with their times and senders, as one string of bytes.
 std::string transcript(uint64_t seed) {
   FixedLaw::reset(20e6);
   std::string all;

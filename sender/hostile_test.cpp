@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What nobody should send: it moves counters and nothing else.
+// Tests that malformed and forged packets change counters only.
 #include "common/protocols/fcp/header.h"
 #include "common/wire/frame_builder.h"
 #include "tests/support/sender_world.h"
@@ -12,7 +12,7 @@ using wire::Kind;
 constexpr size_t kPayload = wire::kEthernetSize + wire::kIpv4Size + wire::kUdpSize;
 using Frames = std::vector<std::pair<Nanos, std::vector<uint8_t>>>;
 
-/// What host 0 sends in a run with some frames injected at either end.
+/// Frames that the hosts send in a run with frames injected at either end, and the run's totals.
 struct Played {
   Frames sent[2];
   std::vector<FlowOutcome> outcomes;
@@ -85,7 +85,7 @@ TEST(Hostile, ForgedAnswersChangeNothing) {
           .kind = kKinds[random() % 4],
           .protocol = fcp::kProtocolId,
           .length = wire::header_length(fcp::kHeaderSize, 0),
-          // Half of them know the flow; what they cannot know is when its packets were sent.
+          // Half of them have the flow's id; none has the time stamps of its packets.
           .flow = i % 2 != 0 ? seen.flow : static_cast<uint32_t>(random()),
           .sequence = static_cast<uint32_t>(random() % 80),
           .acknowledgement = static_cast<uint32_t>(random() % 100),
@@ -100,7 +100,7 @@ TEST(Hostile, ForgedAnswersChangeNothing) {
 }
 
 // An off-path attacker knows addresses, ports and the protocol, and guesses flow ids, tokens and
-// times; one in ten packets has the right id.
+// time stamps; one in ten packets has the right id.
 TEST(Hostile, BlindFloodsChangeNothing) {
   const Played plain = play([](Channel&) {});
   std::mt19937_64 random(9);
@@ -168,7 +168,7 @@ TEST(Hostile, Garbage) {
         frame.resize(1 + random() % 200);
         for (uint8_t& b : frame) b = static_cast<uint8_t>(random());
       } else {
-        // A real frame with a bit turned behind its MACs, or its end cut off.
+        // A real frame, with one bit flipped after its MACs or truncated.
         const Frames& real = plain.sent[random() % 2];
         frame = real[random() % real.size()].second;
         if (i % 4 == 1) {
@@ -241,7 +241,7 @@ TEST(Hostile, ARealResetEndsTheFlow) {
   t.flows = {finite(1'000'000)};
   std::vector<uint8_t> data;
   World w(t, {.tap = [&](size_t end, auto& frame, Nanos) {
-            // From the third data packet on the receiver is somebody who knows nothing.
+            // From the third data packet on, replies are resets: the receiver has lost the flow.
             if (end == 1 && (frame[kPayload] & 15) == 4 && frame[kPayload + 11] == 2) {
               frame[kPayload] = static_cast<uint8_t>((frame[kPayload] & 0xf0) | 7);
               wire::store_be16(frame.data() + 40, 0);
@@ -252,7 +252,7 @@ TEST(Hostile, ARealResetEndsTheFlow) {
   ASSERT_EQ(w.outcomes().size(), 1U);
   EXPECT_FALSE(w.outcomes()[0].completed);
   EXPECT_EQ(w.totals(0).resets.read(), 1U);
-  FixedLaw::unsettled = 0;  // the packets in flight have gone with the flow
+  FixedLaw::unsettled = 0;  // the flow was freed with packets in flight
   w.expect_clean();
 }
 

@@ -37,7 +37,7 @@ std::optional<std::string> Invariant::check(uint32_t host, const HostTotals& tot
   const double budget = value(totals.budget), committed = value(totals.committed);
   const double most = (w.shared ? 1 : look.active) * (1 + tolerance_.commitment);
   const double before = std::exchange(w.budget, std::max(budget, w.budget));
-  // A budget that fell is in force once the host is down to it.
+  // A lower budget is in force once the commitment is at most that.
   if (committed <= budget * most) w.budget = budget;
 
   w.longest_rtt = std::max(w.longest_rtt, Nanos(value(totals.rtt)));
@@ -50,7 +50,7 @@ std::optional<std::string> Invariant::check(uint32_t host, const HostTotals& tot
   while (!w.bounds.empty() && w.bounds.back().value <= bound) w.bounds.pop_back();
   w.bounds.push_back({now, bound});
   w.looks.push_back(look);
-  // The first that stays is the last one a second ago or more: the window begins there.
+  // The window begins at the latest look that is at least a second old.
   while (w.looks.size() > 1 && w.looks[1].at <= now - kSecond) w.looks.pop_front();
   while (w.bounds.size() > 1 && w.bounds.front().at <= w.looks.front().at) w.bounds.pop_front();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each promise kept, broken, and excused.
+// Tests each bound: kept, broken, and with its exceptions.
 #include "sender/invariant.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct Watch {
     t.hosts = {{.name = "a"}, {.name = "b", .budget = Budget(budget), .strategy = strategy}};
     return t;
   }
-  /// Pays `rate` $/s and says what is wrong, if anything, in steps of 10 ms.
+  /// Pays `rate` $/s for `time` in steps of 10 ms; returns the first complaint, or an empty string.
   std::string pay(double rate, Nanos time) {
     for (const Nanos end = now + time; now < end;) {
       now += 10_ms;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the hosts of one lcore share; nobody else touches it.
+// State that the hosts of one lcore share. Only that lcore accesses it.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,9 @@ struct LcoreOptions {
   bool zeroed = false;
   OutcomeSink& outcomes;
   unsigned tick_shift = 0;
-  RecordPool* records = nullptr;  // shared with other lanes of the same thread; null: its own
-  bool populated = true;          // all memory is there from the beginning
-  uint64_t id_key = 0;            // of flow ids
+  RecordPool* records = nullptr;  // shared with other senders of the same thread; null: its own
+  bool populated = true;          // touch all memory at construction
+  uint64_t id_key = 0;            // key of FlowIdCode
 };
 
 struct LcoreState {
@@ -47,9 +47,9 @@ struct LcoreState {
   RecordPool& records;
   std::unique_ptr<GroupTotals[]> groups;
   rte_mempool* pool;
-  bool zeroed;  // the pool's buffers hold zeros beyond the end of their last frame
+  bool zeroed;  // the pool's buffers hold zeros after the end of their last frame
   OutcomeSink& outcomes;
-  Nanos last_stall_end{0};  // end of the last stall
+  Nanos last_stall_end{0};  // see Sender::stalled()
 };
 
 }  // namespace turnpike::sender

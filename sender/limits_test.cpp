@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the traffic's description sets bounds to: an application's rate, a flow's size, a host's
-// budget as time goes by, and whose budget it is.
+// Tests limits that the topology sets: an application's rate, a flow's size, a host's budget over
+// time, and budgets per flow or per host.
 #include "common/protocols/fcp/params.h"
 #include "sender/invariant.h"
 #include "tests/support/sender_price.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kPrice = 2 / 6.25e6;  // $/B at which 2 $/s buy 50 Mbit/s
 
-/// Looks at the first host with the invariant at every step.
+/// Checks the invariant of the first host at every step.
 struct Guarded {
   explicit Guarded(
       const config::Topology& t,
@@ -60,8 +60,8 @@ TEST(Limit, AboveTheShareItDoesNothing) {
   EXPECT_NEAR(g.committed(0), 2, 0.01);
 }
 
-// The budgets of two flows are as 1 to 3. Without a price their port would be shared by chance, and
-// neither would spend what it has.
+// The budgets of two flows are as 1 to 3. Without a price at their port, chance would decide their
+// shares, and neither would spend its budget.
 TEST(Limit, APortWithAPriceIsSharedByBudget) {
   config::Topology t = two_hosts(Budget(2));
   t.flows = {finite(config::kEndless), finite(config::kEndless)};
@@ -75,7 +75,7 @@ TEST(Limit, APortWithAPriceIsSharedByBudget) {
   EXPECT_NEAR(g.committed(0) + g.committed(1), 2, 0.02);
 }
 
-/// IP datagrams of a flow whose size counts whole packets of 1500 B.
+/// Sizes in B of the IP datagrams of a flow whose size counts whole packets of 1500 B.
 std::vector<size_t> datagrams(uint64_t size) {
   config::Topology t = one_flow(size);
   t.flows[0].count_packets = true;
@@ -139,7 +139,7 @@ TEST(Floor, OfOnePacketARoundTripIsCountedApart) {
   EXPECT_NEAR(totals.unbudgeted_spend.load() / totals.spend.load(), 0.84, 0.08);
 }
 
-/// When the data packets of the first round trip leave.
+/// Send times of the data packets of the first round trip.
 std::vector<Nanos> first_round(uint64_t size, double speed) {
   config::Topology t = one_flow(size);
   t.flows[0].params = ParamValues(find_protocol("fcp")->flow_params);
@@ -152,7 +152,7 @@ std::vector<Nanos> first_round(uint64_t size, double speed) {
                  return true;
                }},
           find_protocol);
-  w.run(40_ms - 1_ns);  // a round trip for the SYN and one for what it paid for
+  w.run(40_ms - 1_ns);  // the SYN's round trip and one of data
   return sent;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// turnpike-sender: plays hosts of a topology over DPDK ports until the run is over.
+// turnpike-sender: runs hosts of a topology on DPDK ports for the duration of the run.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -35,7 +35,7 @@ int fail(ExitCode code, const std::string& text) {
   return code;
 }
 
-/// The hosts that --node names, or all that are ours to play.
+/// Indices of the hosts that --node names, by default of all that are not external.
 tl::expected<std::vector<uint32_t>, std::string> choose_hosts(const config::Topology& t,
                                                               const Options& o) {
   std::vector<uint32_t> hosts;
@@ -52,7 +52,7 @@ tl::expected<std::vector<uint32_t>, std::string> choose_hosts(const config::Topo
   return hosts;
 }
 
-/// One CPU, if none were asked for: the last that no router of the file was given.
+/// The CPUs of --lcores, by default one: the last CPU that no router of the file uses.
 std::vector<unsigned> choose_lcores(const config::Topology& t, const Options& o) {
   if (!o.lcores.empty()) return o.lcores;
   std::vector<unsigned> cpus = available_cpus();
@@ -83,8 +83,8 @@ struct Ending {
   std::string fatal;  // why it could not go on, if it could not
 };
 
-/// The run itself: lcores play, this thread samples and looks after the links. Returns when it
-/// ended.
+/// Runs the lcores; this thread samples totals and monitors links. Returns after the lcores have
+/// stopped.
 Ending run_control_loop(const config::Topology& t,
                         std::span<const std::unique_ptr<LcoreRunner>> runners, SleepLimits limits,
                         Control& control) {
@@ -117,7 +117,7 @@ Ending run_control_loop(const config::Topology& t,
   }
   for (unsigned i = 0; i < jobs.size(); ++i) {
     while (rte_eal_get_lcore_state(Eal::worker_lcore(i)) == RUNNING) {
-      // A second signal does not wait for flows to close.
+      // After a second signal, do not wait for flows to close.
       if (end_requests() > 1 || !end.fatal.empty())
         command.leave.store(true, std::memory_order_relaxed);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -127,7 +127,7 @@ Ending run_control_loop(const config::Topology& t,
   return end;
 }
 
-/// A signal came before anything was sent.
+/// Reports that a signal ended the program before the run.
 int ended_early() {
   return fail(kExitRuntime,
               std::string("ended by ") + end_signal() + " before the run began: nothing was sent");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads what senders count into the record of a run; from any thread, on any clock.
+// Copies senders' counters into the record of a run. Any thread may call it.
 #pragma once
 
 #include <span>
@@ -9,17 +9,18 @@
 
 namespace turnpike::sender {
 
-/// One sample of all hosts and flow groups that these senders play.
+/// Records one sample of all hosts and flow groups of these senders.
 void observe(std::span<Sender* const> senders, Nanos now, const config::Topology& topology,
              Recorder& recorder);
 
-/// Percentiles of round trips and queueing; once nothing is sent any more.
+/// Records percentiles of RTTs and queueing delays. Call once the senders have stopped sending.
 void observe_delays(std::span<Sender* const> senders, Recorder& recorder);
 
-/// What was started and what ran out at every host; once senders have been stopped.
+/// Records started flows and exhausted resources of every host. Call after Sender::stop().
 void observe_limits(std::span<Sender* const> senders, Recorder& recorder);
 
-/// What became of every stream, `end` being when senders were stopped; once nothing is under way.
+/// Records every stream's totals. `end`: when senders were stopped. Call once no packet is under
+/// way.
 void observe_streams(std::span<Sender* const> senders, Nanos end, const config::Topology& topology,
                      Recorder& recorder);
 

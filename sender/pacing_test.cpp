@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets leave when they should: to the nanosecond on a virtual clock, and never in a heap.
+// Tests send times of packets: exact to the nanosecond on a virtual clock, and without bursts.
 #include "common/units/instrumented.h"
 #include "tests/support/sender_world.h"
 
@@ -33,7 +33,7 @@ TEST(Pacing, IsExactAndDoesNotDrift) {
 }
 
 TEST(Pacing, NoFasterThanTheLine) {
-  const auto sent = departures(1e12, 1_s);  // the line takes 100 Mbit/s: 120 us a packet
+  const auto sent = departures(1e12, 1_s);  // the line rate is 100 Mbit/s: 120 us per packet
   for (size_t i = 1; i < sent.size(); ++i) ASSERT_EQ(sent[i] - sent[i - 1], 120_us);
 }
 
@@ -44,14 +44,14 @@ TEST(Pacing, AtLeastAPacketARoundTrip) {
 }
 
 TEST(Pacing, FollowsTheRateAsAFluidWould) {
-  // 1.2 Mbit/s until half a second, ten times that from the next ACK on.
+  // 1.2 Mbit/s for half a second; ten times that from the next ACK on.
   const auto sent = departures(1.2e6, 1_s, [](Nanos now) {
     if (now >= 500_ms) FixedLaw::rate_bps = 12e6;
   });
   double before = 0, after = 0;
   for (const Nanos t : sent) (t < 500_ms ? before : after) += 1;
   EXPECT_NEAR(before, 48, 1);   // a packet per 10 ms from 20 ms on
-  EXPECT_NEAR(after, 490, 12);  // the news is up to a packet old
+  EXPECT_NEAR(after, 490, 12);  // the ACK comes up to one packet interval later
   for (size_t i = 1; i < sent.size(); ++i) ASSERT_GE(sent[i] - sent[i - 1], Nanos(999'999));
 }
 
@@ -63,8 +63,8 @@ TEST(Pacing, ALatePollCatchesUpWithinBounds) {
   w.run(1_s);
   const uint64_t before = w.totals(0).sent_packets.read();
   const uint64_t offered = w.totals(0).offered_bytes.read();
-  // The sender sleeps for 100 ms: it makes up for a quarter of a (late) round trip, and owns up to
-  // all.
+  // The sender is not polled for 100 ms. It catches up for a quarter of a (late) RTT, and counts
+  // all of the time in offered_bytes.
   for (int i = 0; i < 20; ++i) w.sender(0).poll(w.now() + 100_ms);
   EXPECT_GE(w.totals(0).sent_packets.read() - before, 5U);
   EXPECT_LE(w.totals(0).sent_packets.read() - before, 30U);
@@ -72,7 +72,7 @@ TEST(Pacing, ALatePollCatchesUpWithinBounds) {
               2 * 1500);
 }
 
-// --- the pacer alone ----------------------------------------------------------------------------
+// --- Pacer --------------------------------------------------------------------------------------
 
 TEST(Pacer, ScalesWhatIsLeftOfAGap) {
   Pacer p;
@@ -80,11 +80,11 @@ TEST(Pacer, ScalesWhatIsLeftOfAGap) {
   p.set_rate(1e6, 1_s);
   p.sent(1000);  // 1 ms
   EXPECT_EQ(p.due(), 1_s + 1_ms);
-  p.set_rate(2e6, 1_s + 500_us);  // half a gap is left and takes half as long
+  p.set_rate(2e6, 1_s + 500_us);  // half of the gap is left and becomes half as long
   EXPECT_EQ(p.due(), 1_s + 750_us);
   p.set_rate(0.5e6, 1_s + 700_us);
   EXPECT_EQ(p.due(), 1_s + 900_us);
-  p.set_rate(1e6, 2_s);  // already due: stays so
+  p.set_rate(1e6, 2_s);  // due already: no change
   EXPECT_EQ(p.due(), 1_s + 900_us);
 }
 
@@ -95,11 +95,11 @@ TEST(Pacer, SavesMoneyNotBytesWhereThePriceRisesSteeply) {
   p.sent(1000);  // 1 ms
   p.reprice(1, 1.9, 1000, 1_s + 800_us);
   EXPECT_EQ(p.due(), 1_s + 1_ms);
-  p.reprice(1, 4, 1000, 1_s + 800_us);  // 0.8 of the packet is a fifth of it now
+  p.reprice(1, 4, 1000, 1_s + 800_us);  // 0.8 of a packet at the old price is 0.2 at the new one
   EXPECT_EQ(p.due(), 1_s + 1600_us);
   p.set_rate(0.25e6, 1_s + 800_us);
   EXPECT_EQ(p.due(), 1_s + 4_ms);
-  p.reprice(4, 1, 1000, 1_s + 900_us);  // cheaper: nothing to make up for
+  p.reprice(4, 1, 1000, 1_s + 900_us);  // a lower price changes nothing
   EXPECT_EQ(p.due(), 1_s + 4_ms);
 }
 
@@ -126,9 +126,9 @@ TEST(Pacer, ForgivesWhatIsTooLongAgo) {
   Pacer p;
   p.set_rate(1e6, 0_s);
   EXPECT_EQ(p.forgive(10_ms, 100_ms), 0_ms);
-  EXPECT_EQ(p.forgive(100_ms, 100_ms), 75_ms);  // a quarter of the round trip stays owed
+  EXPECT_EQ(p.forgive(100_ms, 100_ms), 75_ms);  // a quarter of the RTT remains to catch up
   EXPECT_EQ(p.due(), 75_ms);
-  EXPECT_EQ(p.forgive(100_ms, 0_ms), 24_ms);  // a millisecond always does
+  EXPECT_EQ(p.forgive(100_ms, 0_ms), 24_ms);  // at least 1 ms remains
 }
 
 }  // namespace

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Probes and receivers' laws: what a flow's law asks for beside data, and what comes back of it.
+// Tests probes that a flow's law requests, and the feedback that a receiver's law returns.
 #include "tests/support/sender_world.h"
 
 namespace turnpike::sender::testing {
 namespace {
 
-// Header: whether it is a probe's, then how many data packets arrived since the last probe.
+// Offsets in the congestion header: probe flag, count of data packets since the last probe.
 constexpr size_t kProbeAt = 0, kCountAt = 4;
 
-/// Asks for a probe with every tenth ACK. One packet is in flight at a time, so a probe goes before
-/// every tenth packet.
+/// Requests a probe at every tenth ACK. One packet is in flight at a time, so the sender sends a
+/// probe before every tenth packet.
 class ProbingLaw final : public FlowLaw {
  public:
   void set_target(Budget) override {}

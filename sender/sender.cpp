@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One poll: receive, start and stop flows, fire timers, send.
+// A poll receives packets, starts and stops flows, runs timers, and sends.
 #include "sender/sender.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace turnpike::sender {
 namespace {
 
-constexpr size_t kRunsPerFlow = 64;  // gaps, on average over a host's flows
+constexpr size_t kRunsPerFlow = 64;  // gaps per flow, on average over a host's flows
 constexpr size_t kMinRuns = 16384, kMaxRuns = size_t{1} << 21;
 
 /// `entry`: a config::Flow or config::Workload.
@@ -34,7 +34,7 @@ SecretKey secret_of(uint64_t seed) {
   return {random.next(), random.next()};
 }
 
-/// Another secret for each purpose.
+/// A key for one purpose: keys of different purposes are independent.
 SecretKey derive(const SecretKey& secret, uint64_t purpose) {
   return {siphash(secret, std::array{purpose, uint64_t{0}}),
           siphash(secret, std::array{purpose, uint64_t{1}})};
@@ -62,8 +62,8 @@ tl::expected<std::unique_ptr<Sender>, std::string> Sender::make(const config::To
   for (const PortBinding& binding : options.bindings) {
     const uint32_t flows = sink_flows(topology, binding.host, traces);
     size_t runs = std::clamp(flows * kRunsPerFlow, kMinRuns, kMaxRuns);
-    // Gaps are no more than packets in flight; where they take memory only as they come, there is
-    // room for all.
+    // Gaps are at most as many as packets in flight. Where memory is taken on demand, allow for
+    // all.
     if (!options.populated) runs = std::max(runs, sender->lcore_.records.capacity());
     const SinkParts sink{flows, runs, options.populated, derive(secret, binding.host)};
     auto host = Host::make(topology, binding.host, *binding.queue, sender->lcore_, sink);
@@ -134,7 +134,7 @@ Nanos Sender::poll(Nanos now) {
   return next_deadline(now);
 }
 
-// In two passes, the second of which needs what the first one asked for.
+// Prefetches the flows whose timers are due, then their records: the second pass reads the flows.
 void Sender::fetch_due(Nanos now) {
   lcore_.wheel.foresee(now, [&](const Timer& t) { lcore_.flows.owner_of(&t).prefetch(); });
   lcore_.wheel.foresee(now, [&](const Timer& t) {
@@ -148,7 +148,8 @@ void Sender::link_restored(Nanos now) {
   lcore_.flows.for_each([&](Flow& f) { by_index_[f.host]->source().link_restored(f, now); });
 }
 
-// Starts that find the table full wait in the schedule, in order; stops and budgets do not.
+// While the flow table is full, starts wait in the schedule, in order; stops and budget changes do
+// not.
 void Sender::start_due(Nanos now) {
   if (stopped_) return;
   polled_ = now;
@@ -176,7 +177,7 @@ void Sender::apply(const Event& event, Nanos now) {
   }
   if (event.what == Event::What::kStop) {
     Instance& instance = instances_[event.instance];
-    if (!instance.started) instance.cancelled = true;  // it still waits for a place
+    if (!instance.started) instance.cancelled = true;  // its start still waits
     Flow* flow = lcore_.flows.find(instance.id);
     if (flow != nullptr) source.stop(*flow, now);
     return;
@@ -193,7 +194,7 @@ void Sender::apply(const Event& event, Nanos now) {
 Nanos Sender::next_deadline(Nanos now) const {
   Nanos next = lcore_.wheel.next_deadline();
   if (!stopped_) next = std::min(next, schedule_.next_time());
-  // Starts that wait go on as soon as a flow has ended, which another deadline brings.
+  // Starts that wait continue once a flow has ended; a deadline of that flow causes the poll.
   if (!stopped_ && schedule_.starts_held() && !lcore_.flows.full()) next = now;
   for (const auto& host : hosts_) {
     next = std::min({next, host->queue().next_deadline(), host->open_loop().next_deadline()});
@@ -205,7 +206,7 @@ Nanos Sender::next_deadline(Nanos now) const {
 void Sender::stop(Nanos now) {
   if (stopped_) return;
   stopped_ = true;
-  // What has come since the last poll did not want for a place: the run was over.
+  // Starts due since the last poll did not wait for a free entry: the run ended first.
   const Nanos seen = schedule_.starts_held() ? now : polled_;
   for (schedule_.hold_starts(false); schedule_.next_time() <= seen; schedule_.pop())
     if (schedule_.next().what == Event::What::kStart)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All hosts that one lcore plays: polled with the time, it answers when to be polled next.
+// Runs all hosts of one lcore: poll() receives, runs timers and sends, and returns the next
+// deadline.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@
 
 namespace turnpike::sender {
 
-/// A host and what it is plugged into.
+/// A host and the queue pair of its port.
 struct PortBinding {
   uint32_t host = 0;  // index into Topology::hosts
   QueuePair* queue = nullptr;
@@ -29,55 +30,61 @@ struct PortBinding {
 struct SenderOptions {
   std::span<const PortBinding> bindings;
   rte_mempool* pool = nullptr;
-  bool zeroed = false;  // the pool's buffers hold zeros beyond the end of their last frame
+  bool zeroed = false;  // the pool's buffers hold zeros after the end of their last frame
   OutcomeSink* outcomes = nullptr;
   uint64_t seed = 1;
-  // Key of flow ids and tokens; none: derived from the seed, so that runs are repeatable.
+  // Key of flow ids and tokens. None: derived from the seed, so that runs are repeatable.
   std::optional<SecretKey> secret = {};
   unsigned tick_shift = 0;  // timers fire on ticks of 2^tick_shift ns
-  // Of packets in flight, shared with other senders that the same thread polls; null: its own.
+  // Records of packets in flight, shared with other senders that the same thread polls. Null: the
+  // sender allocates its own.
   RecordPool* records = nullptr;
-  // Tables are in memory from the beginning, so that no packet waits for a page; without it they
-  // take memory only as they fill.
+  // True: make() touches all memory of the tables, so that no packet causes a page fault. False:
+  // tables take memory as they fill.
   bool populated = true;
-  const Traces* traces = nullptr;  // of the topology's workloads; null: the sender reads them
+  const Traces* traces = nullptr;  // of the topology's workloads; null: make() reads them
   const Protocol* (*find)(std::string_view name) = find_protocol;
 };
 
-/// The same object on a processor's clock and on a virtual one. Times start near 0 and never go
-/// back.
+/// Runs on the TSC and on a virtual clock alike: every call receives the time. Times begin near 0
+/// and never decrease. One thread makes all calls; other threads read totals only.
 class Sender {
  public:
   static constexpr size_t kMaxTimers = 512;   // expiries per poll
-  static constexpr unsigned kMaxEvents = 64;  // of the schedule, per poll
-  static constexpr Nanos kRetry = 10_us;      // after a queue took nothing
+  static constexpr unsigned kMaxEvents = 64;  // events of the schedule per poll
+  static constexpr Nanos kRetry = 10_us;      // until the next poll while a TX queue is full
 
-  /// The topology outlives the sender. The error says which host or workload cannot be played.
+  /// The topology, queues and pools outlive the sender. The error names the host, flow or workload
+  /// that the sender cannot run.
   static tl::expected<std::unique_ptr<Sender>, std::string> make(const config::Topology& topology,
                                                                  const SenderOptions& options);
 
-  /// Nobody polled until `now` for long enough to matter; to be told before the next poll.
+  /// Reports that the thread was descheduled until `now`. Call before the next poll(): RTTs of
+  /// packets sent before `now` include the stall.
   void stalled(Nanos now) { lcore_.last_stall_end = now; }
 
-  /// A host's link is up again after it was down: flows whose time-outs had backed off try at once.
+  /// Call when a host's link is up again: flows whose RTO backed off retransmit at once.
   void link_restored(Nanos now);
 
-  /// Does what is due by `now`; returns when something will be due next.
+  /// Receives packets, starts and stops flows, runs timers until `now`, and sends. Returns the time
+  /// of the next deadline, at least `now`; kNever: none.
   Nanos poll(Nanos now);
 
-  /// Whether the last poll received, fired or sent anything.
+  /// Whether the last poll received or sent packets or ran timers.
   [[nodiscard]] bool moved() const { return moved_; }
 
-  /// The run is over: outcomes of open flows are told, nothing starts any more, flows that were
-  /// due and found no place are counted as not started, what is open closes. Poll on until idle(),
-  /// or abandon() what is left.
+  /// Ends the run: reports the outcomes of open flows, starts no more flows, counts flows that were
+  /// due but waited for a free entry as not started, and begins to close open flows. Poll until
+  /// idle(), then or after a time limit call abandon().
   void stop(Nanos now);
+  /// Frees all flows at once, without closing them.
   void abandon(Nanos now);
-  /// No flow open, nothing waiting to be sent, and no stream's packet on its way.
+  /// Whether no flow is open, no frame waits for a TX queue, and no stream's packet can arrive. For
+  /// use after stop().
   [[nodiscard]] bool idle(Nanos now) const;
 
   [[nodiscard]] std::span<const std::unique_ptr<Host>> hosts() const { return hosts_; }
-  /// By entry of Topology::flows, then of Topology::workloads.
+  /// Totals by entry of Topology::flows, then of Topology::workloads.
   [[nodiscard]] std::span<const GroupTotals> groups() const {
     return {lcore_.groups.get(), kinds_.size()};
   }
@@ -98,18 +105,18 @@ class Sender {
   TrafficSchedule schedule_;
   std::vector<FlowClass> kinds_;  // by entry of the topology's traffic
   std::vector<std::unique_ptr<Host>> hosts_;
-  std::vector<Host*> by_index_;  // into Topology::hosts; null: not played here
-  // Of a flow that the file names.
+  std::vector<Host*> by_index_;  // by index into Topology::hosts; null: another sender runs it
+  // State of a flow that the topology file names.
   struct Instance {
     uint32_t id = 0;
     bool started = false;
-    bool cancelled = false;  // stopped before it found a place
+    bool cancelled = false;  // stopped before the flow table had a free entry
   };
   std::vector<Instance> instances_;
   bool moved_ = false;
   bool stopped_ = false;
   bool waited_ = false;  // starts have waited since the last time that none was overdue
-  Nanos polled_{0};      // last
+  Nanos polled_{0};      // time of the last poll
 };
 
 }  // namespace turnpike::sender

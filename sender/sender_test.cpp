@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What cannot be played is refused with words; what runs short makes flows slow, not wrong.
+// Tests that make() rejects invalid topologies with a message, and that shortages only delay flows.
 #include "sender/sender.h"
 
 #include <algorithm>
@@ -88,12 +88,12 @@ TEST(SenderRun, GroupsAndHostsAddUp) {
   EXPECT_EQ(w.source().queueing().max(), 0U);
 }
 
-/// More flows than places, none of which ends: the table has room for 64.
+/// More flows than the 64 entries of the flow table; none ends.
 TEST(SenderRun, AFlowWithoutAPlaceIsCountedAndMayStillBeStopped) {
   FixedLaw::reset(1e6);
   config::Topology t = two_hosts();
   t.workloads = {periodic_flows(10, Bytes(1'000'000'000))};
-  config::Flow late = finite(1'000'000, 8_s);  // finds the table full
+  config::Flow late = finite(1'000'000, 8_s);  // the flow table is full then
   late.stop = 9_s;
   t.flows = {late};
   t.hosts[0].changes = {{9_s, Budget(7)}};
@@ -104,13 +104,13 @@ TEST(SenderRun, AFlowWithoutAPlaceIsCountedAndMayStillBeStopped) {
   w.sender(0).stop(10_s);
   const uint64_t started = w.totals(0).opened_flows.read();
   EXPECT_EQ(started, w.sender(0).lcore().flows.capacity());
-  // One every 100 ms from 0 s to 10 s, and the named one.
+  // One flow every 100 ms from 0 s to 10 s, and the named flow.
   EXPECT_EQ(started + w.totals(0).unstarted_flows.read(), 101U + 1U);
   EXPECT_EQ(w.totals(0).delayed_flows.read(), 0U);
   w.sender(0).abandon(10_s);
 }
 
-// A program polls a last time some time before the end.
+// A program's last poll comes some time before the end of the run.
 TEST(SenderRun, FlowsThatTheLastPollDidNotSeeDidNotWantForAPlace) {
   FixedLaw::reset(20e6);
   config::Topology t = two_hosts();
@@ -126,7 +126,7 @@ TEST(SenderRun, FlowsThatTheLastPollDidNotSeeDidNotWantForAPlace) {
 TEST(SenderRun, WaitingFlowsCountTheirTimeFromTheirArrival) {
   FixedLaw::reset(20e6);
   config::Topology t = two_hosts();
-  // There is room for 4 s of them, and each takes far longer.
+  // The flow table holds the arrivals of 4 s, and each flow takes far longer.
   t.workloads = {periodic_flows(20, Bytes(100'000))};
   t.workloads[0].stop = 10_s;
   World w(std::move(t), {.delay = 2_s});
@@ -154,7 +154,7 @@ TEST(Sizing, CoversWhatTheTopologySays) {
   EXPECT_GE(s.buffers, s.records);
   EXPECT_LE(size_of(t, sink).flows, 64U) << "nothing starts there";
   EXPECT_GE(sink_flows(t, 1), 100U);
-  // As many entries as there are flows hold no more packets on the same link.
+  // More flows on the same link have no more packets under way.
   t.flows.assign(100, finite(config::kEndless));
   EXPECT_EQ(size_of(t, source).packets, s.packets);
   EXPECT_EQ(size_of(t, source).records, s.records);
@@ -165,7 +165,7 @@ TEST(Sizing, CoversWhatTheTopologySays) {
   EXPECT_LE(size_of(t, source).records, Sizing::kMaxRecords);
 }
 
-/// Many hosts behind a bottleneck and one before it.
+/// One host behind a bottleneck link, many on its other side.
 TEST(Sizing, CountsALinkOnceHoweverManyHostsShareIt) {
   const auto star = [](size_t hosts, const std::string& access) {
     std::ostringstream text;
@@ -187,11 +187,11 @@ TEST(Sizing, CountsALinkOnceHoweverManyHostsShareIt) {
   };
   const auto [one, t1] = star(1, "10 Gbps");
   const auto [many, t50] = star(50, "10 Gbps");
-  // 1 Gbit/s for 100 ms, once on the way and once in the buffer, in packets of 1500 B.
+  // 1 Gbit/s for 100 ms of propagation and 100 ms of buffer, in packets of 1500 B.
   EXPECT_GE(one.packets, 2 * 16'666U);
   EXPECT_EQ(many.packets, one.packets);
   EXPECT_EQ(t50.links[many.largest->link].name, "narrow");
-  // Access links that are narrower, or as wide, change nothing: what they bound is less each.
+  // Narrower or equal access links do not add to it: each bounds fewer packets.
   EXPECT_LT(star(50, "0.9 Gbps").first.packets, 2 * one.packets);
   EXPECT_LT(star(50, "1 Gbps").first.packets, 2 * one.packets);
 }

@@ -16,9 +16,9 @@ namespace turnpike::sender {
 namespace {
 
 constexpr size_t kMinFlows = 64, kMinRecords = 4096;
-constexpr size_t kBuffersPerHost = 2048;  // a port's descriptors, bursts and answers on their way
-constexpr size_t kRecordsPerPacket = 4;  // a lost one keeps its record until it has been sent again
-constexpr double kUnknownRate = 1000;    // arrivals per second of a trace that has not been read
+constexpr size_t kBuffersPerHost = 2048;  // a port's descriptors, bursts and replies
+constexpr size_t kRecordsPerPacket = 4;   // a lost packet keeps its record until retransmitted
+constexpr double kUnknownRate = 1000;     // arrivals per second of a trace that has not been read
 
 double arrivals_per_second(const config::Workload& w) {
   if (const auto* a = std::get_if<config::PoissonArrivals>(&w.arrivals)) return a->per_second;
@@ -37,7 +37,7 @@ size_t open_at_a_time(const config::Topology& t, size_t index, double lifetime,
   return static_cast<size_t>(std::clamp(flows, 1.0, double{Sizing::kMaxFlows}));
 }
 
-/// The path of some flows, and how long a packet may stay on it and on the way back.
+/// The path of some flows, and the longest time of a packet on it and of its ACK on the way back.
 struct Path {
   std::vector<config::Hop> hops;
   double stay = 0;    // s: round trip and full buffers
@@ -47,10 +47,10 @@ struct Path {
 
 struct UnderWay {
   double packets = 0;
-  std::optional<config::Hop> largest = {};  // the link that most of them are there for
+  std::optional<config::Hop> largest = {};  // the link that accounts for most of them
 };
 
-/// All paths that the traffic of accepted pairs of hosts takes, each once.
+/// The paths between pairs of hosts, each once.
 class PathSet {
  public:
   explicit PathSet(const config::Topology& t) : topology_(t), finder_(t) {}
@@ -75,9 +75,9 @@ class PathSet {
     paths_.push_back(std::move(path));
   }
 
-  /// Little's law: packets under way are no more than their rate times their stay. The rate is
-  /// bounded by links, each of which bounds all paths across it together; links are chosen so that
-  /// every path has one, the one with the least packets per path that it bounds first.
+  /// Upper bound of the packets under way on all paths. By Little's law they are at most the rate
+  /// times the stay, and a link's rate bounds all paths across it together. Chooses links until
+  /// each path has one, those with the fewest packets per path first.
   [[nodiscard]] UnderWay under_way() {
     UnderWay all;
     double most = 0;
@@ -136,7 +136,7 @@ UnderWay under_way(const config::Topology& t,
   return paths.under_way();
 }
 
-/// Packets of a stream that its way holds with full buffers.
+/// Number of a stream's packets that its path holds with full buffers.
 double probes_under_way(const config::Topology& t, const config::Stream& s) {
   const config::Host& from = t.hosts[s.from];
   const ConstantRate cadence(s, t.links[from.link].directions[from.end]);
@@ -178,7 +178,7 @@ Sizing size_of(const config::Topology& t, std::span<const uint32_t> hosts, const
                          Sizing::kMaxRecords);
   const size_t packets = sent + Sizing::kRecordsPerFlow * std::max(named, kMinFlows) + 2 * arriving;
   s.packets = std::clamp(packets + s.probes, kMinRecords, Sizing::kMaxRecords);
-  // What is on its way to a host lies in the buffers of the program that plays it, too.
+  // Packets under way to a host of this program occupy this program's mbufs, too.
   const auto to_here = [&](size_t from, size_t to) { return !played[from] && played[to]; };
   const size_t received = twice(under_way(t, to_here).packets);
   s.buffers = std::min(

@@ -180,7 +180,7 @@ void Port::stop() {
 
 bool Port::keep_link() {
   // Calls between attempts. A refused connection costs little. A handshake needs both interrupt
-  // threads several times, each of which may wait for a CPU; a rejected one cannot be told from it
+  // threads several times, each of which may wait for a CPU. A rejected handshake looks the same
   // here.
   constexpr unsigned kRefused = 3, kHandshake = 12;
   if (link_up()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every congestion control scheme runs at the sender, per flow.
+// Interface of a congestion control scheme's sender part, one object per flow.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,21 @@
 
 namespace turnpike {
 
-/// What the transport knows when it asks its law.
+/// The transport's state of the flow, at each call of its law.
 struct FlowState {
   Nanos now{0};
-  Nanos rtt{0};              // latest sample; 0 until the handshake measured one
-  Nanos smoothed_rtt{0};     // RFC 6298 average; 0 likewise
-  Nanos answered_after{0};   // since the packet answered was sent; no sample if a stall was in it
+  Nanos rtt{0};              // latest sample; 0 until the handshake measures one
+  Nanos smoothed_rtt{0};     // SRTT of RFC 6298; 0 likewise
+  Nanos answered_after{0};   // since the acknowledged packet was sent, stalls of this host included
   uint32_t packet_size = 0;  // B of a full packet (IP datagram)
-  double in_flight = 0;      // B whose fate was not known before this call
-  double unsent =
-      std::numeric_limits<double>::infinity();  // B still to be sent, infinity if endless
+  double in_flight = 0;      // B neither acknowledged nor lost before this call
+  double unsent = std::numeric_limits<double>::infinity();    // B still to send; infinity: endless
   double limit = std::numeric_limits<double>::infinity();     // B/s the application can send
   double line = std::numeric_limits<double>::infinity();      // B/s that the host's port carries
   double headroom = std::numeric_limits<double>::infinity();  // $/s the host may still promise
 };
 
-/// A few bytes a law keeps with every packet in flight and gets back when its fate is known.
+/// A law's data for one packet in flight. The transport returns it with the packet's ACK or loss.
 struct PacketNote {
   alignas(8) uint8_t bytes[16] = {};
   template <class T>
@@ -46,49 +45,47 @@ struct PacketNote {
 /// A law's decision for its flow after an event. It holds until the next event.
 struct Allowance {
   double rate = 0;  // B/s; the transport paces every packet at this rate
-  /// B/s. The transport paces no slower, whatever `rate` says: a flow must hear from its path to
-  /// follow it.
+  /// B/s. The transport paces at least this fast, also if `rate` is lower: a flow needs feedback to
+  /// follow its path.
   double floor = 0;
   double window = std::numeric_limits<double>::infinity();  // B in flight; infinity: paced only
-  double granted =
-      0;  // $/s that the flow may spend now: w_i. A floor under its rate may take more.
-  double committed =
-      0;             // $/s that the network counts on, pending commitments included: w_i + pend_i
-  double price = 0;  // $/B of the path as last fed back, 0 if the scheme has none
-  bool credible = true;  // false: the event's feedback was not, and was ignored
-  bool probe = false;    // a probe goes right before the next data packet; see write_probe()
+  double granted = 0;    // $/s that the flow may spend now: w_i. `floor` may cost more.
+  double committed = 0;  // $/s that links may count on, pending promises included: w_i + pend_i
+  double price = 0;      // $/B of the path by the last feedback; 0: the scheme has no prices
+  bool credible = true;  // false: the law ignored the event's feedback as invalid
+  bool probe = false;    // send a probe right before the next data packet; see write_probe()
 };
 
-/// A law's decision when the handshake is over, and what it fixes for the flow's life.
+/// A law's decision after the handshake, with constants for the flow's life.
 struct Opening {
   Allowance allowance;
-  Nanos first_wait{0};  // the first data packet waits this long after the handshake
-  /// Least retransmission time-out. RFC 6298 (2.4) says 1 s, Linux 200 ms, to allow for delayed
-  /// ACKs. Turnpike's receivers delay none.
+  Nanos first_wait{0};  // from the end of the handshake to the first data packet
+  /// Minimum RTO. RFC 6298 (2.4) sets 1 s, Linux 200 ms, to allow for delayed ACKs. Turnpike's
+  /// receivers do not delay ACKs.
   Nanos least_timeout = 200_ms;
 };
 
-/// The usual Allowance::floor: a full packet per round trip, B/s.
+/// The default Allowance::floor: one full packet per RTT, B/s.
 inline double packet_per_round_trip(const FlowState& s) {
   return s.packet_size / to_seconds(s.smoothed_rtt);
 }
 
-/// A law of one flow: events in, one decision out. The transport owns sequence numbers, timers and
-/// retransmission; the law owns the congestion header and decides how fast. Each event is one call,
-/// and its answer replaces the flow's Allowance. No call allocates, reads a clock or draws random
-/// numbers. Feedback is not trusted: fields that are not credible are refused, never applied.
+/// The law of one flow. The transport owns sequence numbers, timers and retransmission; the law
+/// owns the congestion header and decides the rate. Each event is one call, and its result replaces
+/// the flow's Allowance. No call allocates, reads a clock or draws random numbers. The flow's lcore
+/// makes all calls. The law does not trust feedback: it ignores invalid fields.
 class FlowLaw {
  public:
-  /// Room that the transport keeps for any protocol's law.
+  /// Upper bound of the size of any protocol's law, B.
   static constexpr size_t kMaxBytes = 128;
 
   virtual ~FlowLaw() = default;
 
-  /// Budget this flow should use from now on (FCP's x_i); other schemes take it as a weight. Takes
-  /// effect with the next packet and the next event.
+  /// Sets the flow's budget (FCP's x_i) in $/s; other schemes may use it as a weight. Takes effect
+  /// with the next packet and the next event.
   virtual void set_target(Budget target) = 0;
 
-  /// Write the congestion header of a SYN of `size` bytes, of a data packet, or of a FIN. Return
+  /// Write the congestion header of a SYN, data packet or FIN of `size` B. Return
   /// Allowance::committed with that packet in flight, $/s.
   [[nodiscard]] virtual double write_syn(const FlowState&, uint32_t size, uint8_t* header,
                                          PacketNote&) = 0;
@@ -96,26 +93,26 @@ class FlowLaw {
                                           PacketNote&) = 0;
   [[nodiscard]] virtual double write_fin(const FlowState&, uint32_t size, uint8_t* header,
                                          PacketNote&) = 0;
-  /// Writes the congestion header of a probe of `size` B: headers alone, outside the sequence,
-  /// never acknowledged or repeated. Called right before write_data() where Allowance::probe says
-  /// so, which only laws of protocols with a ReceiverLaw do.
+  /// Writes the congestion header of a probe of `size` B: a packet of headers alone, outside the
+  /// sequence, never acknowledged or retransmitted. Called right before write_data() if
+  /// Allowance::probe is set. Only laws of protocols with a ReceiverLaw set it.
   virtual void write_probe(const FlowState&, uint32_t /*size*/, uint8_t* /*header*/) {}
 
-  /// The handshake, or a data packet, was acknowledged for the first time; `header` is the
-  /// congestion header as the receiver echoed it. Allowance::credible says whether the law took it;
-  /// the packet counts as delivered anyway.
+  /// The SYN or a data packet was acknowledged for the first time. `header`: the congestion header
+  /// that the receiver echoed. Allowance::credible is false if the law ignored it; the packet
+  /// counts as delivered in any case.
   [[nodiscard]] virtual Opening on_syn_ack(const FlowState&, const PacketNote&,
                                            const uint8_t* header) = 0;
   [[nodiscard]] virtual Allowance on_ack(const FlowState&, const PacketNote&,
                                          const uint8_t* header) = 0;
-  /// Acknowledged by a range or cumulatively, its own ACK having been lost: no fresh feedback.
+  /// A later ACK acknowledged the packet, cumulatively or by a range: without feedback on it.
   [[nodiscard]] virtual Allowance on_ack_without_feedback(const FlowState&, const PacketNote&) = 0;
-  /// The packet is lost and will be sent again.
+  /// The packet is lost and will be retransmitted.
   [[nodiscard]] virtual Allowance on_loss(const FlowState&, const PacketNote&) = 0;
-  /// Nothing was heard for the retransmission time-out. on_loss() for the lost packets comes after.
+  /// The RTO expired without an ACK. on_loss() for the lost packets follows.
   [[nodiscard]] virtual Allowance on_timeout(const FlowState&) = 0;
-  /// The flow sent nothing for `idle` although it might have: its host had nothing to send, or did
-  /// not run. The transport does not make up for it.
+  /// The flow sent nothing for `idle` although it was allowed to: its host had no data or did not
+  /// run. The transport does not send the missed packets later.
   [[nodiscard]] virtual Allowance on_pause(const FlowState&, Nanos idle) = 0;
 };
 

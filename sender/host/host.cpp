@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nothing that comes in is trusted: lengths, checksums, addresses, ports, kinds and protocols are
-// checked in this order, and whatever fails ends in a counter.
+// Checks lengths, checksums, addresses, ports, kinds and protocols of each frame in this order, and
+// counts each frame that fails.
 #include "sender/host/host.h"
 
 #include <algorithm>
@@ -66,13 +66,13 @@ Host::Host(const config::Topology& topology, uint32_t index, QueuePair& queue, L
                .nic = Nic(port_of(topology, index), port_seed(topology, index))}),
       open_loop_(topology, index, lcore) {}
 
-// A pipeline of packets `apart` from one another, each of whose stages needs what the one before
-// has asked the memory for: what that takes passes while other packets are handled. All of a
-// stage's requests in a row would be more than a processor has room for.
+// A software pipeline: each step prefetches memory that the next step reads `apart` packets later,
+// so that work on other packets hides the latency. Running one step for the whole burst would issue
+// more prefetches than the core has line fill buffers.
 uint16_t Host::receive(Nanos now) {
   std::array<rte_mbuf*, kBurst> burst;
   std::array<Kind, kBurst> kinds;
-  std::array<const Flow*, kBurst> flows;  // of answers; null: of nothing that will be needed
+  std::array<const Flow*, kBurst> flows;  // by packet; null: no reply, or of an unknown flow
   const uint16_t n = queue_.rx(now, burst);
   const unsigned apart = std::min<unsigned>(n, kPrefetchDistance);
   const auto answered = [&](unsigned i) { return i < n ? flows[i] : nullptr; };
@@ -82,7 +82,7 @@ uint16_t Host::receive(Nanos now) {
       kinds[i] = read(*burst[i], arrivals_[i]);
       flows[i] = kinds[i] == Kind::kAnswer ? source_.expect(arrivals_[i].header.flow) : nullptr;
     }
-    unsigned at = i - apart;  // huge: not begun yet
+    unsigned at = i - apart;  // wraps to at least n where the step has no packet yet
     if (const Flow* flow = answered(at)) flow->prefetch();
     at -= apart;
     if (const Flow* flow = answered(at)) source_.expect_oldest(*flow);
@@ -104,7 +104,7 @@ uint16_t Host::receive(Nanos now) {
 }
 
 Host::Kind Host::read(rte_mbuf& m, Arrival& out) const {
-  // Frames this small come in one piece; one that does not is made so, or is nothing of ours.
+  // The parsers need one segment. Turnpike's own frames fit in one; linearize others, or drop them.
   if (m.nb_segs > 1 && rte_pktmbuf_linearize(&m) != 0) return Kind::kBad;
   const std::span<const uint8_t> frame(rte_pktmbuf_mtod(&m, const uint8_t*), m.data_len);
   const FrameError error = wire::locate_udp(frame, out.at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One host of the topology: everything that its queue pair brings is judged here.
+// A host of the topology: checks and dispatches all frames that its queue pair receives.
 #pragma once
 
 #include <array>
@@ -16,32 +16,32 @@
 
 namespace turnpike::sender {
 
-/// What a host remembers of what others send to it.
+/// Sizes and key of a host's receiver; see Receiver::make().
 struct SinkParts {
-  uint32_t flows = 0;
-  size_t runs = 0;        // gaps among all of them
-  bool populated = true;  // the gaps' memory is there from the beginning
-  SecretKey secret{};     // of tokens
+  uint32_t flows = 0;     // at a time
+  size_t runs = 0;        // gaps in all flows together
+  bool populated = true;  // touch the gaps' memory at construction
+  SecretKey secret{};     // key of tokens
 };
 
 /// Owned by one lcore.
 class Host {
  public:
   static constexpr uint16_t kBurst = 64;
-  static constexpr unsigned kPrefetchDistance =
-      4;  // packets, from one stage of receive() to the next
+  static constexpr unsigned kPrefetchDistance = 4;  // packets between steps of receive()
 
-  /// `index` into Topology::hosts. The topology, queue and lcore outlive the host.
+  /// `index`: into Topology::hosts. The topology, queue and lcore outlive the host. The error names
+  /// the host.
   static tl::expected<std::unique_ptr<Host>, std::string> make(const config::Topology& topology,
                                                                uint32_t index, QueuePair& queue,
                                                                LcoreState& lcore,
                                                                const SinkParts& sink);
 
-  /// Takes what has arrived, at most kBurst frames; returns how many there were.
+  /// Receives and handles at most kBurst frames; returns their number.
   uint16_t receive(Nanos now);
-  /// Gathers what its open-loop streams have due; returns how many packets that are.
+  /// Appends due packets of open-loop streams to the TX buffer; returns their number.
   unsigned emit(Nanos now) { return open_loop_.emit(tx_, now); }
-  /// Sends what has been gathered.
+  /// Sends the TX buffer, as far as the queue accepts it.
   void flush(Nanos now) { tx_.flush(now); }
 
   [[nodiscard]] Source& source() { return source_; }
@@ -54,18 +54,18 @@ class Host {
   [[nodiscard]] uint32_t index() const { return index_; }
   [[nodiscard]] const Receiver& receiver() const { return *receiver_; }
 
-  /// A flow starts later than it was asked for: it had to wait for a free place.
+  /// Counts a flow that starts late: it waited for an entry of the flow table.
   void count_delayed_flow() { totals_.delayed_flows.add(); }
-  /// A flow was asked for and will not start: it found no place in time.
+  /// Counts a flow that does not start: no entry of the flow table became free in time.
   void count_unstarted_flow() { totals_.unstarted_flows.add(); }
-  /// Publishes figures that need not be right at every packet.
+  /// Publishes the totals that need no update at every packet: budget and commitment.
   void publish();
 
  private:
   Host(const config::Topology& topology, uint32_t index, QueuePair& queue, LcoreState& lcore,
        std::unique_ptr<Strategy> strategy);
 
-  /// What a frame is, by its headers.
+  /// Class of a frame by its headers.
   enum class Kind : uint8_t { kBad, kForeign, kNotUdp, kStream, kRequest, kAnswer };
   struct Arrival {
     wire::UdpFrame at;
@@ -76,7 +76,7 @@ class Host {
   [[nodiscard]] Kind read(rte_mbuf& m, Arrival& out) const;
   [[nodiscard]] Kind read_turnpike(const uint8_t* frame, Arrival& out) const;
   [[nodiscard]] bool for_us(const uint8_t* frame, const wire::UdpFrame& at) const;
-  /// Whether the frame goes back out, as an answer; otherwise it is done with.
+  /// True: the buffer now holds a reply to send. False: the caller frees it.
   bool handle(Kind kind, rte_mbuf& m, const Arrival& arrival, Nanos now);
   bool take_request(rte_mbuf& m, const Arrival& arrival, Nanos now);
   void take_answer(const rte_mbuf& m, const Arrival& arrival, Nanos now);
@@ -90,7 +90,7 @@ class Host {
   Source source_;
   std::unique_ptr<Receiver> receiver_;
   OpenLoop open_loop_;
-  std::array<Arrival, kBurst> arrivals_;  // of the burst at hand
+  std::array<Arrival, kBurst> arrivals_;  // of the current burst
 };
 
 }  // namespace turnpike::sender

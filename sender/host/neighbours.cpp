@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Both answers are made in the query's own buffer.
+// Writes both answers into the query's buffer.
 #include "sender/host/neighbours.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ constexpr uint8_t kProtocolIcmpv6 = 58, kSolicitation = 135, kAdvertisement = 13
 constexpr size_t kIcmpChecksumAt = 2, kFlagsAt = 4, kTargetAt = 8, kOptionsAt = 24;
 constexpr uint8_t kTargetLinkLayer = 2;  // option type; its length is 1 unit of 8 B
 constexpr uint32_t kSolicitedOverride = 3U << 29;
-constexpr uint8_t kHopLimit = 255;  // RFC 4861: anything else came through a router
+constexpr uint8_t kHopLimit = 255;  // RFC 4861, section 7.1.1: other values came through a router
 
 void readdress(uint8_t* frame, const config::Mac& own) {
   std::copy_n(frame + kSourceMacAt, wire::kMacSize, frame);
@@ -62,7 +62,8 @@ NeighbourQuery answer_solicitation(rte_mbuf& m, uint8_t* frame, const config::In
   const std::span<const uint8_t> message(icmp, std::min<size_t>(length, m.data_len));
   const bool from_nobody =
       std::ranges::all_of(std::span(ip + kIpv6SourceAt, 16), [](uint8_t b) { return b == 0; });
-  // From the unspecified address it is a test for duplicates; ours are given, not negotiated.
+  // The unspecified source address marks duplicate address detection (RFC 4862, section 5.4): the
+  // topology assigns addresses, so do not answer.
   if (ip[kIpv6HopLimitAt] != kHopLimit || from_nobody || length < kOptionsAt ||
       kEthernetSize + kIpv6Size + length > m.data_len ||
       !std::ranges::equal(std::span(icmp + kTargetAt, 16), own.ipv6.address) ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who asks for a host's address hears its MAC, and nobody else does.
+// Tests that queries for a host's address, and no other frames, are answered with its MAC.
 #include "sender/host/neighbours.h"
 
 #include "common/wire/bytes.h"

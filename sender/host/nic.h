@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A host's own port as a link with a price, for hosts that send less than the network would carry.
+// Runs a link law at a host's own port, for hosts whose port is the bottleneck.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,13 @@
 
 namespace turnpike::sender {
 
-/// Runs a law at the host's end of its link. A flow that the port holds back then pays for it like
-/// for any link: it neither keeps budget that it cannot spend, nor takes the port by its number of
-/// packets. The queue that the law is told is a virtual one, which the port would have if it sent
-/// without a pause. Verdicts and classes are for routers: nothing waits here.
+/// Runs a law at the host's end of its link. A flow whose bottleneck is the port then pays a price
+/// there as at any link: it does not hold budget that it cannot spend, and flows share the port by
+/// budget. The law's queue is virtual: that of a port which sends at the link rate without a pause.
+/// Ignores AqmActions and classes, because the port queues no packets.
 class Nic {
  public:
-  /// `seed`: of the law's chance.
+  /// `seed`: of the law's random numbers.
   Nic(const config::Direction& d, uint64_t seed)
       : capacity_(bytes_per_second(d.rate)),
         buffer_(static_cast<double>(d.buffer.count())),
@@ -27,7 +27,8 @@ class Nic {
     protocol_ = p->id;
   }
 
-  /// A packet of `datagram` B is on its way to the port: stamps its congestion header.
+  /// Stamps the congestion header of a packet of `datagram` B on its way to the port. A packet of
+  /// another protocol than the law's counts, but its header stays. `opens`: the packet is a SYN.
   void stamp(uint8_t protocol, uint8_t* header, uint32_t datagram, bool opens, Nanos now) {
     if (!law_) return;
     const auto sent = static_cast<double>(now.count() - last_.count()) * 1e-9 * capacity_;
@@ -43,13 +44,13 @@ class Nic {
   }
 
  private:
-  std::unique_ptr<LinkLaw> law_;  // null: the port only limits
+  std::unique_ptr<LinkLaw> law_;  // null: stamp() does nothing
   double capacity_;               // B/s
   double buffer_;                 // B
   uint32_t overhead_;             // B per packet
   uint8_t protocol_ = 0;
   double queue_ = 0;  // B
-  Nanos last_{0};     // packet
+  Nanos last_{0};     // time of the last packet
   Nanos next_update_{0};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The next hop is whoever holds the other end of the host's one link.
+// The next hop is the node at the other end of the host's link.
 #include "sender/host/paths.h"
 
 #include <algorithm>

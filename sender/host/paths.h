@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The headers of everything that a host sends, made once per destination.
+// Header templates of a host's packets, built once per destination.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ class Paths {
   static constexpr unsigned kPorts = 16;
   static constexpr uint16_t kFirstPort = 49152;  // the dynamic ports (RFC 6335)
 
-  /// Every destination that the topology's traffic gives this host.
+  /// Builds templates for every destination of this host's flows and workloads.
   Paths(const config::Topology& topology, uint32_t host);
 
-  /// The path for the `spread`-th flow to a host that the traffic names.
+  /// Index of the path of the `spread`-th flow to host `to`, which must be a destination.
   [[nodiscard]] uint16_t find(uint32_t to, unsigned ip_version, uint32_t spread) const;
   [[nodiscard]] const wire::FrameTemplate& operator[](uint16_t path) const {
     return templates_[path];
@@ -34,7 +34,7 @@ class Paths {
   void add(const config::Topology& topology, uint32_t host, size_t to, unsigned ip_version);
 
   std::vector<wire::FrameTemplate> templates_;
-  std::vector<uint16_t> first_;  // by slot: of the destination's kPorts templates
+  std::vector<uint16_t> first_;  // by slot(): index of the first of kPorts templates
 };
 
 }  // namespace turnpike::sender

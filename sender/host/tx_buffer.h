@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames that a host wants to send, gathered into bursts.
+// Gathers a host's frames into bursts for its TX queue.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace turnpike::sender {
 
-/// Owns the frames in it. What the queue does not take stays for the next flush, in order.
+/// Owns its frames. Frames that the queue does not accept stay, in order, for the next flush().
 class TxBuffer {
  public:
   static constexpr uint16_t kRoom = 256;
@@ -24,7 +24,7 @@ class TxBuffer {
 
   [[nodiscard]] bool full() const { return count_ == kRoom; }
   [[nodiscard]] uint16_t waiting() const { return count_; }
-  /// There must be room.
+  /// Precondition: !full().
   void put(rte_mbuf* frame) { frames_[count_++] = frame; }
 
   void flush(Nanos now) {

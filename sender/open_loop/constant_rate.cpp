@@ -6,7 +6,7 @@
 namespace turnpike::sender {
 namespace {
 
-/// Time that a frame takes of its stream's rate, ns.
+/// Time in ns that a frame takes at its stream's rate.
 struct Gap {
   double frame;  // B, FCS included
   const config::Direction& line;
@@ -48,7 +48,7 @@ uint64_t ConstantRate::skip_to(Nanos time) {
 
 uint64_t ConstantRate::due_before(Nanos time) const {
   if (time <= start_) return 0;
-  // Due times are rounded down: the turn that holds `time` may be the one after the quotient.
+  // Due times are rounded down: `time` may lie in the turn after the quotient.
   auto turn = static_cast<uint64_t>(static_cast<double>((time - start_).count()) / period_);
   while (turn > 0 && due_of(turn, 0) >= time) --turn;
   while (due_of(turn + 1, 0) < time) ++turn;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When the packets of a stream are due: plain arithmetic instead of a timer for each.
+// Computes the due times of a stream's packets, without a timer per packet.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace turnpike::sender {
 
-/// Packets of a constant rate, their sizes taking turns. The n-th is due at a time that depends on
-/// n alone, so nothing drifts: to the nanosecond for three months (2^53 ns).
+/// Packets at a constant rate whose sizes repeat in a cycle (a turn). The due time of packet n
+/// depends on n alone, so it does not drift: exact to the nanosecond for three months (2^53 ns).
 class ConstantRate {
  public:
-  /// `line`: the link that a stream's `rate: {line: ...}` is a share of.
+  /// `line`: the link direction to which a stream's `rate: {line: ...}` refers.
   ConstantRate(const config::Stream& stream, const config::Direction& line);
 
-  /// Of the next packet: its number from 0, when it is due, and how long its IP datagram is in B.
+  /// Number from 0, due time, and size in B of the IP datagram of the next packet.
   [[nodiscard]] uint64_t number() const { return turn_ * sizes_.size() + place_; }
   [[nodiscard]] Nanos due() const { return due_; }
   [[nodiscard]] uint32_t datagram() const { return sizes_[place_]; }
@@ -28,9 +28,9 @@ class ConstantRate {
     due_ = due_of(turn_, place_);
   }
 
-  /// Passes over every packet that is due before `time`; returns how many.
+  /// Skips all packets due before `time`; returns their number.
   uint64_t skip_to(Nanos time);
-  /// How many packets are due before `time` in all.
+  /// Number of packets since the start that are due before `time`.
   [[nodiscard]] uint64_t due_before(Nanos time) const;
 
   [[nodiscard]] double packets_per_second() const;
@@ -43,8 +43,8 @@ class ConstantRate {
 
   Nanos start_;
   std::vector<uint32_t> sizes_;  // B of IP datagrams
-  std::vector<double> offsets_;  // ns from the first packet of a turn to each
-  double period_ = 0;            // ns from one turn of the sizes to the next
+  std::vector<double> offsets_;  // ns from the beginning of a turn to each packet
+  double period_ = 0;            // ns of a turn
   uint64_t turn_ = 0;
   size_t place_ = 0;
   Nanos due_;

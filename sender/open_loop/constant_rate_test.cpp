@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Due times, by hand for simple rates and against a sum for mixed ones.
+// Tests due times: against constants for simple rates, against a sum for mixed sizes.
 #include "sender/open_loop/constant_rate.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ TEST(ConstantRate, BitRatesCountTheirLayers) {
               1e-3);
   EXPECT_NEAR(ConstantRate(stream(config::LineShare{1}), kLine).packets_per_second(), 1e9 / 368,
               1e-3);
-  // A link that counts Ethernet's 38 B and more is full at its L1 rate.
+  // Where the link's overhead is Ethernet's 38 B, a share of the line is that share of the L1 rate.
   const config::Direction ethernet = gigabit(38);
   EXPECT_NEAR(ConstantRate(stream(config::LineShare{0.5}), ethernet).packets_per_second(),
               5e8 / 672, 1e-3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sending end of a stream.
+// Sends the packets of one stream.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +16,15 @@ namespace turnpike::sender {
 
 class TxBuffer;
 
-/// Sends what is due, whatever became of what went before. What cannot be sent in time is not sent
-/// later: a stream that was held up goes on at its rate, and says how much it left out.
+/// Sends due packets, regardless of losses. Packets that are late by more than `slack` and kMaxLag
+/// are skipped and counted, so that a delayed stream continues at its rate without a burst.
 class Emitter {
  public:
-  static constexpr unsigned kBurst = 64;  // packets per poll, so that arrivals have their turn
+  static constexpr unsigned kBurst = 64;  // packets per poll, so that the lcore can receive
   static constexpr Nanos kMaxLag = 1_ms;
 
-  /// The `index`-th of the topology's streams; buffers come from `pool`. `zeroed`: they hold zeros
-  /// beyond the end of their last frame.
+  /// `index`: into Topology::streams. `pool`: source of buffers. `zeroed`: buffers hold zeros after
+  /// the end of their last frame.
   Emitter(const config::Topology& topology, uint16_t index, rte_mempool* pool, bool zeroed);
 
   /// See OpenLoop::send_from().
@@ -33,28 +33,28 @@ class Emitter {
     own_pool_ = true;
   }
 
-  /// Returns how many packets it put into the tx.
+  /// Appends due packets to `tx`; returns their number.
   unsigned emit(TxBuffer& tx, Nanos now);
-  /// When there is something to do next; kNever after the end.
+  /// Time of the next call of emit() that sends a packet; kNever after the stream's end.
   [[nodiscard]] Nanos next_deadline() const {
     return rate_.due() < stop_ ? rate_.due() + slack_ : kNever;
   }
-  /// Nothing is due from `now` on.
+  /// Ends the stream at `now`.
   void stop(Nanos now);
 
   [[nodiscard]] uint16_t index() const { return index_; }
   [[nodiscard]] const Departures& departures() const { return departures_; }
-  /// Packets that were due by then.
+  /// Number of packets due by `now`.
   [[nodiscard]] uint64_t offered(Nanos now) const { return rate_.due_before(std::min(now, stop_)); }
-  /// How long it was to send by then.
+  /// Time from the stream's start to `now` or its end.
   [[nodiscard]] Nanos active(Nanos now) const {
     return std::max(std::min(now, stop_) - start_, Nanos(0));
   }
 
  private:
   bool send(TxBuffer& tx, Nanos now);
-  /// How much of a frame of `frame` B may hold something old, `last_frame` B having been the
-  /// buffer's last one.
+  /// Number of bytes of a frame of `frame` B that may hold old data. `last_frame`: size in B of the
+  /// buffer's last frame.
   [[nodiscard]] size_t dirty(size_t last_frame, size_t frame) const {
     if (own_pool_) return std::min(FrameGenerator::kMaxWritten, frame);
     return zeroed_ ? last_frame : frame;

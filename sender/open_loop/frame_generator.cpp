@@ -43,7 +43,7 @@ void FrameGenerator::write(uint8_t* frame, uint32_t datagram, const Probe& probe
   const wire::FrameTemplate& headers = templates_[address_];
   const auto port = static_cast<uint16_t>(kFirstPort + port_);
   uint8_t* payload = frame + headers.headers_size();
-  // The template's checksum knows a source port of zero; the right one is added like payload.
+  // The template's checksum covers source port 0: add the port like payload.
   headers.write(frame, static_cast<uint16_t>(datagram), store(probe, payload) + port);
   wire::store_be16(payload - wire::kUdpSize + wire::kUdpSourceAt, port);
   if (++port_ == kPorts) {

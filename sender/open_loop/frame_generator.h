@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames of a stream, made from templates; its flows take turns.
+// Builds a stream's frames from templates, for its flows in turn.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace turnpike::sender {
 
-/// Flows are UDP source ports, 16384 of them (RFC 6335); where these do not suffice, further source
-/// addresses from the nets that are set aside for benchmarks (198.18.0.0/15, RFC 2544; 2001:2::/48,
-/// RFC 5180). The destination is the receiving host's.
+/// Flows differ in their UDP source port, one of 16384 dynamic ports (RFC 6335). More flows use
+/// further source addresses from the prefixes reserved for benchmarks (198.18.0.0/15, RFC 2544;
+/// 2001:2::/48, RFC 5180). The destination is the receiving host's address.
 class FrameGenerator {
  public:
   static constexpr unsigned kPorts = 16384;
   static constexpr uint16_t kFirstPort = 49152;
-  /// B, at most, of what write() writes.
+  /// Upper bound in B of the bytes that write() writes.
   static constexpr size_t kMaxWritten =
       wire::kEthernetSize + wire::kIpv6Size + wire::kUdpSize + Probe::kSize;
 
@@ -28,13 +28,13 @@ class FrameGenerator {
   [[nodiscard]] size_t frame_size(uint32_t datagram) const {
     return templates_.front().frame_size(datagram);
   }
-  /// Writes headers and probe of the next flow's packet at `frame`.
+  /// Writes headers and probe of a packet of the next flow at `frame`; `datagram`: size in B.
   void write(uint8_t* frame, uint32_t datagram, const Probe& probe);
 
  private:
   std::vector<wire::FrameTemplate> templates_;  // by source address, source port 0
   unsigned flows_;
-  unsigned flow_ = 0, port_ = 0, address_ = 0;  // the next packet's
+  unsigned flow_ = 0, port_ = 0, address_ = 0;  // of the next packet
 };
 
 }  // namespace turnpike::sender

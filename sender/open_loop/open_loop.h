@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A host's streams: those that it sends and those that come to it.
+// A host's open-loop streams: sends its own, and counts those that it receives.
 #pragma once
 
 #include <algorithm>
@@ -22,12 +22,12 @@ class OpenLoop {
                                                       lcore.pool, lcore.zeroed));
   }
 
-  /// From now on frames come from a pool that held zeros at first and that nobody but streams
-  /// takes buffers from: all but their headers then stay zeros, and need not be cleared.
+  /// Takes buffers from `pool` from now on. The pool was filled with zeros and only streams use it:
+  /// all bytes after a frame's probe stay zeros, and need not be cleared.
   void send_from(rte_mempool* pool) {
     for (const auto& e : emitters_) e->send_from(pool);
   }
-  /// Sends what is due; returns how many packets that were.
+  /// Appends due packets of all streams to `tx`; returns their number.
   unsigned emit(TxBuffer& tx, Nanos now) {
     unsigned n = 0;
     for (const auto& e : emitters_) n += e->emit(tx, now);
@@ -42,7 +42,7 @@ class OpenLoop {
     stopped_ = now;
     for (const auto& e : emitters_) e->stop(now);
   }
-  /// Whether nothing can be on its way to this host any more; once stopped.
+  /// Whether no packet of a stream can still arrive. Call after stop().
   [[nodiscard]] bool settled(Nanos now) const { return meter_.settled(stopped_, now); }
 
   [[nodiscard]] StreamReceiver& meter() { return meter_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streams between two hosts on a cable that delays, loses, swaps and copies: counted to the packet.
+// Tests exact packet counts of streams on a link that delays, drops, reorders and duplicates.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -70,7 +70,7 @@ TEST(OpenLoop, FramesAreWhatTheyShouldBe) {
   }
 }
 
-// Buffers go round between streams whose headers differ in length, and are not cleared as a whole.
+// Streams with headers of different lengths share buffers, which are not cleared as a whole.
 TEST(OpenLoop, FramesFromItsOwnPoolAreZerosBehindTheProbe) {
   auto pool = Pool::create("own", {.mbufs = 63, .cache = 0, .zeroed = true});
   ASSERT_TRUE(pool) << pool.error();
@@ -117,7 +117,7 @@ TEST(OpenLoop, ManyFlowsHaveSeveralAddresses) {
 }
 
 TEST(OpenLoop, LossesSwapsAndCopiesAreCounted) {
-  // What the cable does is written down packet by packet, and must be what the meter says.
+  // The tap counts what it does to packets; the receiver must count the same.
   uint64_t lost = 0, swapped = 0, copied = 0;
   std::vector<uint8_t> kept;
   World* world = nullptr;
@@ -129,7 +129,7 @@ TEST(OpenLoop, LossesSwapsAndCopiesAreCounted) {
                return false;
              }
              if (n % 100 == 50) {
-               ++swapped;  // comes 250 us late: past two others
+               ++swapped;  // 250 us late: after two later packets
                world->channel().inject(1, frame, now + 1250_us);
                return false;
              }
@@ -168,7 +168,7 @@ TEST(OpenLoop, WhatIsDueTooLongAgoIsLeftOut) {
   TxBuffer tx(channel.end(0));
   Emitter e(t, 0, turnpike::testing::test_pool().get(), false);
   EXPECT_EQ(e.emit(tx, Nanos(0)), 1U);
-  // Nobody polls for 50 ms: all but the last millisecond's packets are given up.
+  // No poll for 50 ms: emit() skips all packets except those of the last millisecond.
   EXPECT_EQ(e.emit(tx, 50_ms), 11U);
   EXPECT_EQ(e.departures().skipped.read(), 489U);
   EXPECT_EQ(e.departures().lag.max(), 1'000'000U);
@@ -207,7 +207,7 @@ TEST(OpenLoop, StopsAndSettles) {
 TEST(OpenLoop, PacketsOfNoStreamAreForeign) {
   World w(streaming(config::PacketRate{1000}, 10_ms),
           {.tap = [&](size_t, std::vector<uint8_t>& frame, Nanos) {
-            // Another stream's index, and a checksum that is right for it.
+            // The index of another stream, and no UDP checksum.
             wire::store_be16(frame.data() + 42 + 2, 7);
             wire::store_be16(frame.data() + 40, 0);
             return true;

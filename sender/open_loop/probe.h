@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a packet of an open-loop stream carries: enough to be counted and timed where it arrives.
+// Payload of an open-loop stream's packets: identifies, numbers and time-stamps each packet.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace turnpike::sender {
 
-/// At the beginning of the UDP payload, in network byte order: mark (2 B), stream (2), sequence
-/// (6), time of sending (8). The smallest Ethernet frame of IPv4 has room for just that.
+/// At the beginning of the UDP payload, in network byte order: mark (2 B), stream (2 B), sequence
+/// (6 B), send time (8 B). A minimum Ethernet frame with IPv4 has exactly that room.
 struct Probe {
   static constexpr size_t kSize = 18;
   static constexpr uint16_t kMark = 0x7450;
@@ -20,7 +20,7 @@ struct Probe {
   Nanos sent{0};          // by the sending program's clock
 };
 
-/// Writes Probe::kSize B; returns the sum of their 16-bit words, to be folded.
+/// Writes Probe::kSize B; returns the unfolded sum of their 16-bit words.
 inline uint64_t store(const Probe& p, uint8_t* out) {
   const auto time = static_cast<uint64_t>(p.sent.count());
   wire::store_be16(out, Probe::kMark);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which packets of a numbered stream have come: in order, late, twice.
+// Classifies the packets of a numbered stream: in order, reordered, duplicate.
 #pragma once
 
 #include <algorithm>
@@ -12,19 +12,19 @@ namespace turnpike::sender {
 
 /// Reordering as RFC 4737 defines it (section 3.3): a packet is reordered if its number is below
 /// the next expected one, which is one more than the greatest seen; a second copy is a duplicate
-/// and never reordered. Copies can be told as long as they are among the last kWindow numbers.
+/// and never reordered. Detects duplicates among about the last kWindow numbers.
 class SequenceCheck {
  public:
   static constexpr uint64_t kWindow = 1U << 16;
-  /// A number this far ahead cannot be the stream's.
+  /// Numbers at least this far ahead are invalid.
   static constexpr uint64_t kFarthest = uint64_t{1} << 32;
 
   enum class Arrival : uint8_t {
-    kInOrder,    // next or beyond: those between are late or lost
-    kReordered,  // late, for the first time
+    kInOrder,    // the next number or beyond: the numbers between are late or lost
+    kReordered,  // late, first copy
     kDuplicate,
-    kTooOld,  // late, and nobody knows any more whether for the first time
-    kAbsurd,
+    kTooOld,  // late, below the window: a first copy or a duplicate
+    kAbsurd,  // at least kFarthest ahead
   };
 
   Arrival note(uint64_t sequence) {
@@ -36,14 +36,14 @@ class SequenceCheck {
       next_.store(sequence + 1, std::memory_order_relaxed);
       return Arrival::kInOrder;
     }
-    // The word that the newest number lies in also holds places of numbers a window before.
+    // The word of the greatest number also holds bits of numbers of the previous window.
     if (expected - sequence > kWindow - 64) return Arrival::kTooOld;
     if ((word(sequence) & bit(sequence)) != 0) return Arrival::kDuplicate;
     word(sequence) |= bit(sequence);
     return Arrival::kReordered;
   }
 
-  /// One more than the greatest number seen: NextExp of the RFC. Any thread may ask.
+  /// One more than the greatest number seen: NextExp of RFC 4737. Any thread may call it.
   [[nodiscard]] uint64_t next() const { return next_.load(std::memory_order_relaxed); }
 
  private:
@@ -51,7 +51,7 @@ class SequenceCheck {
   static uint64_t bit(uint64_t sequence) { return uint64_t{1} << (sequence % 64); }
   uint64_t& word(uint64_t sequence) { return seen_[sequence / 64 % kWords]; }
 
-  // Words beyond the one of the greatest number still hold numbers of a window ago.
+  // Clears words after that of the greatest number: they hold bits of the previous window.
   void forget(uint64_t expected, uint64_t sequence) {
     const uint64_t first = (expected + 63) / 64, last = sequence / 64;
     if (first > last) return;

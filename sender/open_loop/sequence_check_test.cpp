@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RFC 4737's verdicts, by hand and against a check that remembers every number.
+// Tests RFC 4737's classes: an example, and against a check that stores every number.
 #include "sender/open_loop/sequence_check.h"
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The receiving end of a host's streams: counts, checks numbers, takes times.
+// Receives a host's streams: counts packets, checks sequence numbers, measures latencies.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 
 namespace turnpike::sender {
 
-/// One stream as it arrives.
+/// Counters of one received stream. The lcore calls note(); any thread reads.
 class Counted {
  public:
   void note(const Probe& probe, uint32_t datagram, Nanos now);
   [[nodiscard]] const Arrivals& arrivals() const { return arrivals_; }
-  /// One more than the greatest number that came.
+  /// One more than the greatest sequence number received.
   [[nodiscard]] uint64_t next() const { return check_.next(); }
 
  private:
@@ -32,21 +32,21 @@ class StreamReceiver {
  public:
   StreamReceiver(const config::Topology& topology, uint32_t host);
 
-  /// Takes the payload of a UDP packet to the streams' port, `datagram` B with its headers; false
-  /// if it is none of this host's streams.
+  /// Counts a packet by its UDP payload; `datagram`: size in B of its IP datagram. False: it
+  /// belongs to no stream of this host.
   bool receive(std::span<const uint8_t> payload, uint32_t datagram, Nanos now);
 
-  /// Null unless that one of Topology::streams comes here.
+  /// Counters by index into Topology::streams; null: the stream goes to another host.
   [[nodiscard]] const Counted* stream(size_t index) const { return streams_[index].get(); }
-  /// Whether nothing can be under way to this host any more, its senders having stopped at `end`.
+  /// Whether no packet can be under way to this host any more; its senders stopped at `end`.
   [[nodiscard]] bool settled(Nanos end, Nanos now) const {
     return now >= std::max(end, heard_) + patience_;
   }
 
  private:
-  std::vector<std::unique_ptr<Counted>> streams_;  // by Topology::streams
-  Nanos patience_{0};  // what the longest way takes with full buffers, and some more
-  Nanos heard_{0};
+  std::vector<std::unique_ptr<Counted>> streams_;  // by index into Topology::streams
+  Nanos patience_{0};  // the longest path's delay with full buffers, plus a margin
+  Nanos heard_{0};     // time of the last packet
 };
 
 }  // namespace turnpike::sender

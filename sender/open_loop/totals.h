@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a stream's two ends tell: running totals that their lcore writes and anybody reads.
+// Running totals of a stream's two ends. Their lcore writes; any thread reads.
 #pragma once
 
 #include "common/metrics/counter.h"
@@ -7,22 +7,22 @@
 
 namespace turnpike::sender {
 
-/// Where a stream is sent.
+/// Totals of the sending end.
 struct Departures {
   metrics::Counter packets, bytes;  // sent; B of frames with FCS
-  metrics::Counter skipped;         // packets that were due too long ago to be sent yet
-  metrics::Counter no_buffer;       // times that there was none
-  metrics::Counter no_room;         // times that the port took no more
-  metrics::Histogram lag;  // ns from due to sent, of the first packet of a burst; read at the end
+  metrics::Counter skipped;         // packets not sent because they were too late
+  metrics::Counter no_buffer;       // attempts to send without a free mbuf
+  metrics::Counter no_room;         // attempts to send while the TX buffer was full
+  metrics::Histogram lag;  // ns from due to sent, of a burst's first packet; read after the run
 };
 
-/// Where it arrives.
+/// Totals of the receiving end.
 struct Arrivals {
-  metrics::Counter packets, bytes;  // for the first time
+  metrics::Counter packets, bytes;  // first copies
   metrics::Counter reordered, duplicates, too_old;
-  metrics::Counter strange;    // of no such stream, or with a number that it cannot have reached
-  metrics::Counter untimed;    // sent by a clock that is not this program's
-  metrics::Histogram latency;  // ns from the sender's poll to the receiver's; read at the end
+  metrics::Counter strange;    // packets with an invalid sequence number: kAbsurd
+  metrics::Counter untimed;    // packets with a send time of another clock
+  metrics::Histogram latency;  // ns from the sender's poll to the receiver's; read after the run
 };
 
 }  // namespace turnpike::sender

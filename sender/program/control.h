@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The control thread's part: samples the lcores' totals, shows them, and writes the results.
+// Runs on the control thread: samples the lcores' totals, shows them, and writes the results.
 #pragma once
 
 #include <span>
@@ -27,22 +27,22 @@ class Control {
     for (const auto& runner : runners) senders_.push_back(&runner->sender());
   }
 
-  /// Reads every total once and shows it.
+  /// Reads every total once, records and shows it.
   void sample(Nanos now);
-  /// Takes over the outcomes that have come in.
+  /// Records outcomes from the lcores' rings.
   void collect();
-  /// Once the lcores have stopped, which they were told at `end`: delays, and what went wrong that
-  /// a reader should know.
+  /// Records delays, limits, streams and remaining outcomes. Call once the lcores have stopped;
+  /// `end`: the time of the stop command.
   void conclude(Nanos end);
-  /// Writes the folder; the error says which file.
+  /// Writes the results; the error names the file.
   tl::expected<void, std::string> write(const std::string& folder, const RunEnd& end) const {
     return recorder_.write(folder, end);
   }
 
-  /// How busy each lcore was.
+  /// Busy share of each lcore, and its stalls.
   [[nodiscard]] std::vector<LcoreReading> lcores() const;
-  /// Whether shares were as entitled, in a line, and what became of streams; the full figures are
-  /// in summary.json.
+  /// Lines on exhausted limits, streams, and whether shares were as entitled. summary.json has the
+  /// full figures.
   [[nodiscard]] std::string verdict_text(const RunEnd& end) const;
 
   [[nodiscard]] const Recorder& recorder() const { return recorder_; }
@@ -56,7 +56,7 @@ class Control {
   report::Live live_;
 };
 
-/// The counters of a run in a few lines: what was sent, lost, refused.
+/// Counters of a run in a few lines: packets sent, lost, refused.
 std::string counters_text(const config::Topology& topology,
                           std::span<const std::unique_ptr<LcoreRunner>> runners);
 

@@ -15,7 +15,7 @@
 namespace turnpike::sender {
 namespace {
 
-constexpr unsigned kTickShift = 8;  // timers to 256 ns: about what one poll takes
+constexpr unsigned kTickShift = 8;  // ticks of 256 ns: about the duration of one poll
 
 uint16_t data_room(const config::Topology& t, std::span<const uint32_t> hosts) {
   uint32_t largest = 1500;
@@ -24,10 +24,9 @@ uint16_t data_room(const config::Topology& t, std::span<const uint32_t> hosts) {
   return Pool::room_for(largest);
 }
 
-/// Buffers for what streams send; 0 where these hosts send none.
+/// Number of buffers for streams' packets; 0 where these hosts send no streams.
 size_t stream_buffers(const config::Topology& t, std::span<const uint32_t> hosts) {
-  constexpr size_t kPerPort =
-      1024 + TxBuffer::kRoom;  // a ring's descriptors, and what waits for it
+  constexpr size_t kPerPort = 1024 + TxBuffer::kRoom;  // a ring's descriptors and a TX buffer
   const bool any = std::ranges::any_of(t.streams, [&](const config::Stream& s) {
     return std::ranges::find(hosts, s.from) != hosts.end();
   });
@@ -127,7 +126,7 @@ LcoreRunner::~LcoreRunner() { park_interrupt_thread(); }
 
 void LcoreRunner::play(const TscClock& clock, const Command& command, SleepLimits limits) {
   IdleSleeper idle_sleeper(limits);
-  unsigned restored = 0;  // as of the last look
+  unsigned restored = 0;  // last value read of restored_
   while (!command.stop.load(std::memory_order_relaxed)) {
     const Nanos now = clock.now();
     if (stalls_.missed(now) > Nanos(0)) sender_->stalled(now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One lcore at work: its hosts' ports, their sender, and the loop that polls it on the TSC.
+// Runs the hosts of one lcore: their ports, their sender, and the loop that polls it on the TSC.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@
 
 namespace turnpike::sender {
 
-/// Outcomes on their way from an lcore to the control thread.
+/// Passes outcomes from an lcore to the control thread.
 class OutcomeRing final : public OutcomeSink {
  public:
   static constexpr unsigned kRoom = 1U << 16;
@@ -33,9 +33,9 @@ class OutcomeRing final : public OutcomeSink {
   OutcomeRing& operator=(const OutcomeRing&) = delete;
 
   void flow_ended(const FlowOutcome& outcome) override;
-  /// The control thread's side.
+  /// For the control thread. False: the ring is empty.
   bool take(FlowOutcome& out);
-  /// Outcomes for which there was no room.
+  /// Number of outcomes lost because the ring was full.
   [[nodiscard]] uint64_t missed() const { return missed_.read(); }
 
  private:
@@ -44,10 +44,11 @@ class OutcomeRing final : public OutcomeSink {
   metrics::Counter missed_;
 };
 
-/// How much of an lcore's time went into polls that found something to do.
+/// Measures the share of an lcore's time in polls that did work. The lcore calls polled(); any
+/// thread reads share().
 class alignas(64) Busyness {
  public:
-  /// To be called before each poll with its time, and what the poll before it found.
+  /// Call before each poll with its time and with Sender::moved() of the previous poll.
   void polled(Nanos now, bool moved) {
     const auto took = static_cast<uint64_t>((now - std::exchange(last_, now)).count());
     all_.add(took);
@@ -63,10 +64,10 @@ class alignas(64) Busyness {
   metrics::Counter busy_, all_;
 };
 
-/// What the control thread says to all lcores.
+/// Commands of the control thread to all lcores.
 struct Command {
-  std::atomic<bool> stop{false};   // the run is over: close what is open
-  std::atomic<bool> leave{false};  // and do not wait for it
+  std::atomic<bool> stop{false};   // end the run: close open flows
+  std::atomic<bool> leave{false};  // do not wait for flows to close
 };
 
 class LcoreRunner {
@@ -75,20 +76,20 @@ class LcoreRunner {
 
   static constexpr Nanos kDrain = 2_s;  // for flows to close at the end
 
-  /// Opens the hosts' ports and makes their sender, for that worker to play; the error names the
-  /// host.
+  /// Opens the hosts' ports and makes their sender, for the worker of that index. `hosts`: indices
+  /// into Topology::hosts. The error names the host.
   static tl::expected<std::unique_ptr<LcoreRunner>, std::string> make(
       const config::Topology& topology, std::vector<uint32_t> hosts, unsigned worker, uint64_t seed,
       const SecretKey& secret);
 
-  /// Polls until told to stop and then until everything is closed, or kDrain has passed. It limits
-  /// while there is nothing to do.
+  /// Polls until `command` stops it, then until all flows are closed, kDrain has passed, or
+  /// `command` makes it leave. Sleeps within `limits` while it has no work.
   void play(const TscClock& clock, const Command& command, SleepLimits limits);
 
-  /// From the control thread: a port's link is up again, see Sender::link_restored().
+  /// Reports from the control thread that a port's link is up again: see Sender::link_restored().
   void link_restored() { restored_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// Closes everything; says what is wrong if not every buffer came back.
+  /// Closes sender and ports. The error says how many buffers did not return to their pools.
   tl::expected<void, std::string> close();
 
   [[nodiscard]] Sender& sender() { return *sender_; }
@@ -97,13 +98,13 @@ class LcoreRunner {
   [[nodiscard]] std::span<const uint32_t> hosts() const { return hosts_; }
   [[nodiscard]] const Stalls& stalls() const { return stalls_; }
   [[nodiscard]] const Busyness& busyness() const { return busyness_; }
-  /// A line for every port that is at another processor socket than the worker; empty: none is.
+  /// One line for every port on another NUMA node than the worker; empty: there is none.
   [[nodiscard]] const std::string& remote_text() const { return remote_; }
 
  private:
   LcoreRunner(Pool pool, std::vector<uint32_t> hosts)
       : pool_(std::move(pool)), hosts_(std::move(hosts)) {}
-  /// A pool of the streams' own, where these hosts send any.
+  /// Makes the streams' own pool if these hosts send any.
   tl::expected<void, std::string> make_stream_pool(const config::Topology& topology, int socket);
 
   Pool pool_;
@@ -118,7 +119,7 @@ class LcoreRunner {
   Busyness busyness_;
 };
 
-/// EAL memory for runners of these hosts, MB.
+/// EAL memory in MB for runners of these hosts.
 unsigned memory_mb(const config::Topology& topology,
                    std::span<const std::vector<uint32_t>> hosts_of_players);
 

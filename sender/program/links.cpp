@@ -11,7 +11,7 @@
 namespace turnpike::sender {
 namespace {
 
-/// In the order of the runners, and of each one's hosts.
+/// Links in the order of the runners, then of each runner's hosts.
 std::vector<LinkMonitor::Link> links_of(const config::Topology& t, Players runners) {
   std::vector<LinkMonitor::Link> links;
   links.reserve(t.hosts.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The links of the hosts that a process plays: waited for before the run, looked after during it.
+// Waits for the links of a process's hosts before the run, and monitors them during it.
 #pragma once
 
 #include <memory>
@@ -17,18 +17,18 @@ namespace turnpike::sender {
 
 using Players = std::span<const std::unique_ptr<LcoreRunner>>;
 
-/// Starts the ports and waits until all links are up, for `patience` or until a signal. The error:
-/// ports that do not start, or links that stay down.
+/// Starts the ports and waits until all links are up, for that time or until a signal. The error
+/// names ports that do not start or links that stay down.
 tl::expected<void, std::string> wait_for_peers(const config::Topology& topology, Players runners,
                                                Nanos patience);
 
-/// For the control thread, while the runners run.
+/// Monitors links on the control thread while the runners run.
 class Links {
  public:
   Links(const config::Topology& topology, Players runners);
 
-  /// Call it every 10 to 20 ms: reports changes to standard error, and tells runners whose links
-  /// are up again.
+  /// Prints changes to standard error, and calls link_restored() of runners whose links are up
+  /// again. Call every 10 to 20 ms.
   void poll(Nanos now);
   [[nodiscard]] const LinkMonitor& monitor() const { return monitor_; }
 

@@ -25,7 +25,7 @@ std::vector<LiveStreams::Counts> LiveStreams::read(std::span<Sender* const> send
         if (arriving == nullptr) continue;
         Counts& c = all[i];
         c.ours = true;
-        const uint64_t next = arriving->next();  // first: what comes meanwhile is not missing
+        const uint64_t next = arriving->next();  // read before `received`: counts no loss too many
         c.received = arriving->arrivals().packets.read();
         c.reordered = arriving->arrivals().reordered.read();
         c.missing = next > c.received ? next - c.received : 0;

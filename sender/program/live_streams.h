@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What streams do while they run, from their lcores' counters.
+// Rates and losses of streams while they run, from the lcores' counters.
 #pragma once
 
 #include <span>
@@ -11,26 +11,26 @@
 
 namespace turnpike::sender {
 
-/// Reads counters and nothing else of the lcores', so it may do so while they run.
+/// Runs on the control thread while the lcores run: it reads only their counters.
 class LiveStreams {
  public:
   explicit LiveStreams(const config::Topology& topology);
 
-  /// The streams that these senders play an end of; rates since the last call, so nothing
-  /// at the first.
+  /// One entry per stream from or to a host of these senders. Rates are averages since the last
+  /// call; the first call at time 0 returns no entries.
   std::vector<report::LiveStream> take(std::span<Sender* const> senders, Nanos now);
 
  private:
   struct Counts {
-    bool ours = false;  // one end of it at least
+    bool ours = false;  // these senders run at least one end
     uint64_t sent = 0, unsent = 0;
     uint64_t received = 0, missing = 0, reordered = 0;
   };
   static std::vector<Counts> read(std::span<Sender* const> senders, size_t streams);
 
   const config::Topology& topology_;
-  std::vector<Counts> last_;  // Topology::streams
-  Nanos then_{0};
+  std::vector<Counts> last_;  // by index into Topology::streams
+  Nanos then_{0};             // time of the last call
 };
 
 }  // namespace turnpike::sender

@@ -16,7 +16,7 @@ struct Options : CommandLine {
   std::optional<uint64_t> seed;
 };
 
-/// Parsed, or the exit code after help or an error has been printed.
+/// Parses the command line. The error is the exit code, once help or an error has been printed.
 tl::expected<Options, int> parse_options(int argc, char** argv);
 
 }  // namespace turnpike::sender

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a host's attachment in the topology file to a port, with the link's length in front of it.
+// Opens the port of a host's attachment, with an emulated delay line where the link has a delay.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,20 @@
 
 namespace turnpike::sender {
 
-/// PCI addresses among the attachments of these hosts, for EAL.
+/// PCI addresses in the attachments of these hosts, for EAL.
 std::vector<std::string> pci_addresses(const config::Topology& topology,
                                        const std::vector<uint32_t>& hosts);
 
-/// A host's port, and the emulated wire before it where the link has one. Both directions of the
-/// delay are the host's to emulate, unless another sender's host is at the other end: routers and
-/// kernels do nothing of the kind.
+/// A host's port, and the delay line before it where the link has a delay. It delays both
+/// directions, because routers and kernels emulate no delay; departures only where the other end is
+/// another sender's host.
 class Plugged {
  public:
-  /// The host's device, whose socket() says where pools are to be; configure() comes next, once.
+  /// Attaches the host's device; pools belong on the NUMA node of port().socket(). Call configure()
+  /// next, once.
   static tl::expected<std::unique_ptr<Plugged>, std::string> attach(
       const config::Topology& topology, uint32_t host);
-  /// `pool` is for what arrives and has `pool_size` buffers.
+  /// `pool`: for received packets, with `pool_size` buffers.
   tl::expected<void, std::string> configure(const config::Topology& topology, rte_mempool* pool,
                                             size_t pool_size);
 
@@ -34,9 +35,9 @@ class Plugged {
     return delay_line_ ? static_cast<QueuePair&>(*delay_line_) : port_.queue(0);
   }
   [[nodiscard]] Port& port() { return port_; }
-  /// Buffers, at most, that the device's driver does not give back.
+  /// Upper bound of the number of buffers that the device's driver does not return.
   [[nodiscard]] unsigned kept() const { return kept_; }
-  /// Packets that the wire or the device lost for want of room.
+  /// Number of packets that the delay line dropped because it was full.
   [[nodiscard]] uint64_t overflowed() { return delay_line_ ? delay_line_->overflowed() : 0; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs are kept in order and never touch: two that meet become one.
+// Keeps ranges in order and apart: adjacent ranges are merged.
 #include "sender/receiver/received.h"
 
 namespace turnpike::sender {
@@ -28,7 +28,7 @@ Received::AddResult Received::add(SackRangePool& pool, uint64_t sequence, uint32
   SackRange& run = pool[i];
   if (sequence >= run.begin && sequence < run.end) return AddResult::kDuplicate;
   if (sequence + 1 == run.begin) {
-    run.begin = sequence;  // the run before ends earlier, or the search had stopped there
+    run.begin = sequence;  // the previous range ends before that: otherwise find() returns it
     return AddResult::kNew;
   }
   run.end = sequence + 1;
@@ -40,9 +40,9 @@ Received::AddResult Received::add(SackRangePool& pool, uint64_t sequence, uint32
   return AddResult::kNew;
 }
 
-// The first run that ends at `sequence` or later, kNoRange if there is none, into `at`. New packets
-// belong to the last run or behind it, those that were overtaken a little before; those sent again
-// fill the oldest gaps first and go on from there. So it is searched from both sides at once.
+// Sets `at` to the first range that ends at `sequence` or later, kNoRange if there is none; false
+// after kMaxSteps. Searches from both sides at once: new and reordered packets belong near the last
+// range, retransmissions near the range extended last.
 bool Received::find(const SackRangePool& pool, uint64_t sequence, uint32_t& at) const {
   if (pool[last_].end < sequence) {
     at = kNoRange;

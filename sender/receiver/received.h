@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which packets of a flow have arrived: all before one number, and a bounded set of runs beyond.
+// The packets of a flow that have arrived: all before one number, and a bounded set of ranges
+// after.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +18,11 @@ struct SackRange {
   uint32_t next = kNoRange, previous = kNoRange;
 };
 
-/// All runs of a host's flows. What was never used takes no memory unless the pool was `populated`.
+/// The ranges of all flows of a host. Unused entries take no memory unless the pool is `populated`.
 class SackRangePool {
  public:
   explicit SackRangePool(size_t capacity, bool populated = true) : ranges_(capacity, populated) {}
+  /// Returns the index of a free entry; kNoRange: none is left.
   [[nodiscard]] uint32_t take() {
     const uint32_t i = first_free_;
     if (i == kNoRange) return ranges_.can_grow() ? static_cast<uint32_t>(ranges_.grow()) : kNoRange;
@@ -39,29 +41,30 @@ class SackRangePool {
   uint32_t first_free_ = kNoRange;
 };
 
-/// What arrived of one flow. A packet for which no run is left is refused: it must not be
-/// acknowledged, or it would never be sent again. So is one that lies kMaxSteps gaps and more from
-/// the last one, and behind the first and the one filled last.
+/// The packets of one flow that have arrived. Refuses a packet if its range needs an entry and none
+/// is left: the packet must not be acknowledged, or the sender would never retransmit it. Also
+/// refuses a packet that lies at least kMaxSteps gaps before the last range and after both the
+/// first range and the range extended last.
 class Received {
  public:
-  /// A flow's share of the pool: slow start may lose every other one of 16384 packets, not more.
+  /// Ranges per flow: slow start may lose every other packet of 16384, not more.
   static constexpr uint32_t kMaxRuns = 8192;
 
-  /// Runs that one packet looks at, at most.
+  /// Steps of the search for one packet's range.
   static constexpr unsigned kMaxSteps = 64;
 
   enum class AddResult : uint8_t { kNew, kDuplicate, kRefused };
 
-  /// Notes a packet. `at` becomes the run that holds it, kNoRange if it lies before expected().
+  /// Records a packet. Sets `at` to the index of its range, kNoRange if it lies before expected().
   AddResult add(SackRangePool& pool, uint64_t sequence, uint32_t& at);
 
-  /// The next packet expected in order: everything before it has arrived.
+  /// The next packet expected in order: all packets before it have arrived.
   [[nodiscard]] uint64_t expected() const { return expected_; }
   [[nodiscard]] uint32_t first_run() const { return first_; }
   [[nodiscard]] uint32_t last_run() const { return last_; }
   [[nodiscard]] uint32_t runs() const { return count_; }
 
-  /// Forgets everything and gives the runs back.
+  /// Forgets all packets and returns the ranges to the pool.
   void clear(SackRangePool& pool);
 
  private:
@@ -71,7 +74,7 @@ class Received {
 
   uint64_t expected_ = 0;
   uint32_t first_ = kNoRange, last_ = kNoRange;
-  uint32_t filled_ = kNoRange;  // the run at which the last gap was filled
+  uint32_t filled_ = kNoRange;  // the range that a packet extended last
   uint32_t count_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs against a set of numbers, and the other small parts of a flow's state.
+// Tests ranges against a set of numbers, and the other small parts of a flow's state.
 #include "sender/receiver/received.h"
 
 #include <random>
@@ -15,7 +15,7 @@
 namespace turnpike::sender {
 namespace {
 
-/// What the runs say, as a set.
+/// The sequence numbers in the ranges, as a set.
 std::set<uint64_t> beyond(const Received& r, const SackRangePool& pool) {
   std::set<uint64_t> all;
   uint64_t last = r.expected();
@@ -43,7 +43,7 @@ TEST(Received, AgreesWithASet) {
       const auto verdict = r.add(pool, s, at);
       const bool known = s < expected || oracle.contains(s);
       if (verdict == Received::AddResult::kRefused) {
-        // Only where a new run is needed and none is left.
+        // Refused only if the packet needs a new range and none is left.
         ASSERT_FALSE(known);
         ASSERT_EQ(r.runs(), room);
         ASSERT_FALSE(s == expected || oracle.contains(s - 1) || oracle.contains(s + 1));
@@ -67,8 +67,8 @@ TEST(Received, AgreesWithASet) {
   }
 }
 
-// Thousands of gaps: new packets, overtaken ones and those that are sent again in order are all
-// taken; one in the middle of nowhere is not, so that it costs no more than they do.
+// With thousands of gaps, add() accepts new packets, reordered ones and retransmissions in order.
+// It refuses a packet far from all these, so that no packet costs more steps.
 TEST(Received, FindsWhatHonestSendersSendAmongThousandsOfGaps) {
   SackRangePool pool(Received::kMaxRuns);
   Received r;
@@ -204,7 +204,7 @@ TEST(RoundTrip, FollowsRfc6298) {
   EXPECT_EQ(r.reordering(), 100_us);
 }
 
-// A window that goes as a clump has 100 samples within 20 ms, and then none for 180 ms.
+// A window that leaves in one burst gives 100 samples within 20 ms, then none for 180 ms.
 TEST(RoundTrip, AClumpOfSamplesForgetsNoVariation) {
   RoundTrip r;
   for (int trip = 0; trip < 50; ++trip)

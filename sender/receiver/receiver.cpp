@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Idle flows are swept out as new ones come: each new flow looks at a few places, so memory is
-// bounded by traffic and nothing needs a timer.
+// Each new flow checks a few entries of the table and frees idle flows there, so that no timer is
+// needed.
 #include "sender/receiver/receiver.h"
 
 #include <algorithm>
@@ -20,11 +20,11 @@ namespace {
 
 using wire::Kind;
 
-constexpr size_t kSweep = 4;          // places a new flow looks at
-constexpr size_t kUrgentSweep = 256;  // when the table is full
-constexpr size_t kGuesses = 8;        // for each flow, so that few share one
+constexpr size_t kSweep = 4;          // entries that a new flow checks
+constexpr size_t kUrgentSweep = 256;  // likewise, when the table is full
+constexpr size_t kGuesses = 8;        // entries of guesses_ per flow, so that few flows share one
 
-/// As rte_hash compares them, byte by byte.
+/// Compares all bytes, like rte_hash.
 bool same(const FlowKey& a, const FlowKey& b) {
   const auto x = a.words(), y = b.words();
   return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2])) == 0;
@@ -44,7 +44,7 @@ tl::expected<std::unique_ptr<Receiver>, std::string> Receiver::make(uint32_t cap
   p.key_len = sizeof(FlowKey);
   p.hash_func = rte_hash_crc;
   p.socket_id = SOCKET_ID_ANY;
-  // A cuckoo table may refuse keys before it is full; extra buckets take those.
+  // A cuckoo table may reject keys before it is full; extendable buckets hold those.
   p.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE;
   rte_hash* table = rte_hash_create(&p);
   if (table == nullptr) {
@@ -101,7 +101,7 @@ Receiver::State* Receiver::open(const FlowKey& key, Nanos now) {
   return &s;
 }
 
-// Hash of the flow, its protocol and the number of spans of kTokenLife that have passed.
+// Hash of the flow's key, its protocol and the number of periods of kTokenLife since time 0.
 uint32_t Receiver::token_of(const FlowKey& key, const Protocol& protocol, Nanos now) const {
   const auto words = key.words();
   const auto span = static_cast<uint64_t>(now / kTokenLife);
@@ -125,7 +125,7 @@ tl::expected<Receiver::State*, Receiver::Absence> Receiver::flow_of(const FlowKe
   if (request.header.kind != Kind::kData || !issued(key, request, now))
     return tl::unexpected(s != nullptr ? Absence::kForged : Absence::kUnknown);
   if (s != nullptr) {
-    clear(*s);  // the same id again, from a sender that was restarted
+    clear(*s);  // the same key with a new token: a restarted sender
   } else {
     s = open(key, now);
     if (s == nullptr) return tl::unexpected(Absence::kNoRoom);
@@ -147,8 +147,8 @@ std::optional<Reply> Receiver::without_flow(const Request& request, Absence why)
     case Absence::kUnknown:
       break;
   }
-  // A FIN's flow went after an earlier copy of it, whose answer was lost. What is not known is not
-  // claimed: the sender hears back what it had been told before.
+  // The flow was dropped after an earlier copy of this FIN, whose reply was lost. Its state is
+  // gone: return the acknowledgement number that the sender knows.
   if (header.kind == Kind::kFin)
     return Reply{
         .kind = Kind::kFinAck, .acknowledgement = header.acknowledgement, .token = header.token};
@@ -231,12 +231,12 @@ std::optional<Reply> Receiver::data(State& s, const Request& request, Nanos now)
       totals_.refused_packets.add();
       return std::nullopt;
   }
-  // Another protocol's header is none that the flow's law can read.
+  // The flow's law cannot read another protocol's header.
   if (s.law != nullptr && s.protocol == &request.protocol)
     s.law->on_data(request.size, request.congestion, now);
   reply.acknowledgement = static_cast<uint32_t>(s.received.expected());
-  // Ranges tell what lost ACKs would have told: those nearest below this packet matter most, for
-  // the sender is about to give up on what it sent just before.
+  // Ranges replace lost ACKs. Send those nearest below this packet: the sender is about to declare
+  // the packets just before it lost.
   if (run == kNoRange) run = s.received.first_run();
   for (; run != kNoRange && reply.ranges < wire::kMaxRanges; run = ranges_[run].previous) {
     reply.range[reply.ranges++] = {static_cast<uint32_t>(ranges_[run].begin),

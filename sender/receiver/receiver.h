@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A host as a sink: what it has of each flow that others send to it, and what it answers.
+// A host as a sink: keeps the state of each received flow, and decides the reply to each packet.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct rte_hash;
 
 namespace turnpike::sender {
 
-/// Who a flow is to its receiver. All bytes count in the comparison.
+/// Identifies a flow at its receiver. Comparisons and hashes cover all bytes.
 struct FlowKey {
   std::array<uint8_t, 16> source{};  // an IPv4 address in the first four
   uint32_t flow = 0;
@@ -35,16 +35,16 @@ struct FlowKey {
 };
 static_assert(sizeof(FlowKey) == 24, "no padding: keys are hashed as bytes");
 
-/// A SYN, DATA or FIN as it came in.
+/// A received SYN, DATA or FIN.
 struct Request {
   const wire::Header& header;
   const Protocol& protocol;
   uint32_t size = 0;              // B of the IP datagram
-  uint8_t* congestion = nullptr;  // as long as the protocol says; a law may rewrite it
-  bool empty = false;             // no user's bytes
+  uint8_t* congestion = nullptr;  // Protocol::header_size B; a law may rewrite them
+  bool empty = false;             // no payload after the headers
 };
 
-/// What goes back for one packet.
+/// Fields of the reply to one packet.
 struct Reply {
   wire::Kind kind = wire::Kind::kAck;
   uint32_t acknowledgement = 0;
@@ -56,18 +56,18 @@ struct Reply {
 /// A SYN creates no state: the SYN-ACK carries a token that only this receiver can compute (a SYN
 /// cookie, RFC 4987 section 3.6), and the first DATA packet that returns the token opens the flow.
 /// So half-open flows cost no memory, and an off-path attacker can neither add to a flow nor end
-/// it. Nothing is mapped after construction.
+/// it. Allocates no memory after construction.
 class Receiver {
  public:
-  /// How long a flow that has ended is remembered, so that late copies of its packets are known.
+  /// Time for which the state of a flow is kept after its end, to recognise late copies of packets.
   static constexpr Nanos kLinger = 2_s;
-  /// And one that has fallen silent without ending.
+  /// Time without packets after which the state of an open flow is dropped.
   static constexpr Nanos kIdle = 60_s;
   /// A token can open a flow for at least this long after the SYN, and for at most twice as long.
   static constexpr Nanos kTokenLife{int64_t{1} << 35};
 
-  /// Room for `capacity` flows at a time and `runs` gaps among all of them, whose memory is there
-  /// from the beginning if it is to be `populated`. Tokens are made with `secret`.
+  /// `capacity`: flows at a time. `runs`: gaps in all flows together. `populated`: touches the
+  /// gaps' memory now. `secret`: key of tokens. The error says which table could not be made.
   static tl::expected<std::unique_ptr<Receiver>, std::string> make(uint32_t capacity, size_t runs,
                                                                    HostTotals& totals,
                                                                    bool populated = true,
@@ -76,8 +76,9 @@ class Receiver {
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
 
-  /// Takes a request; its congestion header is then what goes back. Nothing: it must not be
-  /// answered. DATA without a user's byte is a probe, for the flow's law alone.
+  /// Handles a request. Returns the reply, whose congestion header is that of the request as the
+  /// law left it; nothing: send no reply. DATA without payload is a probe: only the flow's law
+  /// reads it.
   std::optional<Reply> receive(const FlowKey& key, const Request& request, Nanos now);
 
   [[nodiscard]] uint32_t flows() const { return flows_; }
@@ -88,9 +89,9 @@ class Receiver {
     uint32_t token = 0;
     Received received;
     Nanos heard{0};
-    uint64_t packets = UINT64_MAX;  // of the whole flow, once its FIN has said so
+    uint64_t packets = UINT64_MAX;  // of the whole flow; known once its FIN has arrived
     const Protocol* protocol = nullptr;
-    ReceiverLaw* law = nullptr;  // lives in law_storage; null: the protocol has none
+    ReceiverLaw* law = nullptr;  // in law_storage; null: the protocol has none
     bool used = false;
     [[nodiscard]] bool finished() const { return received.expected() >= packets; }
     alignas(8) std::byte law_storage[ReceiverLaw::kMaxBytes];
@@ -104,7 +105,7 @@ class Receiver {
   State* open(const FlowKey& key, Nanos now);
   [[nodiscard]] uint32_t token_of(const FlowKey& key, const Protocol& protocol, Nanos now) const;
   [[nodiscard]] bool issued(const FlowKey& key, const Request& request, Nanos now) const;
-  /// Why a packet has no flow: unknown key, wrong token, or a full table.
+  /// Reason why a packet has no flow: unknown key, wrong token, or a full table.
   enum class Absence : uint8_t { kUnknown, kForged, kNoRoom };
   tl::expected<State*, Absence> flow_of(const FlowKey& key, const Request& request, Nanos now);
   std::optional<Reply> without_flow(const Request& request, Absence why);
@@ -117,13 +118,13 @@ class Receiver {
   rte_hash* table_;
   HostTotals& totals_;
   std::vector<State> states_;  // by position in the hash table
-  // The position of the flow that was last found with a key like this; the table knows better, and
-  // costs five times as much.
+  // By a hash of the key: position of the flow found last. find() compares its key before it uses
+  // the hash table, which costs five times as much.
   std::vector<uint32_t> guesses_;
   int guess_shift_;
   SackRangePool ranges_;
   SecretKey secret_;
-  size_t hand_ = 0;  // where the sweep goes on
+  size_t hand_ = 0;  // position at which the next sweep continues
   uint32_t flows_ = 0;
 };
 

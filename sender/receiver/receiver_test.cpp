@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a sink answers, what it remembers, and for how long.
+// Tests a sink's replies, its flow state, and how long it keeps that.
 #include "sender/receiver/receiver.h"
 
 #include <array>
@@ -32,7 +32,7 @@ class ReceiverTest : public ::testing::Test {
                              now);
   }
   void shake_hands(uint32_t flow, Nanos now = 1_s) { ASSERT_TRUE(send(flow, Kind::kSyn, 0, now)); }
-  /// The second packet is expected then.
+  /// Opens a flow; it expects the second packet next.
   void open(uint32_t flow, Nanos now = 1_s) {
     shake_hands(flow, now);
     ASSERT_TRUE(send(flow, Kind::kData, 0, now));
@@ -92,7 +92,7 @@ TEST_F(ReceiverTest, WhatCannotBeRememberedIsNotAcknowledged) {
 TEST_F(ReceiverTest, SequencesWrap) {
   make(8, 64);
   shake_hands(1);
-  // In steps that a 32-bit serial number can tell apart, beyond 2^32 and on.
+  // Steps below 2^31, so that serial numbers stay unambiguous, to beyond 2^32.
   uint64_t s = 0;
   for (int i = 0; i < 8; ++i) {
     ASSERT_TRUE(send(1, Kind::kData, static_cast<uint32_t>(s + 1))) << i;
@@ -118,7 +118,7 @@ TEST_F(ReceiverTest, IdleFlowsMakeRoomForNewOnes) {
   shake_hands(99, 2_s);
   EXPECT_FALSE(send(99, Kind::kData, 0, 2_s)) << "none of the eight may be forgotten yet";
   EXPECT_EQ(totals.refused_packets.read(), 1U);
-  EXPECT_TRUE(send(3, Kind::kData, 2, 59_s));  // keeps flow 3, with a run of its own
+  EXPECT_TRUE(send(3, Kind::kData, 2, 59_s));  // flow 3 stays, with a range of its own
   shake_hands(99, 62_s);
   EXPECT_TRUE(send(99, Kind::kData, 0, 62_s));
   EXPECT_LT(receiver->flows(), 8U);
@@ -135,7 +135,7 @@ TEST_F(ReceiverTest, EndedFlowsLingerUnlessRoomIsNeeded) {
   EXPECT_EQ(receiver->flows(), 8U);
   open(100, 1_s + 2_ms);
   EXPECT_GE(receiver->flows(), 1U);
-  // Forgotten or not, a repeated FIN is answered alike; what is not known is not claimed.
+  // A repeated FIN gets a FIN-ACK whether or not the receiver still has the flow's state.
   for (uint32_t f = 0; f < 8; ++f) {
     EXPECT_EQ(send(f, Kind::kFin, 1, 2_s)->kind, Kind::kFinAck);
   }
@@ -156,11 +156,11 @@ TEST_F(ReceiverTest, ATokenOpensAFlowForAWhileAndThenNoMore) {
     shake_hands(flow);
     EXPECT_EQ(send(flow, Kind::kData, 0, 1_s + later)->kind, kind) << flow;
   }
-  for (const uint32_t flow : {1U, 2U})  // long after, open flows go on
+  for (const uint32_t flow : {1U, 2U})  // open flows continue after the tokens' lifetime
     EXPECT_EQ(send(flow, Kind::kData, 1, 90_s)->acknowledgement, 2U);
 }
 
-// An off-path attacker that knows everything of a flow but its token.
+// An off-path attacker that knows all fields of a flow except its token.
 TEST_F(ReceiverTest, AStrangerCannotAddToAFlowOrEndIt) {
   make(8, 64);
   open(1);
@@ -203,7 +203,7 @@ TEST_F(ReceiverTest, ARestartedSenderBeginsAnew) {
   EXPECT_EQ(send(1, Kind::kData, 0, 40_s)->acknowledgement, 1U);
 }
 
-// Sixteen flows and 128 places to guess from: in most rounds two of them share one.
+// 16 flows and 128 entries of guesses_: in most rounds, two flows share an entry.
 TEST_F(ReceiverTest, FlowsThatAreGuessedAlikeStayApart) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 20; ++round) {
@@ -226,7 +226,7 @@ TEST_F(ReceiverTest, ManyFlowsComeAndGo) {
     const Nanos now = 1_s + 10_ms * static_cast<int64_t>(i);
     ASSERT_TRUE(send(i, Kind::kSyn, 0, now));
     ASSERT_TRUE(send(i, Kind::kData, 0, now));
-    // A few never end: about a dozen of them are remembered at a time until they have idled out.
+    // A few flows never end: about a dozen of them occupy entries until kIdle has passed.
     if (random() % 500 != 0) {
       ASSERT_TRUE(send(i, Kind::kFin, 1, now));
     }

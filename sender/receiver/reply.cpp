@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every length and the UDP checksum are computed anew; the IPv4 header's, which the host verified,
-// is mended (RFC 1624).
+// Computes lengths and the UDP checksum anew; updates the IPv4 header's checksum, which the host
+// has verified, incrementally (RFC 1624).
 #include "sender/receiver/reply.h"
 
 #include <array>
@@ -27,8 +27,7 @@ void swap_bytes(uint8_t* a, uint8_t* b) {
   std::memcpy(b, x.data(), Bytes);
 }
 
-/// IP header for a datagram of `datagram` B that goes back; returns the pseudo-header's sum, to be
-/// folded.
+/// Writes the IP header of a reply of `datagram` B; returns the unfolded sum of the pseudo-header.
 uint64_t turn_round(uint8_t* ip, const UdpFrame& at, uint16_t datagram, uint16_t udp_length) {
   if (at.ipv6) {
     swap_bytes<16>(ip + kIpv6SourceAt, ip + kIpv6DestinationAt);
@@ -36,7 +35,7 @@ uint64_t turn_round(uint8_t* ip, const UdpFrame& at, uint16_t datagram, uint16_t
     ip[kIpv6HopLimitAt] = kTtl;
     return pseudo_header_sum(ip + kIpv6SourceAt, ip + kIpv6DestinationAt, kProtocolUdp, udp_length);
   }
-  const auto changed = [&] {  // what the checksum sees change: addresses only change places
+  const auto changed = [&] {  // sum of the fields that change; swapping addresses keeps the sum
     return uint32_t{load_be16(ip + kIpv4TotalLengthAt)} + load_be16(ip + kIpv4FragmentAt) +
            (uint32_t{ip[kIpv4TtlAt]} << 8);
   };
@@ -89,7 +88,7 @@ bool write_reply(rte_mbuf& m, const UdpFrame& at, const Header& header, const Re
   sum += turn_round(frame + at.ip, at, datagram, udp_length);
   sum += uint64_t{load_be16(udp + kUdpSourceAt)} + load_be16(udp + kUdpDestinationAt) + udp_length;
   store_be16(udp + kUdpLengthAt, udp_length);
-  // A flow that chose to go without a checksum gets its answers without.
+  // A packet without a UDP checksum gets a reply without one.
   store_be16(udp + kUdpChecksumAt, no_checksum ? 0 : udp_checksum_of(sum));
   return true;
 }

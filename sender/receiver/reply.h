@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turning a received packet into its own answer, in the same buffer.
+// Turns a received packet into its reply, in the same buffer.
 #pragma once
 
 #include "common/wire/layers.h"
@@ -9,9 +9,9 @@ struct rte_mbuf;
 
 namespace turnpike::sender {
 
-/// Swaps the frame's ends, rewrites the Turnpike header as `reply` says and cuts the payload off.
-/// The congestion header stays as it came: that is the feedback. `at` and `header` are what the
-/// parsers found in the frame, which lies in one segment. False: the buffer has no room for it.
+/// Swaps source and destination, writes `reply` into the Turnpike header and removes the payload.
+/// The congestion header stays: it is the feedback. `at` and `header`: the parsers' results for the
+/// frame, which has one segment. False: the buffer has no room for the ranges.
 bool write_reply(rte_mbuf& m, const wire::UdpFrame& at, const wire::Header& header,
                  const Reply& reply);
 

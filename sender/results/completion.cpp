@@ -15,13 +15,13 @@ struct Bin {
   double sum = 0;  // s
 };
 
-/// The least value that `share` of the sorted values do not exceed.
+/// The smallest value that at least `share` of the sorted values do not exceed.
 double quantile(const std::vector<double>& sorted, double share) {
   const double rank = std::ceil(share * static_cast<double>(sorted.size()));
   return sorted[static_cast<size_t>(std::max(1., rank)) - 1];
 }
 
-/// (sum x)^2 / (n sum x^2).
+/// Jain's fairness index: (sum x)^2 / (n sum x^2).
 nlohmann::json jain(const config::Topology& topology, const Record& record) {
   double sum = 0, squares = 0;
   uint64_t n = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long finite flows took, and how evenly flows were served.
+// Completion times of finite flows, and fairness between flows.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,12 +9,11 @@
 
 namespace turnpike::sender {
 
-/// count (all flows that have ended or were open at the end), completed; asked_for, started and
-/// not_started, which add up to asked_for, delayed (of those started) and unfinished, which with
-/// completed adds up to started; over the finite flows that completed: afct_s, the mean completion
-/// time, fct_s {p50, p90, p99}, by_size [{min_bytes, max_bytes, count, afct_s}], a bin per power of
-/// ten; jain: Jain's index (1 is even) of the flows' mean rates, each over its host's budget.
-/// What no flow tells is left out.
+/// All flows: count (ended or open at the run's end), completed, asked_for = started + not_started,
+/// delayed (a part of started), unfinished = started - completed. Finite flows that completed:
+/// afct_s (mean completion time), fct_s {p50, p90, p99}, by_size [{min_bytes, max_bytes, count,
+/// afct_s}] with one bin per power of ten. jain: Jain's fairness index (1: equal) of the flows'
+/// mean rates, each divided by its host's budget. Omits values without data.
 nlohmann::json completion_summary(const config::Topology& topology, const Record& record);
 
 }  // namespace turnpike::sender

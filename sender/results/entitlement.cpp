@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Solves the dual by an interior point method: minimise over prices p > 0
+// Solves the dual problem by an interior point method: minimises over prices p > 0
 //
 //   f(p) = sum C_l p_l - sum w_i log(sum_l a_il p_l) - mu sum log p_l
 //
-// by Newton's method while mu shrinks. The last term is a flow of weight mu that each link has for
-// itself, so even the intermediate problems are networks, only with a little foreign traffic; mu
-// ends so far below the least weight that it no longer shows.
+// by Newton's method while mu shrinks. The last term is one more flow of weight mu on each link
+// alone. The final mu is so far below the smallest weight that its effect is negligible.
 #include "sender/results/entitlement.h"
 
 #include <algorithm>
@@ -15,11 +14,11 @@
 namespace turnpike::sender {
 namespace {
 
-constexpr double kMinMu = 1e-10;  // of the least weight
+constexpr double kMinMu = 1e-10;  // fraction of the smallest weight
 constexpr double kShrink = 0.1;
-constexpr int kMaxSteps = 200;        // per mu; Newton needs about ten
+constexpr int kMaxSteps = 200;        // per mu; Newton's method takes about ten
 constexpr double kConverged = 1e-12;  // half the squared Newton decrement, relative to mu
-constexpr double kRoom = 1e-6;  // of a link's capacity: more left than this and its price is 0
+constexpr double kRoom = 1e-6;  // fraction of a link's capacity; if more is unused, its price is 0
 
 using Vector = std::vector<double>;
 
@@ -66,7 +65,7 @@ void solve(Vector& h, Vector& b) {
   const size_t n = b.size();
   for (size_t j = 0; j < n; ++j) {
     for (size_t k = 0; k < j; ++k) h[j * n + j] -= h[j * n + k] * h[j * n + k];
-    // Rounding may leave nothing of a pivot where two links are the same to every flow.
+    // Rounding may reduce a pivot to 0 if two links carry exactly the same flows.
     h[j * n + j] = std::sqrt(std::max(h[j * n + j], 1e-300));
     for (size_t i = j + 1; i < n; ++i) {
       for (size_t k = 0; k < j; ++k) h[i * n + j] -= h[i * n + k] * h[j * n + k];
@@ -83,12 +82,12 @@ void solve(Vector& h, Vector& b) {
   }
 }
 
-/// Newton's method at one mu, from `p` onwards.
+/// Newton's method at one mu; `p`: initial value and result.
 void centre(const Problem& problem, double mu, Vector& p) {
   Vector gradient, hessian, step;
   for (int n = 0; n < kMaxSteps; ++n) {
     problem.derive(p, mu, gradient, hessian);
-    // In units of p itself: the matrix is then scaled evenly, however far prices are apart.
+    // In units of p, so that the matrix is well scaled for any ratio of prices.
     for (size_t i = 0; i < p.size(); ++i) {
       gradient[i] *= p[i];
       for (size_t j = 0; j < p.size(); ++j) hessian[i * p.size() + j] *= p[i] * p[j];
@@ -101,14 +100,14 @@ void centre(const Problem& problem, double mu, Vector& p) {
       largest = std::max(largest, step[i]);
     }
     if (!(slope > kConverged * mu)) return;
-    // Never more than most of the way to a price of zero, then back until the value falls.
+    // A step of at most 0.95 of the way to a price of 0; then halve it until the value falls.
     double length = std::min(1.0, 0.95 / std::max(largest, 1e-300));
     const double before = problem.value(p, mu);
     Vector next = p;
     while (length > 1e-12) {
       for (size_t i = 0; i < p.size(); ++i) next[i] = p[i] * (1 - length * step[i]);
       if (problem.value(next, mu) <= before - length * slope / 4) break;
-      // Near the end the fall drowns in rounding; full steps are then right.
+      // Near the optimum, rounding errors exceed the fall: accept the full step.
       if (slope < 1e-9 && length == 1) break;
       length /= 2;
     }
@@ -129,7 +128,7 @@ Entitlement entitlement(const std::vector<Demand>& demands, const std::vector<do
   }
   if (!(total > 0)) return result;
 
-  // Only links that somebody crosses take part.
+  // Only links that a demand crosses are part of the problem.
   constexpr size_t kUnused = SIZE_MAX;
   std::vector<size_t> number(capacities.size(), kUnused), used;
   Problem problem;
@@ -146,7 +145,7 @@ Entitlement entitlement(const std::vector<Demand>& demands, const std::vector<do
   }
   problem.links = used.size();
 
-  Vector p(used.size(), 1);  // all of the money at every link: above the answer
+  Vector p(used.size(), 1);  // all budgets at every link: above the solution
   const double last_mu = kMinMu * least / total;
   double mu = 0.1;
   while (mu > last_mu) {
@@ -160,7 +159,7 @@ Entitlement entitlement(const std::vector<Demand>& demands, const std::vector<do
     const Demand& d = problem.demands[at++];
     result.rates[i] = d.weight / Problem::price_of(d, p);
   }
-  // A link's own little flow takes mu / p of it: as much as it has left.
+  // The extra flow's rate mu / p is the unused capacity of its link.
   for (size_t l = 0; l < used.size(); ++l)
     if (last_mu / p[l] < kRoom) result.prices[used[l]] = p[l] * total / capacities[used[l]];
   return result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Proportional fairness: closed forms, and the conditions that mark the one optimum.
+// Tests proportional fairness against closed forms and against the conditions of the optimum.
 #include "sender/results/entitlement.h"
 
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace turnpike::sender {
 namespace {
 
-/// Load 1 on each of these links.
+/// A demand with load 1 on each of these links.
 Demand demand(double weight, std::initializer_list<size_t> links) {
   Demand d{weight, {}};
   for (const size_t l : links) d.path.push_back({l, 1});
@@ -30,7 +30,7 @@ TEST(Entitlement, OneLinkIsSplitByWeight) {
 
 TEST(Entitlement, TwoLinksInARow) {  // 50 and 100 Mbps: 50 = r0 + r1, 100 = r0 + r2
   const auto e = entitlement({demand(1, {0, 1}), demand(1, {0}), demand(1, {1})}, {50, 100});
-  const double r0 = 50 - 50 / std::sqrt(3);  // of 3 r^2 - 300 r + 5000 = 0
+  const double r0 = 50 - 50 / std::sqrt(3);  // root of 3 r^2 - 300 r + 5000 = 0
   expect_rates(e, {r0, 50 - r0, 100 - r0}, 1e-6);
   EXPECT_NEAR(e.rates[0], 21.13, 0.01);
   EXPECT_NEAR(e.rates[1], 28.87, 0.01);
@@ -81,13 +81,13 @@ TEST(Entitlement, LinksAlikeInARowShareOnePrice) {
 
 TEST(Entitlement, LoadsCountTheLinksOverhead) {
   Demand small = demand(1, {}), large = demand(1, {});
-  small.path = {{0, 2}};  // takes two units of the link for one of its own
+  small.path = {{0, 2}};  // two units of the link's capacity per unit of rate
   large.path = {{0, 1}};
   expect_rates(entitlement({small, large}, {100}), {25, 50}, 1e-6);
 }
 
-/// Karush, Kuhn, Tucker: no link overloaded, a price only where a link is full, and every rate is
-/// what its weight buys at the prices of its path. These hold at the optimum alone.
+/// Karush-Kuhn-Tucker conditions, which hold at the optimum alone: no link is overloaded, only full
+/// links have a price, and each rate is its weight over the price of its path.
 TEST(Entitlement, RandomNetworksMeetTheOptimumsConditions) {
   std::mt19937_64 random(1);
   const auto uniform = [&](double a, double b) {
@@ -97,7 +97,7 @@ TEST(Entitlement, RandomNetworksMeetTheOptimumsConditions) {
     const size_t links = 1 + random() % 12, flows = 1 + random() % 30;
     std::vector<double> capacities(links);
     for (double& c : capacities) c = std::pow(10, uniform(5, 11));
-    if (trial % 3 == 0) capacities.assign(links, 1e8);  // all alike: ties everywhere
+    if (trial % 3 == 0) capacities.assign(links, 1e8);  // equal capacities: ties
     std::vector<Demand> demands(flows);
     for (Demand& d : demands) {
       d.weight = std::pow(10, uniform(-3, 3));

@@ -20,15 +20,15 @@ bool open_at(const Topology& topology, const Flow& f, Nanos t) {
   return endless(f) && f.start <= t && t < end_of(topology, f.stop);
 }
 
-/// Budgets say what a flow gets only where its scheme has prices and its host splits by share, and
-/// where both budget and demand stay as they are.
+/// Whether budgets determine the flow's rate: its scheme has prices, its host divides the budget by
+/// share, and both budget and demand are constant.
 bool claimable(const Topology& topology, const Flow& f) {
   const config::Host& host = topology.hosts[f.from];
   return f.protocol == "fcp" && host.strategy == "equal-budget" && host.changes.empty() &&
          !f.background && f.limit.count() <= 0;
 }
 
-/// What `flow` asks of the network while the flows of one host have `host_shares` between them.
+/// Demand of `flow`; `host_shares`: sum of the shares of its host's open flows.
 Demand demand_of(const Topology& topology, const Flow& flow, double host_shares) {
   Demand d;
   double heaviest = 1;
@@ -40,7 +40,7 @@ Demand demand_of(const Topology& topology, const Flow& flow, double host_shares)
     heaviest = std::max(heaviest, load);
   }
   const double share = flow.share * flow.count / host_shares;
-  // A sender pays per byte of the datagram, whatever a link adds to it.
+  // A sender pays per byte of the IP datagram, without a link's overhead.
   d.weight = topology.hosts[flow.from].budget.count() * share * heaviest;
   return d;
 }
@@ -69,7 +69,7 @@ void entitle(const Topology& topology, Phase& phase) {
     if (answer.prices[l] > 0) phase.bottlenecks.push_back({l / 2, l % 2});
 }
 
-/// Whether there is something to say: somebody is open, and all who are can be judged.
+/// Whether at least one flow is open at `from`, and all open flows are claimable().
 bool judged(const Topology& topology, Nanos from) {
   bool somebody = false;
   for (const Flow& f : topology.flows) {

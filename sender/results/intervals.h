@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a run's shares stand still, and what each host is entitled to then.
+// Computes the intervals of a run with constant shares, and the entitled rates in each.
 #pragma once
 
 #include <cstddef>
@@ -17,26 +17,27 @@ struct Phase {
   Nanos from{0}, to{0};
   std::vector<BitRate> hosts;  // entitled rate of each host in IP datagrams; 0: no flow open
   std::vector<BitRate> flows;  // likewise of each entry of Topology::flows, all `count` together
-  std::vector<config::Hop> bottlenecks;  // links that are full when everybody has that
+  std::vector<config::Hop> bottlenecks;  // links that are full at these rates
 };
 
-/// A stretch of time in which finite flows were, or may be, open: nothing is claimed there.
+/// A stretch of time in which finite flows were, or may be, open: it has no entitled rates.
 struct Busy {
   Nanos from{0}, to{0};
 };
 
-/// From the file alone: a finite flow or a workload may be open from its start to the run's end.
+/// Busy stretches by the topology alone: a finite flow or a workload may be open from its start to
+/// the run's end.
 std::vector<Busy> planned_busy(const config::Topology& topology);
 
-/// The run cut where the set of open flows changes. Stretches that are busy, or in which nobody is
-/// open, are left out.
+/// Cuts the run where the set of open flows changes. Omits stretches that are busy, without an open
+/// flow, or with an open flow whose rate budgets do not determine.
 std::vector<Phase> phases(const config::Topology& topology, std::span<const Busy> busy);
 
-/// The same less Run::settle at the head of each: where shares are judged. Phases that are not
-/// longer than that vanish.
+/// phases() without Run::settle at the beginning of each: shares are checked there. Omits phases
+/// not longer than Run::settle.
 std::vector<Phase> steady_intervals(const config::Topology& topology, std::span<const Busy> busy);
 
-/// B that `direction` of a link carries of IP datagrams of `packet` bytes, per B of its rate.
+/// Bytes of IP datagrams of `packet` B per byte of the rate of a link's `direction`.
 double payload_fraction(const config::Direction& direction, Bytes packet);
 
 }  // namespace turnpike::sender

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steady intervals and entitled rates of whole topologies, the demo's among them.
+// Tests steady intervals and entitled rates of the demo's and other topologies.
 #include "sender/results/intervals.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST(Intervals, OverheadShrinksWhatIsLeftForDatagrams) {
   EXPECT_NEAR(payload_fraction(t.links[3].directions[0], Bytes(1500)), 1500. / 1538, 1e-12);
   const auto steady = steady_intervals(t, {});
   EXPECT_NEAR(steady[2].hosts[2].count() / 1e6, 50 * 1500. / 1538, 1e-3);
-  t.flows[0].packet = t.flows[1].packet = Bytes(500);  // equal prices per byte still
+  t.flows[0].packet = t.flows[1].packet = Bytes(500);  // prices per byte stay equal
   const auto mixed = steady_intervals(t, {});
   EXPECT_NEAR(mixed[2].hosts[2] / mixed[2].hosts[0], 2, 1e-5);
   EXPECT_NEAR(mixed[2].flows[0] / mixed[2].flows[1], 1, 1e-5);
@@ -60,7 +60,7 @@ TEST(Intervals, NothingIsClaimedBesideFiniteFlows) {
   const auto planned = steady_intervals(t, planned_busy(t));
   ASSERT_EQ(planned.size(), 3u);
   EXPECT_EQ(planned.back().to, 6_s);
-  const Busy known[] = {{.from = 6_s, .to = 7_s}};  // once it is known when it ended
+  const Busy known[] = {{.from = 6_s, .to = 7_s}};  // the flow's real end
   const auto after = steady_intervals(t, known);
   ASSERT_EQ(after.size(), 5u);
   EXPECT_EQ(after[3].from, from_seconds(7.5));

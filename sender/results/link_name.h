@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a link's direction is called where results speak of it.
+// Names of link directions in results.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 
 namespace turnpike::sender {
 
-/// The link's own name for the direction that a router feeds, which is the one that has a queue
-/// and a price (the forward one where both ends are routers, or neither); "<link> from <node>" for
-/// the other direction.
+/// The link's name for the direction that a router feeds, which has a queue and a price; the
+/// forward direction where both ends or neither are routers. "<link> from <node>" for the other
+/// direction.
 inline std::string link_name(const config::Topology& topology, const config::Hop& hop) {
   const config::Link& link = topology.links[hop.link];
   const auto routed = [&](size_t end) {

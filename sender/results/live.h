@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a recorder's latest sample to what a person watching the run sees.
+// Makes the live view of a run from a recorder's latest sample.
 #pragma once
 
 #include "common/config/topology.h"
@@ -8,7 +8,7 @@
 
 namespace turnpike::sender {
 
-/// The view of a recorder's latest sample: the hosts at which flows start.
+/// The live view of a recorder's latest sample, with the hosts at which flows start.
 report::LiveView view_of(const config::Topology& topology, const Recorder& recorder);
 
 }  // namespace turnpike::sender

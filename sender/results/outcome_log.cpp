@@ -18,17 +18,17 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<FlowOutcome>);
 
-/// A file without a name in `folder`; -1 where none can be made.
+/// Opens an unnamed file in `folder`; -1: failed.
 int nameless_file(const std::string& folder) {
   if (const int fd = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); fd >= 0) return fd;
-  // Not every file system has those: make one whose name is removed at once.
+  // The file system may lack O_TMPFILE: make a file and unlink it at once.
   std::string name = folder + "/outcomes-XXXXXX";
   const int fd = mkostemp(name.data(), O_CLOEXEC);
   if (fd >= 0) unlink(name.c_str());
   return fd;
 }
 
-/// Calls transfer(bytes done, bytes left), which returns as pread() does, until all is done.
+/// Calls transfer(bytes done, bytes left), which returns like pread(), until all `size` B are done.
 template <class F>
 bool whole(size_t size, F&& transfer) {
   for (size_t done = 0; done < size;) {
@@ -54,7 +54,7 @@ void OutcomeLog::push_back(const FlowOutcome& outcome) {
   recent_.push_back(outcome);
 }
 
-// A block that could be written in part only is in memory as a whole.
+// A block that is written only in part stays in memory as a whole.
 bool OutcomeLog::spill() {
   if (file_ < 0) file_ = nameless_file(folder_);
   if (file_ < 0) return false;

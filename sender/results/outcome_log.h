@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Outcomes of flows: while a run lasts, as many as there are in bounded memory.
+// Stores the outcomes of a run's flows in bounded memory.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace turnpike::sender {
 
-/// Outcomes, to be taken in the order in which they came. Each block of kInMemory outcomes goes to
-/// a file that has no name, so that a run of hours takes no more memory than one of seconds. Where
-/// no such file can be made or written, outcomes stay in memory.
+/// Keeps outcomes in order. Writes each block of kInMemory outcomes to an unnamed temporary file,
+/// so that memory does not grow with the duration of the run. If it cannot write the file, outcomes
+/// stay in memory.
 class OutcomeLog {
  public:
   static constexpr size_t kInMemory = 16384;  // outcomes, about 1 MB
 
-  /// `folder`: where to make the file; it need not exist before kInMemory outcomes are there.
+  /// `folder`: of the file; must exist once kInMemory outcomes have come.
   explicit OutcomeLog(std::string folder = ".") : folder_(std::move(folder)) {}
   ~OutcomeLog();
   OutcomeLog(const OutcomeLog&) = delete;
@@ -27,7 +27,7 @@ class OutcomeLog {
   void push_back(const FlowOutcome& outcome);
   [[nodiscard]] size_t size() const { return spilled_ + recent_.size(); }
 
-  /// All of them; none are left. Throws std::runtime_error where the file cannot be read.
+  /// Returns and removes all outcomes. Throws std::runtime_error if it cannot read the file.
   std::vector<FlowOutcome> take();
 
  private:
@@ -37,7 +37,7 @@ class OutcomeLog {
   std::vector<FlowOutcome> recent_;  // those after the spilled ones
   size_t spilled_ = 0;
   int file_ = -1;
-  bool in_memory_ = false;  // no file can be used
+  bool in_memory_ = false;  // the file could not be written
 };
 
 }  // namespace turnpike::sender

@@ -19,7 +19,7 @@ void expect_all(OutcomeLog& log, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) ASSERT_EQ(all[i].id, i);
 }
 
-/// Resident pages of this process, B.
+/// Resident set size of this process in B.
 size_t resident() {
   std::ifstream file("/proc/self/statm");
   size_t total = 0, resident = 0;

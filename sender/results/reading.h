@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plain copies of running totals at one instant: what a sample is made of.
+// Copies of running totals at one instant: the parts of a sample.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,7 @@
 
 namespace turnpike::sender {
 
-/// What one host had done by the time of a sample. Counts run from the start; bytes are IP
-/// datagrams.
+/// Totals of one host since the start of the run. Bytes are of IP datagrams.
 struct HostReading {
   uint64_t sent_packets = 0, sent_bytes = 0;
   uint64_t sent_probes = 0;
@@ -24,10 +23,10 @@ struct HostReading {
   double committed = 0;  // $/s
   double price = 0;      // $/B
   Nanos rtt{0};          // smoothed, of the flow that was acknowledged last; 0: none yet
-  Nanos queueing{0};     // that less the least RTT which the flow has seen
+  Nanos queueing{0};     // `rtt` minus the flow's minimum RTT
 };
 
-/// What one flow group had done by then: an entry of Topology::flows, or a workload.
+/// Totals of one flow group, an entry of Topology::flows or Topology::workloads, since the start.
 struct GroupReading {
   uint64_t sent_bytes = 0;   // retransmissions included
   uint64_t acked_bytes = 0;  // for the first time
@@ -35,13 +34,13 @@ struct GroupReading {
   double committed = 0;  // $/s
 };
 
-/// What a run could and could not play for want of room, of all hosts.
+/// Started flows and exhausted resources, summed over hosts.
 struct LimitsReading {
-  uint64_t started = 0, not_started = 0;  // flows; together, all that were asked for
+  uint64_t started = 0, not_started = 0;  // flows; together, all flows that were due
   uint64_t delayed = 0;                   // flows that started late
-  uint64_t out_of_records = 0;            // tries to send: every in-flight record was taken
-  uint64_t out_of_buffers = 0;            // tries to send or answer: there was no mbuf
-  uint64_t refused_packets = 0;           // that a receiver had no room to remember
+  uint64_t out_of_records = 0;            // attempts to send without a free in-flight record
+  uint64_t out_of_buffers = 0;            // attempts to send or reply without a free mbuf
+  uint64_t refused_packets = 0;           // at receivers without memory for the flow or gap
 
   void add(const LimitsReading& other) {
     started += other.started;
@@ -53,24 +52,24 @@ struct LimitsReading {
   }
 };
 
-/// Percentiles of a delay, from whatever histogram counted it.
+/// Percentiles of a delay.
 struct Spread {
   uint64_t count = 0;
   Nanos mean{0}, p50{0}, p90{0}, p99{0}, p999{0}, max{0};
 };
 
-/// What a run made of an open-loop stream, its ends by the senders that played them.
+/// Totals of an open-loop stream; each end is set by the sender that ran it.
 struct StreamReading {
   struct Sent {
     uint64_t offered = 0;                 // packets that were due
     uint64_t packets = 0, bytes = 0;      // B of frames with FCS
-    uint64_t no_buffer = 0, no_room = 0;  // times that it could not send for want of one
-    Nanos active{0};                      // for how long it was to send
+    uint64_t no_buffer = 0, no_room = 0;  // see Departures
+    Nanos active{0};                      // time from its start to its end
     Spread lag = {};                      // from due to sent
   };
   struct Received {
-    uint64_t packets = 0, bytes = 0;  // for the first time
-    uint64_t next = 0;                // one more than the greatest number that came
+    uint64_t packets = 0, bytes = 0;  // first copies
+    uint64_t next = 0;                // one more than the greatest sequence number received
     uint64_t reordered = 0, duplicates = 0, too_old = 0, strange = 0, untimed = 0;
     Spread latency = {};
   };

@@ -6,7 +6,7 @@
 namespace turnpike::sender {
 
 std::optional<Measured> measure(const Record& record, Nanos from, Nanos to) {
-  // Only whole sampling intervals: one that straddles a change would mix two states.
+  // Use only whole sampling intervals: one that contains a change would mix two states.
   const auto by_time = [](const Sample& s, Nanos t) { return s.now < t; };
   const auto first = std::lower_bound(record.samples.begin(), record.samples.end(), from, by_time);
   auto last = std::lower_bound(first, record.samples.end(), to + Nanos(1), by_time);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collects what the hosts tell while they run, and says at the end how the run went.
+// Collects samples and outcomes during a run, and writes the results after it.
 #pragma once
 
 #include <span>
@@ -16,54 +16,54 @@
 
 namespace turnpike::sender {
 
-/// Time comes in with each sample, so that it works on any clock. The topology must outlive it.
+/// Works on any clock: each sample has its time. The topology must outlive it. One thread calls it.
 class Recorder {
  public:
-  /// `folder`: where outcomes of flows may be kept while there are too many for memory.
+  /// `folder`: for the temporary file of OutcomeLog.
   explicit Recorder(const config::Topology& topology, const std::string& folder = ".");
 
-  /// What each of Topology::hosts, and each flow group, has done by `now`. A flow group is an
-  /// entry of Topology::flows, then of Topology::workloads: the index of FlowOutcome::source.
-  /// Call it at 0, each Run::sample, and at the end of the run, in order of time; a second sample
-  /// of one instant replaces the first.
+  /// Records the totals at `now` of each entry of Topology::hosts and of each flow group: entries
+  /// of Topology::flows, then of Topology::workloads, the index of FlowOutcome::source. Call at 0,
+  /// every Run::sample, and at the end of the run, in order of time. A second sample of the same
+  /// time replaces the first.
   void sample(Nanos now, std::span<const HostReading> hosts, std::span<const GroupReading> groups);
 
-  /// Once per flow, in any order; flows still open at the end of the run included.
+  /// Records an outcome. Call once per flow, in any order, and for flows open at the run's end.
   void flow_ended(const FlowOutcome& outcome);
 
-  /// Percentiles over the whole run of the flows that start at a host.
+  /// Records delay percentiles over the whole run of the flows that start at `host`.
   void delays(size_t host, const Spread& rtt, const Spread& queueing);
 
-  /// What one host, or several, started and what ran out there, over the whole run.
+  /// Adds started flows and exhausted resources of one or more hosts over the whole run.
   void limits(const LimitsReading& reading);
 
-  /// The whole run of a stream; once nothing of it is under way.
+  /// Records a stream's totals over the whole run. Call once none of its packets is under way.
   void stream(size_t index, const StreamReading& reading);
 
-  /// Rates over the latest sampling interval; nothing before the second sample.
+  /// Mean rates over the latest sampling interval; nothing before the second sample.
   [[nodiscard]] std::optional<Measured> latest_rates() const;
-  /// The latest sample, of one or more.
+  /// The latest sample. Precondition: there is one.
   [[nodiscard]] const Sample& latest() const { return record_.samples.back(); }
-  /// Everything seen so far, in memory; the latest sample is the last one.
+  /// All data so far; reads all outcomes into memory.
   [[nodiscard]] const Record& record() const;
-  /// Rate that the host is entitled to at `now` by the file; 0 where nothing is claimed.
+  /// Rate to which the host is entitled at `now` by the topology file; 0: none is determined.
   [[nodiscard]] BitRate entitled(size_t host, Nanos now) const;
 
-  /// Everything that is known of the run, in the shape of summary.json.
+  /// The contents of summary.json.
   [[nodiscard]] nlohmann::json summary(const RunEnd& end) const;
 
-  /// Writes rates.csv and flows.csv into `folder`, which it makes where missing.
+  /// Writes rates.csv and flows.csv into `folder`; makes the folder if missing.
   [[nodiscard]] tl::expected<void, std::string> write_series(const std::string& folder) const;
-  /// Writes summary.json, rates.csv, flows.csv and report.html into `folder`, which it makes where
-  /// missing. The error says which file could not be written and why.
+  /// Writes summary.json, rates.csv, flows.csv and report.html into `folder`; makes the folder if
+  /// missing. The error names the file and the reason.
   [[nodiscard]] tl::expected<void, std::string> write(const std::string& folder,
                                                       const RunEnd& end) const;
 
  private:
   const config::Topology& topology_;
   std::vector<Phase> planned_;
-  mutable Record record_;        // its outcomes when record() is asked for
-  mutable OutcomeLog outcomes_;  // those that came since
+  mutable Record record_;        // outcomes: those before the last call of record()
+  mutable OutcomeLog outcomes_;  // later outcomes
 };
 
 }  // namespace turnpike::sender

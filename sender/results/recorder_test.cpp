@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The recorder on made-up runs whose figures are known.
+// Tests the recorder on synthetic runs with known figures.
 #include "sender/results/recorder.h"
 
 #include <filesystem>
@@ -21,8 +21,8 @@ namespace {
 
 using report::number_at;
 
-/// Plays the demo with hosts that get what they are entitled to times `factor`, from the instant
-/// of each change on; until a change has settled nobody gets anything.
+/// Records the demo's run until `until` with hosts whose rates are the entitled ones times
+/// `factor`; rates are 0 until a change has settled.
 void play(Recorder& recorder, const config::Topology& t, double factor, Nanos until) {
   std::vector<HostReading> hosts(t.hosts.size());
   std::vector<GroupReading> groups(t.flows.size() + t.workloads.size());
@@ -75,7 +75,7 @@ TEST(Recorder, FindsWhatIsWrong) {
   hosts[1].lost_packets = 1;
   lossy.sample(t.run.duration, hosts, groups);  // replaces the sample of that instant
   EXPECT_FALSE(verdict_good(lossy.summary({.now = t.run.duration})));
-  EXPECT_FALSE(verdict_good(Recorder(t).summary({})));  // nothing seen is not good
+  EXPECT_FALSE(verdict_good(Recorder(t).summary({})));  // a run without samples is not good
   EXPECT_FALSE(verdict_good(nlohmann::json()));
 }
 
@@ -149,7 +149,7 @@ TEST(Recorder, TellsCompletionTimes) {
                        .start = 2_s,
                        .end = 11_s,
                        .bytes = 1000000,
-                       .completed = true});  // endless: its end tells nothing
+                       .completed = true});  // an endless flow: has no completion time
   const auto s = recorder.summary({.now = 15_s});
   EXPECT_EQ(number_at(s, {"flows", "count"}), 11);
   EXPECT_EQ(number_at(s, {"flows", "completed"}), 11);

@@ -20,7 +20,7 @@ std::string group_name(const Topology& topology, size_t group) {
   return group < flows ? topology.flows[group].name : topology.workloads[group - flows].name;
 }
 
-/// Mbps between two readings of a count of bytes.
+/// Mean rate in Mbps between two readings of a byte counter, `span` s apart.
 std::string mbps(uint64_t now, uint64_t then, double span) {
   return significant(static_cast<double>(now - then) * 8e-6 / span, 7);
 }
@@ -78,7 +78,7 @@ const char* end_name(FlowEnd how) {
 std::string flows_csv(const Topology& topology, const Record& record) {
   std::vector<const FlowOutcome*> order;
   for (const FlowOutcome& f : record.outcomes) order.push_back(&f);
-  // Outcomes come from several lcores; the file must not depend on which was quicker.
+  // Outcomes come from several lcores: sort them, so that the file does not depend on timing.
   std::sort(order.begin(), order.end(), [](const FlowOutcome* a, const FlowOutcome* b) {
     return std::tie(a->start, a->host, a->id) < std::tie(b->start, b->host, b->id);
   });

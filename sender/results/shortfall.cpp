@@ -8,7 +8,7 @@ namespace {
 
 struct Counts {
   size_t reset = 0, given_up = 0;
-  size_t open = 0, unanswered = 0;  // when the run ended
+  size_t open = 0, unanswered = 0;  // at the end of the run
 };
 
 void append(std::string& text, size_t count, const std::string& what) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run did not deliver of what it was asked to.
+// Reports flows that a run failed to deliver.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace turnpike::sender {
 
-/// Flows that were reset or given up, and hosts whose open flows were all unanswered when the run
-/// ended; one line, without its end. Empty: none. A flow that the run's end merely cut short is
-/// none of these.
+/// One line, without a newline, on flows that were reset or given up, and on hosts whose open flows
+/// were all unanswered at the run's end. Empty: there are none. Excludes flows that the run's end
+/// cut short.
 std::string shortfall_text(const config::Topology& topology, const Record& record);
 
 }  // namespace turnpike::sender

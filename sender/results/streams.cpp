@@ -51,8 +51,8 @@ void add_received(const StreamReading::Received& r, uint64_t sent, json& out) {
   if (r.latency.count > 0) out["latency_us"] = micros(r.latency);
 }
 
-/// Who wrote a stream's times into its packets: latencies by another sender's clock mean something
-/// only where both read the same processor's.
+/// The clock of a stream's send times. With another sender's clock, latencies are valid only if
+/// both senders read the TSC of the same processor.
 const char* stamped_by(const StreamReading& r, const RunEnd& end) {
   if (!end.wall_s) return "the lab's clock";
   return r.sent ? "this sender" : "another sender";

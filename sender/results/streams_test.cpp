@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A stream's figures, from counts chosen by hand.
+// Tests the figures of streams with given counts.
 #include "sender/results/streams.h"
 
 #include <gtest/gtest.h>

@@ -60,7 +60,7 @@ json links_json(const Topology& topology) {
   return out;
 }
 
-/// How full each link on the way of a flow was, of its own rate.
+/// Utilisation of each link on a flow's path, as a fraction of the link's rate.
 json utilization_json(const Topology& topology, const Phase& phase, const Measured& measured) {
   std::vector<std::array<double, 2>> used(topology.links.size());
   for (size_t i = 0; i < topology.flows.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests: the demo's network built by hand, so that no file is needed.
+// The demo's topology for tests, built without a file.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace turnpike::sender {
 
-/// alice, bob and carol (1, 1 and 2 $/s) to the server over 100 Mbps; 15 s.
+/// alice, bob and carol (1, 1 and 2 $/s) send to the server over a link of 100 Mbps for 15 s.
 inline config::Topology demo_topology() {
   config::Topology t;
   t.run.name = "demo";

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A host of background flows alone (section 6 of the FCP paper): together they spend W/10000.
+// Strategy for a host with background flows only (FCP, section 6): together they spend W/10000.
 #pragma once
 
 #include "sender/strategy/equal_budget.h"
 
 namespace turnpike::sender {
 
-/// An unused link's price sinks towards MIN, where little buys all of it; as soon as others can
-/// fill the link, little buys next to nothing.
+/// The price of an unused link falls towards MIN, where such a small budget buys all of the link.
+/// Once other flows can fill the link, it buys almost nothing.
 class Background final : public EqualBudget {
  public:
   using EqualBudget::EqualBudget;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every flow a customer of its own with the host's whole budget, as experiments count senders.
+// Strategy that gives each flow the host's whole budget, so that each flow acts as a host of its
+// own.
 #pragma once
 
 #include "sender/strategy/strategy.h"

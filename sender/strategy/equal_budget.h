@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Equal budgets (section 6 of the FCP paper): x_i = W x share_i / sum of shares.
+// Equal budgets (FCP, section 6): x_i = W x share_i / sum of shares.
 #pragma once
 
 #include "sender/strategy/strategy.h"
 
 namespace turnpike::sender {
 
-/// What a flow gets then depends on the price of its path alone.
+/// A flow's rate then depends on its share and on the price of its path alone.
 class EqualBudget : public Strategy {
  public:
   explicit EqualBudget(Budget budget) : Strategy(budget, Watching::kNo) {}
@@ -17,7 +17,7 @@ class EqualBudget : public Strategy {
     ++flows_;
   }
   void left(Member& member) final {
-    // Exactly zero when nobody is left, whatever the sums before have lost to rounding.
+    // Exactly zero without flows, in spite of rounding errors.
     shares_ = --flows_ == 0 ? 0 : std::max(shares_ - member.terms->share, 0.0);
   }
   [[nodiscard]] Budget part(const Member& member) const override {

@@ -6,8 +6,8 @@ namespace {
 
 constexpr double kStep = 0.5;
 constexpr int64_t kRounds = 2;
-// Least weight, of what an equal one would be. A flow alone on an idle link is outrun by no price
-// and would be driven down without end.
+// Lower bound of a weight, as a fraction of the equal one. Without it, the weight of a flow alone
+// on an idle link would fall without bound, because that flow's rate does not depend on its budget.
 constexpr double kMin = 1e-6;
 
 }  // namespace
@@ -17,7 +17,7 @@ Nanos EqualThroughput::review(Nanos now) {
   double prices = 0, having = 0;
   for (Member* m : roster().members()) {
     m->count(now);
-    if (m->price <= 0) continue;  // not answered yet: keeps what it has
+    if (m->price <= 0) continue;  // no feedback yet: keeps its weight
     prices += m->terms->share * m->mean_price();
     having += m->weight;
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Equal throughput (section 6 of the FCP paper): who has the dearer path gets more budget.
+// Equal throughput (FCP, section 6): flows on more expensive paths receive more budget.
 #pragma once
 
 #include "sender/strategy/weighted.h"
 
 namespace turnpike::sender {
 
-/// Every two average round trips x_i moves half the way to W x P_i / sum of P_j, at which budgets
-/// all buy the same rate (by share, where shares differ). Half the way, because prices answer.
+/// Every two mean RTTs, x_i moves half the way to W x P_i / sum of P_j, at which all flows have the
+/// same rate, or rates in proportion to unequal shares. Half the way, because prices react.
 class EqualThroughput final : public Weighted {
  public:
   explicit EqualThroughput(Budget budget) : Weighted(budget) {}

@@ -87,7 +87,7 @@ void MaxThroughput::attempt(Trial trial, double factor) {
     m->weight *= (1 - chosen.weight) / (1 - had);
     above += std::max(m->weight - least, 0.0);
   }
-  // Who would fall below the least is kept there by those who have more.
+  // Raise weights below `least` to it, at the expense of the weights above it.
   const double left = 1 - chosen.weight - (count - 1) * least;
   for (Member* m : members) {
     if (m == &chosen) continue;

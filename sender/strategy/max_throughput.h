@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maximum throughput by gradient ascent (section 6 of the FCP paper).
+// Maximum throughput by gradient ascent (FCP, section 6).
 #pragma once
 
 #include <vector>
@@ -8,21 +8,21 @@
 
 namespace turnpike::sender {
 
-/// One flow after another is given a tenth more, the others yielding in proportion; if that brings
-/// the host no more throughput, a tenth less; if neither does, it keeps what it had. Once a whole
-/// round has brought less than half a per cent the host rests, until prices move.
+/// Raises the budget of one flow after another by kTrial, at the others' expense in proportion. If
+/// the host's throughput does not grow, lowers it by kTrial instead; if that fails, too, restores
+/// it. Rests once a whole round gains less than kEnough, until a price changes by kPriceMoved.
 ///
-/// A change is left alone for two average round trips, in which it is promised and then felt, and
-/// judged by the throughput of the next one. Each round begins with a measurement of how things
-/// are, so that what others did in the last one is not taken for its success.
+/// Waits kSettle mean RTTs after each change, for preloads and prices to settle, then measures the
+/// throughput over one mean RTT. Measures at the beginning of each round, too, so that changes by
+/// other hosts in the last round do not count as its gain.
 class MaxThroughput final : public Weighted {
  public:
-  static constexpr double kTrial = 0.1;         // of a flow's budget
-  static constexpr double kEnough = 0.005;      // gain that is worth another round
-  static constexpr double kPriceMoved = 0.1;    // that ends the rest
-  static constexpr double kMin = 0.01;          // of W for each flow
-  static constexpr int64_t kSettle = 2;         // round trips before a measurement
-  static constexpr int64_t kSettleAtFirst = 8;  // after flows came or went
+  static constexpr double kTrial = 0.1;         // fraction of a flow's budget
+  static constexpr double kEnough = 0.005;      // relative gain that starts another round
+  static constexpr double kPriceMoved = 0.1;    // relative change that ends the rest
+  static constexpr double kMin = 0.01;          // fraction of W for each flow
+  static constexpr int64_t kSettle = 2;         // RTTs before a measurement
+  static constexpr int64_t kSettleAtFirst = 8;  // RTTs, after flows came or went
 
   explicit MaxThroughput(Budget budget) : Weighted(budget) {}
 
@@ -37,7 +37,7 @@ class MaxThroughput final : public Weighted {
 
   void start_over();
   void judge(double throughput);
-  /// Gives the current flow `factor` times what it has.
+  /// Multiplies the weight of the current flow by `factor`.
   void attempt(Trial trial, double factor);
   void undo();
   void next_flow();
@@ -45,12 +45,12 @@ class MaxThroughput final : public Weighted {
 
   Stage stage_ = Stage::kFresh;
   Trial trial_ = Trial::kNone;
-  size_t current_ = 0;         // whose turn it is, in the roster
-  double best_ = 0;            // B/s of all that the weights before the trial brought
-  double at_round_start_ = 0;  // B/s
+  size_t current_ = 0;         // index in the roster of the flow under trial
+  double best_ = 0;            // B/s of all flows with the weights before the trial
+  double at_round_start_ = 0;  // B/s of all flows
   Nanos measured_from_{0};
-  std::vector<double> before_;   // weights before the trial, in the roster's order
-  std::vector<double> resting_;  // $/B when the rest began, likewise; empty: not known yet
+  std::vector<double> before_;   // weights before the trial, in the order of the roster
+  std::vector<double> resting_;  // $/B when the rest began, likewise; empty: not measured yet
 };
 
 }  // namespace turnpike::sender

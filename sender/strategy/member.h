@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A flow as its host's strategy sees it.
+// State of a flow that its host's strategy uses.
 #pragma once
 
 #include <cstdint>
@@ -8,37 +8,38 @@
 
 namespace turnpike::sender {
 
-/// What all flows of one entry of the topology's traffic ask of their host's strategy.
+/// Requirements on the strategy of all flows of one entry of the topology's traffic.
 struct Terms {
   double share = 1;         // weight within the host's budget
-  double hold = 0;          // B/s that strategy `stability` holds, 0: none
-  bool background = false;  // takes a ten-thousandth of the budget and no more
+  double hold = 0;          // B/s that strategy `stability` holds; 0: none
+  bool background = false;  // spends W/10000
 };
 
-/// Lives in the flow. Rates are those of its pace, which counts fractions of a packet: over one
-/// round trip whole delivered packets would be too coarse to compare experiments by.
+/// A part of the flow. Rates are pacing rates, which count fractions of a packet: counts of whole
+/// packets over one RTT are too coarse to compare trials.
 struct Member {
   const Terms* terms = nullptr;  // outlives the member
-  double weight = 0;             // the strategy's own, as it likes
-  uint32_t place = 0;            // likewise
+  double weight = 0;             // for the strategy's own use
+  uint32_t place = 0;            // index in the Roster
   double rate = 0;               // B/s since the last ACK
-  double price = 0;              // $/B as last fed back, 0: none yet
-  Nanos rtt{0};                  // smoothed, 0 likewise
-  Nanos counted{0};              // until when these two are counted
-  double bytes = 0, spent = 0;   // B and $ since the strategy last began to measure
+  double price = 0;              // $/B of the last feedback; 0: none yet
+  Nanos rtt{0};                  // smoothed; 0: none yet
+  Nanos counted{0};              // time until which `bytes` and `spent` count
+  double bytes = 0, spent = 0;   // B and $ since restart()
 
-  /// Rate and price have held until `now`.
+  /// Counts bytes and payments until `now`, at the present rate and price.
   void count(Nanos now) {
     const double sent = rate * to_seconds(now - counted);
     bytes += sent;
     spent += sent * price;
     counted = now;
   }
+  /// Begins a measurement.
   void restart(Nanos now) {
     count(now);
     bytes = spent = 0;
   }
-  /// $/B on average since the strategy began to measure.
+  /// Mean price in $/B since restart(); the last price if nothing was sent.
   [[nodiscard]] double mean_price() const { return bytes > 0 ? spent / bytes : price; }
 };
 

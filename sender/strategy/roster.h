@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The flows of a strategy that looks at them one by one.
+// List of the flows of a strategy that iterates over them.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace turnpike::sender {
 
-/// Coming and going cost the same however many there are.
+/// add() and remove() take constant time. The members must outlive their entries.
 class Roster {
  public:
   void add(Member& m) {
@@ -24,12 +24,12 @@ class Roster {
   [[nodiscard]] std::span<Member* const> members() const { return members_; }
   [[nodiscard]] bool empty() const { return members_.empty(); }
 
-  /// Begins to measure.
+  /// Begins a measurement of all members.
   void restart_counts(Nanos now) {
     for (Member* m : members_) m->restart(now);
   }
 
-  /// Average of the round trips that are known; 0 when none is.
+  /// Mean of the members' known RTTs; 0: none is known.
   [[nodiscard]] Nanos mean_rtt() const {
     Nanos sum{0};
     int64_t known = 0;

@@ -3,10 +3,10 @@
 
 namespace turnpike::sender {
 
-// A member's weight is what its rate costs in $/s, or 0 if it takes its share of the rest. A flow
-// that is to hold a rate is one of these until it knows the price.
+// A member's weight is the cost of its held rate in $/s; 0: it receives its share of the rest. A
+// flow that holds a rate has weight 0 until it knows the price.
 void Stability::joined(Member& m) {
-  if (roster_.empty()) wanted_ = shares_ = others_ = 0;  // exactly, whatever rounding has left
+  if (roster_.empty()) wanted_ = shares_ = others_ = 0;  // clears rounding errors
   m.weight = 0;
   roster_.add(m);
   shares_ += m.terms->share;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Statistical bandwidth stability (section 6 of the FCP paper): some flows hold a rate, whatever
-// its price, at the expense of the host's others.
+// Statistical bandwidth stability (FCP, section 6): some flows hold a rate at any price, at the
+// expense of the host's other flows.
 #pragma once
 
 #include "sender/strategy/roster.h"
@@ -8,12 +8,12 @@
 
 namespace turnpike::sender {
 
-/// Every average round trip a flow that holds a rate gets x = rate x P. The others divide the rest
-/// by share and keep a tenth of their equal budget at least; beyond that nothing can be stolen and
-/// those who hold a rate fall short of it, all by the same factor.
+/// Every mean RTT, sets x = rate x P for each flow that holds a rate. The other flows divide the
+/// rest by share, and keep at least kKept of their equal budget. If the budget above that does not
+/// suffice, all held rates fall short by the same factor.
 class Stability final : public Strategy {
  public:
-  static constexpr double kKept = 0.1;  // of an equal budget
+  static constexpr double kKept = 0.1;  // fraction of an equal budget
 
   explicit Stability(Budget budget) : Strategy(budget, Watching::kYes) {}
 
@@ -24,12 +24,12 @@ class Stability final : public Strategy {
   Nanos review(Nanos now) override;
 
  private:
-  // $/s that holds rates: what is wanted, within what may be stolen.
+  // $/s of the flows that hold rates: `wanted_`, at most the budget above the others' minimum.
   [[nodiscard]] double held() const;
 
   Roster roster_;
-  double wanted_ = 0;               // sum of the members' weights: what holding would take, $/s
-  double shares_ = 0, others_ = 0;  // of all; of those whose weight is 0
+  double wanted_ = 0;               // $/s that would hold all rates: sum of the members' weights
+  double shares_ = 0, others_ = 0;  // sum of shares: of all members; of those with weight 0
 };
 
 }  // namespace turnpike::sender

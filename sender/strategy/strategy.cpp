@@ -22,7 +22,7 @@ void Strategy::join(Member& member) {
 
 void Strategy::leave(Member& member) {
   if (member.terms->background) {
-    // Exactly zero when nobody is left, whatever the sums before have lost to rounding.
+    // Exactly zero without flows, in spite of rounding errors.
     background_shares_ =
         --background_flows_ == 0 ? 0 : std::max(background_shares_ - member.terms->share, 0.0);
   } else {
@@ -31,7 +31,7 @@ void Strategy::leave(Member& member) {
   changed();
 }
 
-// The one list of strategies; files know the names from common/config/describe.h.
+// The list of strategies. common/config/describe.h lists the names that topology files may use.
 std::unique_ptr<Strategy> make_strategy(std::string_view name, Budget budget) {
   if (name == "equal-budget") return std::make_unique<EqualBudget>(budget);
   if (name == "equal-throughput") return std::make_unique<EqualThroughput>(budget);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a host divides its budget among its flows: the policy that produces FCP's x_i.
+// Divides a host's budget among its flows: the policy that sets FCP's x_i.
 #pragma once
 
 #include <algorithm>
@@ -12,41 +12,41 @@
 
 namespace turnpike::sender {
 
-/// One per host. Targets are asked for lazily: a flow asks again when version() has moved since it
-/// last did, so that a flow that comes or goes costs the same whether there are two or a million.
+/// One per host, on its lcore. A flow calls target() again once version() has changed, so that the
+/// cost of a flow's start or end does not depend on the number of flows.
 ///
-/// Background flows are every strategy's: they take W/10000 each (times their share) off the
-/// budget before the others divide it.
+/// Under every strategy, each background flow receives W/10000 times its share before the other
+/// flows divide the rest.
 class Strategy {
  public:
-  static constexpr double kBackground = 1e-4;     // of W, what a background flow spends
-  static constexpr double kMaxBackground = 1e-2;  // of W, however many of them there are
+  static constexpr double kBackground = 1e-4;     // fraction of W per background flow
+  static constexpr double kMaxBackground = 1e-2;  // fraction of W for all background flows together
 
   virtual ~Strategy() = default;
   Strategy(const Strategy&) = delete;
   Strategy& operator=(const Strategy&) = delete;
 
-  /// A flow wants budget from now on, or no longer; its terms are set.
+  /// Adds or removes a flow. `member.terms` is set; the member stays valid until leave().
   void join(Member& member);
   void leave(Member& member);
 
-  /// Budget for a flow that has joined; the sum over all of them is within the host's budget,
-  /// or each is where the budget is not shared.
+  /// Budget x_i in $/s of a flow that has joined. The sum over all flows is at most the host's
+  /// budget; where flows do not share it, each target is.
   [[nodiscard]] Budget target(const Member& member) const {
     if (!member.terms->background) return part(member);
     return Budget(budget_ * background_part() * member.terms->share);
   }
 
-  /// What the host may spend from now on.
+  /// Sets the host's budget W in $/s.
   void set_budget(Budget budget) {
     budget_ = budget.count();
     changed();
   }
 
-  /// Whether it wants to hear at all.
+  /// Whether heard() has an effect.
   [[nodiscard]] bool watching() const { return next_review_ != kNever; }
-  /// What an ACK told of a flow that has joined: the pace from now on in B/s, $/B, and the smoothed
-  /// round trip. Now and then that is the occasion for a review.
+  /// Call at each ACK of a flow that has joined, with its new pacing rate in B/s, price in $/B, and
+  /// smoothed RTT. Reviews the targets when a review is due.
   void heard(Member& member, double rate, Price price, Nanos rtt, Nanos now) {
     if (!watching()) return;
     member.count(now);
@@ -56,25 +56,25 @@ class Strategy {
     if (now >= next_review_ && !member.terms->background) next_review_ = review(now);
   }
 
-  /// Whether the flows have one budget between them, not one each.
+  /// Whether flows share one budget; otherwise each has its own.
   [[nodiscard]] virtual bool shared() const { return true; }
 
-  /// Moves whenever some flow's target may have changed.
+  /// Changes whenever a target may have changed.
   [[nodiscard]] uint32_t version() const { return version_; }
 
  protected:
-  enum class Watching : uint8_t { kNo, kYes };  // whether prices and rates matter to it
+  enum class Watching : uint8_t { kNo, kYes };  // whether the strategy uses prices and rates
   Strategy(Budget budget, Watching watching)
       : budget_(budget.count()), next_review_(watching == Watching::kYes ? Nanos(0) : kNever) {}
 
-  /// Of flows that are not in the background.
+  /// Called for flows that are not in the background.
   virtual void joined(Member& member) = 0;
   virtual void left(Member& member) = 0;
   [[nodiscard]] virtual Budget part(const Member& member) const = 0;
-  /// Changes targets by what was heard; returns when to do so again.
+  /// Updates targets from the members' rates and prices; returns the time of the next review.
   virtual Nanos review(Nanos /*now*/) { return kNever; }
 
-  /// $/s of the whole host, and what flows that are not in the background have between them.
+  /// Budget in $/s of the whole host; of all its flows that are not in the background.
   [[nodiscard]] double whole_budget() const { return budget_; }
   [[nodiscard]] double budget() const {
     return budget_ * (1 - background_part() * background_shares_);
@@ -94,7 +94,7 @@ class Strategy {
   uint32_t version_ = 1;
 };
 
-/// A strategy by the name topology files use, for a host of this budget; null if there is none.
+/// Makes a strategy by its name in topology files, for a host of that budget; null: unknown name.
 std::unique_ptr<Strategy> make_strategy(std::string_view name, Budget budget);
 
 }  // namespace turnpike::sender

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every policy over links that answer at once, as far as that shows what it decides.
+// Tests every strategy on links whose prices react at once.
 #include "sender/strategy/strategy.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace turnpike::sender {
 namespace {
 
-/// Flows of one host and others' budgets on links of given capacities: a link's price is what all
-/// spend there over its capacity. Round trips take 20 ms, and each flow hears ten times in one.
+/// Flows of one host, and other hosts' budgets, on links of given capacities. A link's price is the
+/// sum of all budgets there divided by its capacity. The RTT is 20 ms, with ten ACKs per flow.
 class Market {
  public:
   Market(std::string_view strategy, double budget)
@@ -63,7 +63,7 @@ class Market {
   }
   void set_others(size_t link, double others) { links_[link].others = others; }
   Strategy& strategy() { return *strategy_; }
-  double budget = 0;  // when set, no sum of targets may exceed it
+  double budget = 0;  // $/s that no sum of targets may exceed; 0: do not check
 
  private:
   void sum_within_budget() const {
@@ -86,7 +86,7 @@ class Market {
   Nanos now_{0};
 };
 
-/// Figure 14 of the paper in Mbps: two links, and a host with 2 $/s and a flow over each.
+/// FCP, figure 14, in Mbps: two links, and a host with 2 $/s and one flow on each link.
 struct Figure14 : Market {
   explicit Figure14(std::string_view strategy) : Market(strategy, 2) {
     budget = 2;
@@ -176,7 +176,7 @@ TEST(EachFlow, IsACustomerOfItsOwn) {
   EXPECT_FALSE(m.strategy().shared());
 }
 
-// 4 X^2 - 12 X + 3 = 0: X = 0.2753, and 38.77 Mbps each (figure 16).
+// 4 X^2 - 12 X + 3 = 0: X = 0.2753, and 38.77 Mbps each (FCP, figure 16).
 TEST(EqualThroughput, Figure16) {
   Figure14 m("equal-throughput");
   m.run(2_s);
@@ -196,7 +196,7 @@ TEST(EqualThroughput, GoesByShare) {
 TEST(EqualThroughput, AnOutrunFlowComesBack) {
   Market m("equal-throughput", 2);
   const size_t idle = m.link(250, 0);
-  m.flow(idle);  // alone it has 250 Mbps for any budget
+  m.flow(idle);  // alone on its link: 250 Mbps for any budget
   m.flow(m.link(50, 0.5));
   m.run(10_s);
   EXPECT_LT(m.target(0), 1e-5);
@@ -206,7 +206,7 @@ TEST(EqualThroughput, AnOutrunFlowComesBack) {
   EXPECT_NEAR(m.rate(0), m.rate(1), 0.01);
 }
 
-// The greatest sum is 151.59 Mbps at X = 1.68 (figure 18); the paper's own ascent came to 150.6.
+// The greatest sum is 151.59 Mbps at X = 1.68 (FCP, figure 18); the paper's ascent reaches 150.6.
 TEST(MaxThroughput, Figure17) {
   Figure14 m("max-throughput");
   m.run(10_s);
@@ -221,7 +221,7 @@ TEST(MaxThroughput, Figure17) {
 TEST(MaxThroughput, GoesOnWhenAPriceMoves) {
   Figure14 m("max-throughput");
   m.run(10_s);
-  m.set_others(0, 0.1);  // little now buys most of the large link: the small one is worth more
+  m.set_others(0, 0.1);  // a small budget now buys most of the large link
   m.run(20_s);
   double best = 0;
   for (double x = 0.02; x < 1.98; x += 0.001)
@@ -233,7 +233,7 @@ TEST(MaxThroughput, LeavesEveryFlowAHundredth) {
   Market m("max-throughput", 1);
   m.budget = 1;
   m.flow(m.link(1000, 1));
-  m.flow(m.link(1, 100));  // not worth anything
+  m.flow(m.link(1, 100));  // adds almost no throughput
   m.flow(m.link(1, 100));
   m.run(40_s);
   for (size_t i = 0; i < 3; ++i) EXPECT_GE(m.target(i), 0.01 * (1 - 1e-9));

@@ -4,7 +4,7 @@
 namespace turnpike::sender {
 
 void Weighted::joined(Member& m) {
-  if (roster_.empty()) total_ = shares_ = 0;  // exactly, whatever rounding has left
+  if (roster_.empty()) total_ = shares_ = 0;  // clears rounding errors
   m.weight = roster_.empty() ? 1 : total_ * (m.terms->share / shares_);
   roster_.add(m);
   total_ += m.weight;
@@ -15,7 +15,7 @@ void Weighted::left(Member& m) {
   roster_.remove(m);
   total_ -= m.weight;
   shares_ -= m.terms->share;
-  // A small weight may be all that is left of a sum whose rounding errors are larger.
+  // The rounding errors of the sum may exceed a small last weight.
   if (roster_.members().size() == 1) {
     Member& last = *roster_.members()[0];
     last.weight = total_ = 1;

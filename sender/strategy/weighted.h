@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What strategies have in common that move budget between their flows.
+// Base of strategies that move budget between flows.
 #pragma once
 
 #include "sender/strategy/roster.h"
@@ -7,9 +7,8 @@
 
 namespace turnpike::sender {
 
-/// x_i = W x weight_i / sum of weights: whoever comes, goes, or moves weights about, the whole
-/// budget is divided and no more. A flow starts with what equal budgets would give it; the others
-/// yield that in proportion to what they have.
+/// x_i = W x weight_i / sum of weights, so that targets always sum to W. A new flow begins with its
+/// share of equal budgets; the other flows' targets fall in proportion.
 class Weighted : public Strategy {
  protected:
   explicit Weighted(Budget budget) : Strategy(budget, Watching::kYes) {}
@@ -22,12 +21,12 @@ class Weighted : public Strategy {
 
   [[nodiscard]] const Roster& roster() const { return roster_; }
   [[nodiscard]] Roster& roster() { return roster_; }
-  /// After weights were changed: makes their sum 1.
+  /// Scales the weights to a sum of 1. Call after changing weights.
   void normalize();
 
  private:
   Roster roster_;
-  double total_ = 0, shares_ = 0;  // of the members' weights and shares
+  double total_ = 0, shares_ = 0;  // sums of the members' weights and shares
 };
 
 }  // namespace turnpike::sender

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random numbers that are the same on every machine: the engine is fixed by the C++ standard, its
-// distributions are not, so draws are made here by inverting the distribution function.
+// Random numbers that are the same on every machine. The C++ standard fixes the engine but not its
+// distributions, so this class inverts the distribution functions itself.
 #pragma once
 
 #include <cmath>
@@ -11,17 +11,17 @@ namespace turnpike::sender {
 
 class Random {
  public:
-  /// Independent streams: one run seed, one number per purpose.
+  /// `seed`: of the run. `stream`: one number per purpose; streams are independent.
   Random(uint64_t seed, uint32_t stream) : engine_(mix(seed ^ mix(stream + kGolden))) {}
 
-  /// Uniform in (0, 1), never either end: 53 random bits and a half.
+  /// Uniform in (0, 1), excluding both ends: (53 random bits + 1/2) / 2^53.
   double uniform() { return (static_cast<double>(engine_() >> 11) + 0.5) * 0x1p-53; }
-  /// Uniform in [0, n), n > 0; the bias of n / 2^64 is far below anything measurable.
+  /// Uniform in [0, n), n > 0, with a bias of at most n / 2^64.
   uint64_t below(uint64_t n) {
     return static_cast<uint64_t>((static_cast<Wide>(engine_()) * n) >> 64);
   }
   double exponential(double mean) { return -mean * std::log(uniform()); }
-  /// F(x) = 1 - (least / x)^shape.
+  /// Pareto distribution: F(x) = 1 - (least / x)^shape.
   double pareto(double least, double shape) { return least * std::pow(uniform(), -1 / shape); }
 
  private:

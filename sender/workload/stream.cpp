@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrivals run on a clock that stands still in the "off" parts of a cycle.
+// Arrivals follow a clock that stops during the "off" parts of a cycle.
 #include "sender/workload/stream.h"
 
 #include <algorithm>
@@ -9,16 +9,17 @@
 namespace turnpike::sender {
 namespace {
 
-constexpr Nanos kLatest = kNever / 4;  // of arrivals, and of all pauses before one
-constexpr double kLongestTail = 1e15;  // B; a Pareto tail has no end of its own
+constexpr Nanos kLatest =
+    kNever / 4;  // bound of arrival times, and of the sum of pauses before one
+constexpr double kLongestTail = 1e15;  // B; a Pareto distribution has no upper bound
 
 uint64_t whole_bytes(double bytes) {
   return static_cast<uint64_t>(std::clamp(bytes + 0.5, 1.0, kLongestTail));
 }
 
-/// The least size L of a Pareto distribution with shape a and that mean. Without a cap the mean is
-/// a L / (a - 1). With one, what is larger counts as the cap, and the mean is
-/// L (a - (L / cap)^(a - 1)) / (a - 1), which grows with L from 0 to the cap: found by bisection.
+/// The smallest size L of a Pareto distribution with shape a and that mean. Without a cap the mean
+/// is a L / (a - 1). With a cap, larger sizes are cut to it, and the mean is
+/// L (a - (L / cap)^(a - 1)) / (a - 1), which grows with L from 0 to the cap: solve by bisection.
 double least_of(const config::ParetoSize& s) {
   const auto mean = static_cast<double>(s.mean.count());
   if (s.cap.count() <= 0) return mean * (s.shape - 1) / s.shape;
@@ -84,7 +85,7 @@ std::optional<Nanos> Stream::next_time() {
   if (const auto* poisson = std::get_if<config::PoissonArrivals>(&workload_.arrivals)) {
     elapsed_ += times_.exponential(1 / poisson->per_second);
   } else {
-    // Multiplied, not added up, so that the millionth period starts when it should.
+    // A product instead of a sum, so that rounding errors do not accumulate.
     const auto& periodic = std::get<config::PeriodicArrivals>(workload_.arrivals);
     elapsed_ = static_cast<double>(count_) / periodic.per_second;
   }
@@ -114,7 +115,7 @@ uint64_t Stream::next_size() {
           [this](const config::ExponentialSize& s) {
             return whole_bytes(sizes_.exponential(static_cast<double>(s.mean.count())));
           },
-          // With arrivals of another kind the trace's sizes come round again.
+          // With arrivals of another kind, sizes repeat after the trace's end.
           [this](const config::TraceSize&) { return (*trace_)[count_ % trace_->size()].bytes; },
       },
       workload_.size);

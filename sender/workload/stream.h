@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One workload as an endless sequence of flows: when, from whom, to whom, how large.
+// Generates a workload's flows: start times, sources, destinations and sizes.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,23 @@
 
 namespace turnpike::sender {
 
-/// One flow that a workload asks for.
+/// One flow of a workload.
 struct Arrival {
   Nanos at{0};
-  uint32_t from = 0, to = 0;  // hosts
+  uint32_t from = 0, to = 0;  // indices into Topology::hosts
   uint64_t bytes = 0;         // payload
 };
 
-/// Every process and lcore that plays a part of the workload draws the same whole sequence and
-/// keeps its own hosts' share, so the traffic does not depend on who plays whom.
+/// Every process and lcore that runs hosts of the workload draws the same whole sequence and uses
+/// the flows of its own hosts, so that traffic does not depend on the assignment of hosts.
 class Stream {
  public:
-  /// `index`: the workload's position in the file, which with the seed fixes every draw. `trace`:
-  /// its trace where that has been read already. Fails where it cannot be read.
+  /// `index`: the workload's position in the file; it and the seed determine all draws. `trace`:
+  /// its trace if already read. The error says why a trace cannot be read.
   static tl::expected<Stream, std::string> make(const config::Workload& workload, uint64_t seed,
                                                 uint32_t index, Traces::Shared trace = nullptr);
 
-  /// The next flow, times never going back; nothing once the workload has stopped or its trace
-  /// has come to its end.
+  /// The next flow; times never decrease. Nothing after the workload's stop or its trace's end.
   std::optional<Arrival> next();
 
  private:
@@ -40,15 +39,15 @@ class Stream {
 
   [[nodiscard]] std::optional<Nanos> next_time();
   [[nodiscard]] uint64_t next_size();
-  /// When what comes after so long in the "on" parts does; nothing where no run can last so long.
+  /// Time at which the "on" parts have lasted for `running` in all; nothing if beyond any run.
   [[nodiscard]] std::optional<Nanos> after_pauses(Nanos running) const;
 
   config::Workload workload_;
   Traces::Shared trace_;
-  Random times_, sizes_, pairs_;  // apart, so that other sizes do not move the arrivals
-  double elapsed_ = 0;            // s in the "on" parts since the start
+  Random times_, sizes_, pairs_;  // separate, so that a change of sizes keeps arrival times
+  double elapsed_ = 0;            // s of "on" parts since the start
   uint64_t count_ = 0;
-  double least_ = 0;  // B, of a Pareto distribution
+  double least_ = 0;  // B, smallest size of a Pareto distribution
 };
 
 }  // namespace turnpike::sender

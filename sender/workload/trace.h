@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The recorded workloads of a topology.
+// Reads the recorded workloads of a topology.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace turnpike::sender {
 
 using config::TraceEntry;
 
-/// Most arrivals in any span of that length. Entries in order of time, as they are read.
+/// Greatest number of arrivals in any span of that length. `trace`: in order of time.
 size_t max_arrivals(const std::vector<TraceEntry>& trace, Nanos span);
 
 /// The traces of a topology's workloads, each file read once and shared.
@@ -21,12 +21,12 @@ class Traces {
  public:
   using Shared = std::shared_ptr<const std::vector<TraceEntry>>;
 
-  /// Without any.
+  /// No traces.
   Traces() = default;
-  /// Reads them. One that cannot be read is left out; Stream::make() says why when it needs it.
+  /// Reads all traces. Omits those that cannot be read; Stream::make() then reports the reason.
   explicit Traces(const config::Topology& topology);
 
-  /// Of an entry of Topology::workloads; null where it has none.
+  /// The trace of an entry of Topology::workloads; null: none.
   [[nodiscard]] Shared of(size_t workload) const {
     return workload < by_workload_.size() ? by_workload_[workload] : nullptr;
   }

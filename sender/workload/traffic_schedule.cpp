@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A merge of the named flows' and budgets' sorted events with each workload's next arrival.
+// Merges the sorted events that the file names with the next arrival of each workload.
 #include "sender/workload/traffic_schedule.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace turnpike::sender {
 namespace {
 
-/// Of events that the file names: budgets, starts and stops of one instant in this order.
+/// Sort key of events that the file names: by time, then budgets, starts, stops.
 std::tuple<Nanos, Event::What> order_of(const Event& e) { return {e.at, e.what}; }
 
 }  // namespace

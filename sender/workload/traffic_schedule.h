@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Everything that a topology's traffic asks of some hosts, in order of time.
+// Merges the starts, stops and budget changes of some hosts in order of time.
 #pragma once
 
 #include <cstdint>
@@ -14,43 +14,43 @@
 
 namespace turnpike::sender {
 
-/// A flow to start, or to stop; or a host's budget from now on.
+/// The start or stop of a flow, or a change of a host's budget.
 struct Event {
   enum class What : uint8_t { kBudget, kStart, kStop };
   Nanos at{0};
   What what = What::kStart;
   uint32_t source = 0;    // index into Topology::flows, or flows.size() + workload index
-  uint32_t instance = 0;  // which of the flows that the file names: kStop ends the same instance
+  uint32_t instance = 0;  // number of a flow that the file names; the same at kStart and kStop
   uint32_t from = 0, to = 0;
-  uint64_t bytes = 0;  // payload, config::kEndless
+  uint64_t bytes = 0;  // payload; may be config::kEndless
   Budget budget{0};    // kBudget: of host `from`
 };
 
-/// The flows from the hosts that `plays` accepts: those named in the file, and the workloads'; and
-/// how these hosts' budgets change.
+/// The flows from hosts that `plays` accepts, both those that the file names and those of
+/// workloads, and the budget changes of these hosts.
 class TrafficSchedule {
  public:
   static tl::expected<TrafficSchedule, std::string> make(
       const config::Topology& topology, uint64_t seed,
       const std::function<bool(uint32_t host)>& plays, const Traces& traces = {});
 
-  /// While held, starts are left out: what comes next is a budget or a stop. Starts then follow in
-  /// their order, after their time.
+  /// While held, next() returns budget changes and stops only. Held starts follow later, in order.
   void hold_starts(bool held) {
     held_ = held;
     find_next();
   }
   [[nodiscard]] bool starts_held() const { return held_; }
 
-  /// When the next event is due; kNever when there is none.
+  /// Time of the next event; kNever: there is none.
   [[nodiscard]] Nanos next_time() const { return next_.at; }
-  /// What it is, if there is one.
+  /// The next event; valid if next_time() is not kNever.
   [[nodiscard]] const Event& next() const { return next_; }
-  /// Goes on to the one after it. Simultaneous events come in the file's order: budgets, starts,
-  /// stops.
+  /// Removes the next event. Simultaneous events come as budgets, starts, stops, each in the order
+  /// of the file.
   void pop();
 
-  /// How many flows of Topology::flows are ours, `count` counted: instances are below it.
+  /// Number of flows that the file names from accepted hosts, each `count` times. Instance numbers
+  /// are below it.
   [[nodiscard]] uint32_t instances() const { return instances_; }
 
  private:
@@ -60,7 +60,7 @@ class TrafficSchedule {
     std::optional<Arrival> next;
   };
 
-  // Events that the file names, in order of time.
+  // Events that the topology file names, in order of time.
   struct Named {
     std::vector<Event> events;
     size_t position = 0;
@@ -78,8 +78,8 @@ class TrafficSchedule {
   uint32_t instances_ = 0;
   bool held_ = false;
   Event next_{.at = kNever};
-  Named TrafficSchedule::*next_named_ = nullptr;  // which of them has it; null: a workload
-  Source* next_source_ = nullptr;                 // whose arrival it is
+  Named TrafficSchedule::*next_named_ = nullptr;  // list of the next event; null: a workload's
+  Source* next_source_ = nullptr;                 // workload of the next event; null: a list's
 };
 
 }  // namespace turnpike::sender

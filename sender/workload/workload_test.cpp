@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrivals and sizes have the distributions they should, the same ones every time.
+// Tests the distributions of arrivals and sizes, and that draws are repeatable.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -41,7 +41,7 @@ double mean_size(const std::vector<Arrival>& all) {
 }
 
 TEST(Random, DrawsAreFixedForAllTime) {
-  // Pinned: a change here changes every seeded run that anybody has on record.
+  // Golden values: a change here changes the results of every seeded run.
   Random r(1, 0);
   EXPECT_DOUBLE_EQ(r.uniform(), 0.2006012051083334);
   EXPECT_EQ(r.below(1000), 389U);
@@ -91,8 +91,8 @@ TEST(Stream, SizesHaveTheirMeans) {
   const auto pareto =
       take(load(config::PoissonArrivals{1}, config::ParetoSize{Bytes(30'000), 2.5}), 200'000);
   EXPECT_NEAR(mean_size(pareto), 30'000, 600);
-  // The least of a Pareto distribution is mean x (shape - 1) / shape; half lie below 2^(1/shape)
-  // times that.
+  // The smallest size is mean x (shape - 1) / shape; half of the sizes lie below 2^(1/shape) times
+  // that.
   const auto below = std::ranges::count_if(pareto, [](const Arrival& a) {
     return static_cast<double>(a.bytes) < 18'000 * std::pow(2, 0.4);
   });
@@ -104,7 +104,7 @@ TEST(Stream, CappedParetoKeepsItsMean) {
   const auto all = take(
       load(config::PoissonArrivals{1}, config::ParetoSize{Bytes(30'000), 1.2, Bytes(2'000'000)}),
       400'000);
-  // The least size is 6827 B; sizes deviate by 100 KB, their mean by 160 B.
+  // The smallest size is 6827 B; the standard deviation is 100 KB, that of the mean 160 B.
   EXPECT_NEAR(mean_size(all), 30'000, 700);
   EXPECT_EQ(std::ranges::max(all, {}, &Arrival::bytes).bytes, 2'000'000U);
 }

@@ -8,7 +8,7 @@
 namespace turnpike::acc {
 namespace {
 
-constexpr double kMinPace = 0x1p-16;  // packets per round trip
+constexpr double kMinPace = 0x1p-16;  // packets per RTT
 
 }  // namespace
 
@@ -60,15 +60,15 @@ Allowance Flow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t
   if (!ends_round(note)) return allow(s);
   pair_ = Pair::kDue;
   const Header h = load(header);
-  if (h.role == Role::kInBand) return allow(s);  // the probe was lost: nothing is known
+  if (h.role == Role::kInBand) return allow(s);  // the probe was lost: no estimate
   if (h.role != Role::kEstimate || h.round != round_ || !std::isfinite(h.measure) || h.measure < 0)
     return allow(s, false);
   steer(s, h.measure);
   return allow(s);
 }
 
-// Half of the window that the packet was sent with, so that losses of one window halve it once, and
-// not at all if the estimates have taken half of it since.
+// Sets the window to half of that at the time the packet was sent, so that losses of one window
+// halve it once, and not at all if estimates have halved it since.
 Allowance Flow::on_loss(const FlowState& s, const PacketNote& note) {
   if (ends_round(note)) pair_ = Pair::kDue;
   const double half = std::max<double>(note.get<Note>().window / 2, s.packet_size);
@@ -76,10 +76,10 @@ Allowance Flow::on_loss(const FlowState& s, const PacketNote& note) {
   return allow(s);
 }
 
-// The paper's pwnd, B sent in a round trip; within a packet of the window it is the window. The
-// round trip is the one that the pace reckoned with: where it has become shorter since, that is not
-// for want of data. Nor is it if the window has shrunk below what is in flight: the flow sends
-// nothing until the difference has been acknowledged.
+// The paper's pwnd: B sent per RTT, at most the window, and the window itself within one packet.
+// Uses the RTT that determined the pace: a shorter RTT since then does not mean a lack of data.
+// Neither does a window below the packets in flight: the flow sends nothing until ACKs cover the
+// difference.
 double Flow::used(const FlowState& s) const {
   const double rate = sent_ / to_seconds(std::max(s.now - began_, Nanos(1)));
   const double round_trip = to_seconds(std::max(s.smoothed_rtt, paced_by_));
@@ -90,7 +90,7 @@ double Flow::used(const FlowState& s) const {
 void Flow::steer(const FlowState& s, double accumulation) {
   const double packet = s.packet_size, used = this->used(s);
   const double measured = std::exchange(measured_, used);
-  // At a hundred packets a round trip, the one that may be missing would be 1 % of the rate.
+  // `used` tolerates one missing packet per RTT: at 100 packets per RTT, 1 % of the rate.
   const double rate = used / to_seconds(s.smoothed_rtt);
   const double beyond = std::max(accumulation * (1 - minimum_rate_ / rate), 0.0);
   const double excess = std::max(beyond - target_, accumulation - limit_);
@@ -103,7 +103,7 @@ void Flow::steer(const FlowState& s, double accumulation) {
     pace_ = 1;
     return;
   }
-  // The estimate is of the data sent in the round before its pair.
+  // The estimate covers data sent in the round before its pair.
   const double base = base_ == Base::kMeasured ? measured : used;
   double next = excess > 0 ? std::min(used, base - kappa_ * excess)
                            : std::min(used - kappa_ * excess, used + packet);
@@ -116,9 +116,9 @@ void Flow::steer(const FlowState& s, double accumulation) {
   window_ = std::max(next, packet);
 }
 
-// A packet more than the window may be in flight: the window need not be a whole number of packets,
-// so the pace holds data back. Were it the window, one that shrinks below such a number would leave
-// a gap, always right before the pair that measures next, which would find less than there is.
+// Allows one packet more in flight than the window, so that the pace limits data. The window need
+// not be a whole number of packets: if it limited data, a window that shrinks below a whole number
+// would leave a gap right before the next pair, and the estimate would be too low.
 Allowance Flow::allow(const FlowState& s, bool credible) const {
   const double window = std::max<double>(window_, s.packet_size);
   const double rate = pace_ * window / to_seconds(s.smoothed_rtt);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Accumulation-based control at the sender: Monaco's window, expected minimum rates, weights.
+// Sender of accumulation-based control: Monaco's window, expected minimum rates, weights.
 #pragma once
 
 #include <limits>
@@ -10,22 +10,22 @@
 
 namespace turnpike::acc {
 
-/// Steers the accumulation that does not come with the expected minimum rate x_e to its target,
-/// once per round trip (Algorithm 1; a is the estimate, A its limit):
+/// Steers the accumulation beyond that of the expected minimum rate x_e to its target, once per RTT
+/// (Algorithm 1; a is the estimate, A its limit):
 ///
 ///     a_p = a (1 - x_e/x)      cwnd <- cwnd - kappa max(a_p - a_p*, a - A)
 ///
-/// and by no more than a packet upwards, but that it doubles until first there is congestion.
+/// It grows by at most one packet per RTT, but doubles until the first congestion.
 ///
-/// An estimate measures the window of the round before its pair. The excess is taken from that
-/// window (base: measured), and it is that window that doubles, so that each size is measured
-/// before the next. Algorithm 1 uses the present window: it takes an excess twice, or finds
-/// congestion with four times what the path holds, and a window that is then too small regains a
-/// packet per round trip, in 100 Mbps and 600 ms 7500 of them.
+/// An estimate measures the window of the round before its pair. The law subtracts the excess from
+/// that window (base: measured), and doubles that window, so that it measures each size before the
+/// next. Algorithm 1 uses the present window: it subtracts an excess twice, or detects congestion
+/// at four times the path's capacity. The window is then too small and regains one packet per RTT,
+/// of 7500 at 100 Mbps and 600 ms.
 ///
-/// Data is paced at cwnd/srtt; a loss halves the window that the packet was sent with. A flow whose
-/// window is down to a packet lengthens the time between packets instead: twice with every estimate
-/// above the target, and back to a round trip with the first below.
+/// Paces data at cwnd/srtt. A loss halves the window at the time the packet was sent. At a window
+/// of one packet, each estimate above the target doubles the time between packets instead, and the
+/// first one below sets it back to one RTT.
 class Flow final : public FlowLaw {
  public:
   explicit Flow(const ParamValues& params);
@@ -48,16 +48,16 @@ class Flow final : public FlowLaw {
   Allowance on_pause(const FlowState& s, Nanos /*idle*/) override { return allow(s); }
 
  private:
-  /// The pair of the round: its turn to be sent, its probe sent, both sent.
+  /// State of the round's pair: to be sent next, probe sent, both sent.
   enum class Pair : uint8_t { kDue, kProbed, kSent };
 
-  /// What a packet leaves with the transport.
+  /// Data that the transport keeps with a packet.
   struct Note {
-    double window;   // B, as it was sent
-    uint16_t round;  // of its pair, 0: it is not in band
+    double window;   // B, when the packet was sent
+    uint16_t round;  // of its pair; 0: not an in-band packet
   };
 
-  /// Whether this was the in-band packet of the round that is under way.
+  /// Whether the packet is the in-band packet of the present round.
   [[nodiscard]] bool ends_round(const PacketNote& note) const {
     return pair_ == Pair::kSent && note.get<Note>().round == round_;
   }
@@ -68,14 +68,14 @@ class Flow final : public FlowLaw {
   double kappa_, target_, limit_;  // 1, B, B
   double minimum_rate_;            // B/s
   Base base_;
-  double window_;  // packets until the handshake is over, then B
+  double window_;  // packets during the handshake, then B
   double threshold_ = std::numeric_limits<double>::infinity();  // B, of slow start
-  double measured_ = 0;  // B, window used in the round before, which the pair under way measures
-  double pace_ = 1;      // below 1: this many packets per round trip, the window being one
+  double measured_ = 0;  // B, window used in the previous round, which the pair in flight measures
+  double pace_ = 1;      // below 1: packets per RTT, at a window of one packet
   double sent_ = 0;      // B since the round began
-  Nanos began_{0};       // the round
-  Nanos paced_by_{0};    // srtt then
-  uint16_t round_ = 0;   // never 0 once there was one
+  Nanos began_{0};       // time of the round's beginning
+  Nanos paced_by_{0};    // srtt at that time
+  uint16_t round_ = 0;   // 0: before the first round
   Pair pair_ = Pair::kDue;
 };
 

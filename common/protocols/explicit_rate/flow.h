@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A sender that is at once as fast as its path's links say, the newcomer like the oldest.
+// Sender that adopts its links' explicit rate at once; new and old flows get the same rate.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace turnpike::explicit_rate {
 
-/// Paces at the rate that the newest ACK brought back; the SYN's answer is the first. Budgets and
-/// losses change nothing.
+/// Paces at the rate in the newest ACK, beginning with the SYN-ACK. Budgets and losses change
+/// nothing.
 class Flow : public FlowLaw {
  public:
   void set_target(Budget) override {}
@@ -43,7 +43,7 @@ class Flow : public FlowLaw {
   Allowance on_pause(const FlowState& s, Nanos /*idle*/) override { return allow(s); }
 
  protected:
-  /// Takes the rate of an echoed header, unless it is not credible.
+  /// Adopts the rate of an echoed header. False: the header is invalid.
   bool take_rate(const uint8_t* header) {
     const Header echoed = load(header);
     if (!credible(echoed)) return false;

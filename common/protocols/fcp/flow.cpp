@@ -5,8 +5,8 @@
 #include <cmath>
 
 namespace turnpike::fcp {
-// The SYN pays for the packets of the first round trip. There is no price yet to
-// weigh it with; routers take today's.
+// The SYN promises the packets of the first RTT. The flow knows no price yet; links value the
+// promise at their present price.
 double Flow::write_syn(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
   const double first_round = std::min(syn_packets_ * s.packet_size, s.unsent);
   const auto preload = static_cast<float>(first_round / size);
@@ -22,7 +22,7 @@ Opening Flow::on_syn_ack(const FlowState& s, const PacketNote& note, const uint8
   }
   const auto promise = note.get<Promise>();
   const double rtt = rtt_field(s.rtt) * 1e-9;
-  // The host may have less left than ten packets cost here; then the promise is kept in part.
+  // The host's remaining budget may be below the cost of the first round: then grant only a part.
   granted_ = std::min(price_ * promise.size * promise.preload / rtt, std::max(s.headroom, 0.0));
   round_base_ = granted_;
   round_end_ = s.now + s.rtt;
@@ -38,8 +38,8 @@ double Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Pack
   if (std::fabs(promise.preload) < kMinNormal) promise.preload = 0;
   const bool takes = conduct_ == Misbehaviour::kTake && promise.preload == 0 && !stale_;
   store({.rtt_ns = rtt_ns, .preload = takes ? -1 : promise.preload, .balance = paid}, header);
-  // Nobody gives back more than there is, and the host must not count on it: prices that rose
-  // during the last round trip make its -1s add up to that.
+  // A flow cannot return more than it has committed. Prices that rise during the last RTT make its
+  // preloads of -1 add up to more: do not count the excess.
   if (promise.preload < 0) {
     const double most = committed() * (rtt_ns * 1e-9) / (price_ * size);
     promise.preload = std::max(promise.preload, static_cast<float>(-most));
@@ -52,10 +52,10 @@ double Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Pack
   return committed();
 }
 
-// The canonical per-packet form: over one round trip of packets the preloads add up
-// to exactly the gap, however often the target moves.
+// The canonical per-packet form: over one RTT the preloads add up to exactly the gap between target
+// and commitment, regardless of changes of the target.
 double Flow::preload_for(const FlowState& s, uint32_t size, double rtt) {
-  if (stale_) return 0;  // first what the path costs now
+  if (stale_) return 0;  // learn the present price first
   const bool honest = conduct_ != Misbehaviour::kBoast;
   const double rate = pace();
   if (honest && (s.unsent <= rate * rtt || s.now < cancelled_until_))
@@ -66,20 +66,21 @@ double Flow::preload_for(const FlowState& s, uint32_t size, double rtt) {
     round_base_ = granted_;
     round_end_ = s.now + s.rtt;
   }
-  // What a short flow can still send in a round trip, or an application at all, is enough.
+  // Do not promise more than the flow can send in one RTT, or the application at its limit.
   const double useful = price_ * std::min(s.unsent / rtt, s.limit);
   const double wanted = honest ? std::min(target_, useful) : target_;
   const double need = std::min(wanted - granted_ - pending_, s.headroom);
   if (std::fabs(need) <= dead_band_ * wanted) return 0;
 
-  const double whole = std::fabs(need) * rtt / (price_ * size);  // all of it on this packet
+  const double whole = std::fabs(need) * rtt / (price_ * size);  // the whole gap on this packet
   if (!honest || size >= round_base_ / price_ * rtt) return std::copysign(whole, need);
-  const double even = std::fabs(wanted - round_base_) / round_base_;  // spread over the round
+  const double even =
+      std::fabs(wanted - round_base_) / round_base_;  // the gap spread over the round
   return std::copysign(std::min(even, whole), need);
 }
 
-// The end: this packet's slot will not be used again, and so says its preload. Or the first one of
-// the round trip says so for all.
+// Cancels budget in the flow's last RTT: each packet cancels its own slot (kEach), or the first one
+// cancels all slots of the RTT (kWhole).
 double Flow::last_round_preload(const FlowState& s, uint32_t size, double rtt) {
   if (cancellation_ == Cancellation::kEach) return -cancel_share_;
   if (cancelled_until_ > Nanos(0)) return 0;
@@ -87,7 +88,7 @@ double Flow::last_round_preload(const FlowState& s, uint32_t size, double rtt) {
   return -cancel_share_ * granted_ * rtt / (price_ * size);
 }
 
-// All budget was handed back in the last round trip; the FIN only closes.
+// The last RTT has returned the flow's budget, so the FIN carries no preload.
 double Flow::write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
   const uint32_t rtt_ns = rtt_field(s.rtt);
   store({.rtt_ns = rtt_ns, .balance = static_cast<float>(price_)}, header);
@@ -103,8 +104,8 @@ Allowance Flow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t
   return allow(s);
 }
 
-// The budget is granted, but its price is not known: until the next feedback the path is taken to
-// have become dearer by as much, so that the rate stays. The old price may be MIN.
+// Grants the promised budget without knowing its price. Until the next feedback, raises the price
+// by the same factor, so that the rate stays: the old price may be MIN.
 Allowance Flow::on_ack_without_feedback(const FlowState& s, const PacketNote& note) {
   const double before = granted_;
   settle(note, true);
@@ -115,32 +116,32 @@ Allowance Flow::on_ack_without_feedback(const FlowState& s, const PacketNote& no
 }
 
 Allowance Flow::on_loss(const FlowState& s, const PacketNote& note) {
-  if (note.get<Promise>().preload < 0) cancelled_until_ = Nanos(0);  // nobody may have heard of it
+  if (note.get<Promise>().preload < 0) cancelled_until_ = Nanos(0);  // links may have missed it
   settle(note, false);
   return allow(s);
 }
 
-// The network expects of a flow what it brought in the last two round trips, its links'
-// window. What a pause took out of it is promised anew, or the price would have forgotten the flow
-// when its rate comes back. If that is all of it, the price known here is forgotten too: a promise
-// weighed with it would be worth something else to the links that hear it.
+// Links count on the budget that a flow spent in the last two RTTs, their window. The flow promises
+// anew the part that a pause removed from it; otherwise its rate would return before the price
+// includes it. After a pause of the whole window the price here is stale, too: links would value a
+// promise at another price.
 Allowance Flow::on_pause(const FlowState& s, Nanos idle) {
   const double window = 2 * to_seconds(s.rtt);
   const double left = std::clamp(1 - to_seconds(idle) / window, 0.0, 1.0);
-  granted_ = std::max(granted_ * left, -pending_);  // what is being given back was not forgotten
+  granted_ = std::max(granted_ * left, -pending_);  // returns in flight remain valid
   stale_ = granted_ <= 0;
   round_base_ = granted_;
   round_end_ = s.now + s.rtt;
   return allow(s);
 }
 
-// w moves by what the packet promised, valued at the price it paid.
+// Changes w by the packet's promise, valued at the price paid for that packet.
 void Flow::settle(const PacketNote& note, bool delivered) {
   const auto promise = note.get<Promise>();
   if (promise.preload == 0 || promise.rtt_ns == 0) return;
   const double amount = promise.amount();
   if (delivered) granted_ = std::max(granted_ + amount, 0.0);
-  pending_ = --promises_ == 0 ? 0 : pending_ - amount;  // nothing in flight: no rounding left over
+  pending_ = --promises_ == 0 ? 0 : pending_ - amount;  // no promises: clear rounding errors
 }
 
 bool Flow::take_price(const uint8_t* header, double& price) {
@@ -150,12 +151,12 @@ bool Flow::take_price(const uint8_t* header, double& price) {
   return true;
 }
 
-// B/s. In the first round trip more may go than the SYN paid for, if the host has it to spend.
+// B/s. In the first RTT the rate may exceed the SYN's promise, within the flow's target.
 double Flow::pace() const {
   return std::min(granted_ * first_rtt_gain_, std::max(granted_, target_)) / price_;
 }
 
-// A floor of one packet per round trip: a flow must hear prices to follow them.
+// The floor is one packet per RTT: a flow needs feedback to follow prices.
 Allowance Flow::allow(const FlowState& s, bool credible) const {
   const double floor = s.packet_size / (rtt_field(s.rtt) * 1e-9);
   return {.rate = price_ > 0 ? std::max(pace(), floor) : floor,

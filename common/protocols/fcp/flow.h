@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FCP at the sender: a flow spends its budget at the path's price, and announces every change of
-// that budget before the network feels it.
+// FCP sender: spends its budget at the path's price, and announces every change of that budget one
+// RTT before the rate changes.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 
 namespace turnpike::fcp {
 
-/// Budgets in $/s, prices in $/B. `granted` (the paper's w) is what the network counts on, `target`
-/// (x) what the host wants the flow to spend, `pending` what packets in flight have promised and no
-/// ACK confirmed. The rate is w / P with the newest price; w grows by what was promised at the
-/// price that was then paid, and never before the ACK, so that sum(price x size) stays within the
+/// Budgets in $/s, prices in $/B. `granted` (the paper's w) is the confirmed budget, `target` (x)
+/// the budget that the host assigns, `pending` the budget that packets in flight have promised
+/// without an ACK yet. The rate is w / P with the newest price. w grows by a packet's promise at
+/// the price paid for that packet, and only at its ACK, so that sum(price x size) stays within the
 /// budget.
 class Flow final : public FlowLaw {
  public:
@@ -42,7 +42,7 @@ class Flow final : public FlowLaw {
   [[nodiscard]] Budget pending() const { return Budget(pending_); }
 
  private:
-  // What a packet promised, so that its ACK or its loss settles exactly that.
+  // A packet's promise: its ACK or loss settles exactly this amount.
   struct Promise {
     float paid, preload;
     uint32_t rtt_ns, size;
@@ -62,17 +62,17 @@ class Flow final : public FlowLaw {
   double target_ = 0;
   double granted_ = 0;
   double pending_ = 0;
-  uint32_t promises_ = 0;  // packets in flight that promised anything
+  uint32_t promises_ = 0;  // packets in flight with a promise
   double round_base_ = 0;  // `granted` when this round began
   Nanos round_end_{0};
-  double price_ = 0;  // last feedback, 0 before the handshake
+  double price_ = 0;  // $/B of the last feedback; 0 before the handshake
   double syn_packets_;
   double dead_band_;
   double cancel_share_;
-  Nanos cancelled_until_{0};  // kWhole: its answer is back by then; 0: it has not been sent
-  bool stale_ = false;        // price_ is from before a long pause
+  Nanos cancelled_until_{0};  // kWhole: time by which its ACK is due; 0: not sent
+  bool stale_ = false;        // price_ is older than a long pause
   float first_round_;
-  float first_rtt_gain_ = 1;  // first_round_ while no data packet has been answered
+  float first_rtt_gain_ = 1;  // first_round_ until the first data packet is acknowledged
   Cancellation cancellation_;
   Misbehaviour conduct_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sender's law alone: its promises, its settlements, and the feedback that it refuses.
+// Tests the sender's law alone: its promises, their settlement, and invalid feedback.
 #include "common/protocols/fcp/flow.h"
 
 #include <array>
@@ -25,7 +25,7 @@ TEST(FcpFlow, SynPaysForTenPackets) {
   law.write_syn(s, kSyn, header.data(), note);
   EXPECT_FLOAT_EQ(load(header.data()).preload, 250);  // 10 x 1000 / 40
   EXPECT_EQ(load(header.data()).rtt_ns, 0U);
-  s.unsent = 2000;  // a short flow asks only for its remaining bytes
+  s.unsent = 2000;  // a short flow promises only its remaining bytes
   law.write_syn(s, kSyn, header.data(), note);
   EXPECT_FLOAT_EQ(load(header.data()).preload, 50);
 }
@@ -38,7 +38,7 @@ TEST(FcpFlow, FirstRoundIsTenPacketsPerRoundTrip) {
   EXPECT_NEAR(s.law.allowance.granted, 8e-8 * 10 * kPacket / 0.020, 1e-9);
 }
 
-// One round trip of packets promises exactly the gap, and the ACKs turn it into budget: w -> x.
+// Packets of one RTT promise exactly the gap, and their ACKs turn it into budget: w -> x.
 TEST(FcpFlow, OneRoundTripOfPacketsPromisesTheWholeGap) {
   for (const double target : {0.5, 0.001}) {
     Sender s;
@@ -75,7 +75,8 @@ TEST(FcpFlow, FromNothingPromisesAllOnOnePacket) {
   EXPECT_NEAR(s.law.allowance.granted, 1, 2e-3);
 }
 
-// After half a window without a packet the network expects half; the rest is promised again.
+// After half a window without a packet, links count on half of the budget; the flow promises the
+// rest again.
 TEST(FcpFlow, APauseIsPromisedAnew) {
   Sender s;
   s.open(8e-8);
@@ -132,7 +133,7 @@ TEST(FcpFlow, GivesBackNoMoreThanItHas) {
   s.open(8e-8);
   s.state.unsent = kPacket;
   std::deque<PacketNote> flying;
-  for (int i = 0; i < 20; ++i) {  // twice what a round trip takes
+  for (int i = 0; i < 20; ++i) {  // the packets of two RTTs
     flying.push_back(s.send());
     EXPECT_EQ(s.last.preload, -1);
     EXPECT_GE(s.law.allowance.committed, 0);
@@ -192,7 +193,7 @@ TEST(FcpFlow, WantsNoMoreThanItsApplicationUses) {
   Sender s;
   s.law.set_target(Budget(1));
   s.open(8e-8);
-  s.state.limit = 1e6;  // B/s, costing 0.08 $/s
+  s.state.limit = 1e6;  // B/s, which cost 0.08 $/s
   for (int i = 0; i < 20; ++i) s.law.on_ack(s.state, s.send(), echo_of_price(8e-8).data());
   EXPECT_NEAR(s.law.allowance.granted, 0.08, 2e-4);
   s.law.on_ack(s.state, s.send(), echo_of_price(16e-8).data());
@@ -204,7 +205,7 @@ TEST(FcpFlow, ShortFlowAsksForNoMoreThanItCanSend) {
   Sender s;
   s.law.set_target(Budget(1));
   s.open(8e-8);
-  s.state.unsent = 50e3;  // 50 kB in a round trip of 20 ms cost 0.2 $/s
+  s.state.unsent = 50e3;  // 50 kB per RTT of 20 ms cost 0.2 $/s
   for (int i = 0; i < 10; ++i) s.send();
   EXPECT_LE(s.law.allowance.committed, 8e-8 * 50e3 / 0.020 * 1.001);
 }
@@ -212,7 +213,7 @@ TEST(FcpFlow, ShortFlowAsksForNoMoreThanItCanSend) {
 TEST(FcpFlow, BudgetWithoutNewsOfItsPriceDoesNotRaiseTheRate) {
   Sender s;
   s.law.set_target(Budget(1));
-  s.open(kMinPrice.count());  // at MIN a whole budget would buy any rate
+  s.open(kMinPrice.count());  // at MIN the budget would buy any rate
   const double rate = s.law.rate_bps();
   const PacketNote n = s.send();
   s.law.on_ack_without_feedback(s.state, n);
@@ -251,7 +252,7 @@ TEST(FcpFlow, KeepsOnePacketPerRoundTrip) {
   EXPECT_NEAR(s.law.rate_bps(), kPacket * 8 / 0.020, 1);
 }
 
-// After any losses the accounts balance: nothing in flight, nothing pending.
+// For any losses, no budget is pending once no packet is in flight.
 TEST(FcpFlow, BooksBalanceUnderAnyFate) {
   std::mt19937_64 draw(7);
   for (int round = 0; round < 200; ++round) {
@@ -265,7 +266,7 @@ TEST(FcpFlow, BooksBalanceUnderAnyFate) {
       if (draw() % 2 == 0 || flying.empty()) {
         const double before = s.law.allowance.committed;
         flying.push_back(s.send());
-        // A lost -preload leaves more committed than the host has; no packet may add to that.
+        // A lost negative preload leaves more committed than the host has; no packet may add to it.
         ASSERT_LE(s.law.allowance.committed, std::max(1.0, before) + 1e-9);
       } else {
         const size_t pick = draw() % flying.size();

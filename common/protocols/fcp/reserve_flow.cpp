@@ -16,8 +16,8 @@ bool take_price(const Header& echoed, double& price) {
 
 }  // namespace
 
-// The SYN announces the first round: `bytes` in one round trip, or in a part of it where that is
-// the whole flow.
+// The SYN announces the first round: `bytes` in one RTT, or in a part of an RTT if `bytes` is the
+// whole flow.
 double ReserveFlow::write_syn(const FlowState& s, uint32_t size, uint8_t* header,
                               PacketNote& note) {
   const double most = double{syn_packets_} * s.packet_size;
@@ -34,8 +34,8 @@ double ReserveFlow::write_syn(const FlowState& s, uint32_t size, uint8_t* header
   return committed_;
 }
 
-// A flow that cannot pay for a packet per round trip saves for the first one, too; the round trip
-// of the handshake counts. Links may ask it to wait longer.
+// A flow that cannot pay for one packet per RTT also waits before its first packet, less the RTT of
+// the handshake. Links may request a longer wait.
 Opening ReserveFlow::on_syn_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
   const Header echoed = load(header);
   const bool credible = take_price(echoed, price_);
@@ -108,19 +108,19 @@ Allowance ReserveFlow::on_ack(const FlowState& s, const PacketNote& note, const 
 
 Allowance ReserveFlow::on_ack_without_feedback(const FlowState& s, const PacketNote& note) {
   const auto promised = note.get<Promised>();
-  // A slot that promised nothing is the flow's last: what a higher price has left of it goes at the
-  // rate that the flow has.
+  // Slots without a promise are the flow's last ones: data that a higher price delays is sent at
+  // the present rate.
   if (promised.rate > 0) remember(promised, life_ * seconds_of(s.rtt));
   return reprice(s);
 }
 
-// Nothing is heard: links have forgotten the flow.
+// Without ACKs, links no longer count the flow.
 Allowance ReserveFlow::on_timeout(const FlowState& s) {
   cells_ = {};
   return set_rate(s, std::min(rate_, s.packet_size / seconds_of(s.smoothed_rtt)));
 }
 
-// Slots that were not used promised nothing. To be heard of again, a packet per round trip will do.
+// Unused slots promise nothing. One packet per RTT suffices to announce the flow again.
 Allowance ReserveFlow::on_pause(const FlowState& s, Nanos idle) {
   const double span = life_ * seconds_of(s.rtt);
   remember({static_cast<float>(to_seconds(idle)), 0, 0}, span);
@@ -152,14 +152,15 @@ double ReserveFlow::promised_rate(double span) const {
   return slots > 0 ? bytes / slots : 0;
 }
 
-// At the newest price; before anything was answered, no more than the budget buys.
+// Sets the rate by the newest price; before the first promise is acknowledged, at most the rate
+// that the budget buys.
 Allowance ReserveFlow::reprice(const FlowState& s) {
   const double last = cells_[head_].slot;
   return set_rate(s, last > 0 ? promised_rate(std::max<double>(life_ * seconds_of(s.rtt), last))
                               : std::min(rate_, target_ / price_));
 }
 
-// Whatever was promised, the host pays no more than it has.
+// Limits the rate so that the host pays at most its remaining budget, regardless of promises.
 Allowance ReserveFlow::set_rate(const FlowState& s, double wanted) {
   const double most = std::max(committed_ + s.headroom, 0.0);
   const double paid = std::min({wanted, most / price_, s.limit, s.line});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FCP with reserve prices at the sender: every packet announces the rate that the flow is going to
-// have one round trip later, and up to which price it wants that rate.
+// FCP sender with reserve prices: every packet announces the flow's rate one RTT later, and the
+// highest price at which the flow wants that rate.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,11 @@
 
 namespace turnpike::fcp {
 
-/// The rate is what the packets answered lately have promised, at the newest price P: the average
-/// of min(R, x / P) over their slots, where x is the flow's share of the budget ($/s) and R the
-/// rate that it wants (B/s). So links know it a round trip before it comes. It grows by `growth`
-/// per round trip at most, and what it costs stays within what the host has left, at any time.
+/// The rate follows the promises of recently acknowledged packets at the newest price P: the
+/// average of min(R, x / P) over their slots, where x is the flow's share of the budget ($/s) and R
+/// the rate that it wants (B/s). So links know a rate one RTT before it comes. The rate grows at
+/// most by the factor `growth` per RTT, and its cost always stays within the host's remaining
+/// budget.
 class ReserveFlow final : public FlowLaw {
  public:
   explicit ReserveFlow(const ParamValues& params)
@@ -39,25 +40,25 @@ class ReserveFlow final : public FlowLaw {
   Allowance on_timeout(const FlowState&) override;
   Allowance on_pause(const FlowState&, Nanos idle) override;
 
-  static constexpr double kDeaf = 4;  // s between two packets, at most, or eight round trips
+  static constexpr double kDeaf = 4;  // s, longest time between packets, or 8 RTTs if longer
 
  private:
-  // What a packet has promised for its slot.
+  // A packet's promise for its slot.
   struct Promised {
     float slot = 0;    // s
-    float rate = 0;    // B/s that the flow wants then, its budget permitting
+    float rate = 0;    // B/s that the flow wants then, if its budget suffices
     float budget = 0;  // $/s
   };
-  // Promises of packets that followed one another.
+  // Sum of the promises of consecutive packets.
   struct Cell {
-    float slot = 0;         // s altogether
-    float rate_slot = 0;    // B
-    float budget_slot = 0;  // $
+    float slot = 0;         // s, sum of slots
+    float rate_slot = 0;    // B, sum of rate x slot
+    float budget_slot = 0;  // $, sum of budget x slot
   };
   static constexpr size_t kCells = 4;
 
-  // B/s. A packet per round trip where the flow's share buys it, even if other flows of the host
-  // have not given back what they have too much; else fewer, and one in kDeaf at least.
+  // B/s. One packet per RTT if the flow's share buys that, even while other flows of the host have
+  // yet to return budget; otherwise fewer, but at least one packet in kDeaf.
   [[nodiscard]] double floor_of(const FlowState& s) const {
     const double rtt = to_seconds(s.smoothed_rtt);
     const double heard =
@@ -78,13 +79,13 @@ class ReserveFlow final : public FlowLaw {
 
   float target_ = 0;  // x, $/s
   float syn_packets_, burst_, growth_, life_;
-  float wanted_ = 0;       // B/s, the largest rate that was of use so far
-  float first_round_ = 0;  // B of it that are still to be sent
-  uint32_t head_ = 0;      // cell that is being filled
-  double price_ = 0;       // last feedback, 0 before the handshake
-  Nanos priced_{0};        // when the packet left that brought it
+  float wanted_ = 0;       // B/s, the largest rate that the flow could use so far
+  float first_round_ = 0;  // B of the first round that are still to be sent
+  uint32_t head_ = 0;      // index of the cell that remember() fills
+  double price_ = 0;       // $/B of the last feedback; 0 before the handshake
+  Nanos priced_{0};        // send time of the packet that brought price_
   double rate_ = 0;        // B/s
-  double committed_ = 0;   // $/s that it costs
+  double committed_ = 0;   // $/s, cost of the rate without the floor
   std::array<Cell, kCells> cells_{};
 };
 

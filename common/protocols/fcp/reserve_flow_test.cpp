@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sender's law with reserve prices, fed packet by packet.
+// Tests the sender's law with reserve prices, packet by packet.
 #include "common/protocols/fcp/reserve_flow.h"
 
 #include <array>
@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t kPacket = 1000, kSyn = 84;
 using Bytes32 = std::array<uint8_t, kHeaderSize>;
 
-/// A flow with a round trip of 20 ms and a budget of 1 $/s.
+/// A flow with an RTT of 20 ms and a budget of 1 $/s.
 struct Sender {
   FlowUnderTest<ReserveFlow> law{preset_values(kProtocol, false, "turnpike")};
   FlowState state{
@@ -79,7 +79,7 @@ TEST(ReserveFlow, FirstRoundHeedsLimitWaitAndBudget) {
   waiting.open(1e-18, {.age_ns = 7'000'000});
   EXPECT_EQ(waiting.law.opening.first_wait, 7_ms);
 
-  Sender poor;  // 1 $/s at 1e-3 $/B: a packet per second
+  Sender poor;  // 1 $/s at 1e-3 $/B buy one packet per second
   poor.open(1e-3);
   EXPECT_NEAR(poor.rate(), 1000, 1e-3);
   EXPECT_NEAR(to_seconds(poor.law.opening.first_wait), 1 - 0.02, 1e-6);
@@ -136,7 +136,7 @@ TEST(ReserveFlow, LastRoundPromisesNothing) {
   Sender s;
   s.state.unsent = 100 * kPacket;
   s.open(1e-18);
-  s.state.unsent = 20 * kPacket;  // less than a round trip's 30
+  s.state.unsent = 20 * kPacket;  // less than the 30 packets of one RTT
   s.send();
   EXPECT_EQ(s.last.preload, -1);
   EXPECT_EQ(s.last.reserve, 0);
@@ -155,7 +155,7 @@ TEST(ReserveFlow, WantsNoMoreThanItsApplicationOrItsPort) {
 
 TEST(ReserveFlow, StarvedFlowIsHeardOfNowAndThen) {
   Sender s;
-  s.open(1e3);  // a packet takes 1e6 s of its budget
+  s.open(1e3);  // a packet costs 1e6 s of its budget
   EXPECT_NEAR(s.rate(), kPacket / ReserveFlow::kDeaf, 1e-6);
   EXPECT_NEAR(s.law.allowance.committed, 1, 1e-9) << "what is beyond the budget is not committed";
 }
@@ -164,7 +164,7 @@ TEST(ReserveFlow, PauseAndTimeOutAreForgotten) {
   Sender s;
   s.open(1e-7);
   for (int i = 0; i < 400; ++i) s.acknowledge(s.send(), 1e-7);
-  s.law.on_pause(s.state, 3_ms);  // half of the averaging time of promises
+  s.law.on_pause(s.state, 3_ms);  // half of the averaging time of promises (6 ms)
   EXPECT_NEAR(s.rate(), 5e6, 1.5e6);
   s.law.on_pause(s.state, 1_s);
   EXPECT_NEAR(s.rate(), kPacket / 0.02, 1) << "a packet per round trip";

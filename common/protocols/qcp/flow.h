@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// QCP at the sender: the rate that it is flow_share times its weight, and what it says of it.
+// QCP sender: sends at the links' rate per unit of weight times its weight, and announces that
+// rate.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +12,9 @@
 
 namespace turnpike::qcp {
 
-/// R_j = w R of the newest answer, sent evenly: its own window, R_j RTT, would fall silent whenever
-/// R falls, and who is silent is not counted. Every packet names sigma = w/R_j, which is 1/R for
-/// whoever does as he was flow_share. Losses change nothing.
+/// Paces at R_j = w R of the newest feedback. A window of R_j RTT would stop the flow whenever R
+/// falls, and links do not count flows that send nothing. Every packet carries sigma = w/R_j, which
+/// is 1/R for a compliant flow. Losses change nothing.
 class Flow : public explicit_rate::Flow {
  public:
   explicit Flow(const ParamValues& params)
@@ -47,7 +48,7 @@ class Flow : public explicit_rate::Flow {
   }
 
  protected:
-  /// Writes what this form of the header has room for.
+  /// Writes the fields that this form of the header has.
   virtual void write(const explicit_rate::Header& common, double interval, uint8_t* header) {
     store({common, static_cast<float>(interval)}, header);
   }
@@ -61,16 +62,15 @@ class Flow : public explicit_rate::Flow {
     }
     return a;
   }
-  /// B.
+  /// The first window in B, at most the unsent data.
   [[nodiscard]] double first_window(const FlowState& s) const {
     return std::min(first_packets_ * s.packet_size, s.unsent);
   }
-  /// s; never nothing.
+  /// SRTT in s, above 0.
   [[nodiscard]] static double round_trip(const FlowState& s) {
     return std::max(to_seconds(s.smoothed_rtt), 1e-9);
   }
-  /// R_j in B/s: as flow_share, but at least the packet per round trip that the transport sends
-  /// anyway.
+  /// R_j in B/s, at least the one packet per RTT of Allowance::floor.
   [[nodiscard]] double own_rate(const FlowState& s) const {
     const double rtt = round_trip(s);
     if (first_window_ > 0) return first_window_ / rtt;
@@ -81,10 +81,10 @@ class Flow : public explicit_rate::Flow {
   Start start_;
   Syn syn_;
   double excess_;
-  double first_window_ = 0;  // B, while the first round lasts
+  double first_window_ = 0;  // B during the first round, then 0
 };
 
-/// With the short header, which has no room for the interval.
+/// Flow with the short header, which has no interval.
 class ShortFlow final : public Flow {
  public:
   using Flow::Flow;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// QFCP at the sender: a window of rate x round trip, paced at the rate.
+// QFCP sender: a window of rate x RTT, paced at the rate.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace turnpike::qfcp {
 
-/// Equation 1: the window bounds how much is under way where a queue makes the round trip longer
-/// than its average; the pace, how fast it goes.
+/// Equation 1. The window bounds the data in flight where a queue makes the RTT longer than its
+/// average; the pace bounds the rate.
 class Flow final : public explicit_rate::Flow {
  private:
   [[nodiscard]] Allowance allow(const FlowState& s, bool credible) const override {

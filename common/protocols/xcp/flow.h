@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// XCP at the sender: a window that moves by what the path's links say.
+// XCP sender: a window that changes by the feedback of the path's links.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace turnpike::xcp {
 
-/// The window is a real number of bytes, at least a packet. It is not paced: packets go as ACKs
-/// make room, as the paper's senders do. Losses are rare and halve it, once per round trip.
+/// The window is a real number of bytes, at least one packet. Packets are not paced: ACKs clock
+/// them, as in the paper. Losses are rare and halve the window, at most once per RTT.
 class Flow final : public FlowLaw {
  public:
   explicit Flow(const ParamValues& params)
@@ -38,7 +38,7 @@ class Flow final : public FlowLaw {
     return write_data(s, size, header, note);
   }
 
-  /// The SYN names no window, so its answer brings no feedback.
+  /// The SYN carries no window, so the SYN-ACK has no feedback.
   Opening on_syn_ack(const FlowState& s, const PacketNote&, const uint8_t*) override {
     window_ = first_window_ * s.packet_size;
     return {allow(s)};
@@ -47,7 +47,7 @@ class Flow final : public FlowLaw {
     const Header echoed = load(header);
     if (!credible(echoed) || echoed.rtt_ns == 0) return allow(s, false);
     const double change = echoed.feedback * (echoed.rtt_ns * 1e-9);
-    // No link lowered the change that the packet asked for.
+    // The feedback is the requested value: no link has set it.
     if (change > window_ + kMaxPackets * s.packet_size) return allow(s, false);
     window_ = std::max<double>(window_ + (deaf_ ? std::max(change, 0.0) : change), s.packet_size);
     return allow(s);
@@ -76,12 +76,12 @@ class Flow final : public FlowLaw {
             .credible = credible};
   }
 
-  static constexpr double kMaxPackets = 1e5;  // that one packet's feedback may add
+  static constexpr double kMaxPackets = 1e5;  // upper bound of one packet's feedback, packets
 
   double window_ = 0;  // B
   double price_, first_window_, claimed_rtt_;
   bool deaf_;
-  Nanos calm_until_{0};  // the last loss has had its effect by then
+  Nanos calm_until_{0};  // losses until then belong to the last halving
 };
 
 }  // namespace turnpike::xcp
