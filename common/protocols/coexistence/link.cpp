@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/protocols/aqm/params.h"
 #include "common/protocols/coexistence/params.h"
 #include "common/protocols/tcp/link.h"
 
@@ -153,8 +154,8 @@ std::unique_ptr<LinkLaw> beside_tcp(std::unique_ptr<LinkLaw> own, Reader read,
                                     uint64_t seed) {
   const double queue = params[first + kTcpQueue];
   if (queue == kShared) return own;
-  ParamValues discipline(tcp::kLinkParams);
-  discipline[tcp::kDiscipline] = queue - 1;
+  ParamValues discipline(aqm::kLinkParams);
+  discipline[aqm::kDiscipline] = queue - 1;
   return std::make_unique<Link>(std::move(own), tcp::make_link(discipline, shards, seed), read,
                                 params[first + kKappa], params[first + kLossMemory], shards);
 }

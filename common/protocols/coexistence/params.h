@@ -12,7 +12,7 @@ namespace turnpike::coexistence {
 /// By place among these.
 enum Param : size_t { kTcpQueue, kKappa, kLossMemory, kParamCount };
 
-/// kShared: no queue of its own. The others are tcp::Discipline, one later.
+/// kShared: no queue of its own. The others are aqm::Discipline, one later.
 inline constexpr std::array<std::string_view, 6> kTcpQueues{"shared", "droptail", "red",
                                                             "rem",    "avq",      "rio"};
 inline constexpr double kShared = 0, kRed = 2;

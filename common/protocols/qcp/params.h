@@ -33,7 +33,6 @@ inline constexpr std::array<std::string_view, 3> kCounts{"exact", "sharing", "si
 
 /// Whether those who send faster than they were told are held to it (section 10.4).
 enum class Police { kOff, kOn };
-inline constexpr std::array<std::string_view, 2> kPolices{"off", "on"};
 
 inline constexpr std::array<ParamSpec, kOwnLinkParamCount> kOwnLinkParams{{
     {"alpha", ParamUnit::kNumber, 1, 0.01, 10, "share of the capacity to be used, eq 4"},
@@ -56,7 +55,7 @@ inline constexpr std::array<ParamSpec, kOwnLinkParamCount> kOwnLinkParams{{
     {"police", ParamUnit::kWord, 0, 0, 1,
      "whether packets of flows faster than they were told are dropped, as many as they are too "
      "fast (section 10.4)",
-     kPolices},
+     kOffOn},
 }};
 inline constexpr auto kLinkParams = coexistence::with_tcp(kOwnLinkParams);
 inline constexpr std::span<const ParamSpec> kShortLinkParams =

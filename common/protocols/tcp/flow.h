@@ -2,9 +2,9 @@
 // TCP at the sender: NewReno's window, with selective acknowledgements and ECN.
 #pragma once
 
+#include "common/protocols/aqm/meter.h"
 #include "common/protocols/flow_law.h"
 #include "common/protocols/tcp/header.h"
-#include "common/protocols/tcp/meter.h"
 #include "common/protocols/tcp/params.h"
 
 namespace turnpike::tcp {
@@ -48,7 +48,7 @@ class Flow final : public FlowLaw {
   Nanos least_timeout_;
   double window_ = 0;  // B
   double threshold_;   // B, of slow start
-  Meter meter_;
+  aqm::Meter meter_;
 };
 
 }  // namespace turnpike::tcp

@@ -7,12 +7,21 @@
 
 #include <gtest/gtest.h>
 
+#include "common/protocols/aqm/params.h"
+#include "common/protocols/aqm/red.h"
+#include "common/protocols/tcp/header.h"
 #include "common/protocols/tcp/link.h"
-#include "common/protocols/tcp/red.h"
 #include "tests/support/gauge.h"
 
-namespace turnpike::tcp {
+namespace turnpike::aqm {
 namespace {
+
+using tcp::kCapable;
+using tcp::kInProfile;
+using tcp::kMarked;
+using tcp::load;
+using tcp::make_link;
+using tcp::store;
 
 constexpr LinkState kLink{.capacity = 1e6, .queue = 0, .buffer = 300e3};  // 1 B/us, 300 packets
 constexpr uint32_t kSize = 1000;
@@ -28,7 +37,7 @@ LinkState with_queue(double queue) {
   return s;
 }
 struct Packet {
-  std::array<uint8_t, kHeaderSize> bytes{};
+  std::array<uint8_t, tcp::kHeaderSize> bytes{};
   LinkPacket priced;
   explicit Packet(uint32_t flags) : priced{.header = bytes.data(), .size = kSize} {
     store(flags, bytes.data());
@@ -272,4 +281,4 @@ TEST(DropTail, HasNothingToSay) {
 }
 
 }  // namespace
-}  // namespace turnpike::tcp
+}  // namespace turnpike::aqm

@@ -5,13 +5,13 @@
 #include <atomic>
 #include <vector>
 
+#include "common/protocols/aqm/params.h"
+#include "common/protocols/aqm/red.h"
+#include "common/protocols/aqm/shared.h"
 #include "common/protocols/link_law.h"
 #include "common/protocols/shard_sums.h"
-#include "common/protocols/tcp/params.h"
-#include "common/protocols/tcp/red.h"
-#include "common/protocols/tcp/shared.h"
 
-namespace turnpike::tcp {
+namespace turnpike::aqm {
 
 /// An arriving packet as a discipline sees it.
 struct Arrival {
@@ -93,4 +93,4 @@ class Rem : public DropTail {
   bool begun_ = false;
 };
 
-}  // namespace turnpike::tcp
+}  // namespace turnpike::aqm

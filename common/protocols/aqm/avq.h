@@ -5,9 +5,9 @@
 #include <array>
 #include <vector>
 
-#include "common/protocols/tcp/disciplines.h"
+#include "common/protocols/aqm/disciplines.h"
 
-namespace turnpike::tcp {
+namespace turnpike::aqm {
 
 /// At an arrival of b bytes, the last having been at s:
 ///
@@ -40,4 +40,4 @@ class Avq : public DropTail {
   std::vector<Shard> shards_;
 };
 
-}  // namespace turnpike::tcp
+}  // namespace turnpike::aqm

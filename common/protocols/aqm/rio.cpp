@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/protocols/tcp/rio.h"
+#include "common/protocols/aqm/rio.h"
 
 #include <algorithm>
 #include <array>
 
-namespace turnpike::tcp {
+namespace turnpike::aqm {
 namespace {
 
 RedCurve curve(const ParamValues& params, LinkParam least, LinkParam most, LinkParam max_p) {
@@ -88,4 +88,4 @@ size_t Rio::gauges(std::span<Gauge> out) const {
   return n;
 }
 
-}  // namespace turnpike::tcp
+}  // namespace turnpike::aqm

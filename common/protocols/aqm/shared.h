@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace turnpike::tcp {
+namespace turnpike::aqm {
 
 /// A sum to which every lcore adds its part. It alone writes that, and reads the others'.
 class SharedCount {
@@ -71,4 +71,4 @@ class SharedView {
   std::array<std::atomic<double>, N> values_{};
 };
 
-}  // namespace turnpike::tcp
+}  // namespace turnpike::aqm

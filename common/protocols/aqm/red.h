@@ -8,7 +8,7 @@
 
 #include "common/protocols/random.h"
 
-namespace turnpike::tcp {
+namespace turnpike::aqm {
 
 /// What a discipline says of an arriving packet.
 enum class Advice : uint8_t {
@@ -71,4 +71,4 @@ class RedAverage {
   SplitMix64 random_;
 };
 
-}  // namespace turnpike::tcp
+}  // namespace turnpike::aqm

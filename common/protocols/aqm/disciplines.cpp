@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/protocols/tcp/disciplines.h"
+#include "common/protocols/aqm/disciplines.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-namespace turnpike::tcp {
+namespace turnpike::aqm {
 namespace {
 
 double read(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
@@ -98,4 +98,4 @@ size_t Rem::gauges(std::span<Gauge> out) const {
                                          {"mark_probability", read(probability_)}}});
 }
 
-}  // namespace turnpike::tcp
+}  // namespace turnpike::aqm

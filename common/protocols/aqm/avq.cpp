@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/protocols/tcp/avq.h"
+#include "common/protocols/aqm/avq.h"
 
 #include <algorithm>
 
-namespace turnpike::tcp {
+namespace turnpike::aqm {
 
 Avq::Avq(const ParamValues& params, unsigned shards, uint64_t seed)
     : DropTail(params, shards, seed),
@@ -66,4 +66,4 @@ size_t Avq::gauges(std::span<Gauge> out) const {
   return n;
 }
 
-}  // namespace turnpike::tcp
+}  // namespace turnpike::aqm
