@@ -37,8 +37,8 @@ build:  ## install what the build needs, configure, compile into build/
 	  docker/install-packages build && \
 	  { [ -f build/build.ninja ] || meson setup build -Dcpp_args=-g1 $(CONFIGURE); } && ninja -C build)
 
-compile:  ## compile the programs with GCC, have clang read them, and run the tests that use DPDK most
-	$(call quiet,GCC into build-gcc/ and clang over the same files,tests/compile)
+compile:  ## compile the programs with GCC, have clang read all code, and run the tests that use DPDK most
+	$(call quiet,GCC into build-gcc/ and clang over all files,tests/compile)
 
 benchmarks: build  ## compile the benchmarks, too
 	$(call quiet,compiling into build/bench/,ninja -C build benchmarks)
