@@ -5,6 +5,7 @@
 
 #include "common/protocols/aqm/params.h"
 #include "common/protocols/coexistence/params.h"
+#include "common/protocols/relaxed.h"
 #include "common/protocols/tcp/link.h"
 
 namespace turnpike::coexistence {
@@ -12,9 +13,6 @@ namespace {
 
 constexpr double kMinLoss = 1e-6;  // what the throughput equation can be asked
 constexpr Nanos kMinStep = 1_ms, kMaxStep = 10_s;
-
-double read(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
-void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_relaxed); }
 
 /// The packets of one class out of a burst, in order, and where they were.
 class Picked {
@@ -140,13 +138,10 @@ void Link::step() {
 
 size_t Link::gauges(std::span<Gauge> out) const {
   const size_t n = own_->gauges(out);
-  const std::array<Gauge, 4> all{{{"tcp_share", read(tcp_share_)},
-                                  {"tcp_loss", read(loss_)},
-                                  {"tcp_window_packets", read(tcp_window_)},
-                                  {"own_window_packets", read(own_window_)}}};
-  const size_t more = std::min(all.size(), out.size() - n);
-  std::copy_n(all.begin(), more, out.begin() + static_cast<std::ptrdiff_t>(n));
-  return n + more;
+  return n + write_gauges(out.subspan(n), {{"tcp_share", read(tcp_share_)},
+                                           {"tcp_loss", read(loss_)},
+                                           {"tcp_window_packets", read(tcp_window_)},
+                                           {"own_window_packets", read(own_window_)}});
 }
 
 std::unique_ptr<LinkLaw> beside_tcp(std::unique_ptr<LinkLaw> own, Reader read,

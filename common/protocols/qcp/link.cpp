@@ -5,14 +5,12 @@
 #include <cmath>
 
 #include "common/protocols/qcp/header.h"
+#include "common/protocols/relaxed.h"
 
 namespace turnpike::qcp {
 namespace {
 
 constexpr double kPacket = 1000;  // B, what the least rate counts in
-
-double read(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
-void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_relaxed); }
 
 }  // namespace
 
@@ -137,13 +135,10 @@ double Link::period() const {
 }
 
 size_t Link::gauges(std::span<Gauge> out) const {
-  const std::array<Gauge, 4> all{{{"rate_mbps", read(rate_) * 8e-6},
-                                  {"flows", read(flows_)},
-                                  {"average_rtt_ms", read(average_rtt_) * 1e3},
-                                  {"policed_bytes", read(policed_)}}};
-  const size_t n = std::min(all.size(), out.size());
-  std::copy_n(all.begin(), n, out.begin());
-  return n;
+  return write_gauges(out, {{"rate_mbps", read(rate_) * 8e-6},
+                            {"flows", read(flows_)},
+                            {"average_rtt_ms", read(average_rtt_) * 1e3},
+                            {"policed_bytes", read(policed_)}});
 }
 
 }  // namespace turnpike::qcp
