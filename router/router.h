@@ -1,5 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One router node of a topology, built on ports that the caller opened.
+//
+// Example:
+//
+//     #include "common/config/load.h"
+//     #include "common/dpdk/pool.h"
+//     #include "common/dpdk/ring_queue.h"
+//
+//     const auto topology = config::load_file("configs/demo.yaml");
+//     const auto pool = Pool::create("router", {});
+//     auto cable = RingCable::create("cable", 1024);
+//     if (!topology || !pool || !cable) return;
+//     // For each link a queue pair per worker; here all links share one.
+//     const std::vector<std::vector<QueuePair*>> ports(topology->routers[0].links.size(),
+//                                                      {&cable->end(0)});
+//     rte_mempool* const pools[] = {pool->get()};
+//     const auto router = Router::make(*topology, 0, ports, pools, {.workers = 1});
+//     if (!router) return;                                  // router.error() says why
+//     const Nanos next = (*router)->worker(0).poll(10_us);  // when to poll next
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs all hosts of one lcore: poll() receives, runs timers and sends, and returns the next
 // deadline.
+//
+// Example:
+//
+//     #include "common/config/load.h"
+//     #include "common/dpdk/pool.h"
+//     #include "common/dpdk/ring_queue.h"
+//
+//     const auto topology = config::load_file("configs/demo.yaml");
+//     const auto pool = Pool::create("sender", {});
+//     auto cable = RingCable::create("cable", 1024);
+//     if (!topology || !pool || !cable) return;
+//     const PortBinding alice{.host = 0, .queue = &cable->end(0)};
+//     const auto sender = Sender::make(*topology, {.bindings = {&alice, 1}, .pool = pool->get()});
+//     if (!sender) return;                                        // sender.error() says why
+//     for (Nanos now{0}; now < 1_s;) now = (*sender)->poll(now);  // a virtual clock jumps
+//     const uint64_t packets = (*sender)->hosts()[0]->totals().sent_packets.read();
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From a YAML file to a Topology, or to the list of its mistakes.
+//
+// Example:
+//
+//     #include <cstdio>
+//
+//     const Setting slower{.path = "links.bottleneck.rate", .value = "50 Mbps"};
+//     const Loaded topology = load_file("configs/demo.yaml", {&slower, 1});
+//     if (!topology) {
+//       for (const Mistake& mistake : topology.error()) std::puts(mistake.text().c_str());
+//     }
 #pragma once
 
 #include <optional>

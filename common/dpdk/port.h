@@ -1,5 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A DPDK port as an object: attaches, configures, starts, stops and detaches.
+//
+// Example:
+//
+//     #include "common/dpdk/pool.h"
+//
+//     auto pool = Pool::create("example", {.mbufs = 4095});  // Eal::start() comes before
+//     if (!pool) return;                                     // pool.error() says why
+//     rte_mempool* const pools[] = {pool->get()};
+//     auto port = Port::open(other_device("net_ring0"), {.queues = 1}, pools);
+//     if (!port || !port->start()) return;
+//     rte_mbuf* burst[32];
+//     const uint16_t received = port->queue(0).rx(Nanos(0), burst);
+//     const uint16_t sent = port->queue(0).tx(Nanos(0), {burst, received});
 #pragma once
 
 #include <array>

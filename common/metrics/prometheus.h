@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Metrics as text in Prometheus' exposition format 0.0.4.
+//
+// Example:
+//
+//     Histogram waits;
+//     waits.record(1'200'000);  // ns
+//     PrometheusText page;
+//     page.counter("packets_total", "Packets forwarded.");
+//     page.sample({{"link", "bottleneck"}}, uint64_t{1});
+//     page.histogram("wait_seconds", "Time in the queue.");
+//     constexpr double kBounds[] = {1e-3, 1e-2};
+//     page.observations({{"link", "bottleneck"}}, waits, kBounds, 1e-9);
+//     const std::string& text = page.text();
 #pragma once
 
 #include <cstdint>

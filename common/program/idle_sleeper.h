@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Short sleeps of an idle polling thread, so that it yields the CPU and still wakes without delay.
+//
+// Example:
+//
+//     IdleSleeper sleeper({.most = 50_us, .late = 50_us});
+//     for (Nanos now{0}; now < 100_us; now += 10_us) {  // an lcore's loop reads its clock instead
+//       const bool moved = false;                       // of the poll at `now`
+//       sleeper.after_poll(now, moved, /*until_next=*/20_us);
+//     }
 #pragma once
 
 #include "common/config/topology.h"

@@ -2,8 +2,11 @@
 // The interface of a congestion control scheme at a router's egress link.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 
@@ -67,6 +70,13 @@ struct Gauge {
   std::string_view name;
   double value = 0;
 };
+
+/// For LinkLaw::gauges(): writes as many of `all` as there is room for, and returns how many.
+inline size_t write_gauges(std::span<Gauge> out, std::initializer_list<Gauge> all) {
+  const size_t n = std::min(all.size(), out.size());
+  std::copy_n(all.begin(), n, out.begin());
+  return n;
+}
 
 /// A law at one egress link, shared by the lcores that send to it. Each lcore names its shard and
 /// is the only writer of that shard; it reads the other shards' published totals. No call

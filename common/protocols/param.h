@@ -3,6 +3,7 @@
 // any single protocol.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -22,6 +23,9 @@ struct ParamSpec {
   std::string_view doc;
   std::span<const std::string_view> words = {};  // of a kWord: min is 0, max the last one's index
 };
+
+/// Words of a parameter that is a switch; its value is 0 or 1.
+inline constexpr std::array<std::string_view, 2> kOffOn{"off", "on"};
 
 /// A named set of parameter overrides.
 struct Preset {

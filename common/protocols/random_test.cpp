@@ -12,12 +12,12 @@
 
 #include <gtest/gtest.h>
 
+#include "common/protocols/aqm/params.h"
 #include "common/protocols/fcp/params.h"
 #include "common/protocols/qcp/header.h"
 #include "common/protocols/qcp/params.h"
 #include "common/protocols/registry.h"
 #include "common/protocols/tcp/header.h"
-#include "common/protocols/tcp/params.h"
 #include "tests/support/gauge.h"
 
 namespace turnpike {
@@ -91,17 +91,17 @@ std::vector<uint8_t> of_qcp() {  // sends at most of the link's rate
 
 std::vector<Chance> chances() {
   // Curves on whose slope a queue of half a buffer lies.
-  const auto discipline = [](tcp::Discipline d) {
+  const auto discipline = [](aqm::Discipline d) {
     return [d](ParamValues& p) {
-      p[tcp::kDiscipline] = static_cast<double>(d);
-      p[tcp::kRioOutLeast] = 50;
-      p[tcp::kRioOutMost] = 250;
-      p[tcp::kRemGamma] = 0.01;
+      p[aqm::kDiscipline] = static_cast<double>(d);
+      p[aqm::kRioOutLeast] = 50;
+      p[aqm::kRioOutMost] = 250;
+      p[aqm::kRemGamma] = 0.01;
     };
   };
-  return {{"RED", "tcp", discipline(tcp::Discipline::kRed), of_tcp},
-          {"REM", "tcp", discipline(tcp::Discipline::kRem), of_tcp},
-          {"RIO", "tcp", discipline(tcp::Discipline::kRio), of_tcp},
+  return {{"RED", "tcp", discipline(aqm::Discipline::kRed), of_tcp},
+          {"REM", "tcp", discipline(aqm::Discipline::kRem), of_tcp},
+          {"RIO", "tcp", discipline(aqm::Discipline::kRio), of_tcp},
           {"rate limiting", "qcp",
            [](ParamValues& p) { p[qcp::kPolice] = static_cast<double>(qcp::Police::kOn); }, of_qcp},
           {"noise", "fcp", [](ParamValues& p) { p[fcp::kNoise] = 0.3; },

@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The list of congestion control schemes. A new protocol is a folder and a line here.
+//
+// Example:
+//
+//     const Protocol& rcp = *find_protocol("rcp");
+//     const ParamValues params = preset_values(rcp, /*link=*/true, "paper");
+//     const auto law = rcp.make_link_law(params, /*shards=*/1, /*seed=*/1);
+//     const LinkState link{.capacity = 12.5e6, .queue = 3000, .buffer = 125e3};  // B/s, B, B
+//     LinkPacket packet{.size = 1500};  // without a congestion header: traffic of another protocol
+//     const uint64_t refused = law->arrive(/*shard=*/0, {&packet, 1}, link, 1_s);
+//     const Nanos next_update = law->update(link, 1_s);
 #pragma once
 
 #include <cstdint>

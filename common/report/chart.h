@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Line charts over time as SVG, in the style of papers' figures.
+//
+// Example:
+//
+//     Chart chart{.title = "Rates", .x = {.label = "time (s)"}, .y = {.label = "rate (Mbps)"}};
+//     chart.series.push_back({.name = "alice", .x = {0, 1, 2}, .y = {0, 40, 50}});
+//     chart.bands.push_back({.from = 1, .to = 2});
+//     chart.band_name = "alice alone";
+//     const std::string element = svg(chart);
 #pragma once
 
 #include <optional>

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sums over a moving window of varying length: a queue of buckets as fine as necessary.
+//
+// Example:
+//
+//     ExpiringSum<2> sums;
+//     sums.advance(1_s, 100_ms);  // the time, and the length of the window before it
+//     sums.add({1500, 1});
+//     sums.advance(1_s + 40_ms, 100_ms);
+//     const auto [bytes, packets] = sums.totals();  // of the last 100 ms
 #pragma once
 
 #include <algorithm>

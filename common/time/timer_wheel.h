@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Any number of timers, each set, moved, cancelled and fired in constant time.
+//
+// Example:
+//
+//     TimerWheel wheel(Nanos(0), 10);  // starts at 0 ns, has ticks of 2^10 ns
+//     Timer timeout;
+//     wheel.schedule(timeout, 5_ms);
+//     const Nanos poll_at = wheel.next_deadline();
+//     const size_t fired = wheel.advance(poll_at, 64, [&](Timer& expired) {
+//       wheel.schedule(expired, expired.deadline() + 5_ms);
+//     });
+//     wheel.cancel(timeout);
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Strong types for every quantity: adding seconds to bytes does not compile.
+//
+// Example:
+//
+//     const Nanos rtt = 10_ms;
+//     const Bytes window = carried(100_Mbps, rtt);             // bandwidth-delay product: 125 kB
+//     const Nanos busy = transmission_time(1500_B, 100_Mbps);  // 120 us
+//     const BitRate bought = Budget(2.0) / Price(1e-6);        // 2 $/s at 1e-6 $/B: 16 Mbps
+//     const double packets = window / 1500_B;                  // a ratio is a plain number
+//     // rtt + window does not compile.
 #pragma once
 
 #include <cmath>

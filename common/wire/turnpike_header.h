@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The Turnpike header: the first bytes after UDP in every Turnpike packet (docs/wire-format.md).
+//
+// Example:
+//
+//     uint8_t bytes[kHeaderSize];
+//     const Header syn{.kind = Kind::kSyn, .length = header_length(0, 0), .flow = 7};
+//     const uint64_t sum = encode(syn, bytes);  // for the UDP checksum
+//     Header header;
+//     const HeaderError error = decode(bytes, header);  // kNone: accept it
 #pragma once
 
 #include <cstddef>

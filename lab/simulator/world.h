@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A topology in one process on a virtual clock: the router's and the sender's own objects, joined
 // by simulated links.
+//
+// Example:
+//
+//     #include "common/config/load.h"
+//
+//     // Eal::start() comes before.
+//     struct : sender::OutcomeSink {
+//       void flow_ended(const sender::FlowOutcome&) override {}
+//     } outcomes;
+//     const auto topology = config::load_file("configs/demo.yaml");
+//     if (!topology) return;
+//     const auto world = World::make(*topology, outcomes, {.seed = 1});
+//     if (!world) return;  // world.error() says why
+//     (*world)->run_until(1_s);
+//     const router::Snapshot gate = (*world)->router(0).snapshot();
 #pragma once
 
 #include <memory>

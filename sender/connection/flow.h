@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Everything about one flow at its source: transport state, timers, and its law in place.
+// A flow at its sender: transport state, timers, and its law in place.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,10 @@ namespace turnpike::sender {
 
 inline constexpr uint64_t kEndlessPackets = UINT64_MAX;
 
-/// Of what can be counted in 63 bits, for which processors have an instruction.
+/// Converts counts below 2^63, for which processors have an instruction.
 constexpr double as_double(uint64_t n) { return static_cast<double>(static_cast<int64_t>(n)); }
 
-/// What all flows of one entry of the topology's traffic have in common.
+/// Properties that all flows of one entry of the topology's traffic share.
 struct FlowClass {
   const Protocol* protocol = nullptr;
   ParamValues params;
@@ -78,7 +78,7 @@ struct alignas(64) Flow {
   uint8_t backoff : 4 = 0;        // time-outs in a row
   bool wants_budget : 1 = false;  // the strategy counts it
   bool cut_short : 1 = false;     // stopped before all that was asked for was sent
-  bool reported : 1 = false;      // its outcome has been told
+  bool reported : 1 = false;      // its outcome is recorded
   bool underpaid : 1 = false;     // no budget pays for all of its pace, which the floor asks for
   float price = 0;                // $/B that the pacer's gap is counted in, 0: none
   RoundTrip rtt;
@@ -106,10 +106,10 @@ struct alignas(64) Flow {
     return *std::launder(reinterpret_cast<const FlowLaw*>(law_storage));
   }
 
-  /// It is about to be prefetched. With many flows the first line takes a page walk, which little
-  /// may overtake; the others, asked for a few packets later, find the walk done.
+  /// Prefetches the first line, for its page walk: with many flows few loads overtake one. Call a
+  /// few packets before prefetch(), which finds the walk done.
   void touch() const { rte_prefetch0(this); }
-  /// A packet or an ACK of this flow is about to be handled.
+  /// Prefetches the lines that a packet or an ACK touches.
   void prefetch() const {
     const auto* line = reinterpret_cast<const std::byte*>(this);
     for (size_t i = 0; i < kHotLines; ++i) rte_prefetch0(line + i * kLine);

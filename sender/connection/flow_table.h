@@ -31,7 +31,7 @@ class FlowTable {
         free_(capacity_, populated),
         left_(capacity_) {}
 
-  /// A flow with a new id and everything else as it was made; null when the table is full.
+  /// A newly constructed flow with a new id; null when the table is full.
   [[nodiscard]] Flow* open() {
     if (left_ == 0) return nullptr;
     --left_;
@@ -63,8 +63,8 @@ class FlowTable {
     return flow.id == id && flow.stage != Stage::kFree ? &flow : nullptr;
   }
 
-  /// Touches the flow that has the place of this id, which may be anybody's invention. Returns it
-  /// without having looked at it, or null if there is no such place.
+  /// Prefetches the flow in the place of this id, which may be forged. Returns it without reading
+  /// it, or null if there is no such place.
   [[nodiscard]] const Flow* touch(uint32_t id) const {
     const size_t place = place_of(id);
     if (place >= flows_.size()) return nullptr;
@@ -72,7 +72,7 @@ class FlowTable {
     return &flows_[place];
   }
 
-  /// The flow that this is a part of, found without looking at it.
+  /// The flow that `part` is a member of. Does not read it.
   [[nodiscard]] Flow& owner_of(const void* part) {
     const auto offset = reinterpret_cast<uintptr_t>(part) - reinterpret_cast<uintptr_t>(&flows_[0]);
     return flows_[offset / sizeof(Flow)];
@@ -93,7 +93,7 @@ class FlowTable {
   [[nodiscard]] size_t place_of(uint32_t id) const {
     return ids_.number_of(id) & ((uint64_t{1} << place_bits_) - 1);
   }
-  /// There must be one. Places that were never used are older than all that have been freed.
+  /// Requires a free place. Places that were never used come before all that have been freed.
   size_t next_place() {
     if (flows_.can_grow()) {
       const size_t place = flows_.grow();

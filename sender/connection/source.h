@@ -13,7 +13,7 @@
 
 namespace turnpike::sender {
 
-/// Owned by one lcore, like its lcore.
+/// Owned by one lcore.
 class Source {
  public:
   static constexpr unsigned kMaxTimeouts = 15;    // in a row, then the flow is given up
@@ -32,18 +32,18 @@ class Source {
   /// The host has this budget from now on.
   void set_budget(Budget budget);
 
-  /// The flow shall end: it sends what one round trip takes at its rate, so that its law can take
-  /// leave of the network, and closes.
+  /// Ends the flow: it sends one more round trip at its rate, in which its law gives its budget
+  /// back to the links, and closes.
   void stop(Flow& flow, Nanos now);
 
-  /// Tells the outcome of a flow that is still open when the run ends, and stops it.
+  /// Records the outcome of a flow that is still open when the run ends, and stops it.
   void wind_down(Flow& flow, Nanos now);
   /// Forgets a flow at once, unfinished.
   void abandon(Flow& flow, Nanos now);
 
-  /// An answer to this flow will be taken soon: touches it, so that it can be prefetched; then the
-  /// record of its oldest packet in flight is fetched, then that of the next. Each needs what the
-  /// one before has asked for. Null, and nothing to be fetched, if the id cannot be anybody's.
+  /// Pipeline before on_answer(): prefetches the flow of this id, then the record of its oldest
+  /// packet in flight, then the next record. Each call needs the lines that the call before has
+  /// prefetched. expect() returns null if no flow can have the id.
   [[nodiscard]] const Flow* expect(uint32_t id) const { return parts_.lcore.flows.touch(id); }
   void expect_oldest(const Flow& flow) const {
     if (!flow.in_flight.empty()) parts_.lcore.records.prefetch(flow.in_flight.head());
@@ -53,10 +53,10 @@ class Source {
     const uint32_t next = parts_.lcore.records[flow.in_flight.head()].next;
     if (next != kNoRecord) parts_.lcore.records.prefetch(next);
   }
-  /// An answer to one of this host's flows; `port` is where it came to, `congestion` B long.
+  /// Handles an answer to one of this host's flows, received on UDP port `port`.
   void on_answer(uint32_t id, const AckInfo& answer, uint8_t protocol, uint16_t port, Nanos now);
 
-  /// The path may be back: a flow that waits for a time-out after others, times out now.
+  /// The path may be back: a flow that has backed off times out now.
   void link_restored(Flow& flow, Nanos now);
 
   /// The timer of one of this host's flows has fired.
@@ -71,7 +71,7 @@ class Source {
   void after_answer(Flow& flow, const Acknowledged& done, Nanos now);
   void send_due(Flow& flow, Nanos now);
   void note_delays(const Flow& flow);
-  /// Sets the timer, after all that may have changed what it waits for.
+  /// Sets the flow's timer to its earliest deadline.
   void arm(Flow& flow);
   void tell_strategy(Flow& flow, Nanos now);
   void finish(Flow& flow, FlowEnd how, Nanos now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a host has promised the network, and what its budget still allows.
+// The budget that a host has promised the network, and its headroom.
 #pragma once
 
 #include "common/units/units.h"
@@ -37,9 +37,9 @@ class Ledger {
     ++flows_;
     ++groups_[flow.source].open_flows;
   }
-  /// The flow is gone and so is what it promised.
+  /// Removes the flow's promise.
   void left(Flow& flow) {
-    // With nobody left there is nothing promised: rounding must not add up over a million flows.
+    // Without flows the sum is exactly 0: rounding errors of a million flows must not add up.
     committed_ = --flows_ == 0 ? 0 : committed_ - flow.allowance.committed;
     GroupTotals& group = groups_[flow.source];
     const double others =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a flow's next packet is due: an ideal clock that neither drifts nor saves up.
+// Due times of a flow's packets: exact on average, without credit for unused time.
 #pragma once
 
 #include <algorithm>
@@ -31,9 +31,9 @@ class Pacer {
     rate_ = rate;
   }
 
-  /// The price of a byte has changed from `before` to `after`. What has passed of the gap before a
-  /// packet of `size` B was paid for at the old price. Where the price has more than tripled, it is
-  /// worth that much less of the packet, or many flows that have saved up would spend more than
+  /// The price of a byte has changed from `before` to `after`. The elapsed part of the gap before
+  /// a packet of `size` B was paid for at the old price. Where the price has more than tripled, it
+  /// is worth that much less of the packet, or many flows that have saved up would spend more than
   /// they have when prices begin to rise. Smaller changes go both ways and are left alone.
   void reprice(double before, double after, uint32_t size, Nanos now) {
     if (after <= kSteep * before) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an acknowledgement says about a flow's packets in flight.
+// Applies acknowledgements to a flow's packets in flight.
 #pragma once
 
 #include <cstdint>

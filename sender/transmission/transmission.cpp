@@ -29,19 +29,20 @@ void add(std::atomic<double>& total, double amount) {
   total.store(total.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }
 
-// Of the pace that the floor asks for, what no budget pays for.
+// Share of the pace at the floor that the flow's budget does not pay for.
 double unpaid_share(const Flow& f) {
   const double cost = f.allowance.price * f.pacer.rate();
   return std::max(0.0, 1 - f.allowance.granted / cost);
 }
 
-// Of a flow's first packet, what its budget has not paid for since the handshake.
+// Share of a flow's first packet that its budget has not paid for since the handshake.
 double unsaved_share(const Flow& f, uint32_t size) {
   const double saved = to_seconds(f.first_wait) * f.pacer.rate();
   return std::max(0.0, 1 - saved / size);
 }
 
-// Law and transport both keep the floor, one with the latest round trip, one with the smoothed.
+// Law and transport both keep the floor, the law with the latest RTT, the transport with the
+// smoothed.
 bool at_floor(const Flow& f) {
   const double stretch = f.rtt.smoothed() / std::min(f.rtt.smoothed(), f.rtt.latest());
   return f.pacer.rate() <= f.allowance.floor * stretch * (1 + 1e-6);
@@ -50,7 +51,7 @@ bool at_floor(const Flow& f) {
 }  // namespace
 
 bool Transmission::send_due(Flow& f, Nanos now) {
-  // Before anything is sent: what lies too far back must not go out as a burst.
+  // First of all: packets that are overdue for too long must not go out as a burst.
   if (const Nanos idle = f.pacer.forgive(now, f.rtt.least()); idle > Nanos(0)) {
     parts_.totals.offered_bytes.add(static_cast<uint64_t>(f.pacer.rate() * to_seconds(idle)));
     paused(f, idle, now);
@@ -94,8 +95,8 @@ void Transmission::wake(Flow& f, Nanos now) {
 
 void Transmission::set_rate(Flow& f, Nanos now) {
   const Allowance& allowed = f.allowance;
-  // Its law knows the application's limit and wants no more budget than that takes. Of a flow that
-  // the line holds back it does not: that flow keeps its budget, as if the line were a link.
+  // A law knows the application's limit and requests no more budget than that needs. It does not
+  // know that the line limits a flow: the flow keeps its budget, as if the line were a link.
   const double rate =
       std::min({std::max(allowed.rate, allowed.floor), parts_.line_rate, f.kind->limit});
   if (const auto price = static_cast<float>(allowed.price); price != f.price) {
@@ -209,7 +210,7 @@ bool Transmission::put_frame(Flow& f, const Outgoing& out, Nanos now, Write&& wr
   parts_.nic.stamp(f.kind->protocol->id, payload + wire::kHeaderSize, out.size,
                    out.kind == Kind::kSyn, now);
   sum += wire::sum_of_words({payload + wire::kHeaderSize, congestion});
-  // The user's bytes are zeros: what was in the buffer before is nobody else's business.
+  // The payload is zeros: the buffer's earlier content must not leave the host.
   const size_t written = headers.headers_size() + length;
   const size_t dirty = parts_.lcore.zeroed ? last_frame : m->data_len;
   if (dirty > written) std::memset(payload + length, 0, dirty - written);

@@ -7,7 +7,8 @@ import statistics
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "docs")]
+import blocks  # noqa: E402
 from architecture import layers  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -103,6 +104,11 @@ def header_errors(files):
     return errors
 
 
+def example_errors(files):
+    return [f"{path}: no example in its first comment" for path in layers.MAIN_HEADERS
+            if not blocks.example(files.get(path, ""))]
+
+
 def clock_errors(files):
     errors = []
     for path, text in files.items():
@@ -122,7 +128,8 @@ def unnoticed():
         "router/b.h": '#include "sender/c.h"\n#include "common/units/a.h"\n',
         "sender/c.h": '// SPDX-License-Identifier: BSD-3-Clause\n// Says what it is for.\n#pragma once\n',
     }
-    expected = [(arrow_errors, 2), (cycle, 3), (dpdk_errors, 1), (header_errors, 6), (clock_errors, 1)]
+    expected = [(arrow_errors, 2), (cycle, 3), (dpdk_errors, 1), (header_errors, 6), (clock_errors, 1),
+                (example_errors, len(layers.MAIN_HEADERS))]
     return [f"{check.__name__}: {check(wrong)}" for check, n in expected if len(check(wrong)) != n]
 
 
@@ -136,6 +143,7 @@ def main():
         ("no file includes itself through others", cycle(files)),
         ("modules without DPDK include none of it", dpdk_errors(files)),
         ("every file starts with its licence and its purpose", header_errors(files)),
+        ("every module's main header has an example", example_errors(files)),
         ("no clock and no global random source below a main", clock_errors(files)),
     ]:
         tap.check(name, not errors, *errors)

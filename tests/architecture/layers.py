@@ -23,6 +23,14 @@ MAY_INCLUDE = {
     "tests": COMMON + ["router", "sender", "lab", "bench"],
 }
 
+# The header with which to begin to read a module: it has an example, which tests/docs compiles.
+MAIN_HEADERS = [
+    "common/units/units.h", "common/time/timer_wheel.h", "common/wire/turnpike_header.h",
+    "common/protocols/registry.h", "common/config/load.h", "common/dpdk/port.h", "common/metrics/prometheus.h",
+    "common/report/chart.h", "common/program/idle_sleeper.h", "router/router.h", "sender/sender.h",
+    "lab/simulator/world.h",
+]
+
 # Unit tests (*_test.cpp) of every module may also include this.
 TEST_SUPPORT = "tests/support"
 

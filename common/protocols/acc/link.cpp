@@ -2,15 +2,10 @@
 #include "common/protocols/acc/link.h"
 
 #include <algorithm>
-#include <array>
+
+#include "common/protocols/relaxed.h"
 
 namespace turnpike::acc {
-namespace {
-
-double read(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
-void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_relaxed); }
-
-}  // namespace
 
 Link::Link(const ParamValues& params, unsigned shards)
     : LinkLaw({.rewritten = {kMeasureOffset, kMeasureOffset + sizeof(float)}, .classes = 2}),
@@ -61,12 +56,9 @@ Nanos Link::update(const LinkState& link, Nanos now) {
 
 size_t Link::gauges(std::span<Gauge> out) const {
   if (!virtual_queue_) return 0;
-  const std::array<Gauge, 3> all{{{"virtual_capacity_mbps", read(capacity_) * 8e-6},
-                                  {"virtual_queue_bytes", read(queue_)},
-                                  {"virtual_delay_ms", read(delay_) * 1e3}}};
-  const size_t n = std::min(all.size(), out.size());
-  std::copy_n(all.begin(), n, out.begin());
-  return n;
+  return write_gauges(out, {{"virtual_capacity_mbps", read(capacity_) * 8e-6},
+                            {"virtual_queue_bytes", read(queue_)},
+                            {"virtual_delay_ms", read(delay_) * 1e3}});
 }
 
 }  // namespace turnpike::acc

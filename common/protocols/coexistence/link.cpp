@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "common/protocols/aqm/params.h"
 #include "common/protocols/coexistence/params.h"
+#include "common/protocols/relaxed.h"
 #include "common/protocols/tcp/link.h"
 
 namespace turnpike::coexistence {
@@ -11,9 +13,6 @@ namespace {
 
 constexpr double kMinLoss = 1e-6;  // least loss for which the throughput equation is evaluated
 constexpr Nanos kMinStep = 1_ms, kMaxStep = 10_s;
-
-double read(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
-void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_relaxed); }
 
 /// The packets of one class in a burst, in order, with their places in the burst.
 class Picked {
@@ -140,13 +139,10 @@ void Link::step() {
 
 size_t Link::gauges(std::span<Gauge> out) const {
   const size_t n = own_->gauges(out);
-  const std::array<Gauge, 4> all{{{"tcp_share", read(tcp_share_)},
-                                  {"tcp_loss", read(loss_)},
-                                  {"tcp_window_packets", read(tcp_window_)},
-                                  {"own_window_packets", read(own_window_)}}};
-  const size_t more = std::min(all.size(), out.size() - n);
-  std::copy_n(all.begin(), more, out.begin() + static_cast<std::ptrdiff_t>(n));
-  return n + more;
+  return n + write_gauges(out.subspan(n), {{"tcp_share", read(tcp_share_)},
+                                           {"tcp_loss", read(loss_)},
+                                           {"tcp_window_packets", read(tcp_window_)},
+                                           {"own_window_packets", read(own_window_)}});
 }
 
 std::unique_ptr<LinkLaw> beside_tcp(std::unique_ptr<LinkLaw> own, Reader read,
@@ -154,8 +150,8 @@ std::unique_ptr<LinkLaw> beside_tcp(std::unique_ptr<LinkLaw> own, Reader read,
                                     uint64_t seed) {
   const double queue = params[first + kTcpQueue];
   if (queue == kShared) return own;
-  ParamValues discipline(tcp::kLinkParams);
-  discipline[tcp::kDiscipline] = queue - 1;
+  ParamValues discipline(aqm::kLinkParams);
+  discipline[aqm::kDiscipline] = queue - 1;
   return std::make_unique<Link>(std::move(own), tcp::make_link(discipline, shards, seed), read,
                                 params[first + kKappa], params[first + kLossMemory], shards);
 }

@@ -12,7 +12,7 @@ namespace turnpike::coexistence {
 /// Index within these parameters.
 enum Param : size_t { kTcpQueue, kKappa, kLossMemory, kParamCount };
 
-/// kShared: no queue of its own. The others are those of tcp::Discipline, plus one.
+/// kShared: no queue of its own. The others are those of aqm::Discipline, plus one.
 inline constexpr std::array<std::string_view, 6> kTcpQueues{"shared", "droptail", "red",
                                                             "rem",    "avq",      "rio"};
 inline constexpr double kShared = 0, kRed = 2;

@@ -2,7 +2,6 @@
 #include "common/protocols/explicit_rate/link.h"
 
 #include <algorithm>
-#include <array>
 
 #include "common/protocols/explicit_rate/header.h"
 
@@ -56,12 +55,9 @@ Nanos Link::update(const LinkState& link, Nanos now) {
 }
 
 size_t Link::gauges(std::span<Gauge> out) const {
-  const std::array<Gauge, 3> all{{{"rate_mbps", rate() * 8e-6},
-                                  {"average_rtt_ms", average_rtt() * 1e3},
-                                  {"flows", flows_.load(std::memory_order_relaxed)}}};
-  const size_t n = std::min(all.size(), out.size());
-  std::copy_n(all.begin(), n, out.begin());
-  return n;
+  return write_gauges(out, {{"rate_mbps", rate() * 8e-6},
+                            {"average_rtt_ms", average_rtt() * 1e3},
+                            {"flows", flows_.load(std::memory_order_relaxed)}});
 }
 
 }  // namespace turnpike::explicit_rate

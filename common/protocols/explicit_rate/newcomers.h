@@ -8,6 +8,7 @@
 #include <limits>
 #include <string_view>
 
+#include "common/protocols/relaxed.h"
 #include "common/protocols/shard_sums.h"
 
 namespace turnpike::explicit_rate {
@@ -46,8 +47,8 @@ class Newcomers {
   /// Returns the rate for a SYN, B/s, at a link with rate `rate`; never 0, which is no valid rate.
   double admit(unsigned shard, double rate, double capacity) {
     if (!limited_) return rate;
-    const double charge = std::min(rate, load(typical_));
-    const double left = capacity - sums_.since_taken(kPromised) - load(lasting_);
+    const double charge = std::min(rate, read(typical_));
+    const double left = capacity - sums_.since_taken(kPromised) - read(lasting_);
     const double part = charge > 0 ? std::clamp(left / charge, 0.0, 1.0) : 1;
     sums_.add(shard, {1, part * charge, charge < rate ? 0 : part * charge, 1 - part});
     return std::max(part * rate, kMinRate);
@@ -76,8 +77,8 @@ class Newcomers {
     mean_bytes_ += kGain * (bytes - mean_bytes_);
     mean_syns_ += kGain * (syns_[1] - mean_syns_);
     syns_ = {came[kSyns], syns_[0]};
-    store(typical_, mean_syns_ > 0 ? mean_bytes_ / mean_syns_ / length : kUnknown);
-    store(lasting_, came[kLasting]);
+    write(typical_, mean_syns_ > 0 ? mean_bytes_ / mean_syns_ / length : kUnknown);
+    write(lasting_, came[kLasting]);
     const Held held{came[kHeld], held_};
     held_ = held.now + held.before / 2;
     return held;
@@ -90,9 +91,6 @@ class Newcomers {
   static constexpr double kGain = 0.125;  // per interval
   static constexpr double kMaxWait = 2;   // s, in case the SYNs are lost downstream
   static constexpr double kUnknown = std::numeric_limits<double>::infinity();
-
-  static double load(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
-  static void store(std::atomic<double>& a, double v) { a.store(v, std::memory_order_relaxed); }
 
   bool limited_;
   ShardSums<kFields> sums_;

@@ -166,13 +166,10 @@ size_t Link::gauges(std::span<Gauge> out) const {
     count += s.published.sums[kRttCount].load(std::memory_order_relaxed);
     clipped += static_cast<double>(s.clipped.load(std::memory_order_relaxed));
   }
-  const std::array<Gauge, 4> all{{{"price", price},
-                                  {"incoming_budget", incoming},
-                                  {"average_rtt_ms", count >= 0.5 ? 1e3 * rtt / count : 0},
-                                  {"clipped", clipped}}};
-  const size_t n = std::min(all.size(), out.size());
-  std::copy_n(all.begin(), n, out.begin());
-  return n;
+  return write_gauges(out, {{"price", price},
+                            {"incoming_budget", incoming},
+                            {"average_rtt_ms", count >= 0.5 ? 1e3 * rtt / count : 0},
+                            {"clipped", clipped}});
 }
 
 }  // namespace turnpike::fcp

@@ -314,14 +314,11 @@ size_t ReserveLink::gauges(std::span<Gauge> out) const {
     booked += s.published.whole.load(kRelaxed) + s.published.part.load(kRelaxed);
     clipped += static_cast<double>(s.published.clipped.load(kRelaxed));
   }
-  const std::array<Gauge, 5> all{{{"price", price},
-                                  {"demand_mbps", rate * 8e-6},
-                                  {"booked_bytes", booked},
-                                  {"average_rtt_ms", rtt_rate > 0 ? 1e3 * rtt_sum / rtt_rate : 0},
-                                  {"clipped", clipped}}};
-  const size_t n = std::min(all.size(), out.size());
-  std::copy_n(all.begin(), n, out.begin());
-  return n;
+  return write_gauges(out, {{"price", price},
+                            {"demand_mbps", rate * 8e-6},
+                            {"booked_bytes", booked},
+                            {"average_rtt_ms", rtt_rate > 0 ? 1e3 * rtt_sum / rtt_rate : 0},
+                            {"clipped", clipped}});
 }
 
 }  // namespace turnpike::fcp

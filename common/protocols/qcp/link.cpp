@@ -5,14 +5,12 @@
 #include <cmath>
 
 #include "common/protocols/qcp/header.h"
+#include "common/protocols/relaxed.h"
 
 namespace turnpike::qcp {
 namespace {
 
 constexpr double kPacket = 1000;  // B, size of a packet for the least rate
-
-double read(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
-void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_relaxed); }
 
 }  // namespace
 
@@ -51,7 +49,7 @@ uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkSta
   const double known = read(rate_), rate = known > 0 ? known : link.capacity;
   const double flows = read(flows_);
   double least = newcomers_.lowered(rate, flows);
-  const double lawful = read(max_compliant_rate_);
+  const double compliant = read(max_compliant_rate_);
   ShardSums<kFields>::Values sums{};
   uint64_t refused = 0;
   for (size_t i = 0; i < burst.size(); ++i) {
@@ -75,7 +73,7 @@ uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkSta
     }
     if (!p.admitted) continue;
     // Section 10.4: (R_M - R) / R_M, where R_M = w/sigma is the packet's own rate (section 10.2).
-    if (police_ && lawful > 0 && dice_[index].random.uniform() < 1 - lawful * h.interval) {
+    if (police_ && compliant > 0 && dice_[index].random.uniform() < 1 - compliant * h.interval) {
       sums[kPoliced] += p.size;
       p.action = AqmAction::kDrop;
       continue;
@@ -123,10 +121,10 @@ Nanos Link::update(const LinkState& link, Nanos now) {
   past_rates_[updates_++ % past_rates_.size()] = rate;
   const double share = std::ceil(2 * read(average_rtt_) / period());
   const size_t reach = static_cast<size_t>(std::min<double>(share, past_rates_.size() - 1)) + 1;
-  double lawful = rate;
+  double compliant = rate;
   for (size_t back = 1; back <= reach && back <= updates_; ++back)
-    lawful = std::max(lawful, past_rates_[(updates_ - back) % past_rates_.size()]);
-  write(max_compliant_rate_, lawful);
+    compliant = std::max(compliant, past_rates_[(updates_ - back) % past_rates_.size()]);
+  write(max_compliant_rate_, compliant);
   return now + from_seconds(period());
 }
 
@@ -138,13 +136,10 @@ double Link::period() const {
 }
 
 size_t Link::gauges(std::span<Gauge> out) const {
-  const std::array<Gauge, 4> all{{{"rate_mbps", read(rate_) * 8e-6},
-                                  {"flows", read(flows_)},
-                                  {"average_rtt_ms", read(average_rtt_) * 1e3},
-                                  {"policed_bytes", read(policed_)}}};
-  const size_t n = std::min(all.size(), out.size());
-  std::copy_n(all.begin(), n, out.begin());
-  return n;
+  return write_gauges(out, {{"rate_mbps", read(rate_) * 8e-6},
+                            {"flows", read(flows_)},
+                            {"average_rtt_ms", read(average_rtt_) * 1e3},
+                            {"policed_bytes", read(policed_)}});
 }
 
 }  // namespace turnpike::qcp

@@ -33,7 +33,6 @@ inline constexpr std::array<std::string_view, 3> kCounts{"exact", "sharing", "si
 
 /// Whether flows that exceed their rate are policed (section 10.4).
 enum class Police { kOff, kOn };
-inline constexpr std::array<std::string_view, 2> kPolices{"off", "on"};
 
 inline constexpr std::array<ParamSpec, kOwnLinkParamCount> kOwnLinkParams{{
     {"alpha", ParamUnit::kNumber, 1, 0.01, 10, "share of the capacity to be used, eq 4"},
@@ -54,7 +53,7 @@ inline constexpr std::array<ParamSpec, kOwnLinkParamCount> kOwnLinkParams{{
      kCounts},
     {"police", ParamUnit::kWord, 0, 0, 1,
      "drop packets of flows that exceed their rate, in proportion to the excess (section 10.4)",
-     kPolices},
+     kOffOn},
 }};
 inline constexpr auto kLinkParams = coexistence::with_tcp(kOwnLinkParams);
 inline constexpr std::span<const ParamSpec> kShortLinkParams =

@@ -4,19 +4,19 @@
 
 #include <limits>
 
+#include "common/protocols/aqm/meter.h"
 #include "common/protocols/flow_law.h"
 #include "common/protocols/tcp/header.h"
-#include "common/protocols/tcp/meter.h"
 #include "common/protocols/tcp/params.h"
 
 namespace turnpike::tcp {
 
 /// RFC 5681 with the recovery of RFC 6582 and 6675: slow start; a packet more per window; half of
-/// it at the first loss or mark of a window; one packet after a time-out. The transport knows by
-/// SACK what is lost and counts only what is in flight, so the window itself does not inflate.
+/// it at the first loss or mark of a window; one packet after a time-out. The transport
+/// detects losses by SACK and counts only bytes in flight, so the window itself does not inflate.
 ///
-/// A window is told from the next by its number, which every packet notes: what happens to packets
-/// sent before the last reduction is that reduction's affair ("recover" of RFC 6582, CWR of RFC
+/// Windows are numbered, and every packet notes the number of its window. Losses and marks of
+/// packets sent before the last reduction cause no further one ("recover" of RFC 6582, CWR of RFC
 /// 3168).
 class Flow final : public FlowLaw {
  public:
@@ -53,7 +53,7 @@ class Flow final : public FlowLaw {
   Nanos least_timeout_;
   double window_ = 0;  // B
   double threshold_;   // B, of slow start
-  Meter meter_;
+  aqm::Meter meter_;
 };
 
 }  // namespace turnpike::tcp

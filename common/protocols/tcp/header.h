@@ -12,10 +12,10 @@ namespace turnpike::tcp {
 inline constexpr uint8_t kProtocolId = 6;
 inline constexpr size_t kHeaderSize = 4;
 
-/// What IP's ECN bits (RFC 3168) and an edge router's code point say of an ordinary packet. They
-/// lie here, so that an answer echoes them: ECE is the echoed kMarked.
+/// IP's ECN bits (RFC 3168) and an edge router's code point of an ordinary packet. They are here so
+/// that an answer echoes them: ECE is the echoed kMarked.
 enum Flag : uint32_t {
-  kCapable = 1 << 0,    // ECT: the flow would rather be marked than lose this packet
+  kCapable = 1 << 0,    // ECT: links may mark the packet in place of dropping it
   kMarked = 1 << 1,     // CE: set by links
   kInProfile = 1 << 2,  // within what the flow was promised, by its edge's meter (RIO's "in")
 };

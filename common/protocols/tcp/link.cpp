@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/protocols/tcp/link.h"
 
-#include "common/protocols/tcp/avq.h"
-#include "common/protocols/tcp/disciplines.h"
-#include "common/protocols/tcp/rio.h"
+#include "common/protocols/aqm/avq.h"
+#include "common/protocols/aqm/disciplines.h"
+#include "common/protocols/aqm/params.h"
+#include "common/protocols/aqm/rio.h"
+#include "common/protocols/tcp/header.h"
 
 namespace turnpike::tcp {
 namespace {
 
-/// What all disciplines have in common: they look at packets one by one and advise.
+/// TCP's law at a link: asks the discipline D about each packet and applies its advice.
 template <class D>
 class Link final : public LinkLaw {
  public:
@@ -17,7 +19,7 @@ class Link final : public LinkLaw {
                  .marks_or_drops = D::kMarksOrDrops,
                  .wants_dequeue = D::kWantsDequeue}),
         discipline_(params, shards, seed),
-        mark_(params[kSignal] == static_cast<double>(Telling::kMark)) {}
+        mark_(params[aqm::kSignal] == static_cast<double>(aqm::Telling::kMark)) {}
 
   uint64_t arrive(unsigned shard, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override {
@@ -26,9 +28,9 @@ class Link final : public LinkLaw {
     double queue = link.queue;
     for (LinkPacket& p : burst) {
       const uint32_t flags = p.header != nullptr ? load(p.header) : 0;
-      const Arrival a{.size = static_cast<double>(p.size),
-                      .queue = queue,
-                      .in_profile = (flags & kInProfile) != 0};
+      const aqm::Arrival a{.size = static_cast<double>(p.size),
+                           .queue = queue,
+                           .in_profile = (flags & kInProfile) != 0};
       p.action = action(discipline_.judge(shard, a), p, flags);
       if (!p.admitted || p.action == AqmAction::kDrop) continue;
       discipline_.enter(shard, a);
@@ -46,9 +48,9 @@ class Link final : public LinkLaw {
   size_t gauges(std::span<Gauge> out) const override { return discipline_.gauges(out); }
 
  private:
-  [[nodiscard]] AqmAction action(Advice advice, const LinkPacket& p, uint32_t flags) const {
-    if (advice == Advice::kTake) return AqmAction::kPass;
-    if (advice == Advice::kDrop || !mark_) return AqmAction::kDrop;
+  [[nodiscard]] AqmAction action(aqm::Advice advice, const LinkPacket& p, uint32_t flags) const {
+    if (advice == aqm::Advice::kTake) return AqmAction::kPass;
+    if (advice == aqm::Advice::kDrop || !mark_) return AqmAction::kDrop;
     if (p.header == nullptr) return AqmAction::kSignal;
     if ((flags & kCapable) == 0) return AqmAction::kDrop;
     store(flags | kMarked, p.header);
@@ -62,19 +64,19 @@ class Link final : public LinkLaw {
 }  // namespace
 
 std::unique_ptr<LinkLaw> make_link(const ParamValues& params, unsigned shards, uint64_t seed) {
-  switch (static_cast<Discipline>(params[kDiscipline])) {
-    case Discipline::kRed:
-      return std::make_unique<Link<Red>>(params, shards, seed);
-    case Discipline::kRem:
-      return std::make_unique<Link<Rem>>(params, shards, seed);
-    case Discipline::kAvq:
-      return std::make_unique<Link<Avq>>(params, shards, seed);
-    case Discipline::kRio:
-      return std::make_unique<Link<Rio>>(params, shards, seed);
-    case Discipline::kDropTail:
+  switch (static_cast<aqm::Discipline>(params[aqm::kDiscipline])) {
+    case aqm::Discipline::kRed:
+      return std::make_unique<Link<aqm::Red>>(params, shards, seed);
+    case aqm::Discipline::kRem:
+      return std::make_unique<Link<aqm::Rem>>(params, shards, seed);
+    case aqm::Discipline::kAvq:
+      return std::make_unique<Link<aqm::Avq>>(params, shards, seed);
+    case aqm::Discipline::kRio:
+      return std::make_unique<Link<aqm::Rio>>(params, shards, seed);
+    case aqm::Discipline::kDropTail:
       break;
   }
-  return std::make_unique<Link<DropTail>>(params, shards, seed);
+  return std::make_unique<Link<aqm::DropTail>>(params, shards, seed);
 }
 
 }  // namespace turnpike::tcp

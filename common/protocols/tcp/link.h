@@ -5,8 +5,7 @@
 #include <memory>
 
 #include "common/protocols/link_law.h"
-#include "common/protocols/tcp/header.h"
-#include "common/protocols/tcp/params.h"
+#include "common/protocols/param.h"
 
 namespace turnpike::tcp {
 

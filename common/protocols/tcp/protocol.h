@@ -2,9 +2,12 @@
 // TCP's line in the registry.
 #pragma once
 
+#include "common/protocols/aqm/params.h"
 #include "common/protocols/registry.h"
 #include "common/protocols/tcp/flow.h"
+#include "common/protocols/tcp/header.h"
 #include "common/protocols/tcp/link.h"
+#include "common/protocols/tcp/params.h"
 
 namespace turnpike::tcp {
 
@@ -12,7 +15,7 @@ inline constexpr Protocol kProtocol{
     .name = "tcp",
     .id = kProtocolId,
     .header_size = kHeaderSize,
-    .link_params = kLinkParams,
+    .link_params = aqm::kLinkParams,
     .flow_params = kFlowParams,
     .presets = kPresets,
     .make_link_law = make_link,

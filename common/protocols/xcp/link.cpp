@@ -5,13 +5,12 @@
 #include <cmath>
 #include <utility>
 
+#include "common/protocols/relaxed.h"
+
 namespace turnpike::xcp {
 namespace {
 
 constexpr double kMinRtt = 1e-9, kMaxRtt = 4.3;  // s, of a header
-
-double read(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
-void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_relaxed); }
 
 }  // namespace
 
@@ -182,13 +181,11 @@ size_t Link::gauges(std::span<Gauge> out) const {
     tested += parts_[i].responsiveness.tested();
     unresponsive += parts_[i].responsiveness.guilty();
   }
-  const std::array<Gauge, 4> all{{{"average_rtt_ms", read(average_rtt_) * 1e3},
-                                  {"shared_out_mbps", shared_out() * 8e-6},
-                                  {"tested", static_cast<double>(tested)},
-                                  {"unresponsive", static_cast<double>(unresponsive)}}};
-  const size_t n = std::min(tests_ ? all.size() : 2, out.size());
-  std::copy_n(all.begin(), n, out.begin());
-  return n;
+  if (!tests_) out = out.first(std::min<size_t>(2, out.size()));
+  return write_gauges(out, {{"average_rtt_ms", read(average_rtt_) * 1e3},
+                            {"shared_out_mbps", shared_out() * 8e-6},
+                            {"tested", static_cast<double>(tested)},
+                            {"unresponsive", static_cast<double>(unresponsive)}});
 }
 
 }  // namespace turnpike::xcp

@@ -92,7 +92,7 @@ inline bool usual_ipv6(const rte_mbuf& m, const uint8_t* ip, PacketInfo& p, cons
 /// packet unchanged.
 inline bool parse_fast(rte_mbuf& m, PacketInfo& p, uint64_t mac, const Tables& tables) {
   constexpr uint32_t kMin = wire::kEthernetSize + wire::kIpv4Size + wire::kUdpSize;
-  constexpr uint32_t kLeast6 = wire::kEthernetSize + wire::kIpv6Size + wire::kUdpSize;
+  constexpr uint32_t kMinSize6 = wire::kEthernetSize + wire::kIpv6Size + wire::kUdpSize;
   if (m.data_len < kMin || m.data_len != m.pkt_len) return false;
   const uint8_t* frame = frame_of(&m);
   uint64_t first;
@@ -105,7 +105,7 @@ inline bool parse_fast(rte_mbuf& m, PacketInfo& p, uint64_t mac, const Tables& t
     if (!usual_ipv4(m, frame + wire::kEthernetSize, p, tables)) return false;
   } else {
     if ((front & front_word(0xffff, 0xf0)) != front_word(wire::kEtherTypeIpv6, 0x60)) return false;
-    if (m.data_len < kLeast6) return false;
+    if (m.data_len < kMinSize6) return false;
     if (!usual_ipv6(m, frame + wire::kEthernetSize, p, tables)) return false;
   }
   p.l3 = wire::kEthernetSize;

@@ -5,17 +5,17 @@
 #include <array>
 #include <vector>
 
-#include "common/protocols/tcp/disciplines.h"
+#include "common/protocols/aqm/disciplines.h"
 
-namespace turnpike::tcp {
+namespace turnpike::aqm {
 
 /// At an arrival of b bytes, the last having been at s:
 ///
-///     VQ <- max(0, VQ - C_v (t - s)); told of if VQ + b > B, else VQ <- VQ + b
+///     VQ <- max(0, VQ - C_v (t - s)); signal if VQ + b > B, else VQ <- VQ + b
 ///     C_v <- max(min(C_v + alpha gamma C (t - s), C) - alpha b, 0)
 ///
-/// which is dC_v/dt = alpha (gamma C - input). Every lcore goes on from the latest view anybody
-/// left, with what has come in since; one lcore alone is the equations.
+/// which is dC_v/dt = alpha (gamma C - input). Every lcore continues from the latest published view
+/// and adds the arrivals since; with one lcore this is exactly the equations.
 class Avq : public DropTail {
  public:
   static constexpr bool kMarksOrDrops = true;
@@ -40,4 +40,4 @@ class Avq : public DropTail {
   std::vector<Shard> shards_;
 };
 
-}  // namespace turnpike::tcp
+}  // namespace turnpike::aqm

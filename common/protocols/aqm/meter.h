@@ -4,7 +4,7 @@
 
 #include "common/units/units.h"
 
-namespace turnpike::tcp {
+namespace turnpike::aqm {
 
 /// Time sliding window tagger (Clark and Fang 1998). The rate's estimate is decayed by each packet:
 ///
@@ -42,4 +42,4 @@ class Meter {
   Nanos front_ = kUnset;
 };
 
-}  // namespace turnpike::tcp
+}  // namespace turnpike::aqm

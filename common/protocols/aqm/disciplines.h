@@ -5,13 +5,13 @@
 #include <atomic>
 #include <vector>
 
+#include "common/protocols/aqm/params.h"
+#include "common/protocols/aqm/red.h"
+#include "common/protocols/aqm/shared.h"
 #include "common/protocols/link_law.h"
 #include "common/protocols/shard_sums.h"
-#include "common/protocols/tcp/params.h"
-#include "common/protocols/tcp/red.h"
-#include "common/protocols/tcp/shared.h"
 
-namespace turnpike::tcp {
+namespace turnpike::aqm {
 
 /// An arriving packet as a discipline sees it.
 struct Arrival {
@@ -20,13 +20,13 @@ struct Arrival {
   bool in_profile = false;  // RIO's
 };
 
-/// What Link asks of its discipline, and the one that has nothing to say.
+/// The interface of a discipline. By itself: takes every packet that the buffer has room for.
 class DropTail {
  public:
   static constexpr bool kMarksOrDrops = false, kWantsDequeue = false;
 
   DropTail(const ParamValues&, unsigned /*shards*/, uint64_t /*seed*/) {}
-  /// Packets come, or an lcore that has none keeps up to date.
+  /// Called before the packets of a burst, and in housekeeping by an lcore that has none.
   void burst(unsigned /*shard*/, const LinkState&, Nanos /*now*/) {}
   Advice judge(unsigned /*shard*/, const Arrival&) { return Advice::kTake; }
   /// The packet enters the queue; leaves it.
@@ -61,7 +61,7 @@ class Red : public DropTail {
   RedCurve curve_;  // in buffers
   SharedCount arrivals_;
   std::vector<Shard> shards_;
-  std::atomic<double> average_{0}, probability_{0};  // for the gauges: the latest anybody's
+  std::atomic<double> average_{0}, probability_{0};  // for the gauges: the latest of any lcore
 };
 
 /// REM (Athuraliya, Low 2001): a price that follows load and queue, once per ten packets' time:
@@ -93,4 +93,4 @@ class Rem : public DropTail {
   bool begun_ = false;
 };
 
-}  // namespace turnpike::tcp
+}  // namespace turnpike::aqm

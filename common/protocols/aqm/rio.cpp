@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/protocols/tcp/rio.h"
+#include "common/protocols/aqm/rio.h"
 
 #include <algorithm>
-#include <array>
 
-namespace turnpike::tcp {
+#include "common/protocols/relaxed.h"
+
+namespace turnpike::aqm {
 namespace {
 
 RedCurve curve(const ParamValues& params, LinkParam least, LinkParam most, LinkParam max_p) {
@@ -50,8 +51,8 @@ void Rio::burst(unsigned shard, const LinkState& link, Nanos now) {
     s.in.age(weight_, missed, 0);
     s.empty_at = now;
   }
-  average_in_.store(s.in.average(), std::memory_order_relaxed);
-  average_all_.store(s.all.average(), std::memory_order_relaxed);
+  write(average_in_, s.in.average());
+  write(average_all_, s.all.average());
 }
 
 Advice Rio::judge(unsigned shard, const Arrival& a) {
@@ -76,16 +77,12 @@ void Rio::leave(unsigned shard, double size, bool in_profile) {
 }
 
 size_t Rio::gauges(std::span<Gauge> out) const {
-  const double in = average_in_.load(std::memory_order_relaxed);
-  const double every = average_all_.load(std::memory_order_relaxed);
-  const std::array<Gauge, 4> all{
-      {{"average_in_kb", in * 1e-3},
-       {"average_all_kb", every * 1e-3},
-       {"mark_probability_in", std::min(1.0, in_.probability(in))},
-       {"mark_probability_out", std::min(1.0, out_.probability(every))}}};
-  const size_t n = std::min(all.size(), out.size());
-  std::copy_n(all.begin(), n, out.begin());
-  return n;
+  const double in = read(average_in_);
+  const double every = read(average_all_);
+  return write_gauges(out, {{"average_in_kb", in * 1e-3},
+                            {"average_all_kb", every * 1e-3},
+                            {"mark_probability_in", std::min(1.0, in_.probability(in))},
+                            {"mark_probability_out", std::min(1.0, out_.probability(every))}});
 }
 
-}  // namespace turnpike::tcp
+}  // namespace turnpike::aqm

@@ -7,12 +7,21 @@
 
 #include <gtest/gtest.h>
 
+#include "common/protocols/aqm/params.h"
+#include "common/protocols/aqm/red.h"
+#include "common/protocols/tcp/header.h"
 #include "common/protocols/tcp/link.h"
-#include "common/protocols/tcp/red.h"
 #include "tests/support/gauge.h"
 
-namespace turnpike::tcp {
+namespace turnpike::aqm {
 namespace {
+
+using tcp::kCapable;
+using tcp::kInProfile;
+using tcp::kMarked;
+using tcp::load;
+using tcp::make_link;
+using tcp::store;
 
 constexpr LinkState kLink{.capacity = 1e6, .queue = 0, .buffer = 300e3};  // 1 B/us, 300 packets
 constexpr uint32_t kSize = 1000;
@@ -28,7 +37,7 @@ LinkState with_queue(double queue) {
   return s;
 }
 struct Packet {
-  std::array<uint8_t, kHeaderSize> bytes{};
+  std::array<uint8_t, tcp::kHeaderSize> bytes{};
   LinkPacket priced;
   explicit Packet(uint32_t flags) : priced{.header = bytes.data(), .size = kSize} {
     store(flags, bytes.data());
@@ -103,7 +112,7 @@ TEST(Red, AnIdleLinkForgetsAsByThePacketsItCouldHaveSent) {
 }
 
 TEST(Red, MarksAtTheRateOfItsCurve) {
-  // At half way between the thresholds p_b = 0.05: one of 10.5 packets is told.
+  // At half way between the thresholds p_b = 0.05: one of 10.5 packets signals.
   const auto law = make_link(params(Discipline::kRed), 1);
   for (int i = 0; i < 10'000; ++i) pass(*law, with_queue(150e3), 1_s);
   int marked = 0, dropped = 0;
@@ -210,7 +219,7 @@ TEST(Avq, TheVirtualCapacityFollowsItsEquation) {
 
 TEST(Avq, OverloadIsToldSoThatWhatPassesFitsTheVirtualLink) {
   // At load 1.2 C the capacity falls by alpha (1.2 - 0.98) C per second. The virtual queue is full
-  // when 0.22 t + 0.033 t^2 / 2 = 0.3 s, at 1.25 s; from then on all that is beyond it is told.
+  // when 0.22 t + 0.033 t^2 / 2 = 0.3 s, at 1.25 s; from then on every packet beyond it signals.
   const auto law = make_link(params(Discipline::kAvq), 1);
   Nanos now = 1_s;
   int told = 0;
@@ -272,4 +281,4 @@ TEST(DropTail, HasNothingToSay) {
 }
 
 }  // namespace
-}  // namespace turnpike::tcp
+}  // namespace turnpike::aqm

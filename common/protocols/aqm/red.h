@@ -8,23 +8,23 @@
 
 #include "common/protocols/random.h"
 
-namespace turnpike::tcp {
+namespace turnpike::aqm {
 
-/// What a discipline says of an arriving packet.
+/// A discipline's decision on an arriving packet.
 enum class Advice : uint8_t {
   kTake,
   kTell,  // its flow should hear of congestion
   kDrop,
 };
 
-/// DPDK's rte_red knows no gentle mode, keeps its average in tenths of a packet, and would be the
-/// only DPDK among the laws, which the lab and the tests run without it. Hence our own.
+/// Replaces DPDK's rte_red, which has no gentle mode and keeps its average in tenths of a packet.
+/// Laws do not depend on DPDK, so that tests run without it.
 struct RedCurve {
   double least = 0, most = 0;  // of the average, in any unit
   double max_p = 0;
   bool gentle = true;
 
-  /// Probability p_b that a packet is told of, by average; beyond 1: all are dropped.
+  /// Probability p_b that a packet signals congestion, by average; beyond 1: all are dropped.
   [[nodiscard]] double probability(double average) const {
     if (average < least) return 0;
     if (average < most) return max_p * (average - least) / (most - least);
@@ -34,7 +34,7 @@ struct RedCurve {
   static constexpr double kAll = 2;
 };
 
-/// One lcore's view of a queue's average, and its packets since the last that was told of.
+/// One lcore's view of a queue's average, and its packets since the last that signalled.
 class RedAverage {
  public:
   explicit RedAverage(SplitMix64 random) : random_(random) {}
@@ -46,7 +46,7 @@ class RedAverage {
   void arrival(double weight, double queue) { average_ += weight * (queue - average_); }
   [[nodiscard]] double average() const { return average_; }
 
-  /// Tells of packets at p_b, but evenly: after `count` that were taken, p_b / (1 - count p_b).
+  /// Signals at p_b, evenly spaced: after `count` that were taken, with p_b / (1 - count p_b).
   Advice advise(double p) {
     if (p <= 0) {
       count_ = 0;
@@ -71,4 +71,4 @@ class RedAverage {
   SplitMix64 random_;
 };
 
-}  // namespace turnpike::tcp
+}  // namespace turnpike::aqm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What lcores that share a queue let each other know of it: counts, and views of several figures.
+// State of a queue that lcores publish to each other: counts, and views of several figures.
 #pragma once
 
 #include <array>
@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
-namespace turnpike::tcp {
+namespace turnpike::aqm {
 
-/// A sum to which every lcore adds its part. It alone writes that, and reads the others'.
+/// A sum to which every lcore adds its part. Each lcore writes its own part alone.
 class SharedCount {
  public:
   explicit SharedCount(unsigned shards) : parts_(shards) {}
@@ -25,7 +25,7 @@ class SharedCount {
     for (const Part& p : parts_) sum += p.own.load(std::memory_order_relaxed);
     return sum;
   }
-  /// What the other lcores have added since this one last asked.
+  /// The sum that the other lcores have added since this lcore's last call.
   double fresh(unsigned shard) {
     double others = 0;
     for (size_t s = 0; s < parts_.size(); ++s)
@@ -38,13 +38,13 @@ class SharedCount {
  private:
   struct alignas(64) Part {
     std::atomic<double> own{0};
-    double seen = 0;  // of the others' sums; nobody else's
+    double seen = 0;  // of the others' sums; read by this lcore alone
   };
   std::vector<Part> parts_;
 };
 
 /// Figures of one moment that one lcore writes and others read: a seqlock, odd while they change.
-/// Nobody waits; a view that changes under the reader's eyes is passed over.
+/// Readers do not wait: load() returns nothing while the view changes.
 template <size_t N>
 class SharedView {
  public:
@@ -71,4 +71,4 @@ class SharedView {
   std::array<std::atomic<double>, N> values_{};
 };
 
-}  // namespace turnpike::tcp
+}  // namespace turnpike::aqm

@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/protocols/tcp/disciplines.h"
+#include "common/protocols/aqm/disciplines.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
-namespace turnpike::tcp {
-namespace {
+#include "common/protocols/relaxed.h"
 
-double read(const std::atomic<double>& a) { return a.load(std::memory_order_relaxed); }
-void write(std::atomic<double>& a, double v) { a.store(v, std::memory_order_relaxed); }
-
-size_t fill(std::span<Gauge> out, std::span<const Gauge> all) {
-  const size_t n = std::min(all.size(), out.size());
-  std::copy_n(all.begin(), n, out.begin());
-  return n;
-}
-
-}  // namespace
+namespace turnpike::aqm {
 
 Red::Red(const ParamValues& params, unsigned shards, uint64_t seed)
     : DropTail(params, shards, seed),
@@ -58,8 +47,8 @@ Advice Red::judge(unsigned shard, const Arrival& a) {
 }
 
 size_t Red::gauges(std::span<Gauge> out) const {
-  return fill(out, std::array<Gauge, 2>{{{"average_queue_kb", read(average_) * 1e-3},
-                                         {"mark_probability", read(probability_)}}});
+  return write_gauges(
+      out, {{"average_queue_kb", read(average_) * 1e-3}, {"mark_probability", read(probability_)}});
 }
 
 Rem::Rem(const ParamValues& params, unsigned shards, uint64_t seed)
@@ -94,8 +83,8 @@ Nanos Rem::update(const LinkState& link, Nanos now) {
 }
 
 size_t Rem::gauges(std::span<Gauge> out) const {
-  return fill(out, std::array<Gauge, 2>{{{"marking_price", read(price_)},
-                                         {"mark_probability", read(probability_)}}});
+  return write_gauges(out,
+                      {{"marking_price", read(price_)}, {"mark_probability", read(probability_)}});
 }
 
-}  // namespace turnpike::tcp
+}  // namespace turnpike::aqm

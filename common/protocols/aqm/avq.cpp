@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/protocols/tcp/avq.h"
+#include "common/protocols/aqm/avq.h"
 
 #include <algorithm>
 
-namespace turnpike::tcp {
+namespace turnpike::aqm {
 
 Avq::Avq(const ParamValues& params, unsigned shards, uint64_t seed)
     : DropTail(params, shards, seed),
@@ -59,11 +59,8 @@ size_t Avq::gauges(std::span<Gauge> out) const {
   SharedView<kFigures>::Values latest{};
   for (const Shard& s : shards_)
     if (const auto v = s.view.load(); v && (*v)[kAt] >= latest[kAt]) latest = *v;
-  const std::array<Gauge, 2> all{{{"virtual_capacity_mbps", latest[kCapacity] * 8e-6},
-                                  {"virtual_queue_kb", latest[kQueue] * 1e-3}}};
-  const size_t n = std::min(all.size(), out.size());
-  std::copy_n(all.begin(), n, out.begin());
-  return n;
+  return write_gauges(out, {{"virtual_capacity_mbps", latest[kCapacity] * 8e-6},
+                            {"virtual_queue_kb", latest[kQueue] * 1e-3}});
 }
 
-}  // namespace turnpike::tcp
+}  // namespace turnpike::aqm

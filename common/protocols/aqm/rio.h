@@ -4,12 +4,12 @@
 
 #include <vector>
 
-#include "common/protocols/tcp/disciplines.h"
+#include "common/protocols/aqm/disciplines.h"
 
-namespace turnpike::tcp {
+namespace turnpike::aqm {
 
-/// Packets within their profile are judged by the average queue of their like, the others by the
-/// average of all: when the queue grows, it is the others who hear of it first.
+/// RED decides on packets within their profile by the average queue of such packets, and on the
+/// others by the average of all: when the queue grows, the others signal first.
 class Rio : public DropTail {
  public:
   static constexpr bool kMarksOrDrops = true, kWantsDequeue = true;
@@ -41,4 +41,4 @@ class Rio : public DropTail {
   std::atomic<double> average_in_{0}, average_all_{0};
 };
 
-}  // namespace turnpike::tcp
+}  // namespace turnpike::aqm
