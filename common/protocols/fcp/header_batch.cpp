@@ -131,7 +131,7 @@ HeaderBatch::Totals HeaderBatch::total_of_many(const Terms& terms) {
 
 // add_prices() of fcp/header.h, for many rows.
 TURNPIKE_WIDEST
-void HeaderBatch::stamp(double link) {
+void HeaderBatch::add_price(double link) {
   const double alone = link > kFree ? link : kMinPrice.count();
   const double more = link > kFree ? link : 0;
   const size_t n = rows();

@@ -2,9 +2,12 @@
 // Computing many rows at a time equals computing them one by one.
 #include "common/protocols/fcp/header_batch.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
+#include <span>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -57,11 +60,25 @@ Row draw(std::mt19937& random) {
   return r;
 }
 
-void add(HeaderBatch& batch, const Row& row) {
-  uint8_t bytes[kHeaderSize];
-  store(row.header, bytes);
-  batch.paid[batch.count] = row.paid;
-  batch.put(batch.count++, bytes, row.admitted ? row.size : 0);
+/// A burst of packets with these headers.
+class Burst {
+ public:
+  explicit Burst(std::span<const Row> rows) : bytes_(rows.size()) {
+    for (size_t k = 0; k < rows.size(); ++k) {
+      store(rows[k].header, bytes_[k].data());
+      packets.push_back(
+          {.header = bytes_[k].data(), .size = rows[k].size, .admitted = rows[k].admitted});
+    }
+  }
+  std::vector<LinkPacket> packets;
+
+ private:
+  std::vector<std::array<uint8_t, kHeaderSize>> bytes_;
+};
+
+void fill(HeaderBatch& batch, std::span<const Row> rows) {
+  batch.read<HeaderBatch::Syn::kWithoutRtt>(Burst(rows).packets);
+  for (size_t k = 0; k < rows.size(); ++k) batch.paid[k] = rows[k].paid;
 }
 
 TEST(HeaderBatch, ManyRowsTotalWhatTheyDoOneByOne) {
@@ -71,13 +88,11 @@ TEST(HeaderBatch, ManyRowsTotalWhatTheyDoOneByOne) {
     HeaderBatch all;
     HeaderBatch::Totals sum;
     double largest = 0;
-    const size_t rows = 1 + random() % HeaderBatch::kMax;
-    for (size_t k = 0; k < rows; ++k) {
-      const Row row = draw(random);
-      add(all, row);
+    std::vector<Row> rows(1 + random() % HeaderBatch::kMax);
+    for (size_t k = 0; k < rows.size(); ++k) {
+      rows[k] = draw(random);
       HeaderBatch one;
-      add(one, row);
-      one.decode();
+      fill(one, {&rows[k], 1});
       const HeaderBatch::Totals t = one.total(kTerms);
       sum.base += t.base;
       sum.promised += t.promised;
@@ -88,29 +103,26 @@ TEST(HeaderBatch, ManyRowsTotalWhatTheyDoOneByOne) {
       sum.clipped += t.clipped;
       refused += static_cast<unsigned>(t.refused);
     }
-    all.decode();
+    fill(all, rows);
     const HeaderBatch::Totals t = all.total(kTerms);
     ASSERT_EQ(t.refused, sum.refused);
     ASSERT_EQ(t.clipped, sum.clipped);
     ASSERT_EQ(t.rtt_count, sum.rtt_count);
     ASSERT_NEAR(t.base, sum.base, 1e-12 * sum.base);
     ASSERT_NEAR(t.rtt, sum.rtt, 1e-12 * sum.rtt);
-    ASSERT_NEAR(t.promised, sum.promised, 1e-12 * largest * static_cast<double>(rows));
+    ASSERT_NEAR(t.promised, sum.promised, 1e-12 * largest * static_cast<double>(rows.size()));
   }
   EXPECT_GT(refused, 1000U);
 }
 
 TEST(HeaderBatch, PaysTheLesserOfThePriceThenAndTheBalance) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN(), kToday = 7e-9;
-  HeaderBatch c;
-  const auto row = [&](uint32_t rtt_ns, double then) {
-    add(c, {{.rtt_ns = rtt_ns, .balance = 2e-9F}, 100, true, then});
+  const auto row = [](uint32_t rtt_ns, double then) {
+    return Row{{.rtt_ns = rtt_ns, .balance = 2e-9F}, 100, true, then};
   };
-  row(1'000'000, 1e-9);
-  row(1'000'000, 3e-9);
-  row(1'000'000, kUnknown);
-  row(0, 1e-9);
-  c.decode();
+  HeaderBatch c;
+  fill(c, std::array{row(1'000'000, 1e-9), row(1'000'000, 3e-9), row(1'000'000, kUnknown),
+                     row(0, 1e-9)});
   c.cap_at_balance(kToday, 1.5e-9);
   EXPECT_EQ(c.paid[0], 1e-9);
   EXPECT_EQ(c.paid[1], double{2e-9F});
@@ -120,14 +132,20 @@ TEST(HeaderBatch, PaysTheLesserOfThePriceThenAndTheBalance) {
 
 TEST(HeaderBatch, StampAddsAsPricesAdd) {
   for (const double link : {1e-18, 2e-18, 1e-9, 1.0, 1e12}) {
-    HeaderBatch c;
     const float paths[] = {0, 1e-18F, 2e-18F, 1e-9F, 0.5F, 1e12F};
-    for (const float path : paths) add(c, {{.price = path}, 100, true, 0});
-    c.decode();
-    c.stamp(link);
+    std::vector<Row> rows;
+    for (const float path : paths) rows.push_back({{.price = path}, 100, true, 0});
+    rows.push_back({{.price = 1}, 100, false, 0});
+    rows.push_back({{.price = -1}, 100, true, 0});
+    const Burst burst(rows);
+    HeaderBatch c;
+    c.read<HeaderBatch::Syn::kWithoutRtt>(burst.packets);
+    c.stamp(link, burst.packets, uint64_t{1} << 7);
     for (size_t k = 0; k < std::size(paths); ++k)
-      EXPECT_EQ(std::bit_cast<float>(wire::swap_be32(c.price[k])),
+      EXPECT_EQ(load(burst.packets[k].header).price,
                 static_cast<float>(std::min<double>(add_prices(paths[k], link), kMaxPrice)));
+    EXPECT_EQ(load(burst.packets[6].header).price, 1) << "dropped for want of room";
+    EXPECT_EQ(load(burst.packets[7].header).price, -1) << "refused";
   }
 }
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "common/protocols/fcp/price_noise.h"
-#include "common/protocols/fcp/write_prices.h"
 #include "common/protocols/random.h"
 
 namespace turnpike::fcp {
@@ -99,32 +98,14 @@ uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkSta
   const double average_rtt = to_seconds(shard.d) / params_[kWindow];
 
   HeaderBatch rows;  // one for each packet
-  bool all_admitted = true;
-  size_t unpriced = 0;
-  uint64_t unpriced_bytes = 0;
-  for (size_t k = 0; k < burst.size(); ++k) {
-    const LinkPacket& p = burst[k];
-    const uint32_t counted = p.admitted ? p.size : 0;
-    all_admitted &= p.admitted;
-    if (p.header == nullptr) [[unlikely]] {
-      ++unpriced;
-      unpriced_bytes += counted;
-      rows.put_padding(k);
-      continue;
-    }
-    rows.put(k, p.header, counted);
-    if (p.opens) [[unlikely]]
-      rows.clear_rtt(k);
-  }
-  rows.count = unpriced < burst.size() ? burst.size() : 0;
-  rows.decode();
+  const HeaderBatch::Arrivals arrived = rows.read<HeaderBatch::Syn::kWithoutRtt>(burst);
   value(shard, rows, now);
   const HeaderBatch::Totals totals = rows.total({.per_d = shard.per_d,
                                                  .average_rtt = average_rtt,
                                                  .max_commitment = params_[kMaxCommitment]});
   if (fading && rows.promises) fade(shard, rows, average_rtt);
   shard.window.add({totals.base, fading ? 0 : totals.promised, totals.rtt, totals.rtt_count,
-                    static_cast<double>(unpriced_bytes)});
+                    static_cast<double>(arrived.unpriced_bytes)});
 
   Sums own = own_sums(shard), all = add_other_shards(own, index);
   // A window grows no faster than time passes: older sums have expired.
@@ -152,8 +133,7 @@ uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkSta
                         std::memory_order_relaxed);
   shard.published.incoming.store(incoming, std::memory_order_relaxed);
 
-  rows.stamp(shard.price);
-  write_prices(rows, burst, all_admitted && unpriced == 0 && totals.refused == 0, totals.refused);
+  rows.stamp(shard.price, burst, totals.refused);
   return totals.refused;
 }
 

@@ -13,15 +13,23 @@
 namespace turnpike::fcp {
 
 /// Promises of a burst's data packets (see fcp/reserve_link.h), computed in vectors. In binary32,
-/// as in PromiseWheel, for twice as many numbers per vector as binary64. Call in this order: put
-/// the rows into `headers`, headers.decode(), look_back(), fill in headers.paid with the prices
-/// `ago`, reckon().
+/// as in PromiseWheel, for twice as many numbers per vector as binary64:
+///
+///     rows.read(burst);
+///     ...                    // fill in rows.headers.paid with the prices `ago`
+///     const Totals totals = rows.reckon(terms);
+///     rows.headers.stamp(price, burst, totals.refused);
 class PromiseBatch {
  public:
   static constexpr size_t kMax = HeaderBatch::kMax;  // rows
 
-  /// Computes `ago` from the headers.
-  void look_back();
+  /// Reads the headers of a burst into rows, and computes `ago`. A SYN's row is validated but not
+  /// counted.
+  HeaderBatch::Arrivals read(std::span<const LinkPacket> burst) {
+    const HeaderBatch::Arrivals sums = headers.read<HeaderBatch::Syn::kNotCounted>(burst);
+    look_back();
+    return sums;
+  }
 
   struct Terms {
     PromiseWheel::Scale scale;
@@ -53,6 +61,7 @@ class PromiseBatch {
   alignas(64) std::array<float, kMax> rate, budget, rtt_rate, rtt_sum;
 
  private:
+  void look_back();
   // Whether row k is credible, 1 or 0.
   [[nodiscard]] int32_t judge(size_t k) const;
   void spread(size_t k, const Terms& terms, float size);

@@ -70,11 +70,13 @@ std::array<uint8_t, kHeaderSize> bytes_of(const Header& h) {
 }
 
 PromiseBatch::Totals reckon(PromiseBatch& batch, std::span<const Row> rows) {
-  for (size_t k = 0; k < rows.size(); ++k)
-    batch.headers.put(k, bytes_of(rows[k].header).data(), rows[k].size);
-  batch.headers.count = rows.size();
-  batch.headers.decode();
-  batch.look_back();
+  std::vector<std::array<uint8_t, kHeaderSize>> bytes(rows.size());
+  std::vector<LinkPacket> burst(rows.size());
+  for (size_t k = 0; k < rows.size(); ++k) {
+    bytes[k] = bytes_of(rows[k].header);
+    burst[k] = {.header = bytes[k].data(), .size = rows[k].size};
+  }
+  batch.read(burst);
   for (size_t k = 0; k < rows.size(); ++k) batch.headers.paid[k] = rows[k].paid;
   return batch.reckon(kTerms);
 }

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "common/protocols/fcp/price_noise.h"
-#include "common/protocols/fcp/write_prices.h"
 #include "common/protocols/random.h"
 
 namespace turnpike::fcp {
@@ -215,7 +214,6 @@ void ReserveLink::promise(Shard& shard, const Promise& made, double life) {
 // Adds data packets' promises: each announces its flow's rate one round trip from now as a function
 // of the price. `now` is the caller's clock: time fields of senders include the law clock's stops.
 PromiseBatch::Totals ReserveLink::listen(Shard& shard, PromiseBatch& rows, Nanos now) const {
-  rows.look_back();
   shard.history.at(now, {rows.ago.data(), rows.headers.count}, rows.headers.paid.data());
   // A link that has just come up has too few past prices to check balances against them.
   const bool young = to_seconds(now - shard.history.first()) < kYoung * shard.average_rtt;
@@ -237,29 +235,10 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
                              Nanos clock_now) {
   Shard& shard = shards_[index];
   PromiseBatch rows;  // one for each packet; a SYN's row is validated but promises nothing
-  bool usual = true;
-  uint64_t arrived = 0, bytes = 0, unpriced_bytes = 0, opens = 0;
-  size_t unpriced = 0;
-  for (size_t k = 0; k < burst.size(); ++k) {
-    const LinkPacket& p = burst[k];
-    const uint32_t counted = p.admitted ? p.size : 0;
-    arrived += p.size;
-    bytes += counted;
-    usual &= p.admitted;
-    if (p.header == nullptr) [[unlikely]] {
-      ++unpriced;
-      unpriced_bytes += counted;
-      rows.headers.put_padding(k);
-      continue;
-    }
-    rows.headers.put(k, p.header, counted);
-    if (p.opens) [[unlikely]] {
-      rows.headers.sizes[k] = 0;
-      opens |= uint64_t{1} << k;
-    }
-  }
-  const Nanos now = burst.empty() ? shard.clock.at(clock_now)
-                                  : shard.clock.arrive(clock_now, static_cast<double>(arrived));
+  const HeaderBatch::Arrivals arrived = rows.read(burst);
+  const Nanos now = burst.empty()
+                        ? shard.clock.at(clock_now)
+                        : shard.clock.arrive(clock_now, static_cast<double>(arrived.bytes));
   // Subtracts the rate that drains the queue within about a round trip. The packet in transmission
   // does not count as queue.
   const double queue = std::max(link.queue - kPacket, 0.0);
@@ -268,24 +247,23 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   const double usable = std::max(link.capacity - free - drain, params_[kFloor] * link.capacity);
   advance(shard, index, link, usable, now);
 
-  rows.headers.count = unpriced < burst.size() ? burst.size() : 0;
-  rows.headers.decode();
   const PromiseBatch::Totals totals = listen(shard, rows, clock_now);
   const double life = life_ * shard.average_rtt;
   if (!burst.empty())
-    shard.clock.expect(std::min(static_cast<double>(bytes), totals.rate * life), life);
-  if (unpriced_bytes > 0) [[unlikely]] {
+    shard.clock.expect(std::min(static_cast<double>(arrived.admitted_bytes), totals.rate * life),
+                       life);
+  if (arrived.unpriced_bytes > 0) [[unlikely]] {
     const double window = params_[kWindow] * shard.average_rtt;  // d
-    const double rate = static_cast<double>(unpriced_bytes) / window;
+    const double rate = static_cast<double>(arrived.unpriced_bytes) / window;
     promise(shard, {.bucket = Knees::kInelastic, .rate = static_cast<float>(rate)}, window);
   }
-  for (uint64_t left = opens & ~totals.refused; left != 0; left &= left - 1) {
+  for (uint64_t left = arrived.opens & ~totals.refused; left != 0; left &= left - 1) {
     LinkPacket& p = burst[static_cast<size_t>(std::countr_zero(left))];
     open(shard, p, load(p.header), link);
   }
   begin(shard, link);
   publish(shard);
-  shard.overbooking.carry(static_cast<double>(bytes));
+  shard.overbooking.carry(static_cast<double>(arrived.admitted_bytes));
   // Right after it is added, a promise counts for more than on average over its slot: by half.
   const double most = has(Part::kDiscount) ? kMaxDiscount : 0;
   const double discount = std::min(double{totals.rate} / 2, most * link.capacity);
@@ -298,9 +276,7 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   shard.published.whole.store(shard.first_rounds.booked().whole, kRelaxed);
   shard.published.part.store(shard.first_rounds.booked().part, kRelaxed);
 
-  rows.headers.stamp(shard.price);
-  usual &= unpriced == 0 && totals.refused == 0;
-  write_prices(rows.headers, burst, usual, totals.refused);
+  rows.headers.stamp(shard.price, burst, totals.refused);
   return totals.refused;
 }
 
