@@ -363,7 +363,7 @@ def draw_path(out, top, program, data):
                 text(x + 10, y + 18, step["step"], 13, "start", font_weight="600"),
                 text(x + width - 10, y + STEP - 8, count, 10, "end", fill="#555"),
                 text(x + 10, y + 37, step["function"] + "()", 10.5, "start", font_family=MONO),
-                text(x + 10, y + 52, file, 10, "start", font_family=MONO, fill="#555"),
+                text(x + 10, y + 52, file, 10 if len(file) < 27 else 9, "start", font_family=MONO, fill="#555"),
                 text(x + 10, y + 69, caption, 10.5, "start"),
                 f'<rect x="{x + 10:.1f}" y="{y + STEP - 14:.1f}" width="{bar:.1f}" height="5" '
                 f'fill="{COLOURS[kind][1]}"/>']

@@ -63,7 +63,7 @@ def main():
         file.write_text(thousand_links())
         code, out, err = run(turnpike, "check", file)
         tap.check("1,000 links with ports are refused at the 33rd, in one message", code == 3 and
-                  re.search(r":1036:\d+: links.l32.attach: .* more than 32 links with ports, and DPDK", out + err) and
+                  re.search(r":1036:\d+: links.l32.attach: .* more than 32 links with ports, the limit of DPDK", out + err) and
                   "1 mistake\n" in out + err, code, out, err)
         file.write_text(thousand_links().replace(", attach: memif", ""))
         code, out, err = run(turnpike, "check", file)
