@@ -159,11 +159,11 @@ int play(const config::Topology& topology, const std::optional<Command>& referen
   });
   if (!ended) return fail(ended.error());
   gather_links(topology, folder);
-  const auto judged = [&](nlohmann::json& summary) {
+  const auto evaluated = [&](nlohmann::json& summary) {
     add_disturbance(summary, disturbance);
     if (lab) add_reference(summary, *lab);
   };
-  const auto summary = finish_report(folder, judged);
+  const auto summary = finish_report(folder, evaluated);
   if (!summary) {
     std::fprintf(stderr, "turnpike demo: %s\n", summary.error().c_str());
     return kExitRuntime;

@@ -27,7 +27,7 @@
 namespace turnpike::router {
 namespace {
 
-constexpr Nanos kDrainPatience{1'000'000'000};
+constexpr Nanos kDrainTimeout{1'000'000'000};
 
 int fail(ExitCode code, const std::string& text) {
   std::cerr << "turnpike-router: " << text << '\n';
@@ -151,7 +151,7 @@ int run(int argc, char** argv) {
                limits ? "sleeping" : "polling");
   std::cerr << (*engine)->remote_text();
   const auto watched = watch(**engine, clock, t.run, *options, name, *record);
-  (*engine)->stop([deadline = clock.now() + kDrainPatience, &clock] {
+  (*engine)->stop([deadline = clock.now() + kDrainTimeout, &clock] {
     return end_requests() < 2 && clock.now() < deadline;
   });
 

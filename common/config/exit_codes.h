@@ -6,10 +6,10 @@ namespace turnpike {
 
 enum ExitCode : int {
   kExitOk = 0,
-  kExitRuntime = 1,           // it started and failed
-  kExitUsage = 2,             // the command line is wrong
-  kExitBadConfiguration = 3,  // the topology file is wrong; nothing was started
-  kExitHostNotReady = 4,      // hugepages, ports or privileges; the message names the remedy
+  kExitRuntime = 1,           // the run failed, or its results missed the expectation
+  kExitUsage = 2,             // invalid command line
+  kExitBadConfiguration = 3,  // invalid topology file; nothing was started
+  kExitHostNotReady = 4,  // memory, hugepages, ports or privileges; the message names the remedy
 };
 
 }  // namespace turnpike

@@ -8,7 +8,7 @@
 namespace turnpike {
 namespace {
 
-constexpr int kPatience = 2;  // the third request ends the process at once
+constexpr int kForcedAt = 2;  // the third request ends the process at once
 
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes them");
 std::atomic<int> requests{0};
@@ -17,7 +17,7 @@ std::atomic<int> first{0};
 void on_signal(int number) {
   int none = 0;
   first.compare_exchange_strong(none, number);
-  if (requests.fetch_add(1) < kPatience) return;
+  if (requests.fetch_add(1) < kForcedAt) return;
   std::signal(number, SIG_DFL);
   std::raise(number);  // delivered when this handler returns
 }

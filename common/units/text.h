@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Quantities as text with units: "12.5 ms", "100 Gbps", "64 KB", "1 BDP", "1 $/s".
+// Quantities as text with units: "12.5 ms", "100 Gbps", "64 KB", "1 $/s".
 #pragma once
 
 #include <string>

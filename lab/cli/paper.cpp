@@ -70,11 +70,11 @@ class Reproduction {
                                {o_.root + "/" + kOperations, run.count, folder});
         command->name = e.id + ", " + run.name + ", seed " + std::to_string(seed);
         commands_.push_back(std::move(*command));
-        experiment_of_.push_back(judged_.size());
+        experiment_of_.push_back(evaluated_.size());
       }
     }
-    judged_.push_back({.experiment = &e});
-    left_.push_back(std::ranges::count(experiment_of_, judged_.size() - 1));
+    evaluated_.push_back({.experiment = &e});
+    left_.push_back(std::ranges::count(experiment_of_, evaluated_.size() - 1));
     return true;
   }
 
@@ -90,18 +90,19 @@ class Reproduction {
         ++failed_;
         complain(commands_[end.job].name + ": " + end.why);
       }
-      judged_[i].wall_s += end.wall_s;
+      evaluated_[i].wall_s += end.wall_s;
       --left_[i];
       tell();
     });
   }
 
-  [[nodiscard]] const std::vector<Judged>& judged() const { return judged_; }
+  [[nodiscard]] const std::vector<EvaluatedClaims>& evaluated() const { return evaluated_; }
   [[nodiscard]] size_t failed() const { return failed_; }
   [[nodiscard]] size_t runs() const { return commands_.size(); }
   [[nodiscard]] std::vector<ClaimResult> results() const {
     std::vector<ClaimResult> all;
-    for (const Judged& j : judged_) all.insert(all.end(), j.results.begin(), j.results.end());
+    for (const EvaluatedClaims& j : evaluated_)
+      all.insert(all.end(), j.results.begin(), j.results.end());
     return all;
   }
 
@@ -114,8 +115,8 @@ class Reproduction {
   }
 
   void tell() {
-    for (; told_ < judged_.size() && left_[told_] == 0; ++told_) {
-      Judged& j = judged_[told_];
+    for (; told_ < evaluated_.size() && left_[told_] == 0; ++told_) {
+      EvaluatedClaims& j = evaluated_[told_];
       j.metrics = metrics_of(*j.experiment, o_.folder);
       j.results = evaluate(*j.experiment, j.metrics);
       baseline_.compare(j.results);
@@ -127,7 +128,7 @@ class Reproduction {
 
   const PaperOptions& o_;
   const Baseline baseline_;
-  std::vector<Judged> judged_;
+  std::vector<EvaluatedClaims> evaluated_;
   std::vector<Command> commands_;
   std::vector<size_t> experiment_of_;  // by command
   std::vector<std::ptrdiff_t> left_;   // runs, by experiment
@@ -185,10 +186,10 @@ int paper(PaperOptions o) {
   const auto results = reproduction.results();
   const bool lost = std::ranges::any_of(results, &ClaimResult::lost);
   std::printf("%s; %zu run%s, %zu failed, %s s. Page: %s\n",
-              count_text(reproduction.judged()).c_str(), reproduction.runs(),
+              count_text(reproduction.evaluated()).c_str(), reproduction.runs(),
               reproduction.runs() == 1 ? "" : "s", reproduction.failed(),
               report::fixed(watch.seconds(), 1).c_str(), o.page.c_str());
-  if (auto done = report::write_text(o.page, paper_page(reproduction.judged(), o.folder)); !done)
+  if (auto done = report::write_text(o.page, paper_page(reproduction.evaluated(), o.folder)); !done)
     return complain(done.error());
   if (o.update && reproduction.failed() == 0) {
     baseline->update(results);

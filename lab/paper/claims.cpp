@@ -126,9 +126,9 @@ void Baseline::compare(std::vector<ClaimResult>& results) const {
 }
 
 void Baseline::update(const std::vector<ClaimResult>& results) {
-  std::set<std::string> judged;
-  for (const ClaimResult& v : results) judged.insert(v.experiment);
-  std::erase_if(met_, [&](const auto& entry) { return judged.contains(entry.first.first); });
+  std::set<std::string> evaluated;
+  for (const ClaimResult& v : results) evaluated.insert(v.experiment);
+  std::erase_if(met_, [&](const auto& entry) { return evaluated.contains(entry.first.first); });
   for (const ClaimResult& v : results) met_[{v.experiment, v.claim()}] = v.met;
 }
 

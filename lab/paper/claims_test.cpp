@@ -95,17 +95,18 @@ TEST(Baseline, WhatIsNoneIsAnError) {
 
 TEST(Show, LinesAndPageTellEachClaimAndWhyItIsNotMet) {
   const Experiment e{.id = "e", .figure = "4", .title = "A <title>", .about = "b"};
-  Judged judged{.experiment = &e,
-                .results = {one(5, {.kind = Kind::kAtLeast, .a = 2, .paper = "3"}),
-                            one(5, {.kind = Kind::kAtMost, .a = 2, .why = "it is hard"})}};
-  EXPECT_EQ(verdict_lines(judged),
+  EvaluatedClaims evaluated{
+      .experiment = &e,
+      .results = {one(5, {.kind = Kind::kAtLeast, .a = 2, .paper = "3"}),
+                  one(5, {.kind = Kind::kAtMost, .a = 2, .why = "it is hard"})}};
+  EXPECT_EQ(verdict_lines(evaluated),
             "  4  m  3  5  ≥ 2      met\n"
             "  4  m     5  ≤ 2  not met\n"
             "      m ≤ 2: it is hard\n");
-  EXPECT_EQ(count_text({judged}), "1 of 2 claims met");
-  judged.results[1].lost = true;
-  EXPECT_EQ(count_text({judged}), "1 of 2 claims met, 1 NOT MET any more");
-  const std::string page = paper_page({judged}, "/no/such/folder");
+  EXPECT_EQ(count_text({evaluated}), "1 of 2 claims met");
+  evaluated.results[1].lost = true;
+  EXPECT_EQ(count_text({evaluated}), "1 of 2 claims met, 1 NOT MET any more");
+  const std::string page = paper_page({evaluated}, "/no/such/folder");
   EXPECT_EQ(report::xml_error(page.substr(page.find("<html"))), "");
   EXPECT_NE(page.find("A &lt;title&gt;"), std::string::npos);
   EXPECT_NE(page.find("NOT MET"), std::string::npos);

@@ -20,9 +20,9 @@ std::string met_text(const ClaimResult& v) {
   return v.met ? "met" : v.lost ? "NOT MET" : "not met";
 }
 
-report::HtmlTable table(const Judged& judged) {
+report::HtmlTable table(const EvaluatedClaims& evaluated) {
   report::HtmlTable t{.caption = "", .columns = {"", "paper", "here", "claim", ""}};
-  for (const ClaimResult& v : judged.results)
+  for (const ClaimResult& v : evaluated.results)
     t.rows.push_back({v.metric,
                       report::number(v.paper),
                       report::number(v.here),
@@ -36,9 +36,9 @@ struct Reason {
   std::string claims, why;
 };
 
-std::vector<Reason> reasons(const Judged& judged) {
+std::vector<Reason> reasons(const EvaluatedClaims& evaluated) {
   std::vector<Reason> all;
-  for (const ClaimResult& v : judged.results) {
+  for (const ClaimResult& v : evaluated.results) {
     if (v.met || v.why.empty()) continue;
     const auto same = std::ranges::find(all, v.why, &Reason::why);
     if (same == all.end()) {
@@ -50,16 +50,16 @@ std::vector<Reason> reasons(const Judged& judged) {
   return all;
 }
 
-void show_reasons(const Judged& judged, report::Page& page) {
-  for (const Reason& r : reasons(judged)) page.paragraph("Not met: " + r.claims + ". " + r.why);
+void show_reasons(const EvaluatedClaims& evaluated, report::Page& page) {
+  for (const Reason& r : reasons(evaluated)) page.paragraph("Not met: " + r.claims + ". " + r.why);
 }
 
 std::string signed_percent(double ratio) {
   return (ratio > 0 ? "+" : "") + report::fixed(100 * ratio, 1) + " %";
 }
 
-void show_references(const Judged& judged, report::Page& page) {
-  const auto all = compare_references(*judged.experiment, judged.metrics);
+void show_references(const EvaluatedClaims& evaluated, report::Page& page) {
+  const auto all = compare_references(*evaluated.experiment, evaluated.metrics);
   if (all.empty()) return;
   report::HtmlTable t{
       .caption = "Comparison with an independent simulator, ns-2.35 with its own modules.",
@@ -72,9 +72,9 @@ void show_references(const Judged& judged, report::Page& page) {
     if (!c.why.empty()) page.paragraph("Unlike ns-2: " + c.metric + ". " + c.why);
 }
 
-nlohmann::json references(const std::vector<Judged>& all) {
+nlohmann::json references(const std::vector<EvaluatedClaims>& all) {
   nlohmann::json out = nlohmann::json::array();
-  for (const Judged& j : all)
+  for (const EvaluatedClaims& j : all)
     for (const Compared& c : compare_references(*j.experiment, j.metrics))
       out.push_back({{"id", j.experiment->id},
                      {"metric", c.metric},
@@ -85,9 +85,9 @@ nlohmann::json references(const std::vector<Judged>& all) {
   return out;
 }
 
-nlohmann::json data(const std::vector<Judged>& all) {
+nlohmann::json data(const std::vector<EvaluatedClaims>& all) {
   nlohmann::json out = nlohmann::json::array();
-  for (const Judged& j : all)
+  for (const EvaluatedClaims& j : all)
     for (const ClaimResult& v : j.results)
       out.push_back({{"id", v.experiment},
                      {"figure", v.figure},
@@ -108,37 +108,38 @@ std::string heading(const Experiment& e) {
 
 }  // namespace
 
-std::string verdict_lines(const Judged& judged) {
+std::string verdict_lines(const EvaluatedClaims& evaluated) {
   std::vector<std::vector<std::string>> rows;
-  for (const ClaimResult& v : judged.results)
+  for (const ClaimResult& v : evaluated.results)
     rows.push_back({v.figure, v.metric, v.paper, v.here, v.bound, met_text(v)});
   std::string out = columns(rows, 2);
-  for (const Reason& r : reasons(judged))
+  for (const Reason& r : reasons(evaluated))
     out.append("      ").append(r.claims).append(": ").append(r.why).append("\n");
   rows.clear();
-  for (const Compared& c : compare_references(*judged.experiment, judged.metrics))
+  for (const Compared& c : compare_references(*evaluated.experiment, evaluated.metrics))
     rows.push_back({c.metric, "ns-2 " + c.reference, c.here, signed_percent(c.difference)});
   if (!rows.empty()) out += columns(rows, 2);
   return out;
 }
 
-std::string count_text(const std::vector<Judged>& all) {
+std::string count_text(const std::vector<EvaluatedClaims>& all) {
   size_t met = 0, claims = 0, lost = 0;
-  for (const Judged& j : all)
+  for (const EvaluatedClaims& j : all)
     for (const ClaimResult& v : j.results) ++claims, met += v.met ? 1 : 0, lost += v.lost ? 1 : 0;
   return std::to_string(met) + " of " + std::to_string(claims) + " claims met" +
          (lost == 0 ? "" : ", " + std::to_string(lost) + " NOT MET any more");
 }
 
-std::string paper_page(const std::vector<Judged>& all, const std::string& out) {
+std::string paper_page(const std::vector<EvaluatedClaims>& all, const std::string& out) {
   report::Page page("The papers' figures, reproduced");
-  const bool lost = std::ranges::any_of(
-      all, [](const Judged& j) { return std::ranges::any_of(j.results, &ClaimResult::lost); });
+  const bool lost = std::ranges::any_of(all, [](const EvaluatedClaims& j) {
+    return std::ranges::any_of(j.results, &ClaimResult::lost);
+  });
   page.verdict(!lost, count_text(all) + ".");
   page.paragraph(
       "Every run is turnpike lab: the routers' and senders' own code on a virtual clock. Charts "
       "show the run of the first seed; metrics are medians over seeds unless they say otherwise.");
-  for (const Judged& j : all) {
+  for (const EvaluatedClaims& j : all) {
     const Experiment& e = *j.experiment;
     page.heading(heading(e));
     if (!e.about.empty()) page.paragraph(e.about);

@@ -10,7 +10,7 @@
 namespace turnpike::lab {
 
 /// An experiment that has been played, with its metrics and evaluated claims.
-struct Judged {
+struct EvaluatedClaims {
   const Experiment* experiment = nullptr;
   Metrics metrics = {};
   std::vector<ClaimResult> results = {};
@@ -18,12 +18,12 @@ struct Judged {
 };
 
 /// A line per claim: figure, metric, paper, here, claim, met or not.
-std::string verdict_lines(const Judged& judged);
+std::string verdict_lines(const EvaluatedClaims& evaluated);
 
 /// "61 of 64 claims met".
-std::string count_text(const std::vector<Judged>& all);
+std::string count_text(const std::vector<EvaluatedClaims>& all);
 
 /// One self-contained page with the claims and charts of every figure; `out` holds the runs.
-std::string paper_page(const std::vector<Judged>& all, const std::string& out);
+std::string paper_page(const std::vector<EvaluatedClaims>& all, const std::string& out);
 
 }  // namespace turnpike::lab

@@ -34,7 +34,7 @@ class Bench {
     for (unsigned i = 1;; ++i) {
       auto played = runner_.play(at_share(topology_, share, options_.trial));
       if (!played) return tl::unexpected(what + ": " + played.error());
-      trials_.push_back(judge(share, played->summary, played->routers, loopback_));
+      trials_.push_back(evaluate(share, played->summary, played->routers, loopback_));
       const Trial& t = trials_.back();
       on_trial_(what, t);
       if (t.faults.empty() || t.loss <= goal || i >= options_.attempts) return t;

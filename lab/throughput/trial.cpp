@@ -50,7 +50,7 @@ void add_router(const json& router, Trial& out) {
 
 }  // namespace
 
-Trial judge(double share, const json& summary, std::span<const json> routers, bool loopback) {
+Trial evaluate(double share, const json& summary, std::span<const json> routers, bool loopback) {
   Trial out{.share = share, .faults = {}};
   double offered = 0, received = 0;
   const json streams = summary.value("streams", json::object());

@@ -30,8 +30,8 @@ struct Trial {
 /// count as lost by the device (`loopback`: by the generator). A fault of the setup is: packets
 /// that were due and were not sent for other reasons, buffers that ran out in sender or router, and
 /// time that the machine took from either.
-Trial judge(double share, const nlohmann::json& summary, std::span<const nlohmann::json> routers,
-            bool loopback = false);
+Trial evaluate(double share, const nlohmann::json& summary, std::span<const nlohmann::json> routers,
+               bool loopback = false);
 
 nlohmann::ordered_json trial_json(const Trial& trial);
 

@@ -17,7 +17,7 @@ json stream(uint64_t offered, uint64_t sent, uint64_t received) {
 json summary(const json& s) { return {{"streams", {{"load", s}}}}; }
 
 TEST(Trial, LossIsOfWhatWasDue) {
-  const Trial t = judge(0.5, summary(stream(1000, 1000, 900)), {});
+  const Trial t = evaluate(0.5, summary(stream(1000, 1000, 900)), {});
   EXPECT_EQ(t.share, 0.5);
   EXPECT_DOUBLE_EQ(t.loss, 0.1);
   EXPECT_DOUBLE_EQ(t.carried_pps, 9e5);
@@ -28,7 +28,7 @@ TEST(Trial, LossIsOfWhatWasDue) {
 }
 
 TEST(Trial, AGeneratorThatIsTooSlow) {
-  const Trial t = judge(1, summary(stream(100'000, 90'000, 90'000)), {});
+  const Trial t = evaluate(1, summary(stream(100'000, 90'000, 90'000)), {});
   ASSERT_EQ(t.faults.size(), 1U);
   EXPECT_NE(t.faults[0].find("did not send 10 %"), std::string::npos);
 }
@@ -36,10 +36,11 @@ TEST(Trial, AGeneratorThatIsTooSlow) {
 TEST(Trial, ADevicesPortThatTakesNoMoreIsTheDevices) {
   json s = stream(100'000, 90'000, 90'000);
   s["no_room"] = 5;
-  const Trial t = judge(1, summary(s), {});
+  const Trial t = evaluate(1, summary(s), {});
   EXPECT_TRUE(t.faults.empty());
   EXPECT_DOUBLE_EQ(t.loss, 0.1);
-  EXPECT_EQ(judge(1, summary(s), {}, true).faults.size(), 1U) << "in loopback there is no device";
+  EXPECT_EQ(evaluate(1, summary(s), {}, true).faults.size(), 1U)
+      << "in loopback there is no device";
 }
 
 TEST(Trial, BuffersAndTheClock) {
@@ -49,7 +50,7 @@ TEST(Trial, BuffersAndTheClock) {
   all["lcores"] = {{{"busy", 0.4}, {"stalled_ms", 12.0}}};
   const json router{
       {"node", "gate"}, {"stalled_ms", 9.0}, {"links", {{"left", {{"port", {{"no_mbuf", 3}}}}}}}};
-  const Trial t = judge(1, all, {&router, 1});
+  const Trial t = evaluate(1, all, {&router, 1});
   EXPECT_EQ(t.busy, 0.4);
   ASSERT_EQ(t.faults.size(), 4U);
   EXPECT_NE(t.faults[0].find("generator ran out of mbufs"), std::string::npos);
@@ -59,9 +60,9 @@ TEST(Trial, BuffersAndTheClock) {
 }
 
 TEST(Trial, AFewPacketsAreNoTrial) {
-  EXPECT_EQ(judge(1, json::object(), {}).faults.size(), 1U);
-  EXPECT_EQ(judge(1, json::object(), {}).loss, 1);
-  const Trial few = judge(1e-4, summary(stream(99, 99, 99)), {});
+  EXPECT_EQ(evaluate(1, json::object(), {}).faults.size(), 1U);
+  EXPECT_EQ(evaluate(1, json::object(), {}).loss, 1);
+  const Trial few = evaluate(1e-4, summary(stream(99, 99, 99)), {});
   ASSERT_EQ(few.faults.size(), 1U);
   EXPECT_NE(few.faults[0].find("of 99 packets due"), std::string::npos);
   EXPECT_EQ(few.loss, 1) << "it does not pass";

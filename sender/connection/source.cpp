@@ -152,7 +152,7 @@ void Source::after_answer(Flow& f, const Acknowledged& done, Nanos now) {
     return;
   }
   transmission_.set_rate(f, now);
-  tell_strategy(f, now);
+  update_strategy(f, now);
   // The handshake's answer is the first chance to send: now, not a wheel's turn later.
   if (done.own == Kind::kSyn) {
     send_due(f, now);
@@ -228,10 +228,10 @@ void Source::note_delays(const Flow& f) {
   parts_.totals.price.store(f.allowance.price, std::memory_order_relaxed);
 }
 
-void Source::tell_strategy(Flow& f, Nanos now) {
+void Source::update_strategy(Flow& f, Nanos now) {
   if (f.wants_budget && parts_.strategy->watching())
-    parts_.strategy->heard(f.member, f.pacer.rate(), Price(f.allowance.price), f.rtt.smoothed(),
-                           now);
+    parts_.strategy->update(f.member, f.pacer.rate(), Price(f.allowance.price), f.rtt.smoothed(),
+                            now);
 }
 
 void Source::finish(Flow& f, FlowEnd how, Nanos now) {

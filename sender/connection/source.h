@@ -73,7 +73,7 @@ class Source {
   void note_delays(const Flow& flow);
   /// Sets the flow's timer to its earliest deadline.
   void arm(Flow& flow);
-  void tell_strategy(Flow& flow, Nanos now);
+  void update_strategy(Flow& flow, Nanos now);
   void finish(Flow& flow, FlowEnd how, Nanos now);
   void report(Flow& flow, FlowEnd how, Nanos now);
 

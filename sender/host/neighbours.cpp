@@ -60,11 +60,11 @@ NeighbourQuery answer_solicitation(rte_mbuf& m, uint8_t* frame, const config::In
   uint8_t* icmp = ip + kIpv6Size;
   const size_t length = load_be16(ip + kIpv6PayloadLengthAt);
   const std::span<const uint8_t> message(icmp, std::min<size_t>(length, m.data_len));
-  const bool from_nobody =
+  const bool no_source =
       std::ranges::all_of(std::span(ip + kIpv6SourceAt, 16), [](uint8_t b) { return b == 0; });
   // The unspecified source address marks duplicate address detection (RFC 4862, section 5.4): the
   // topology assigns addresses, so do not answer.
-  if (ip[kIpv6HopLimitAt] != kHopLimit || from_nobody || length < kOptionsAt ||
+  if (ip[kIpv6HopLimitAt] != kHopLimit || no_source || length < kOptionsAt ||
       kEthernetSize + kIpv6Size + length > m.data_len ||
       !std::ranges::equal(std::span(icmp + kTargetAt, 16), own.ipv6.address) ||
       fold(pseudo_header_sum(ip + kIpv6SourceAt, ip + kIpv6DestinationAt, kProtocolIcmpv6,

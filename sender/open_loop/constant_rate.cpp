@@ -40,20 +40,20 @@ ConstantRate::ConstantRate(const config::Stream& stream, const config::Direction
 
 uint64_t ConstantRate::skip_to(Nanos time) {
   const uint64_t before = number(), target = std::max(before, due_before(time));
-  turn_ = target / sizes_.size();
-  place_ = target % sizes_.size();
-  due_ = due_of(turn_, place_);
+  cycle_ = target / sizes_.size();
+  index_ = target % sizes_.size();
+  due_ = due_of(cycle_, index_);
   return target - before;
 }
 
 uint64_t ConstantRate::due_before(Nanos time) const {
   if (time <= start_) return 0;
-  // Due times are rounded down: `time` may lie in the turn after the quotient.
-  auto turn = static_cast<uint64_t>(static_cast<double>((time - start_).count()) / period_);
-  while (turn > 0 && due_of(turn, 0) >= time) --turn;
-  while (due_of(turn + 1, 0) < time) ++turn;
-  uint64_t n = turn * sizes_.size();
-  for (size_t i = 0; i < sizes_.size() && due_of(turn, i) < time; ++i) ++n;
+  // Due times are rounded down: `time` may lie in the cycle after the quotient.
+  auto cycle = static_cast<uint64_t>(static_cast<double>((time - start_).count()) / period_);
+  while (cycle > 0 && due_of(cycle, 0) >= time) --cycle;
+  while (due_of(cycle + 1, 0) < time) ++cycle;
+  uint64_t n = cycle * sizes_.size();
+  for (size_t i = 0; i < sizes_.size() && due_of(cycle, i) < time; ++i) ++n;
   return n;
 }
 

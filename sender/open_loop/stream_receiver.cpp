@@ -53,7 +53,7 @@ StreamReceiver::StreamReceiver(const config::Topology& t, uint32_t host)
   for (size_t i = 0; i < t.streams.size(); ++i) {
     if (t.streams[i].to != host) continue;
     streams_[i] = std::make_unique<Counted>();
-    patience_ = std::max(patience_, longest_way(t, t.streams[i]) + kGrace);
+    timeout_ = std::max(timeout_, longest_way(t, t.streams[i]) + kGrace);
   }
 }
 
@@ -61,7 +61,7 @@ bool StreamReceiver::receive(std::span<const uint8_t> payload, uint32_t datagram
   Probe probe;
   if (payload.size() < Probe::kSize || !load(payload.data(), probe)) return false;
   if (probe.stream >= streams_.size() || !streams_[probe.stream]) return false;
-  heard_ = now;
+  last_packet_ = now;
   streams_[probe.stream]->note(probe, datagram, now);
   return true;
 }

@@ -40,13 +40,13 @@ class StreamReceiver {
   [[nodiscard]] const Counted* stream(size_t index) const { return streams_[index].get(); }
   /// Whether no packet can be under way to this host any more; its senders stopped at `end`.
   [[nodiscard]] bool settled(Nanos end, Nanos now) const {
-    return now >= std::max(end, heard_) + patience_;
+    return now >= std::max(end, last_packet_) + timeout_;
   }
 
  private:
   std::vector<std::unique_ptr<Counted>> streams_;  // by index into Topology::streams
-  Nanos patience_{0};  // the longest path's delay with full buffers, plus a margin
-  Nanos heard_{0};     // time of the last packet
+  Nanos timeout_{0};      // the longest path's delay with full buffers, plus a margin
+  Nanos last_packet_{0};  // time of the last packet
 };
 
 }  // namespace turnpike::sender

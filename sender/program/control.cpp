@@ -115,7 +115,7 @@ std::string counters_text(const config::Topology& topology,
       text += host_line(topology.hosts[host->index()].name, host->totals()) + "\n";
     }
     for (size_t i = 0; i < runner->ports().size(); ++i) {
-      Plugged& port = *runner->ports()[i];
+      OpenPort& port = *runner->ports()[i];
       const std::string& name = topology.hosts[runner->hosts()[i]].name;
       const PortStats s = port.port().stats();
       if (port.overflowed() + s.rx_missed + s.rx_no_mbuf + s.rx_errors + s.tx_errors == 0) continue;

@@ -58,13 +58,13 @@ bool OutcomeRing::take(FlowOutcome& out) {
 tl::expected<std::unique_ptr<LcoreRunner>, std::string> LcoreRunner::make(
     const config::Topology& topology, std::vector<uint32_t> hosts, unsigned worker, uint64_t seed,
     const SecretKey& secret) {
-  std::vector<std::unique_ptr<Plugged>> ports;
+  std::vector<std::unique_ptr<OpenPort>> ports;
   std::vector<int> sockets;
   std::string remote;
   ports.reserve(hosts.size());
   sockets.reserve(hosts.size());
   for (const uint32_t host : hosts) {
-    auto port = Plugged::attach(topology, host);
+    auto port = OpenPort::attach(topology, host);
     if (!port) return tl::unexpected(port.error());
     const config::Host& h = topology.hosts[host];
     remote += turnpike::remote_text(topology.links[h.link].name, (*port)->port(), worker);
@@ -89,7 +89,7 @@ tl::expected<std::unique_ptr<LcoreRunner>, std::string> LcoreRunner::make(
   std::vector<PortBinding> bindings;
   bindings.reserve(runner->hosts_.size());
   for (size_t i = 0; i < runner->hosts_.size(); ++i) {
-    Plugged& port = *runner->ports_[i];
+    OpenPort& port = *runner->ports_[i];
     if (auto done = port.configure(topology, runner->pool_.get(), buffers); !done)
       return tl::unexpected(done.error());
     bindings.push_back({runner->hosts_[i], &port.queue()});
@@ -153,7 +153,7 @@ tl::expected<void, std::string> LcoreRunner::close() {
   park_interrupt_thread();
   sender_.reset();
   unsigned kept = 0;
-  for (const auto& plugged : ports_) kept += plugged->kept();
+  for (const auto& port : ports_) kept += port->kept();
   ports_.clear();
   const unsigned lost = pool_.in_use() + (stream_pool_ ? stream_pool_->in_use() : 0);
   if (lost > kept) {
@@ -163,12 +163,12 @@ tl::expected<void, std::string> LcoreRunner::close() {
 }
 
 unsigned memory_mb(const config::Topology& t,
-                   std::span<const std::vector<uint32_t>> hosts_of_players) {
+                   std::span<const std::vector<uint32_t>> hosts_of_runners) {
   constexpr size_t kBase = 64;          // EAL, ports, rings
   constexpr size_t kPerSinkFlow = 128;  // B in the hash table
   const Traces traces(t);
   size_t bytes = 0;
-  for (const auto& hosts : hosts_of_players) {
+  for (const auto& hosts : hosts_of_runners) {
     bytes += Pool::memory(size_of(t, hosts, traces).buffers + stream_buffers(t, hosts),
                           data_room(t, hosts));
     bytes += OutcomeRing::kRoom * sizeof(FlowOutcome);

@@ -94,7 +94,7 @@ class LcoreRunner {
 
   [[nodiscard]] Sender& sender() { return *sender_; }
   [[nodiscard]] OutcomeRing& outcomes() { return *outcomes_; }
-  [[nodiscard]] std::span<const std::unique_ptr<Plugged>> ports() const { return ports_; }
+  [[nodiscard]] std::span<const std::unique_ptr<OpenPort>> ports() const { return ports_; }
   [[nodiscard]] std::span<const uint32_t> hosts() const { return hosts_; }
   [[nodiscard]] const Stalls& stalls() const { return stalls_; }
   [[nodiscard]] const Busyness& busyness() const { return busyness_; }
@@ -111,7 +111,7 @@ class LcoreRunner {
   std::optional<Pool> stream_pool_;
   std::vector<uint32_t> hosts_;
   std::string remote_;
-  std::vector<std::unique_ptr<Plugged>> ports_;
+  std::vector<std::unique_ptr<OpenPort>> ports_;
   std::unique_ptr<OutcomeRing> outcomes_;
   std::unique_ptr<Sender> sender_;
   std::atomic<unsigned> restored_{0};  // the control thread writes
@@ -121,6 +121,6 @@ class LcoreRunner {
 
 /// EAL memory in MB for runners of these hosts.
 unsigned memory_mb(const config::Topology& topology,
-                   std::span<const std::vector<uint32_t>> hosts_of_players);
+                   std::span<const std::vector<uint32_t>> hosts_of_runners);
 
 }  // namespace turnpike::sender

@@ -12,7 +12,7 @@ namespace turnpike::sender {
 namespace {
 
 /// Links in the order of the runners, then of each runner's hosts.
-std::vector<LinkMonitor::Link> links_of(const config::Topology& t, Players runners) {
+std::vector<LinkMonitor::Link> links_of(const config::Topology& t, LcoreRunners runners) {
   std::vector<LinkMonitor::Link> links;
   links.reserve(t.hosts.size());
   for (const auto& runner : runners)
@@ -24,8 +24,8 @@ std::vector<LinkMonitor::Link> links_of(const config::Topology& t, Players runne
 
 }  // namespace
 
-tl::expected<void, std::string> wait_for_peers(const config::Topology& topology, Players runners,
-                                               Nanos patience) {
+tl::expected<void, std::string> wait_for_peers(const config::Topology& topology,
+                                               LcoreRunners runners, Nanos timeout) {
   const std::vector<LinkMonitor::Link> links = links_of(topology, runners);
   std::vector<Port*> ports;
   ports.reserve(links.size());
@@ -33,19 +33,18 @@ tl::expected<void, std::string> wait_for_peers(const config::Topology& topology,
   std::string text;
   for (const std::string& reason : start_ports(ports)) text += (text.empty() ? "" : "\n") + reason;
   if (!text.empty()) return tl::unexpected(text);
-  const auto give_up =
-      std::chrono::steady_clock::now() + std::chrono::nanoseconds(patience.count());
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::nanoseconds(timeout.count());
   const auto down = wait_for_links(ports, [&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return end_requests() == 0 && std::chrono::steady_clock::now() < give_up;
   });
   for (const size_t i : down) text += (text.empty() ? "" : ", ") + links[i].name;
   if (text.empty()) return {};
-  return tl::unexpected("no link after " + to_text(patience) + ": " + text +
+  return tl::unexpected("no link after " + to_text(timeout) + ": " + text +
                         "; is turnpike-router running with the same file?");
 }
 
-Links::Links(const config::Topology& topology, Players runners)
+Links::Links(const config::Topology& topology, LcoreRunners runners)
     : monitor_(links_of(topology, runners)) {
   for (const auto& runner : runners)
     runners_.insert(runners_.end(), runner->ports().size(), runner.get());

@@ -15,17 +15,17 @@
 
 namespace turnpike::sender {
 
-using Players = std::span<const std::unique_ptr<LcoreRunner>>;
+using LcoreRunners = std::span<const std::unique_ptr<LcoreRunner>>;
 
 /// Starts the ports and waits until all links are up, for that time or until a signal. The error
 /// names ports that do not start or links that stay down.
-tl::expected<void, std::string> wait_for_peers(const config::Topology& topology, Players runners,
-                                               Nanos patience);
+tl::expected<void, std::string> wait_for_peers(const config::Topology& topology,
+                                               LcoreRunners runners, Nanos timeout);
 
 /// Monitors links on the control thread while the runners run.
 class Links {
  public:
-  Links(const config::Topology& topology, Players runners);
+  Links(const config::Topology& topology, LcoreRunners runners);
 
   /// Prints changes to standard error, and calls link_restored() of runners whose links are up
   /// again. Call every 10 to 20 ms.

@@ -25,18 +25,18 @@ std::vector<std::string> pci_addresses(const config::Topology& t,
   return addresses;
 }
 
-tl::expected<std::unique_ptr<Plugged>, std::string> Plugged::attach(const config::Topology& t,
-                                                                    uint32_t host) {
+tl::expected<std::unique_ptr<OpenPort>, std::string> OpenPort::attach(const config::Topology& t,
+                                                                      uint32_t host) {
   const config::Host& h = t.hosts[host];
   const auto device = device_at(t.links[h.link], h.end, host, 1);
   if (!device) return tl::unexpected(device.error());
   auto port = Port::attach(*device);
   if (!port) return tl::unexpected("host " + h.name + ": " + port.error());
-  return std::unique_ptr<Plugged>(new Plugged(std::move(*port), host, device->keeps));
+  return std::unique_ptr<OpenPort>(new OpenPort(std::move(*port), host, device->keeps));
 }
 
-tl::expected<void, std::string> Plugged::configure(const config::Topology& t, rte_mempool* pool,
-                                                   size_t pool_size) {
+tl::expected<void, std::string> OpenPort::configure(const config::Topology& t, rte_mempool* pool,
+                                                    size_t pool_size) {
   const config::Host& h = t.hosts[host_];
   const config::Link& link = t.links[h.link];
   if (auto done = port_.configure({.mtu = link.mtu}, {&pool, 1}); !done)

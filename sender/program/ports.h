@@ -21,11 +21,11 @@ std::vector<std::string> pci_addresses(const config::Topology& topology,
 /// A host's port, and the delay line before it where the link has a delay. It delays both
 /// directions, because routers and kernels emulate no delay; departures only where the other end is
 /// another sender's host.
-class Plugged {
+class OpenPort {
  public:
   /// Attaches the host's device; pools belong on the NUMA node of port().socket(). Call configure()
   /// next, once.
-  static tl::expected<std::unique_ptr<Plugged>, std::string> attach(
+  static tl::expected<std::unique_ptr<OpenPort>, std::string> attach(
       const config::Topology& topology, uint32_t host);
   /// `pool`: for received packets, with `pool_size` buffers.
   tl::expected<void, std::string> configure(const config::Topology& topology, rte_mempool* pool,
@@ -41,7 +41,7 @@ class Plugged {
   [[nodiscard]] uint64_t overflowed() { return delay_line_ ? delay_line_->overflowed() : 0; }
 
  private:
-  Plugged(Port port, uint32_t host, unsigned kept)
+  OpenPort(Port port, uint32_t host, unsigned kept)
       : port_(std::move(port)), host_(host), kept_(kept) {}
   Port port_;
   uint32_t host_;

@@ -181,8 +181,8 @@ void Receiver::sweep(Nanos now, size_t steps, bool urgent) {
     hand_ = hand_ + 1 == states_.size() ? 0 : hand_ + 1;
     State& s = states_[hand_];
     if (!s.used) continue;
-    const Nanos patience = !s.finished() ? kIdle : urgent ? 0_ns : kLinger;
-    if (now - s.heard >= patience) forget(s);
+    const Nanos timeout = !s.finished() ? kIdle : urgent ? 0_ns : kLinger;
+    if (now - s.last_packet >= timeout) forget(s);
   }
 }
 
@@ -201,7 +201,7 @@ std::optional<Reply> Receiver::receive(const FlowKey& key, const Request& reques
     }
     return std::nullopt;
   }
-  s.heard = now;
+  s.last_packet = now;
   if (header.kind == Kind::kFin) {
     const uint64_t packets = wire::extend_serial(header.sequence, s.received.expected());
     if (packets >= s.received.expected() && packets < uint64_t{1} << 63) s.packets = packets;

@@ -88,7 +88,7 @@ class Receiver {
     FlowKey key;
     uint32_t token = 0;
     Received received;
-    Nanos heard{0};
+    Nanos last_packet{0};
     uint64_t packets = UINT64_MAX;  // of the whole flow; known once its FIN has arrived
     const Protocol* protocol = nullptr;
     ReceiverLaw* law = nullptr;  // in law_storage; null: the protocol has none

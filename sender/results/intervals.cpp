@@ -70,14 +70,14 @@ void entitle(const Topology& topology, Phase& phase) {
 }
 
 /// Whether at least one flow is open at `from`, and all open flows are claimable().
-bool judged(const Topology& topology, Nanos from) {
-  bool somebody = false;
+bool has_shares(const Topology& topology, Nanos from) {
+  bool any = false;
   for (const Flow& f : topology.flows) {
     if (!open_at(topology, f, from)) continue;
     if (!claimable(topology, f)) return false;
-    somebody = true;
+    any = true;
   }
-  return somebody;
+  return any;
 }
 
 }  // namespace
@@ -113,7 +113,7 @@ std::vector<Phase> phases(const Topology& topology, std::span<const Busy> busy) 
   for (auto from = cuts.begin(), to = std::next(from); to != cuts.end(); ++from, ++to) {
     const bool is_busy = std::any_of(busy.begin(), busy.end(),
                                      [&](const Busy& b) { return b.from < *to && *from < b.to; });
-    if (is_busy || !judged(topology, *from)) continue;
+    if (is_busy || !has_shares(topology, *from)) continue;
     Phase& phase = all.emplace_back();
     phase.from = *from;
     phase.to = *to;

@@ -38,12 +38,12 @@ Nanos MaxThroughput::review(Nanos now) {
         m->count(now);
         bytes += m->bytes;
       }
-      judge(bytes / to_seconds(now - measured_from_));
+      compare(bytes / to_seconds(now - measured_from_));
       return now + rtt * kSettle;
   }
 }
 
-void MaxThroughput::judge(double throughput) {
+void MaxThroughput::compare(double throughput) {
   if (roster().members().size() < 2) return;
   switch (trial_) {
     case Trial::kNone:

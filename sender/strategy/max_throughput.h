@@ -36,7 +36,7 @@ class MaxThroughput final : public Weighted {
   enum class Stage : uint8_t { kFresh, kSettling, kMeasuring };
 
   void start_over();
-  void judge(double throughput);
+  void compare(double throughput);
   /// Multiplies the weight of the current flow by `factor`.
   void attempt(Trial trial, double factor);
   void undo();

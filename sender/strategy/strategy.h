@@ -43,11 +43,11 @@ class Strategy {
     changed();
   }
 
-  /// Whether heard() has an effect.
+  /// Whether update() has an effect.
   [[nodiscard]] bool watching() const { return next_review_ != kNever; }
   /// Call at each ACK of a flow that has joined, with its new pacing rate in B/s, price in $/B, and
   /// smoothed RTT. Reviews the targets when a review is due.
-  void heard(Member& member, double rate, Price price, Nanos rtt, Nanos now) {
+  void update(Member& member, double rate, Price price, Nanos rtt, Nanos now) {
     if (!watching()) return;
     member.count(now);
     member.rate = rate;

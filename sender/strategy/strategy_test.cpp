@@ -42,7 +42,7 @@ class Market {
         Customer& c = flows_[i];
         if (c.gone) continue;
         const double p = price(c.link);
-        strategy_->heard(c.member, target(i) / p, Price(p), 20_ms, now_);
+        strategy_->update(c.member, target(i) / p, Price(p), 20_ms, now_);
         sum_within_budget();
       }
     }

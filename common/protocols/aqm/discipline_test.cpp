@@ -77,7 +77,7 @@ TEST(Red, TellsEvenlySpacedUniformly) {
   int told = 0, since = 0;
   while (told < 20'000) {
     ++since;
-    if (red.advise(kP) != Advice::kTell) continue;
+    if (red.advise(kP) != Advice::kSignal) continue;
     EXPECT_LE(since, 50);
     gaps += since;
     squares += static_cast<double>(since) * since;
@@ -155,7 +155,7 @@ TEST(Verdicts, OrdinaryTrafficIsSignalledAndOwnIsMarkedOrDropped) {
   ParamValues p = params(Discipline::kRed);
   p[kRedWeight] = 1;
   p[kRedMaxP] = 1;
-  for (const auto signal : {Telling::kMark, Telling::kDrop}) {
+  for (const auto signal : {SignalBy::kMark, SignalBy::kDrop}) {
     p[kSignal] = static_cast<double>(signal);
     const auto law = make_link(p, 1);
     EXPECT_TRUE(law->traits().marks_or_drops);
@@ -163,7 +163,7 @@ TEST(Verdicts, OrdinaryTrafficIsSignalledAndOwnIsMarkedOrDropped) {
     law->arrive(0, {&ordinary, 1}, with_queue(199.99e3), 1_s);
     const Outcome capable = pass(*law, with_queue(199.99e3), 1_s),
                   not_capable = pass(*law, with_queue(199.99e3), 1_s, 0);
-    const bool mark = signal == Telling::kMark;
+    const bool mark = signal == SignalBy::kMark;
     EXPECT_EQ(ordinary.action, mark ? AqmAction::kSignal : AqmAction::kDrop);
     EXPECT_EQ(capable.marked, mark);
     EXPECT_EQ(capable.dropped, !mark);

@@ -36,14 +36,13 @@ enum LinkParam : size_t {
 enum class Discipline { kDropTail, kRed, kRem, kAvq, kRio };
 inline constexpr std::array<std::string_view, 5> kDisciplines{"droptail", "red", "rem", "avq",
                                                               "rio"};
-enum class Telling { kMark, kDrop };
-inline constexpr std::array<std::string_view, 2> kTellings{"mark", "drop"};
+enum class SignalBy { kMark, kDrop };
+inline constexpr std::array<std::string_view, 2> kSignals{"mark", "drop"};
 
 inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
     {"discipline", ParamUnit::kWord, 0, 0, 4, "how the queue is managed", kDisciplines},
     {"signal", ParamUnit::kWord, 0, 0, 1,
-     "what becomes of a packet that is to tell its flow of congestion and may be marked",
-     kTellings},
+     "what becomes of a packet that is to tell its flow of congestion and may be marked", kSignals},
     {"packet", ParamUnit::kBytes, 1000, 1, 65535,
      "mean packet, where a discipline counts packets: RED's idle time, REM's queue, RIO's "
      "thresholds"},

@@ -13,7 +13,7 @@ namespace turnpike::aqm {
 /// A discipline's decision on an arriving packet.
 enum class Advice : uint8_t {
   kTake,
-  kTell,  // its flow should hear of congestion
+  kSignal,  // its flow should hear of congestion
   kDrop,
 };
 
@@ -62,7 +62,7 @@ class RedAverage {
       return Advice::kTake;
     }
     count_ = 0;
-    return Advice::kTell;
+    return Advice::kSignal;
   }
 
  private:

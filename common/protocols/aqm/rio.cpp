@@ -55,7 +55,7 @@ void Rio::burst(unsigned shard, const LinkState& link, Nanos now) {
   write(average_all_, s.all.average());
 }
 
-Advice Rio::judge(unsigned shard, const Arrival& a) {
+Advice Rio::decide(unsigned shard, const Arrival& a) {
   Shard& s = shards_[shard];
   arrivals_.add(shard, 1);
   s.all.arrival(weight_, a.queue);

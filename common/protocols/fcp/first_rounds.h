@@ -8,51 +8,54 @@
 
 namespace turnpike::fcp {
 
-/// The book of first rounds at a link, kept per lcore. A SYN books its first round's bytes; the
-/// link's capacity drains the book in order of arrival.
+/// Virtual queue of announced first rounds at a link, one per lcore. A SYN adds its first round's
+/// bytes; they drain at the link's capacity, first rounds that wait for their turn before the
+/// others. Derivation: docs/control.md, "First rounds".
 ///
 /// Data packets carry a flag if they are of a first round, so that announcements can be compared
-/// with arrivals: credit() is the fraction that arrived lately. The caller multiplies the next
-/// SYN's bytes by it, so that SYNs without flows soon count for little.
+/// with arrivals: credit() is the fraction of announced bytes that arrived in the last kMemory
+/// round trips. The caller multiplies the next SYN's bytes by it, so that a flood of SYNs without
+/// data loses its effect.
 class FirstRounds {
  public:
-  static constexpr double kMemory = 64;   // average round trips
-  static constexpr double kLag = 2;       // average round trips until arrival is due
-  static constexpr double kPrior = 0.5;   // average round trips of capacity: weight of full credit
-  static constexpr double kSlack = 1.05;  // times the arrivals: allows for losses and early ends
+  static constexpr double kMemory = 64;  // average round trips
+  static constexpr double kLag = 2;      // average round trips until arrival is due
+  static constexpr double kPrior = 0.5;  // average round trips at capacity: weight of a credit of 1
+  static constexpr double kSlack = 1.05;  // factor on arrivals, for losses and flows that end early
 
   /// B booked and not yet carried.
   struct Booked {
-    double whole = 0;  // of flows that end with their first round, which wait for their turn
-    double part = 0;   // of the others
-    [[nodiscard]] double sum() const { return whole + part; }
+    double ending = 0;  // of flows that end with their first round; they wait for their turn
+    double longer = 0;  // of longer flows; they do not wait
+    [[nodiscard]] double sum() const { return ending + longer; }
   };
 
-  /// Flows whose turn begins, summed.
+  /// Sums over the flows whose turn begins.
   struct Turn {
     double bytes = 0;
-    double demand = 0;  // B that they would send in their durations at their highest rates
-    double money = 0;   // $ that they can pay in their durations
-    double length = 0;  // B x s: their bytes times their durations
+    double demand = 0;        // B: sum of highest rate times duration
+    double money = 0;         // $: sum of budget times duration
+    double byte_seconds = 0;  // B x s: sum of bytes times duration
   };
 
   /// Books `bytes` of a flow that waits for its turn and then sends them within `seconds`, at up to
-  /// `rate` B/s and `budget` $/s. `announced`: bytes expected to arrive.
-  void book_whole(double announced, double bytes, double rate, double budget, double seconds) {
-    booked_.whole += bytes;
+  /// `rate` B/s and `budget` $/s. `announced`: B that the SYN announced, before the credit.
+  void book_ending(double announced, double bytes, double rate, double budget, double seconds) {
+    booked_.ending += bytes;
     announced_ += announced;
     waiting_.bytes += bytes;
     waiting_.demand += rate * seconds;
     waiting_.money += budget * seconds;
-    waiting_.length += bytes * seconds;
+    waiting_.byte_seconds += bytes * seconds;
   }
   /// Books `bytes` of a flow that does not wait.
-  void book_part(double announced, double bytes) {
-    booked_.part += bytes;
+  void book_longer(double announced, double bytes) {
+    booked_.longer += bytes;
     announced_ += announced;
   }
 
-  /// The link has carried `bytes` of all lcores' bookings; flows that wait for their turn go first.
+  /// Removes this lcore's part of the `bytes` that the link has carried of all bookings; flows that
+  /// wait for their turn first. `others`: bookings of the other lcores.
   void drain(double bytes, const Booked& others) {
     const double sum = booked_.sum();
     if (sum <= 0) return;
@@ -60,56 +63,59 @@ class FirstRounds {
     const double announced = announced_ * (drained / sum);
     announced_ -= announced;
     drained_ += announced;
-    const double whole = std::min(booked_.whole, drained);
-    booked_.whole -= whole;
-    booked_.part = std::max(booked_.part - (drained - whole), 0.0);
+    const double ended = std::min(booked_.ending, drained);
+    booked_.ending -= ended;
+    booked_.longer = std::max(booked_.longer - (drained - ended), 0.0);
   }
 
-  /// Returns the flows whose turn begins if the turns of the book's first `ahead` B have begun.
-  Turn begin(double ahead) {
-    const double begun = booked_.whole - waiting_.bytes;
-    const double room = ahead - begun;
+  /// Starts the turns of flows among the first `ahead` B and returns their sums; a flow that lies
+  /// partly within counts in proportion.
+  Turn begin_turns(double ahead) {
+    const double started = booked_.ending - waiting_.bytes;
+    const double room = ahead - started;
     // A remainder below a byte is rounding error: other fields must not be scaled by it.
     if (waiting_.bytes < room + 1) return std::exchange(waiting_, {});
     if (room <= 0) return {};
     const double share = room / waiting_.bytes;
-    const Turn turn{room, waiting_.demand * share, waiting_.money * share, waiting_.length * share};
+    const Turn turn{room, waiting_.demand * share, waiting_.money * share,
+                    waiting_.byte_seconds * share};
     waiting_.bytes -= turn.bytes;
     waiting_.demand -= turn.demand;
     waiting_.money -= turn.money;
-    waiting_.length -= turn.length;
+    waiting_.byte_seconds -= turn.byte_seconds;
     return turn;
   }
 
   /// Counts a packet of a first round that has arrived.
-  void come(double bytes) { came_ += bytes; }
+  void count_arrival(double bytes) { arrived_ += bytes; }
 
-  /// Advances by `seconds`: drained bytes become due, and old figures decay.
+  /// Advances by `seconds`: drained bytes become due; due and arrived bytes decay over kMemory
+  /// round trips.
   void age(double seconds, double average_rtt) {
     const double kept = std::exp(-seconds / (kMemory * average_rtt));
     const double now_due = drained_ * -std::expm1(-seconds / (kLag * average_rtt));
     drained_ -= now_due;
     due_ = due_ * kept + now_due;
-    came_ *= kept;
+    arrived_ *= kept;
   }
 
   /// Fraction of announced bytes that arrive, at most 1. `capacity` in B/s, `average_rtt` in s.
   [[nodiscard]] double credit(double capacity, double average_rtt) const {
     const double prior = kPrior * average_rtt * capacity;
-    return std::min((kSlack * came_ + prior) / (due_ + prior), 1.0);
+    return std::min((kSlack * arrived_ + prior) / (due_ + prior), 1.0);
   }
   [[nodiscard]] const Booked& booked() const { return booked_; }
-  /// B of first rounds that arrived lately.
-  [[nodiscard]] double came() const { return came_; }
+  /// B of first rounds that arrived in the last kMemory round trips.
+  [[nodiscard]] double arrived() const { return arrived_; }
   /// Whether there are flows whose turn has not begun.
   [[nodiscard]] bool waiting() const { return waiting_.bytes > 0; }
 
  private:
   Booked booked_;
-  Turn waiting_;               // of booked_.whole
-  double announced_ = 0;       // B of bookings not yet carried, as expected to arrive
-  double drained_ = 0;         // B carried, not yet due to arrive
-  double due_ = 0, came_ = 0;  // B, decaying
+  Turn waiting_;                  // of booked_.ending
+  double announced_ = 0;          // B announced by the bookings not yet drained
+  double drained_ = 0;            // B carried, not yet due to arrive
+  double due_ = 0, arrived_ = 0;  // B, decaying
 };
 
 }  // namespace turnpike::fcp

@@ -10,59 +10,59 @@ constexpr double kTrip = 0.1, kRate = 1e6;  // s, B/s
 
 TEST(FirstRounds, DrainsThoseThatWaitFirst) {
   FirstRounds book;
-  book.book_whole(3000, 3000, 1e5, 1, 0.01);
-  book.book_part(2000, 2000);
+  book.book_ending(3000, 3000, 1e5, 1, 0.01);
+  book.book_longer(2000, 2000);
   book.drain(1000, {});
-  EXPECT_DOUBLE_EQ(book.booked().whole, 2000);
-  EXPECT_DOUBLE_EQ(book.booked().part, 2000);
+  EXPECT_DOUBLE_EQ(book.booked().ending, 2000);
+  EXPECT_DOUBLE_EQ(book.booked().longer, 2000);
   book.drain(3000, {});
-  EXPECT_DOUBLE_EQ(book.booked().whole, 0);
-  EXPECT_DOUBLE_EQ(book.booked().part, 1000);
+  EXPECT_DOUBLE_EQ(book.booked().ending, 0);
+  EXPECT_DOUBLE_EQ(book.booked().longer, 1000);
   book.drain(3000, {});
   EXPECT_DOUBLE_EQ(book.booked().sum(), 0);
 }
 
 TEST(FirstRounds, SharesTheLinkWithOtherLcores) {
   FirstRounds book;
-  book.book_whole(3000, 3000, 1e5, 1, 0.01);
-  book.drain(1000, {.whole = 5000, .part = 1000});
-  EXPECT_NEAR(book.booked().whole, 3000 - 1000.0 / 3, 1e-9);
+  book.book_ending(3000, 3000, 1e5, 1, 0.01);
+  book.drain(1000, {.ending = 5000, .longer = 1000});
+  EXPECT_NEAR(book.booked().ending, 3000 - 1000.0 / 3, 1e-9);
 }
 
 TEST(FirstRounds, EachHasItsTurnOnce) {
   FirstRounds book;
-  book.book_whole(3000, 3000, 2e5, 1, 0.01);
-  book.book_whole(1000, 1000, 1e5, 4, 0.02);
-  const auto ahead = book.begin(1000);
+  book.book_ending(3000, 3000, 2e5, 1, 0.01);
+  book.book_ending(1000, 1000, 1e5, 4, 0.02);
+  const auto ahead = book.begin_turns(1000);
   EXPECT_DOUBLE_EQ(ahead.bytes, 1000);
-  EXPECT_DOUBLE_EQ(book.begin(1000).bytes, 0) << "as much as may be ahead has begun";
+  EXPECT_DOUBLE_EQ(book.begin_turns(1000).bytes, 0) << "as much as may be ahead has begun";
   book.drain(500, {});
-  EXPECT_DOUBLE_EQ(book.begin(1000).bytes, 500);
-  const auto rest = book.begin(1e9);
+  EXPECT_DOUBLE_EQ(book.begin_turns(1000).bytes, 500);
+  const auto rest = book.begin_turns(1e9);
   EXPECT_DOUBLE_EQ(rest.bytes, 2500);
   // 2000 B in 10 ms and 2000 B in 20 ms at their fastest; 1500 of 4000 have begun before.
   EXPECT_DOUBLE_EQ(rest.demand, (2e5 * 0.01 + 1e5 * 0.02) * 2500 / 4000);
   EXPECT_DOUBLE_EQ(rest.money, (1 * 0.01 + 4 * 0.02) * 2500 / 4000);
-  EXPECT_DOUBLE_EQ(rest.length / rest.bytes, (3000 * 0.01 + 1000 * 0.02) / 4000);
+  EXPECT_DOUBLE_EQ(rest.byte_seconds / rest.bytes, (3000 * 0.01 + 1000 * 0.02) / 4000);
 }
 
 // The link was idle: bookings drained meanwhile have their turn, whatever `ahead` is.
 TEST(FirstRounds, TurnsThatHavePassedBeginAtOnce) {
   FirstRounds book;
-  book.book_whole(3000, 3000, 2e5, 1, 0.01);
+  book.book_ending(3000, 3000, 2e5, 1, 0.01);
   book.drain(1e9, {});
   EXPECT_TRUE(book.waiting());
-  EXPECT_DOUBLE_EQ(book.begin(0).bytes, 3000);
+  EXPECT_DOUBLE_EQ(book.begin_turns(0).bytes, 3000);
   EXPECT_FALSE(book.waiting());
 }
 
 TEST(FirstRounds, NoRestOfRoundingWaits) {
   FirstRounds book;
   for (int i = 1; i <= 1000; ++i) {
-    book.book_whole(1e4 / i, 1e4 / i, 1e5 / i, 1, 0.01);
-    const auto turn = book.begin(book.booked().whole * (1 - 1e-12));
-    EXPECT_GT(turn.length, 0);
-    EXPECT_NEAR(turn.length / turn.bytes, 0.01, 1e-9);
+    book.book_ending(1e4 / i, 1e4 / i, 1e5 / i, 1, 0.01);
+    const auto turn = book.begin_turns(book.booked().ending * (1 - 1e-12));
+    EXPECT_GT(turn.byte_seconds, 0);
+    EXPECT_NEAR(turn.byte_seconds / turn.bytes, 0.01, 1e-9);
     book.drain(1e9, {});
     EXPECT_FALSE(book.waiting());
   }
@@ -73,9 +73,9 @@ TEST(FirstRounds, NoRestOfRoundingWaits) {
 double credit_of(double comes) {
   FirstRounds book;
   for (int i = 0; i < 2000; ++i) {
-    book.book_whole(5000, 5000, 1e5, 1, 0.01);
+    book.book_ending(5000, 5000, 1e5, 1, 0.01);
     book.drain(kRate * kTrip / 10, {});
-    if (i >= 10) book.come(5000 * comes);
+    if (i >= 10) book.count_arrival(5000 * comes);
     book.age(kTrip / 10, kTrip);
   }
   return book.credit(kRate, kTrip);
@@ -93,7 +93,7 @@ TEST(FirstRounds, CreditIsTheShareThatComes) {
 TEST(FirstRounds, CreditIsKeptWhileARoundTripPasses) {
   FirstRounds book;
   for (int i = 0; i < 100; ++i) {
-    book.book_whole(30'000, 30'000, 1e5, 1, 0.01);
+    book.book_ending(30'000, 30'000, 1e5, 1, 0.01);
     book.drain(kRate * kTrip / 1000, {});
     book.age(kTrip / 1000, kTrip);
   }

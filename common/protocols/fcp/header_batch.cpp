@@ -72,7 +72,7 @@ HeaderBatch::Totals HeaderBatch::total_of_few(const Terms& terms) {
 }
 
 // credible() of fcp/header.h, for many rows.
-[[gnu::always_inline]] inline void HeaderBatch::judge(size_t rows, int32_t* sound) const {
+[[gnu::always_inline]] inline void HeaderBatch::validate(size_t rows, int32_t* sound) const {
   for (size_t k = 0; k < rows; ++k) {
     sound[k] =
         amount(price[k], kMaxPrice) & amount(balance[k], kMaxPrice) &
@@ -107,7 +107,7 @@ TURNPIKE_WIDEST
 HeaderBatch::Totals HeaderBatch::total_of_many(const Terms& terms) {
   const size_t n = rows();
   alignas(64) std::array<int32_t, kMax> sound;
-  judge(n, sound.data());
+  validate(n, sound.data());
   int32_t every = 1;
   for (size_t k = 0; k < n; ++k) every &= sound[k];
 

@@ -145,7 +145,7 @@ class HeaderBatch {
 
   Totals total_of_few(const Terms& terms);
   Totals total_of_many(const Terms& terms);
-  void judge(size_t rows, int32_t* sound) const;
+  void validate(size_t rows, int32_t* sound) const;
   double sum_promises(size_t rows, const Terms& terms, const double* worth, uint32_t& clipped);
 
   alignas(64) std::array<std::array<uint32_t, 8>, kMax> fields_;  // in network byte order

@@ -33,7 +33,7 @@ void PromiseBatch::look_back() {
 }
 
 // credible() of fcp/header.h, without the slot's sign, which is a flag.
-[[gnu::always_inline]] inline int32_t PromiseBatch::judge(size_t k) const {
+[[gnu::always_inline]] inline int32_t PromiseBatch::validate(size_t k) const {
   const HeaderBatch& h = headers;
   return amount(h.price[k], kMaxPrice) & amount(h.balance[k], kMaxPrice) &
          amount(h.reserve[k], kMaxPrice) & amount(h.slot[k] & ~kSign, kMaxPrice) &
@@ -102,7 +102,7 @@ PromiseBatch::Totals PromiseBatch::reckon(const Terms& terms) {
 PromiseBatch::Totals PromiseBatch::reckon_few(const Terms& terms) {
   Totals totals;
   for (size_t k = 0; k < headers.count; ++k) {
-    const bool sound = judge(k) != 0;
+    const bool sound = validate(k) != 0;
     if (!sound) [[unlikely]]
       totals.refused |= uint64_t{1} << k;
     spread(k, terms, sound ? static_cast<float>(headers.sizes[k]) : 0.0F);
@@ -120,7 +120,7 @@ PromiseBatch::Totals PromiseBatch::reckon_many(const Terms& terms) {
   const Terms t = terms;
   const size_t n = headers.rows();
   int32_t every = 1;
-  for (size_t k = 0; k < n; ++k) every &= sound_[k] = judge(k);
+  for (size_t k = 0; k < n; ++k) every &= sound_[k] = validate(k);
   for (size_t k = 0; k < n; ++k)
     spread(k, t, sound_[k] != 0 ? static_cast<float>(headers.sizes[k]) : 0.0F);
   for (size_t k = 0; k < n; ++k) demand(k, t);

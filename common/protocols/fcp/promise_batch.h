@@ -63,7 +63,7 @@ class PromiseBatch {
  private:
   void look_back();
   // Whether row k is credible, 1 or 0.
-  [[nodiscard]] int32_t judge(size_t k) const;
+  [[nodiscard]] int32_t validate(size_t k) const;
   void spread(size_t k, const Terms& terms, float size);
   void demand(size_t k, const Terms& terms);
   void count(size_t k, const Terms& terms, Totals& totals) const;

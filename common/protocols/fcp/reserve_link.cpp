@@ -98,7 +98,7 @@ void ReserveLink::refresh(Shard& shard, unsigned index, const LinkState& link, N
   if (has(Part::kUsualPrice)) shard.ceiling = shard.usual.ceiling();
   if (has(Part::kMargin)) {
     const double carried_lately = shard.overbooking.carried();
-    const double first = carried_lately > 0 ? shard.first_rounds.came() / carried_lately : 0;
+    const double first = carried_lately > 0 ? shard.first_rounds.arrived() / carried_lately : 0;
     shard.margin.pass(link.queue / link.capacity, first, passed, shard.average_rtt);
   }
   shard.aged = now;
@@ -120,8 +120,8 @@ void ReserveLink::refresh(Shard& shard, unsigned index, const LinkState& link, N
     all.rtt_rate += other.rtt_rate.load(kRelaxed);
     all.rtt_sum += other.rtt_sum.load(kRelaxed);
     carried += other.carried.load(kRelaxed);
-    shard.booked_elsewhere.whole += other.whole.load(kRelaxed);
-    shard.booked_elsewhere.part += other.part.load(kRelaxed);
+    shard.booked_elsewhere.ending += other.ending.load(kRelaxed);
+    shard.booked_elsewhere.longer += other.longer.load(kRelaxed);
   }
   shard.clearing.reset(all.rate, all.budget);
   if (all.rtt_rate > 0) {
@@ -158,13 +158,13 @@ void ReserveLink::open(Shard& shard, LinkPacket& packet, const Header& h, const 
     const double bytes = std::min(asked, params_[kFirstBytes]);
     if (asked > bytes * kRounding) count(shard.published.clipped);
     const double parts = std::clamp<double>(h.slot, 1, kMaxParts);
-    const bool whole = parts > 1 && has(Part::kTurns);
+    const bool ends = parts > 1 && has(Part::kTurns);
     const double rate = std::min(limit, parts * bytes / average);
     if (!shard.measured) limit = rate;  // the flow's round trip may be far below the average
     const double budget = h.balance > 0 ? h.balance : rate * shard.price;
     const double affordable = std::min(rate, budget / shard.price);
     const FirstRounds::Booked &own = shard.first_rounds.booked(), &others = shard.booked_elsewhere;
-    const double waiting = own.whole + others.whole;
+    const double waiting = own.ending + others.ending;
     const double credit =
         has(Part::kCredit) ? shard.first_rounds.credit(link.capacity, average) : 1;
     const double knee = std::min(budget / rate, shard.ceiling);
@@ -173,21 +173,21 @@ void ReserveLink::open(Shard& shard, LinkPacket& packet, const Header& h, const 
     // a life after that. A packet for which the flow saves comes later still.
     const double latest =
         std::max(average * (1 + life_ / 2), std::min(bytes, kPacket) / affordable);
-    if (whole) {
+    if (ends) {
       const double wait = waiting / link.capacity * 1e9;
       wire::store_be32(packet.header + kAgeOffset,
                        std::max(h.age_ns, static_cast<uint32_t>(std::min(wait, 4e9))));
       if (waiting < kMaxBooked * link.capacity)  // including the SYN and the FIN
-        shard.first_rounds.book_whole(bytes, credit * (bytes + 2 * packet.size), counted, paid,
-                                      std::clamp(bytes / affordable, average / parts, latest));
+        shard.first_rounds.book_ending(bytes, credit * (bytes + 2 * packet.size), counted, paid,
+                                       std::clamp(bytes / affordable, average / parts, latest));
     } else {
       // No flow can be repriced before its first ACK. If the k-th of n simultaneous SYNs got 1/k of
       // the capacity, they would get ln n times the capacity in total; 1/k^2 bounds the sum.
-      const double over = (own.part + others.part + waiting) / (link.capacity * average);
+      const double over = (own.longer + others.longer + waiting) / (link.capacity * average);
       if (over > 1) limit = affordable / (over * over);
       const double comes = std::min(bytes, affordable * average);
       if (own.sum() + others.sum() < kMaxBooked * link.capacity)
-        shard.first_rounds.book_part(comes, credit * comes);
+        shard.first_rounds.book_longer(comes, credit * comes);
       promise(shard, promise_of(counted, paid), latest);
     }
   }
@@ -195,13 +195,14 @@ void ReserveLink::open(Shard& shard, LinkPacket& packet, const Header& h, const 
 }
 
 // Adds promises for the flows whose turn begins.
-void ReserveLink::begin(Shard& shard, const LinkState& link) {
+void ReserveLink::begin_turns(Shard& shard, const LinkState& link) {
   if (!shard.first_rounds.waiting()) return;
-  const double own = shard.first_rounds.booked().whole;
-  const double part = own > 0 ? own / (own + shard.booked_elsewhere.whole) : 0;
-  const auto turn = shard.first_rounds.begin(kAhead * shard.average_rtt * link.capacity * part);
+  const double own = shard.first_rounds.booked().ending;
+  const double part = own > 0 ? own / (own + shard.booked_elsewhere.ending) : 0;
+  const auto turn =
+      shard.first_rounds.begin_turns(kAhead * shard.average_rtt * link.capacity * part);
   if (turn.bytes <= 0) return;
-  const double seconds = turn.length / turn.bytes;
+  const double seconds = turn.byte_seconds / turn.bytes;
   promise(shard, promise_of(turn.demand / seconds, turn.money / seconds), seconds);
 }
 
@@ -213,7 +214,7 @@ void ReserveLink::promise(Shard& shard, const Promise& made, double life) {
 
 // Adds data packets' promises: each announces its flow's rate one round trip from now as a function
 // of the price. `now` is the caller's clock: time fields of senders include the law clock's stops.
-PromiseBatch::Totals ReserveLink::listen(Shard& shard, PromiseBatch& rows, Nanos now) const {
+PromiseBatch::Totals ReserveLink::on_data(Shard& shard, PromiseBatch& rows, Nanos now) const {
   shard.history.at(now, {rows.ago.data(), rows.headers.count}, rows.headers.paid.data());
   // A link that has just come up has too few past prices to check balances against them.
   const bool young = to_seconds(now - shard.history.first()) < kYoung * shard.average_rtt;
@@ -225,7 +226,7 @@ PromiseBatch::Totals ReserveLink::listen(Shard& shard, PromiseBatch& rows, Nanos
                    .unknown = young ? std::numeric_limits<float>::infinity()
                                     : static_cast<float>(shard.price)});
   shard.changed |= shard.promises.add(rows.promises());
-  shard.first_rounds.come(totals.first_bytes);
+  shard.first_rounds.count_arrival(totals.first_bytes);
   if (totals.clipped != 0) [[unlikely]]
     count(shard.published.clipped, totals.clipped);
   return totals;
@@ -247,7 +248,7 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   const double usable = std::max(link.capacity - free - drain, params_[kFloor] * link.capacity);
   advance(shard, index, link, usable, now);
 
-  const PromiseBatch::Totals totals = listen(shard, rows, clock_now);
+  const PromiseBatch::Totals totals = on_data(shard, rows, clock_now);
   const double life = life_ * shard.average_rtt;
   if (!burst.empty())
     shard.clock.expect(std::min(static_cast<double>(arrived.admitted_bytes), totals.rate * life),
@@ -261,7 +262,7 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
     LinkPacket& p = burst[static_cast<size_t>(std::countr_zero(left))];
     open(shard, p, load(p.header), link);
   }
-  begin(shard, link);
+  begin_turns(shard, link);
   publish(shard);
   shard.overbooking.carry(static_cast<double>(arrived.admitted_bytes));
   // Right after it is added, a promise counts for more than on average over its slot: by half.
@@ -273,8 +274,8 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
     shard.price *= price_noise(params_, shard.random, now);
   if (!burst.empty()) shard.history.record(clock_now, shard.price);
   shard.published.price.store(shard.price, kRelaxed);
-  shard.published.whole.store(shard.first_rounds.booked().whole, kRelaxed);
-  shard.published.part.store(shard.first_rounds.booked().part, kRelaxed);
+  shard.published.ending.store(shard.first_rounds.booked().ending, kRelaxed);
+  shard.published.longer.store(shard.first_rounds.booked().longer, kRelaxed);
 
   rows.headers.stamp(shard.price, burst, totals.refused);
   return totals.refused;
@@ -287,7 +288,7 @@ size_t ReserveLink::gauges(std::span<Gauge> out) const {
     for (const auto& r : s.published.rate) rate += r.load(kRelaxed);
     rtt_rate += s.published.rtt_rate.load(kRelaxed);
     rtt_sum += s.published.rtt_sum.load(kRelaxed);
-    booked += s.published.whole.load(kRelaxed) + s.published.part.load(kRelaxed);
+    booked += s.published.ending.load(kRelaxed) + s.published.longer.load(kRelaxed);
     clipped += static_cast<double>(s.published.clipped.load(kRelaxed));
   }
   return write_gauges(out, {{"price", price},

@@ -76,7 +76,7 @@ class ReserveLink final : public LinkLaw {
 
     struct alignas(64) Published {
       std::array<std::atomic<double>, Knees::kBuckets> rate{}, budget{};
-      std::atomic<double> rtt_rate{0}, rtt_sum{0}, carried{0}, whole{0}, part{0};
+      std::atomic<double> rtt_rate{0}, rtt_sum{0}, carried{0}, ending{0}, longer{0};
       std::atomic<double> price{kMinPrice.count()};
       std::atomic<uint64_t> clipped{0};  // promises
     } published;
@@ -86,8 +86,8 @@ class ReserveLink final : public LinkLaw {
   void advance(Shard& shard, unsigned index, const LinkState& link, double usable, Nanos now);
   void refresh(Shard& shard, unsigned index, const LinkState& link, Nanos now);
   void open(Shard& shard, LinkPacket& packet, const Header& header, const LinkState& link);
-  PromiseBatch::Totals listen(Shard& shard, PromiseBatch& rows, Nanos now) const;
-  void begin(Shard& shard, const LinkState& link);
+  PromiseBatch::Totals on_data(Shard& shard, PromiseBatch& rows, Nanos now) const;
+  void begin_turns(Shard& shard, const LinkState& link);
   static void promise(Shard& shard, const Promise& made, double life);
   static void publish(Shard& shard);
 

@@ -19,7 +19,7 @@ class Link final : public LinkLaw {
                  .marks_or_drops = D::kMarksOrDrops,
                  .wants_dequeue = D::kWantsDequeue}),
         discipline_(params, shards, seed),
-        mark_(params[aqm::kSignal] == static_cast<double>(aqm::Telling::kMark)) {}
+        mark_(params[aqm::kSignal] == static_cast<double>(aqm::SignalBy::kMark)) {}
 
   uint64_t arrive(unsigned shard, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override {
@@ -31,7 +31,7 @@ class Link final : public LinkLaw {
       const aqm::Arrival a{.size = static_cast<double>(p.size),
                            .queue = queue,
                            .in_profile = (flags & kInProfile) != 0};
-      p.action = action(discipline_.judge(shard, a), p, flags);
+      p.action = action(discipline_.decide(shard, a), p, flags);
       if (!p.admitted || p.action == AqmAction::kDrop) continue;
       discipline_.enter(shard, a);
       queue += a.size;

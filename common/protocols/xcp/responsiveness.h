@@ -39,7 +39,7 @@ class ResponsivenessTest {
       rtt_ = Nanos(h.rtt_ns);
       from_ = now;
     }
-    if (stage_ == Stage::kAsked && now > from_ + rtt_ * 2) judge(now);
+    if (stage_ == Stage::kAsked && now > from_ + rtt_ * 2) conclude(now);
     if (stage_ == Stage::kHeld && now > from_ + rtt_ * 4) stage_ = Stage::kIdle;  // it ended
     if (stage_ == Stage::kIdle || flow != flow_) return feedback;
     if (stage_ == Stage::kHeld && now >= from_ + rtt_ + rtt_ / 2 && h.rtt_ns != 0) {
@@ -65,7 +65,7 @@ class ResponsivenessTest {
 
   enum class Stage : uint8_t { kIdle, kHeld, kAsked };
 
-  void judge(Nanos now) {
+  void conclude(Nanos now) {
     tested_.store(tested() + 1, std::memory_order_relaxed);
     if (seen_ > allowed_) guilty_.store(guilty() + 1, std::memory_order_relaxed);
     stage_ = Stage::kIdle;

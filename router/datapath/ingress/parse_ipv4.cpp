@@ -35,7 +35,7 @@ DropReason check_addresses(uint32_t source, uint32_t destination, const Tables& 
 }  // namespace
 
 DropReason parse_ipv4(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
-  // RFC 1812 5.2.2, its five checks in its order: room, checksum, version, header, total length.
+  // The five checks of RFC 1812 5.2.2: room, version, header length, checksum, total length.
   if (m.data_len < p.l3 + wire::kIpv4Size) return DropReason::kRunt;
   const uint8_t* ip = frame_of(&m) + p.l3;
   if (ip[0] >> 4 != 4) return DropReason::kBadVersion;

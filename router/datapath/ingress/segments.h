@@ -9,10 +9,12 @@
 namespace turnpike::router {
 
 /// Moves bytes from later segments to the first until it holds `want` bytes or the whole packet.
-/// False, without changes, if the first segment is shared or has no room.
+/// False, without changes, if the first segment is shared or has no room. rte_pktmbuf_linearize()
+/// would need room for the whole packet.
 bool join_front(rte_mbuf* m, uint32_t want);
 
-/// Cuts the packet to `length` B, which is at most pkt_len.
+/// Trims the packet to `length` B, at most pkt_len, and frees segments that become empty.
+/// rte_pktmbuf_trim() shortens the last segment only.
 void cut_to(rte_mbuf* m, uint32_t length);
 
 }  // namespace turnpike::router

@@ -87,7 +87,7 @@ void write_ip(uint8_t* ip, uint16_t payload, const config::Ipv6& source,
 
 }  // namespace
 
-bool sound_icmp6(const rte_mbuf& m, const PacketInfo& p) {
+bool valid_icmp6(const rte_mbuf& m, const PacketInfo& p) {
   if (p.l4 == 0 || m.data_len < p.l4 + kIcmp6Size ||
       p.l4 + kIcmp6Size > uint32_t{p.l3} + p.datagram) {
     return false;

@@ -6,20 +6,24 @@
 
 namespace turnpike::router {
 
-inline constexpr uint8_t kNeighbourFirst = 133, kNeighbourLast = 137;  // RFC 4861
+/// Messages of neighbour discovery (RFC 4861): router solicitation to redirect.
+inline constexpr uint8_t kMinNdType = 133, kMaxNdType = 137;
 
-/// Whether the message is complete and its checksum correct.
-bool sound_icmp6(const rte_mbuf& m, const PacketInfo& p);
+/// Whether the header is contiguous and the checksum over the whole message is correct.
+bool valid_icmp6(const rte_mbuf& m, const PacketInfo& p);
 
-/// Writes the checksum of the message at p.l4, which is complete in the packet.
+/// Computes and writes the checksum of the ICMPv6 message at p.l4. `p.datagram` is its final
+/// length.
 void write_icmp6_checksum(rte_mbuf& m, const PacketInfo& p);
 
-/// Answers an echo request to the router; consumes and ignores other valid messages. On any result
-/// but kNone the caller keeps the packet.
+/// Turns an echo request to the router into its reply and sends it; frees other messages. The
+/// caller has checked valid_icmp6(). Takes the packet if it returns kNone; else the caller keeps
+/// it.
 DropReason answer_echo6(rte_mbuf& m, const PacketInfo& p, WorkerContext& context, LocalTx& out);
 
 /// Sends an ICMPv6 error to the source of a dropped IPv6 packet, if the reason calls for one and
 /// RFC 4443 2.4 (e) allows it. Quotes the packet as it arrived, up to 1280 B in total (2.4 (c)).
+/// Limited to the context's rate of errors (2.4 (f)).
 void report_error6(const rte_mbuf& m, const PacketInfo& p, DropReason why, WorkerContext& context,
                    LocalTx& out, Nanos now);
 

@@ -16,10 +16,9 @@ DropReason receive_ipv6(rte_mbuf& m, const PacketInfo& p, WorkerContext& context
   if (p.has(kFragment)) return DropReason::kLocalFragment;
   if (p.l4_protocol == wire::kProtocolUdp) return DropReason::kPortUnreachable;
   if (p.l4_protocol != kIcmp6) return DropReason::kProtocolUnreachable;
-  if (!sound_icmp6(m, p)) return DropReason::kBadIcmp;
+  if (!valid_icmp6(m, p)) return DropReason::kBadIcmp;
   const uint8_t type = frame_of(&m)[p.l4];
-  if (type >= kNeighbourFirst && type <= kNeighbourLast)
-    return answer_neighbour(m, p, context, out);
+  if (type >= kMinNdType && type <= kMaxNdType) return answer_neighbour(m, p, context, out);
   return answer_echo6(m, p, context, out);
 }
 

@@ -166,6 +166,7 @@ TEST(Neighbour, OthersAreNotAnswered) {
          R::kBadNeighbour},
         {solicitation("fe80::2", "ff02::1:ff00:1", "fd00:1::1", {1}), R::kBadNeighbour},
         {solicitation("::", "ff02::1:ff00:1", "fd00:1::1", kSourceMac), R::kBadNeighbour},
+        {solicitation("::", "ff02::1", "fd00:1::1", {}), R::kBadNeighbour},
         {checksum, R::kBadIcmp}}) {
     World w;
     w.arrive(kLeft, c.f);

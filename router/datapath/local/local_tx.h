@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends packets that the router originates through the same queues as all others.
+// Collects packets that the router originates and passes them through forward(), as received ones.
 #pragma once
 
 #include "router/datapath/forward.h"
 
 namespace turnpike::router {
 
-/// Used within one poll; the destructor flushes.
+/// A burst of originated packets. Create one per poll; the destructor flushes.
 class LocalTx {
  public:
   LocalTx(WorkerContext& context, Nanos now) : context_(context) { burst_.now = now; }
@@ -14,8 +14,9 @@ class LocalTx {
   LocalTx& operator=(const LocalTx&) = delete;
   ~LocalTx() { flush(); }
 
-  /// Takes ownership of a frame with complete PacketInfo (hop, link and size set). The caller
-  /// counts it as originated, unless it is a fragment that replaces the original packet.
+  /// Takes ownership of a frame with complete PacketInfo (hop, link and size set; the
+  /// hop stays valid until flush()). The caller counts it as originated, unless it is a fragment
+  /// that replaces the original packet.
   void add(rte_mbuf* m, const PacketInfo& p) {
     if (burst_.count == kBurst) flush();
     burst_.forward |= 1U << burst_.count;
@@ -23,7 +24,7 @@ class LocalTx {
     burst_.info[burst_.count++] = p;
   }
 
-  /// Passes the collected packets through forward().
+  /// Passes the collected packets through forward() and frees those that it drops.
   void flush() {
     forward(burst_, context_);
     context_.sweep(burst_);
