@@ -440,14 +440,14 @@ class Play {
       require(f.delivered_packets + data == f.next_sequence, "every packet has one fate");
       require(f.acknowledged <= f.next_sequence, "nothing is acknowledged that was not sent");
       require(f.rtt.latest() >= Nanos(0) && f.rtt.smoothed() >= Nanos(0), "time goes forwards");
-      const double rate = f.pacer.rate(), promised = f.law().committed();
+      const Allowance& allowed = f.allowance;
+      const double rate = f.pacer.rate(), promised = allowed.committed;
       require(rate >= 0 && rate <= line_, "a pace is a number within the port's rate");
       require(f.stage == Stage::kOpening || rate > 0, "an open flow has a pace");
-      const double price = f.law().price().count(), granted = f.law().granted().count();
-      require(std::isfinite(price) && price >= 0, "a price is a number");
-      require(std::isfinite(granted), "a budget is a number");
+      require(std::isfinite(allowed.price) && allowed.price >= 0, "a price is a number");
+      require(std::isfinite(allowed.granted), "a budget is a number");
       require(std::isfinite(promised), "a promise is a number");
-      require(!std::isnan(f.law().window(f.state(now_, 0))), "a window is a number");
+      require(!std::isnan(allowed.window), "a window is a number");
       committed += promised;
       if (!shared_ && bounded)
         require(promised <= source_->ledger().budget() * (1 + 1e-5) + 1e-15,
