@@ -41,13 +41,13 @@ class HeaderBatch {
   Arrivals read(std::span<const LinkPacket> burst) {
     Arrivals sums;
     size_t unpriced = 0;
-    usual_ = true;
+    usual = true;
     for (size_t k = 0; k < burst.size(); ++k) {
       const LinkPacket& p = burst[k];
       const uint32_t counted = p.admitted ? p.size : 0;
       sums.bytes += p.size;
       sums.admitted_bytes += counted;
-      usual_ &= p.admitted;
+      usual &= p.admitted;
       if (p.header == nullptr) [[unlikely]] {
         ++unpriced;
         sums.unpriced_bytes += counted;
@@ -64,7 +64,7 @@ class HeaderBatch {
         }
       }
     }
-    usual_ &= unpriced == 0;
+    usual &= unpriced == 0;
     count = unpriced < burst.size() ? burst.size() : 0;
     decode();
     return sums;
@@ -95,7 +95,7 @@ class HeaderBatch {
   /// `burst`: as read; `refused`: as total() returned it. Ends the use of the columns.
   void stamp(double link, std::span<const LinkPacket> burst, uint64_t refused) {
     add_price(link);
-    const bool all = usual_ && refused == 0;
+    const bool all = usual && refused == 0;
     for (size_t k = 0; k < burst.size(); ++k) {
       const LinkPacket& p = burst[k];
       if (all || (p.header != nullptr && p.admitted && (refused >> k & 1) == 0))
@@ -113,6 +113,8 @@ class HeaderBatch {
   // Whether any row has a preload; set by decode(). Most bursts have none: then no division is
   // needed, and `promised` is not filled in.
   bool promises = false;
+  // Whether every packet is admitted and has a header; set by read().
+  bool usual = true;
   // Rows from `count` to rows() are padding, which counts nothing.
   alignas(64) std::array<uint32_t, kMax> rtt_ns, age_ns;
   // Bits of binary32.
@@ -149,7 +151,6 @@ class HeaderBatch {
   double sum_promises(size_t rows, const Terms& terms, const double* worth, uint32_t& clipped);
 
   alignas(64) std::array<std::array<uint32_t, 8>, kMax> fields_;  // in network byte order
-  bool usual_ = true;  // every packet is admitted and has a header
 };
 
 }  // namespace turnpike::fcp
