@@ -17,7 +17,7 @@
 namespace turnpike::lab {
 namespace {
 
-constexpr size_t kLongestLine = 1 << 20;  // B; more without an end is thrown away
+constexpr size_t kMaxLine = 1 << 20;  // B; more without an end is thrown away
 
 /// Runs in the child, between fork() and exec(), where only async-signal-safe functions may be
 /// called. Becomes the program, or returns the errno of the failure. `parent` is the process that
@@ -140,7 +140,7 @@ std::vector<std::string> Child::take_lines() {
     for (const char c : std::string_view(buffer, static_cast<size_t>(n))) {
       if (c == '\n')
         lines.push_back(std::exchange(partial_, ""));
-      else if (partial_.size() < kLongestLine)
+      else if (partial_.size() < kMaxLine)
         partial_ += c;
     }
   }

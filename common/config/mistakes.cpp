@@ -17,9 +17,9 @@ constexpr size_t kMaxOfAPath = 4096, kMaxOfAKey = 400, kMaxOfAMessage = 1000;
 // Optimal string alignment distance, row by row. Words of more than 64 letters count as far apart.
 // Returns early, with a number of at least `limit`, once the distance must reach it.
 size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
-  constexpr size_t kLongest = 64;
-  if (a.size() > kLongest || b.size() > kLongest) return kLongest;
-  size_t rows[3][kLongest + 1] = {};
+  constexpr size_t kMaxLength = 64;
+  if (a.size() > kMaxLength || b.size() > kMaxLength) return kMaxLength;
+  size_t rows[3][kMaxLength + 1] = {};
   size_t *before = rows[0], *previous = rows[1], *row = rows[2];
   for (size_t j = 0; j <= b.size(); ++j) previous[j] = before[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {

@@ -124,7 +124,7 @@ void place_directions(Draft& d, size_t index) {
 
 // Names of runs allow fewer characters than names of files.
 std::string name_from(const std::string& file) {
-  std::string name = std::filesystem::path(file).stem().string().substr(0, kLongestName);
+  std::string name = std::filesystem::path(file).stem().string().substr(0, kMaxNameLength);
   for (char& c : name)
     if (!is_name(std::string(1, c) + "x")) c = '-';
   return is_name(name) ? name : "run";

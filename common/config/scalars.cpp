@@ -200,7 +200,7 @@ bool is_name(std::string_view text) {
   const auto allowed = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
   };
-  return !text.empty() && text.size() <= kLongestName && text != "." && text != ".." &&
+  return !text.empty() && text.size() <= kMaxNameLength && text != "." && text != ".." &&
          std::all_of(text.begin(), text.end(), allowed);
 }
 
@@ -211,11 +211,12 @@ Complaint read_scalar(const YamlNode& node, const About&, Name& out) {
 }
 
 Complaint read_scalar(const YamlNode& node, const About& about, DeviceArgument& out) {
-  constexpr size_t kLongest = 107;  // of a UNIX socket's path, with its NUL: sun_path is 108
+  constexpr size_t kMaxSocketPath = 107;  // B without the NUL: sun_path has 108
   if (auto complaint = read_scalar(node, about, out.text)) return complaint;
   if (node.text.find_first_of(", ") != std::string::npos)
     return quoted(node) + " may hold no comma and no blank";
-  if (node.text.size() > kLongest) return "is longer than " + std::to_string(kLongest) + " bytes";
+  if (node.text.size() > kMaxSocketPath)
+    return "is longer than " + std::to_string(kMaxSocketPath) + " bytes";
   return {};
 }
 

@@ -37,7 +37,7 @@ Complaint read_scalar(const YamlNode& node, const About& about, DeviceArgument& 
 
 /// Whether `text` is a valid name of a host, link, flow or run: names go into paths and file names.
 bool is_name(std::string_view text);
-inline constexpr size_t kLongestName = 48;
+inline constexpr size_t kMaxNameLength = 48;
 inline constexpr std::string_view kNameRule = "a name is 1 to 48 letters, digits, '-', '_' or '.'";
 
 /// A protocol's parameter, in the base unit of its kind.

@@ -10,7 +10,7 @@
 namespace turnpike::config {
 namespace {
 
-constexpr double kLongestTime = 1e9;                      // s
+constexpr double kMaxTime = 1e9;                          // s
 constexpr uint64_t kLargestFlow = 1'000'000'000'000'000;  // B
 
 template <class T>
@@ -24,7 +24,7 @@ LineError read_entry(std::string_view line, TraceEntry& out) {
   if (comma == std::string_view::npos) return {excerpt(line) + " is not \"time_s,bytes\"", line};
   const std::string_view time = trim(line.substr(0, comma)), size = trim(line.substr(comma + 1));
   double seconds = 0;
-  if (!read_number(time, seconds) || !(seconds >= 0 && seconds <= kLongestTime))
+  if (!read_number(time, seconds) || !(seconds >= 0 && seconds <= kMaxTime))
     return {excerpt(time) + " is not a time of 0 to 1e9 s", time};
   out.at = from_seconds(seconds);
   if (!read_number(size, out.bytes) || out.bytes > kLargestFlow)

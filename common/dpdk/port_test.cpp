@@ -43,12 +43,12 @@ tl::expected<Port, std::string> open_port(const Device& device, const PortOption
 void give_way(int milliseconds) { ::poll(nullptr, 0, milliseconds); }
 
 bool wait_up(std::initializer_list<Port*> ports) {
-  int timeout = 500;
+  int tries = 500;
   return wait_for_links(std::vector(ports),
-                        [&timeout] {
+                        [&tries] {
                           std::this_thread::yield();
                           usleep(10000);
-                          return --timeout > 0;
+                          return --tries > 0;
                         })
       .empty();
 }
@@ -255,11 +255,11 @@ TEST(Port, WaitingForLinksReturnsThoseThatStayDown) {
       memif_device(3, {.socket = "@turnpike/alone/" + std::to_string(getpid()), .server = true}));
   ASSERT_TRUE(alone) << alone.error();
   ASSERT_TRUE(alone->start());
-  int timeout = 3;
+  int tries = 3;
   Port* const ports[] = {&*alone};
-  const auto down = wait_for_links(ports, [&timeout] { return --timeout > 0; });
+  const auto down = wait_for_links(ports, [&tries] { return --tries > 0; });
   EXPECT_EQ(down, std::vector<size_t>{0});
-  EXPECT_EQ(timeout, 0);
+  EXPECT_EQ(tries, 0);
 }
 
 TEST(EthQueue, ChainsBecomeOneSegmentWhereTheDeviceTakesNone) {

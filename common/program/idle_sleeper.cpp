@@ -13,7 +13,7 @@
 namespace turnpike {
 namespace {
 
-constexpr Nanos kShortest = 20_us, kLongest = 50_us;
+constexpr Nanos kMinSleep = 20_us, kMaxSleep = 50_us;
 constexpr int64_t kPart = 10;       // of the shortest delay: 1/10
 constexpr Nanos kMin = 5_us;        // shorter sleeps poll instead: waking up takes as long
 constexpr Nanos kLongRun = 400_us;  // longer runs do not prolong the sleep
@@ -41,10 +41,10 @@ void ask_for_short_slices() {
 }  // namespace
 
 SleepLimits sleep_limits_for(const config::Topology& topology) {
-  Nanos shortest = kLongest * kPart;
+  Nanos shortest = kMaxSleep * kPart;
   for (const config::Link& link : topology.links)
     for (const config::Direction& d : link.directions) shortest = std::min(shortest, d.delay);
-  const Nanos nap = std::max(shortest / kPart, kShortest);
+  const Nanos nap = std::max(shortest / kPart, kMinSleep);
   return {.most = nap, .late = topology.streams.empty() ? nap : Nanos(0)};
 }
 

@@ -115,8 +115,8 @@ class Reproduction {
   }
 
   void tell() {
-    for (; told_ < evaluated_.size() && left_[told_] == 0; ++told_) {
-      EvaluatedClaims& j = evaluated_[told_];
+    for (; shown_ < evaluated_.size() && left_[shown_] == 0; ++shown_) {
+      EvaluatedClaims& j = evaluated_[shown_];
       j.metrics = metrics_of(*j.experiment, o_.folder);
       j.results = evaluate(*j.experiment, j.metrics);
       baseline_.compare(j.results);
@@ -132,7 +132,7 @@ class Reproduction {
   std::vector<Command> commands_;
   std::vector<size_t> experiment_of_;  // by command
   std::vector<std::ptrdiff_t> left_;   // runs, by experiment
-  size_t told_ = 0, failed_ = 0;
+  size_t shown_ = 0, failed_ = 0;
 };
 
 /// The experiments asked for, in the index's order; nothing if the index lacks one of them.

@@ -15,7 +15,7 @@ namespace turnpike::lab {
 namespace {
 
 // The backlog that a port accepts beyond the wire's, as a NIC's descriptors do.
-constexpr Nanos kLongestBacklog = 10_ms;
+constexpr Nanos kMaxBacklog = 10_ms;
 
 /// Hashes the fields that NICs hash for receive-side scaling: addresses and ports.
 uint32_t flow_hash(const rte_mbuf* m) {
@@ -117,7 +117,7 @@ uint16_t SimChannel::send_at_rate(Nanos now, std::span<rte_mbuf*> burst, Launch&
     return static_cast<uint16_t>(burst.size());
   }
   uint16_t n = 0;
-  for (; n < burst.size() && free_ <= now + kLongestBacklog; ++n) {
+  for (; n < burst.size() && free_ <= now + kMaxBacklog; ++n) {
     if (free_ < now) {
       free_ = now;
       fraction_ = 0;

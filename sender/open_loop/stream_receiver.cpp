@@ -8,8 +8,8 @@
 namespace turnpike::sender {
 namespace {
 
-constexpr Nanos kGrace = 100_ms;  // added to the longest delay of a path
-constexpr Nanos kLongest = 60_s;  // latency; a greater one means another clock
+constexpr Nanos kGrace = 100_ms;     // added to the longest delay of a path
+constexpr Nanos kMaxLatency = 60_s;  // latency; a greater one means another clock
 
 Nanos longest_way(const config::Topology& t, const config::Stream& s) {
   double seconds = 0;
@@ -44,7 +44,7 @@ void Counted::note(const Probe& probe, uint32_t datagram, Nanos now) {
   // Check the unsigned difference: adding to a packet's time stamp might overflow.
   const auto latency =
       static_cast<uint64_t>(now.count()) - static_cast<uint64_t>(probe.sent.count());
-  if (latency > static_cast<uint64_t>(kLongest.count())) return arrivals_.untimed.add();
+  if (latency > static_cast<uint64_t>(kMaxLatency.count())) return arrivals_.untimed.add();
   arrivals_.latency.record(latency);
 }
 

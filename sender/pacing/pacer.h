@@ -26,7 +26,7 @@ class Pacer {
     if (rate == rate_) return;
     if (rate_ > 0 && due_ > now) {
       const double left = static_cast<double>((due_ - now).count()) * (rate_ / rate);
-      due_ = now + (left < kLongest ? from_nanoseconds(left) : Nanos(int64_t{kLongest}));
+      due_ = now + (left < kMaxGap ? from_nanoseconds(left) : Nanos(int64_t{kMaxGap}));
     }
     rate_ = rate;
   }
@@ -38,14 +38,14 @@ class Pacer {
   void reprice(double before, double after, uint32_t size, Nanos now) {
     if (after <= kSteep * before) return;
     const double gap = size / rate_ * 1e9;
-    if (gap > kLongest) return;
+    if (gap > kMaxGap) return;
     const double saved = std::max(gap - static_cast<double>((due_ - now).count()), 0.0);
     due_ += from_nanoseconds(saved * (1 - before / after));
   }
 
   /// A packet of `size` left: the next one is due when it would have been sent at the rate.
   void sent(uint32_t size) {
-    const double gap = std::min(size / rate_ * 1e9, double{kLongest}) + fraction_;
+    const double gap = std::min(size / rate_ * 1e9, double{kMaxGap}) + fraction_;
     const auto whole = static_cast<int64_t>(gap);
     fraction_ = static_cast<float>(gap - static_cast<double>(whole));
     due_ += Nanos(whole);
@@ -63,7 +63,7 @@ class Pacer {
   }
 
  private:
-  static constexpr int64_t kLongest = int64_t{3600} * 1000000000;  // ns between two packets
+  static constexpr int64_t kMaxGap = int64_t{3600} * 1000000000;  // ns between two packets
 
   Nanos due_{0};
   double rate_ = 0;

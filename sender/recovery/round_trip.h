@@ -10,8 +10,8 @@ namespace turnpike::sender {
 
 class RoundTrip {
  public:
-  static constexpr Nanos kFirstTimeout = 1_s;     // RFC 6298 (2.1)
-  static constexpr Nanos kLongestTimeout = 60_s;  // RFC 6298 (2.5)
+  static constexpr Nanos kFirstTimeout = 1_s;  // RFC 6298 (2.1)
+  static constexpr Nanos kMaxTimeout = 60_s;   // RFC 6298 (2.5)
   static constexpr Nanos kMinReordering = 100_us;
 
   /// A packet that was sent once took `rtt` (> 0) to be acknowledged: RFC 6298 (2.2), (2.3). There
@@ -47,7 +47,7 @@ class RoundTrip {
   [[nodiscard]] Nanos timeout(unsigned backoff) const {
     Nanos t = kFirstTimeout;
     if (smoothed_.count() != 0) t = std::max(least_timeout_, smoothed_ + variation_ * 4);
-    return std::min(kLongestTimeout, t * (int64_t{1} << std::min(backoff, 16U)));
+    return std::min(kMaxTimeout, t * (int64_t{1} << std::min(backoff, 16U)));
   }
 
   /// How late a packet may be without being lost: RFC 8985 section 6.2 step 4, a quarter RTT.

@@ -221,7 +221,7 @@ bool Transmission::put_frame(Flow& f, const Outgoing& out, Nanos now, Write&& wr
 
 void Transmission::send_probe(Flow& f, uint64_t sequence, Nanos now) {
   const auto write = [&](uint8_t* header) {
-    f.law().write_probe(f.state(now, ledger_.headroom(f)), f.kind->headers, header);
+    f.law().write_probe(state_of(f, now), f.kind->headers, header);
   };
   if (!put_frame(f, {Kind::kData, sequence, f.kind->headers}, now, write)) return;
   f.allowance.probe = false;

@@ -10,11 +10,11 @@ namespace turnpike::sender {
 namespace {
 
 constexpr Nanos kLatest =
-    kNever / 4;  // bound of arrival times, and of the sum of pauses before one
-constexpr double kLongestTail = 1e15;  // B; a Pareto distribution has no upper bound
+    kNever / 4;                    // bound of arrival times, and of the sum of pauses before one
+constexpr double kMaxTail = 1e15;  // B; a Pareto distribution has no upper bound
 
 uint64_t whole_bytes(double bytes) {
-  return static_cast<uint64_t>(std::clamp(bytes + 0.5, 1.0, kLongestTail));
+  return static_cast<uint64_t>(std::clamp(bytes + 0.5, 1.0, kMaxTail));
 }
 
 /// The smallest size L of a Pareto distribution with shape a and that mean. Without a cap the mean

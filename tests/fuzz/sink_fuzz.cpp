@@ -24,7 +24,7 @@ using namespace turnpike::sender;
 using wire::Kind;
 
 constexpr size_t kPeers = 4, kMaxFrames = 96, kMaxSteps = 192;
-constexpr size_t kLongestFrame = 256;
+constexpr size_t kMaxFrame = 256;
 
 class NoOutcomes final : public OutcomeSink {
   void flow_ended(const FlowOutcome&) override { require(false, "a sink has no flows of its own"); }
@@ -91,7 +91,7 @@ struct Sent {
 };
 
 struct Frame {
-  std::array<uint8_t, kLongestFrame> bytes;
+  std::array<uint8_t, kMaxFrame> bytes;
   uint16_t size = 0;
   uint8_t peer = 0;
   // The decoded header, where the frame is readable.

@@ -39,7 +39,7 @@ void Avq::burst(unsigned shard, const LinkState& link, Nanos now) {
   own.view.store(v);
 }
 
-Advice Avq::decide(unsigned shard, const Arrival& a) {
+AqmAction Avq::decide(unsigned shard, const Arrival& a) {
   Shard& own = shards_[shard];
   auto& v = own.own;
   const bool full = v[kQueue] + a.size > own.buffer;
@@ -52,7 +52,7 @@ Advice Avq::decide(unsigned shard, const Arrival& a) {
     entered_.add(shard, a.size);
   }
   own.view.store(v);
-  return full ? Advice::kSignal : Advice::kTake;
+  return full ? AqmAction::kSignal : AqmAction::kPass;
 }
 
 size_t Avq::gauges(std::span<Gauge> out) const {

@@ -22,7 +22,7 @@ class Avq : public DropTail {
 
   Avq(const ParamValues& params, unsigned shards, uint64_t seed);
   void burst(unsigned shard, const LinkState& link, Nanos now);
-  Advice decide(unsigned shard, const Arrival& a);
+  AqmAction decide(unsigned shard, const Arrival& a);
   /// virtual_capacity_mbps, virtual_queue_kb.
   size_t gauges(std::span<Gauge> out) const;
 

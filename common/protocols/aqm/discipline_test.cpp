@@ -77,7 +77,7 @@ TEST(Red, TellsEvenlySpacedUniformly) {
   int told = 0, since = 0;
   while (told < 20'000) {
     ++since;
-    if (red.advise(kP) != Advice::kSignal) continue;
+    if (red.decide(kP) != AqmAction::kSignal) continue;
     EXPECT_LE(since, 50);
     gaps += since;
     squares += static_cast<double>(since) * since;
@@ -259,11 +259,11 @@ TEST(Rio, OutPacketsHearOfAQueueThatInPacketsDoNotMake) {
   EXPECT_EQ(in, 0);
   // Those 39 wait now; 31 more make an average of in-packets near 70: told at last.
   for (int i = 0; i < 40; ++i) pass(*law, with_queue(80e3), 1_s, kCapable | kInProfile);
-  int now_told = 0;
+  int now_signalled = 0;
   for (int i = 0; i < 10; ++i)
-    now_told += pass(*law, with_queue(80e3), 1_s, kCapable | kInProfile).told() ? 1 : 0;
+    now_signalled += pass(*law, with_queue(80e3), 1_s, kCapable | kInProfile).told() ? 1 : 0;
   EXPECT_GT(gauge(*law, "mark_probability_in"), 0.02);
-  EXPECT_GT(now_told, 0);
+  EXPECT_GT(now_signalled, 0);
   // They leave: in-packets are free again.
   for (int i = 0; i < 89; ++i) {
     Packet gone(kInProfile);

@@ -38,12 +38,12 @@ void Red::burst(unsigned shard, const LinkState& link, Nanos now) {
   write(probability_, std::min(1.0, s.curve.probability(s.red.average())));
 }
 
-Advice Red::decide(unsigned shard, const Arrival& a) {
+AqmAction Red::decide(unsigned shard, const Arrival& a) {
   Shard& s = shards_[shard];
   arrivals_.add(shard, 1);
   s.red.arrival(weight_, a.queue);
   s.empty_at = s.now + from_seconds((a.queue + a.size) / s.rate);
-  return s.red.advise(s.curve.probability(s.red.average()));
+  return s.red.decide(s.curve.probability(s.red.average()));
 }
 
 size_t Red::gauges(std::span<Gauge> out) const {
@@ -63,10 +63,10 @@ Rem::Rem(const ParamValues& params, unsigned shards, uint64_t seed)
   for (unsigned s = 0; s < shards; ++s) dice_.emplace_back(SplitMix64(seed, s));
 }
 
-Advice Rem::decide(unsigned shard, const Arrival& a) {
+AqmAction Rem::decide(unsigned shard, const Arrival& a) {
   sums_.add(shard, {a.size});
   const double p = read(probability_);
-  return p > 0 && dice_[shard].random.uniform() < p ? Advice::kSignal : Advice::kTake;
+  return p > 0 && dice_[shard].random.uniform() < p ? AqmAction::kSignal : AqmAction::kPass;
 }
 
 Nanos Rem::update(const LinkState& link, Nanos now) {

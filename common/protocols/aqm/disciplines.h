@@ -28,7 +28,7 @@ class DropTail {
   DropTail(const ParamValues&, unsigned /*shards*/, uint64_t /*seed*/) {}
   /// Called before the packets of a burst, and in housekeeping by an lcore that has none.
   void burst(unsigned /*shard*/, const LinkState&, Nanos /*now*/) {}
-  Advice decide(unsigned /*shard*/, const Arrival&) { return Advice::kTake; }
+  AqmAction decide(unsigned /*shard*/, const Arrival&) { return AqmAction::kPass; }
   /// The packet enters the queue; leaves it.
   void enter(unsigned /*shard*/, const Arrival&) {}
   void leave(unsigned /*shard*/, double /*size*/, bool /*in_profile*/) {}
@@ -43,7 +43,7 @@ class Red : public DropTail {
 
   Red(const ParamValues& params, unsigned shards, uint64_t seed);
   void burst(unsigned shard, const LinkState& link, Nanos now);
-  Advice decide(unsigned shard, const Arrival& a);
+  AqmAction decide(unsigned shard, const Arrival& a);
   /// average_queue_kb, mark_probability.
   size_t gauges(std::span<Gauge> out) const;
 
@@ -74,7 +74,7 @@ class Rem : public DropTail {
   static constexpr bool kMarksOrDrops = true;
 
   Rem(const ParamValues& params, unsigned shards, uint64_t seed);
-  Advice decide(unsigned shard, const Arrival& a);
+  AqmAction decide(unsigned shard, const Arrival& a);
   Nanos update(const LinkState& link, Nanos now);
   /// marking_price, mark_probability.
   size_t gauges(std::span<Gauge> out) const;

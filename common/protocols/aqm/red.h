@@ -6,16 +6,10 @@
 #include <cmath>
 #include <cstdint>
 
+#include "common/protocols/link_law.h"
 #include "common/protocols/random.h"
 
 namespace turnpike::aqm {
-
-/// A discipline's decision on an arriving packet.
-enum class Advice : uint8_t {
-  kTake,
-  kSignal,  // its flow should hear of congestion
-  kDrop,
-};
 
 /// Replaces DPDK's rte_red, which has no gentle mode and keeps its average in tenths of a packet.
 /// Laws do not depend on DPDK, so that tests run without it.
@@ -47,22 +41,22 @@ class RedAverage {
   [[nodiscard]] double average() const { return average_; }
 
   /// Signals at p_b, evenly spaced: after `count` that were taken, with p_b / (1 - count p_b).
-  Advice advise(double p) {
+  AqmAction decide(double p) {
     if (p <= 0) {
       count_ = 0;
-      return Advice::kTake;
+      return AqmAction::kPass;
     }
     if (p > 1) {
       count_ = 0;
-      return Advice::kDrop;
+      return AqmAction::kDrop;
     }
     const double room = 1 - count_ * p;
     if (room > 0 && random_.uniform() * room >= p) {
       ++count_;
-      return Advice::kTake;
+      return AqmAction::kPass;
     }
     count_ = 0;
-    return Advice::kSignal;
+    return AqmAction::kSignal;
   }
 
  private:

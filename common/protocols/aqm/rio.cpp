@@ -55,15 +55,15 @@ void Rio::burst(unsigned shard, const LinkState& link, Nanos now) {
   write(average_all_, s.all.average());
 }
 
-Advice Rio::decide(unsigned shard, const Arrival& a) {
+AqmAction Rio::decide(unsigned shard, const Arrival& a) {
   Shard& s = shards_[shard];
   arrivals_.add(shard, 1);
   s.all.arrival(weight_, a.queue);
   s.empty_at = s.now + from_seconds((a.queue + a.size) / s.rate);
-  if (!a.in_profile) return s.all.advise(out_.probability(s.all.average()));
+  if (!a.in_profile) return s.all.decide(out_.probability(s.all.average()));
   in_arrivals_.add(shard, 1);
   s.in.arrival(weight_, s.in_queue);
-  return s.in.advise(in_.probability(s.in.average()));
+  return s.in.decide(in_.probability(s.in.average()));
 }
 
 void Rio::enter(unsigned shard, const Arrival& a) {

@@ -16,7 +16,7 @@ class Rio : public DropTail {
 
   Rio(const ParamValues& params, unsigned shards, uint64_t seed);
   void burst(unsigned shard, const LinkState& link, Nanos now);
-  Advice decide(unsigned shard, const Arrival& a);
+  AqmAction decide(unsigned shard, const Arrival& a);
   void enter(unsigned shard, const Arrival& a);
   void leave(unsigned shard, double size, bool in_profile);
   /// average_in_kb, average_all_kb, mark_probability_in, mark_probability_out.

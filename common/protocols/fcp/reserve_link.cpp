@@ -23,7 +23,7 @@ constexpr double kPacket = 1500;
 // Lowest rate limit in a SYN, B/s, since 0 means none.
 constexpr double kMinLimit = 1;
 // Longest life of a promise, s; beyond any wheel's reach.
-constexpr double kLongestLife = 1000;
+constexpr double kMaxLife = 1000;
 // Capacity that may be booked, s of it: the longest wait that a SYN's field can hold.
 constexpr double kMaxBooked = 4;
 // Bound of the discount on a burst's own promises, as a share of the capacity.
@@ -207,7 +207,7 @@ void ReserveLink::begin_turns(Shard& shard, const LinkState& link) {
 }
 
 void ReserveLink::promise(Shard& shard, const Promise& made, double life) {
-  const auto ns = static_cast<int64_t>(std::min(life, kLongestLife) * 1e9);
+  const auto ns = static_cast<int64_t>(std::min(life, kMaxLife) * 1e9);
   shard.promises.add(made, shard.promises.expiry(Nanos(ns)));
   shard.changed |= uint64_t{1} << made.bucket;
 }

@@ -10,7 +10,7 @@
 namespace turnpike::tcp {
 namespace {
 
-/// TCP's law at a link: asks the discipline D about each packet and applies its advice.
+/// TCP's law at a link: asks the discipline D about each packet and applies its decided.
 template <class D>
 class Link final : public LinkLaw {
  public:
@@ -48,9 +48,9 @@ class Link final : public LinkLaw {
   size_t gauges(std::span<Gauge> out) const override { return discipline_.gauges(out); }
 
  private:
-  [[nodiscard]] AqmAction action(aqm::Advice advice, const LinkPacket& p, uint32_t flags) const {
-    if (advice == aqm::Advice::kTake) return AqmAction::kPass;
-    if (advice == aqm::Advice::kDrop || !mark_) return AqmAction::kDrop;
+  [[nodiscard]] AqmAction action(AqmAction decided, const LinkPacket& p, uint32_t flags) const {
+    if (decided == AqmAction::kPass) return AqmAction::kPass;
+    if (decided == AqmAction::kDrop || !mark_) return AqmAction::kDrop;
     if (p.header == nullptr) return AqmAction::kSignal;
     if ((flags & kCapable) == 0) return AqmAction::kDrop;
     store(flags | kMarked, p.header);
