@@ -88,4 +88,5 @@ int main(int argc, char** argv) {
     return 2;
   }
   polls > 0 ? count(poll, polls) : take_turns(poll);
+  return 0;
 }

@@ -52,4 +52,5 @@ int main() {
                                    {"paper_state_bytes", turnpike::fcp::Link::state_bytes()},
                                    {"link_state_bytes", sizeof(turnpike::router::LinkShard)}};
   std::cout << all.dump(2) << '\n';
+  return 0;
 }

@@ -65,7 +65,7 @@ Sending::Sending(unsigned flows, double pps, Nanos rtt)
   auto made = sender::Sender::make(topology_, {.bindings = {&binding, 1},
                                                .pool = pool_.get(),
                                                .zeroed = true,
-                                               .outcomes = &ignore_,
+                                               .outcomes = ignore_,
                                                .tick_shift = 8});
   if (!made) throw std::runtime_error(made.error());
   sender_ = std::move(*made);

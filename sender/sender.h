@@ -13,7 +13,11 @@
 //     auto cable = RingCable::create("cable", 1024);
 //     if (!topology || !pool || !cable) return;
 //     const PortBinding alice{.host = 0, .queue = &cable->end(0)};
-//     const auto sender = Sender::make(*topology, {.bindings = {&alice, 1}, .pool = pool->get()});
+//     struct : OutcomeSink {
+//       void flow_ended(const FlowOutcome&) override {}
+//     } outcomes;
+//     const auto sender = Sender::make(
+//         *topology, {.bindings = {&alice, 1}, .pool = pool->get(), .outcomes = outcomes});
 //     if (!sender) return;                                        // sender.error() says why
 //     for (Nanos now{0}; now < 1_s;) now = (*sender)->poll(now);  // a virtual clock jumps
 //     const uint64_t packets = (*sender)->hosts()[0]->totals().sent_packets.read();
@@ -46,8 +50,8 @@ struct PortBinding {
 struct SenderOptions {
   std::span<const PortBinding> bindings;
   rte_mempool* pool = nullptr;
-  bool zeroed = false;  // the pool's buffers hold zeros after the end of their last frame
-  OutcomeSink* outcomes = nullptr;
+  bool zeroed = false;    // the pool's buffers hold zeros after the end of their last frame
+  OutcomeSink& outcomes;  // outlives the sender
   uint64_t seed = 1;
   // Key of flow ids and tokens. None: derived from the seed, so that runs are repeatable.
   std::optional<SecretKey> secret = {};

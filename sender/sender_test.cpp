@@ -18,7 +18,7 @@ std::string refusal(const config::Topology& t) {
   const PortBinding binding{0, &channel.end(0)};
   const auto made = Sender::make(t, {.bindings = {&binding, 1},
                                      .pool = turnpike::testing::test_pool().get(),
-                                     .outcomes = &outcomes});
+                                     .outcomes = outcomes});
   return made ? "" : made.error();
 }
 

@@ -129,7 +129,7 @@ class StallsTest : public ::testing::TestWithParam<std::tuple<const char*, Hold>
     gate = std::move(*gate_made);
     auto runner_made = sender::Sender::make(topology, {.bindings = bindings,
                                                        .pool = pool->get(),
-                                                       .outcomes = &ignore,
+                                                       .outcomes = ignore,
                                                        .seed = 1,
                                                        .tick_shift = 8});
     ASSERT_TRUE(runner_made) << runner_made.error();

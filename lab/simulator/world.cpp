@@ -181,7 +181,7 @@ tl::expected<void, std::string> World::add_host(uint32_t h, const sender::Traces
   auto made = sender::Sender::make(topology_, {.bindings = {&binding, 1},
                                                .pool = source_pool_.get(),
                                                .zeroed = true,
-                                               .outcomes = &outcomes,
+                                               .outcomes = outcomes,
                                                .seed = options.seed,
                                                .tick_shift = tick_shift(topology_.run.quantum),
                                                .records = &records_,

@@ -96,7 +96,7 @@ tl::expected<std::unique_ptr<LcoreRunner>, std::string> LcoreRunner::make(
   }
   auto sender = Sender::make(topology, {.bindings = bindings,
                                         .pool = runner->pool_.get(),
-                                        .outcomes = runner->outcomes_.get(),
+                                        .outcomes = *runner->outcomes_,
                                         .seed = seed,
                                         .secret = secret,
                                         .tick_shift = kTickShift,

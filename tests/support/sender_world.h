@@ -122,7 +122,7 @@ class World {
       auto made = Sender::make(topology_, {.bindings = {&binding, 1},
                                            .pool = pool,
                                            .zeroed = zeroed,
-                                           .outcomes = &outcomes_,
+                                           .outcomes = outcomes_,
                                            .seed = topology_.run.seed,
                                            .find = find});
       EXPECT_TRUE(made.has_value()) << made.error();
