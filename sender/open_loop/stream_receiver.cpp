@@ -9,7 +9,7 @@ namespace turnpike::sender {
 namespace {
 
 constexpr Nanos kGrace = 100_ms;     // added to the longest delay of a path
-constexpr Nanos kMaxLatency = 60_s;  // latency; a greater one means another clock
+constexpr Nanos kMaxLatency = 60_s;  // a greater one means another clock
 
 Nanos longest_way(const config::Topology& t, const config::Stream& s) {
   double seconds = 0;

@@ -9,8 +9,8 @@
 namespace turnpike::sender {
 namespace {
 
-constexpr Nanos kLatest =
-    kNever / 4;                    // bound of arrival times, and of the sum of pauses before one
+// Upper bound of arrival times, and of the sum of pauses before one.
+constexpr Nanos kLatest = kNever / 4;
 constexpr double kMaxTail = 1e15;  // B; a Pareto distribution has no upper bound
 
 uint64_t whole_bytes(double bytes) {
