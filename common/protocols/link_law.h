@@ -40,6 +40,7 @@ struct LinkPacket {
   bool admitted = true;       // false: the buffer is full, the packet will be dropped
   AqmAction action = AqmAction::kPass;  // arrive() may change it; see LinkTraits::marks_or_drops
   uint8_t queue_class = 0;              // result of classify()
+  uint16_t group = 0;                   // of its sender, see LinkLaw::set_groups(); 0: none
   uint32_t flow = 0;                    // at depart(): hash of its flow, if it has a header
 };
 
@@ -91,6 +92,10 @@ class LinkLaw {
   virtual ~LinkLaw() = default;
 
   [[nodiscard]] const LinkTraits& traits() const { return traits_; }
+
+  /// Tells the weights of groups, by LinkPacket::group; those of group 0 are packets without one.
+  /// Called at most once, before the first packet. A law without groups ignores it.
+  virtual void set_groups(std::span<const double> /*weights*/) {}
 
   /// Accounts for at most 64 packets that arrived together and stamps their headers in place. An
   /// lcore without packets for this link calls with an empty burst at housekeeping, so that its

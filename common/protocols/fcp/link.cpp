@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "common/protocols/fcp/price_noise.h"
@@ -18,7 +19,7 @@ constexpr int64_t kYoungWindows = 2;  // windows until a new link's price histor
 }  // namespace
 
 Link::Link(ParamValues params, unsigned shards, uint64_t seed)
-    : LinkLaw({.rewritten = {kPriceOffset, kPriceOffset + sizeof(float)}}),
+    : LinkLaw({.rewritten = {kPriceOffset, params[kAudit] != 0 ? kSlotOffset : kReserveOffset}}),
       params_(std::move(params)),
       credit_(static_cast<Credit>(params_[kCredit])),
       past_price_(static_cast<PastPrice>(params_[kPastPrice])),
@@ -38,6 +39,8 @@ void Link::value(const Shard& shard, HeaderBatch& rows, Nanos now) const {
   const double unknown = young ? kMaxPrice : today;
   if (past_price_ != PastPrice::kBalance)
     shard.history.at(now, {rows.rtt_ns.data(), rows.count}, rows.paid.data());
+  if (params_[kAudit] != 0 && past_price_ != PastPrice::kBalance)
+    rows.charge(young ? std::numeric_limits<double>::infinity() : today);
   if (past_price_ == PastPrice::kLesser) {
     rows.cap_at_balance(today, unknown);
     return;
@@ -99,6 +102,11 @@ uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkSta
 
   HeaderBatch rows;  // one for each packet
   const HeaderBatch::Arrivals arrived = rows.read<HeaderBatch::Syn::kWithoutRtt>(burst);
+  if (rows.foreign) [[unlikely]] {
+    std::array<float, HeaderBatch::kMax> rates;
+    rates.fill(1);
+    rows.convert(rates.data(), false);
+  }
   value(shard, rows, now);
   const HeaderBatch::Totals totals = rows.total({.per_d = shard.per_d,
                                                  .average_rtt = average_rtt,

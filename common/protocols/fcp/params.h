@@ -28,6 +28,8 @@ enum LinkParam : size_t {
   kFirstBytes,
   kQueueTarget,
   kWithout,
+  kAudit,
+  kGroups,
   kLinkParamCount
 };
 
@@ -53,6 +55,12 @@ inline constexpr std::array<std::string_view, 3> kPastPrices{"lesser", "history"
 enum class Part { kNone, kTurns, kEase, kCredit, kUsualPrice, kOverbooking, kDiscount, kMargin };
 inline constexpr std::array<std::string_view, 8> kParts{
     "none", "turns", "ease", "credit", "usual_price", "overbooking", "discount", "margin"};
+
+/// Currencies at a link: the senders' own; one for each group of customers, whose budgets together
+/// are worth the group's weight at this link; or likewise, and also at all links beyond this one,
+/// which is a border of their domain.
+enum class Groups { kOff, kLink, kDomain };
+inline constexpr std::array<std::string_view, 3> kGroupScopes{"off", "link", "domain"};
 
 inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
     {"alpha", ParamUnit::kNumber, 2, 0, 100, "queue gain in the price's denominator, eq 2"},
@@ -92,6 +100,14 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
      "3.5 % of the capacity free"},
     {"without", ParamUnit::kWord, 0, 0, kParts.size() - 1,
      "for experiments: part of the law to leave out", kParts},
+    {"audit", ParamUnit::kWord, 0, 0, 1,
+     "adds the link's price at the time of payment to `charged` in the header, so that the last "
+     "router can check what senders pay",
+     kOffOn},
+    {"groups", ParamUnit::kWord, 0, 0, 2,
+     "exchange rates between the currencies of groups and the link's: groups share this link by "
+     "weight; or this link is the border of a domain, whose links all do",
+     kGroupScopes},
 }};
 
 enum FlowParam : size_t {

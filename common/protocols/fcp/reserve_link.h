@@ -12,6 +12,7 @@
 #include "common/protocols/fcp/capacity_margin.h"
 #include "common/protocols/fcp/clearing_price.h"
 #include "common/protocols/fcp/first_rounds.h"
+#include "common/protocols/fcp/group_rates.h"
 #include "common/protocols/fcp/header.h"
 #include "common/protocols/fcp/law_clock.h"
 #include "common/protocols/fcp/overbooking.h"
@@ -36,6 +37,9 @@ namespace turnpike::fcp {
 /// first round cannot be repriced: the link books its bytes, and makes the flow wait until earlier
 /// bookings have been carried. docs/control.md derives the law.
 ///
+/// All amounts of money are in the link's currency: those in headers are converted when they are
+/// read and when prices are stamped (GroupRates, HeaderBatch::convert).
+///
 /// Bounds that hold for any header: a data packet's curve asks for at most `growth` times the
 /// packet, a SYN's for `first_bytes`; an unknown past price counts as today's. Excess is clipped
 /// and counted (gauge `clipped`), never refused.
@@ -46,6 +50,7 @@ class ReserveLink final : public LinkLaw {
   /// B per lcore that sends to the link. A burst touches a few lines of it.
   static constexpr size_t state_bytes() { return sizeof(Shard); }
 
+  void set_groups(std::span<const double> weights) override;
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
   size_t gauges(std::span<Gauge> out) const override;
@@ -85,6 +90,8 @@ class ReserveLink final : public LinkLaw {
   [[nodiscard]] bool has(Part part) const { return without_ != part; }
   void advance(Shard& shard, unsigned index, const LinkState& link, double usable, Nanos now);
   void refresh(Shard& shard, unsigned index, const LinkState& link, Nanos now);
+  void convert(Shard& shard, unsigned index, PromiseBatch& rows, std::span<const LinkPacket> burst,
+               Nanos now);
   void open(Shard& shard, LinkPacket& packet, const Header& header, const LinkState& link);
   PromiseBatch::Totals on_data(Shard& shard, PromiseBatch& rows, Nanos now) const;
   void begin_turns(Shard& shard, const LinkState& link);
@@ -94,6 +101,9 @@ class ReserveLink final : public LinkLaw {
   ParamValues params_;
   double life_, growth_;  // parameters that each burst needs
   Part without_;
+  bool audit_;
+  Groups scope_;
+  GroupRates groups_;  // empty unless scope_ is set
   std::span<Shard> shards_;
   std::unique_ptr<Shard[]> storage_;
 };
