@@ -19,7 +19,8 @@ constexpr int64_t kYoungWindows = 2;  // windows until a new link's price histor
 }  // namespace
 
 Link::Link(ParamValues params, unsigned shards, uint64_t seed)
-    : LinkLaw({.rewritten = {kPriceOffset, params[kAudit] != 0 ? kSlotOffset : kReserveOffset}}),
+    : LinkLaw({.rewritten = params[kAudit] != 0 ? HeaderRange{kPriceOffset, kSlotOffset}
+                                                : HeaderRange{kPriceOffset, kReserveOffset}}),
       params_(std::move(params)),
       credit_(static_cast<Credit>(params_[kCredit])),
       past_price_(static_cast<PastPrice>(params_[kPastPrice])),

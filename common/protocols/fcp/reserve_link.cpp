@@ -45,7 +45,7 @@ void count(std::atomic<uint64_t>& counter, uint64_t n = 1) {
 
 HeaderRange rewritten_by(const ParamValues& params) {
   const bool money = params[kAudit] != 0 || static_cast<Groups>(params[kGroups]) == Groups::kDomain;
-  return {kPriceOffset, money ? kSlotOffset : kPreloadOffset};
+  return money ? HeaderRange{kPriceOffset, kSlotOffset} : HeaderRange{kPriceOffset, kPreloadOffset};
 }
 
 Promise promise_of(double rate, double budget) {
