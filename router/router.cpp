@@ -15,6 +15,22 @@ uint32_t slots_for(const EgressLink& link, uint32_t pool) {
   return static_cast<uint32_t>(std::clamp<int64_t>(by_bytes, kBurst, pool));
 }
 
+/// Whether some link's law charges packets, so that the last link of a path can audit payments.
+bool has_audit(const config::Topology& topology) {
+  return std::ranges::any_of(topology.links, [](const config::Link& link) {
+    return std::ranges::any_of(link.directions, [](const config::Direction& d) {
+      const Protocol* protocol = find_protocol(d.law.protocol);
+      for (size_t i = 0; protocol != nullptr && i < protocol->link_params.size(); ++i)
+        if (protocol->link_params[i].name == "audit" && d.law.params[i] != 0) return true;
+      return false;
+    });
+  });
+}
+
+bool is_host(const config::Topology& topology, const std::string& node) {
+  return std::ranges::any_of(topology.hosts, [&](const config::Host& h) { return h.name == node; });
+}
+
 /// Packet buffers in a queue full of MTU-sized packets.
 uint32_t full_packets(const EgressLink& link, uint16_t mtu) {
   return static_cast<uint32_t>(
@@ -83,6 +99,7 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
   r->current_.store(r->tables_.get(), std::memory_order_release);
   r->counters_ = std::vector<WorkerCounters>(options.workers);
 
+  const bool audited = has_audit(topology);
   for (size_t l = 0; l < self.links.size(); ++l) {
     const config::Link& link = topology.links[self.links[l]];
     const size_t direction = link.end_at(self.name);
@@ -92,6 +109,9 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     if (first == ports[l].end())
       return tl::unexpected("no worker has a queue at link " + link.name);
     e->owner = static_cast<unsigned>(first - ports[l].begin());
+    if (audited && is_host(topology, link.ends[1 - direction].node))
+      for (unsigned w = 0; w < options.workers; ++w)
+        e->audits.push_back(std::make_unique<BalanceAudit>());
     for (unsigned w = 0; w < options.workers; ++w) {
       if (e->drain == config::Drain::kLineRate && ports[l][w] != nullptr) continue;
       e->ring[w] =

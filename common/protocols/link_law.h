@@ -66,6 +66,11 @@ struct LinkTraits {
   bool knows_stalls = false;
 };
 
+/// What a packet pays and what the links of its path charge, $/B, both as of the time of payment.
+struct Payment {
+  double paid = 0, charged = 0;
+};
+
 /// A named figure that a law publishes: price, average RTT, number of flows.
 struct Gauge {
   std::string_view name;

@@ -46,6 +46,7 @@ namespace turnpike::router {
   X(kFragmentFailed, "fragment_failed", "could not be fragmented")                                 \
   X(kBadCongestionHeader, "bad_congestion_header", "congestion header fields out of range")        \
   X(kQueueFull, "queue_full", "the link's buffer has no room for its bytes")                       \
+  X(kUnpaid, "unpaid", "the audit found that its sender pays less than the links charge")          \
   X(kBufferShare, "buffer_share", "packet buffers are scarce and the link has used its share")     \
   X(kQueueSlots, "queue_slots", "the link's queue has no free slot")                               \
   X(kEarlyDrop, "early_drop", "the link's law sheds load before its buffer is full")               \

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/protocols/link_law.h"
 #include "common/units/units.h"
 #include "common/wire/bytes.h"
 
@@ -94,6 +95,12 @@ inline bool credible(const Header& h) {
          credible_amount(h.balance) && credible_amount(h.reserve) && credible_amount(h.slot) &&
          credible_amount(h.charged) && (size == 0 || (size >= kMinNormal && size <= kMaxPreload)) &&
          h.exchange >= kMinNormal && h.exchange <= kMaxPrice;
+}
+
+/// For Protocol::payment.
+inline Payment payment_of(const uint8_t* header) {
+  const Header h = load(header);
+  return h.rtt_ns == 0 ? Payment{} : Payment{h.balance, h.charged};
 }
 
 /// MIN as binary32, which rounds it up.

@@ -59,13 +59,13 @@ void HeaderBatch::convert(const float* rates, bool border) {
   crosses = border;
 }
 
-void HeaderBatch::charge(double unknown) {
+void HeaderBatch::charge(const double* past, double unknown) {
   const bool young = unknown == std::numeric_limits<double>::infinity();
   for (size_t k = 0; k < count; ++k) {
     if (rtt_ns[k] == 0) continue;
-    const double instead = young ? balance_of(k) : unknown;
-    const double past = std::isnan(paid[k]) ? instead : paid[k];
-    const double own = past / (converted ? double{value[k]} : 1.0);
+    const double known = std::isnan(past[k]) ? unknown : past[k];
+    const double price = young ? std::min(known, balance_of(k)) : known;
+    const double own = price / (converted ? double{value[k]} : 1.0);
     const double before = number(charged[k]);
     charged[k] = std::bit_cast<uint32_t>(
         static_cast<float>(std::clamp<double>(add_prices(before, own), 0, kMaxPrice)));

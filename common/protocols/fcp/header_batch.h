@@ -79,9 +79,9 @@ class HeaderBatch {
   void convert(const float* rates, bool border);
   static constexpr float kMinRate = 1e-15F, kMaxRate = 1e15F;
 
-  /// Adds the link's price at the time of payment, which is expected in `paid`, to `charged`,
-  /// except for SYNs. Where `paid` is NaN it adds `unknown`; the balance if that is infinite.
-  void charge(double unknown);
+  /// Adds past[k], in the link's currency, to row k's `charged`, except for SYNs. Where that is NaN
+  /// it adds `unknown`. An infinite `unknown` means a link too young to charge more than balances.
+  void charge(const double* past, double unknown);
 
   /// Expects the price one round trip ago in `paid`, NaN if unknown. Replaces it by the lesser of
   /// it (`unknown` for NaN) and the balance; by `today` for packets without a round trip.

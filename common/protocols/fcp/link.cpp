@@ -27,6 +27,8 @@ Link::Link(ParamValues params, unsigned shards, uint64_t seed)
       storage_(std::make_unique<Shard[]>(shards)) {
   shards_ = {storage_.get(), shards};
   for (Shard& s : shards_) s.set_window(window_of(Sums{}));
+  if (params_[kAudit] != 0)
+    for (Shard& s : shards_) s.charge.start();
   for (unsigned i = 0; i < shards; ++i) shards_[i].random = SplitMix64(seed, i).next() | 1;
 }
 
@@ -40,8 +42,9 @@ void Link::value(const Shard& shard, HeaderBatch& rows, Nanos now) const {
   const double unknown = young ? kMaxPrice : today;
   if (past_price_ != PastPrice::kBalance)
     shard.history.at(now, {rows.rtt_ns.data(), rows.count}, rows.paid.data());
-  if (params_[kAudit] != 0 && past_price_ != PastPrice::kBalance)
-    rows.charge(young ? std::numeric_limits<double>::infinity() : today);
+  if (shard.charge.on())
+    shard.charge.add(rows, rows.rtt_ns.data(),
+                     young ? std::numeric_limits<double>::infinity() : today, now);
   if (past_price_ == PastPrice::kLesser) {
     rows.cap_at_balance(today, unknown);
     return;
@@ -132,7 +135,10 @@ uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkSta
   if (params_[kNoise] != 0) [[unlikely]]
     shard.price *= price_noise(params_, shard.random, now);
   // Record only prices stamped on packets; housekeeping bursts are not history.
-  if (!burst.empty()) shard.history.record(now, shard.price);
+  if (!burst.empty()) {
+    shard.history.record(now, shard.price);
+    shard.charge.record(now, shard.price);
+  }
 
   for (size_t f = 0; f < kFields; ++f)
     shard.published.sums[f].store(own[f], std::memory_order_relaxed);

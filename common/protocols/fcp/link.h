@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "common/protocols/fcp/charge.h"
 #include "common/protocols/fcp/header.h"
 #include "common/protocols/fcp/header_batch.h"
 #include "common/protocols/fcp/params.h"
@@ -48,6 +49,7 @@ class Link final : public LinkLaw {
     ExpiringSum<kFields> window;
     FadingSum<> credit;  // of preloads, for Credit::kFading
     TimeSeries<> history;
+    Charge charge;  // for audits, if on
     double price = kMinPrice.count();
     Nanos d{0};
     double per_d = 0;                  // 1/s

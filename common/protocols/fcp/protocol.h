@@ -31,6 +31,7 @@ inline constexpr Protocol kProtocol{
     .presets = kPresets,
     .make_link_law = make_link,
     .make_flow_law = make_flow,
+    .payment = payment_of,
 };
 
 }  // namespace turnpike::fcp

@@ -90,6 +90,7 @@ double ReserveFlow::write_data(const FlowState& s, uint32_t size, uint8_t* heade
 double ReserveFlow::write_fin(const FlowState& s, uint32_t size, uint8_t* header,
                               PacketNote& note) {
   store({.rtt_ns = rtt_field(s.rtt),
+         .age_ns = rtt_field(s.now - priced_),
          .preload = -1,
          .balance = static_cast<float>(price_),
          .slot = static_cast<float>(size / std::max(rate_, 1.0))},

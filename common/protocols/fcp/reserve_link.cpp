@@ -66,13 +66,13 @@ ReserveLink::ReserveLink(const ParamValues& params, unsigned shards, uint64_t se
       life_(params[kPromiseLife]),
       growth_(params[kGrowth] * kRounding),
       without_(static_cast<Part>(params[kWithout])),
-      audit_(params[kAudit] != 0),
       scope_(static_cast<Groups>(params[kGroups])),
       storage_(std::make_unique<Shard[]>(shards)) {
   shards_ = {storage_.get(), shards};
   for (unsigned i = 0; i < shards; ++i) {
     shards_[i].average_rtt = params_[kFirstRtt];
     shards_[i].margin = CapacityMargin(params_[kQueueTarget]);
+    if (params_[kAudit] != 0) shards_[i].charge.start();
     shards_[i].random = SplitMix64(seed, i).next() | 1;
   }
 }
@@ -259,7 +259,7 @@ PromiseBatch::Totals ReserveLink::on_data(Shard& shard, PromiseBatch& rows, Nano
   // A link that has just come up has too few past prices to check balances against them.
   const bool young = to_seconds(now - shard.history.first()) < kYoung * shard.average_rtt;
   const double unknown = young ? std::numeric_limits<double>::infinity() : shard.price;
-  if (audit_) rows.headers.charge(unknown);
+  if (shard.charge.on()) shard.charge.add(rows.headers, rows.ago.data(), unknown, now);
   const PromiseBatch::Totals totals =
       rows.reckon({.scale = shard.promises.scale(),
                    .life = static_cast<float>(life_),
@@ -315,7 +315,10 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
                                    kMinPrice.count(), kMaxPrice);
   if (params_[kNoise] != 0) [[unlikely]]
     shard.price *= price_noise(params_, shard.random, now);
-  if (!burst.empty()) shard.history.record(clock_now, shard.price);
+  if (!burst.empty()) {
+    shard.history.record(clock_now, shard.price);
+    shard.charge.record(clock_now, shard.price);
+  }
   shard.published.price.store(shard.price, kRelaxed);
   shard.published.ending.store(shard.first_rounds.booked().ending, kRelaxed);
   shard.published.longer.store(shard.first_rounds.booked().longer, kRelaxed);

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "common/protocols/fcp/capacity_margin.h"
+#include "common/protocols/fcp/charge.h"
 #include "common/protocols/fcp/clearing_price.h"
 #include "common/protocols/fcp/first_rounds.h"
 #include "common/protocols/fcp/group_rates.h"
@@ -63,6 +64,7 @@ class ReserveLink final : public LinkLaw {
     PromiseWheel promises;
     ClearingPrice clearing;  // of all shards' promises; those of others as of `refreshed`
     TimeSeries<> history;    // of the price
+    Charge charge;           // for audits, if on
     Overbooking overbooking;
     double price = kMinPrice.count();
     double average_rtt = 0;  // s, over traffic; larger for flows that send less often
@@ -101,7 +103,6 @@ class ReserveLink final : public LinkLaw {
   ParamValues params_;
   double life_, growth_;  // parameters that each burst needs
   Part without_;
-  bool audit_;
   Groups scope_;
   GroupRates groups_;  // empty unless scope_ is set
   std::span<Shard> shards_;

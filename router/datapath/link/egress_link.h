@@ -15,6 +15,7 @@
 #include "router/datapath/link/link_ring.h"
 #include "router/datapath/link/queue_meter.h"
 #include "router/datapath/link/virtual_queue.h"
+#include "router/datapath/police/balance_audit.h"
 
 namespace turnpike::router {
 
@@ -72,6 +73,7 @@ struct EgressLink {
   std::unique_ptr<LinkLaw> law;                 // null: FIFO
   std::vector<LinkShard> shards;                // by worker
   std::vector<std::unique_ptr<LinkRing>> ring;  // by worker; null: no ring, sends to the port
+  std::vector<std::unique_ptr<BalanceAudit>> audits;  // by worker; empty: no audit here
 
   /// B admitted and not yet sent, over all workers. Other workers' counters may lag by a burst;
   /// never below zero.

@@ -86,6 +86,9 @@ class LinkQueue {
     shard_.rx_bytes.add(bytes);
   }
 
+  /// This worker's audit of the link; null: none.
+  [[nodiscard]] BalanceAudit* audit() const { return audit_; }
+
   /// Packets held for the link by all workers.
   [[nodiscard]] uint64_t held() const { return link_.held(); }
   /// B per packet that the link adds to the datagram.
@@ -111,6 +114,7 @@ class LinkQueue {
 
   EgressLink& link_;
   LinkShard& shard_;
+  BalanceAudit* audit_;
   LinkRing* ring_;  // to the link's owner; null: packets go straight to the port
   Nanos missed_{0};
   Nanos owed_{0};  // part of the last stall that packets received since have not filled
