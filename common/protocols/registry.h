@@ -40,6 +40,9 @@ struct Protocol {
   FlowLaw* (*make_flow_law)(const ParamValues&, void* storage);
   /// Likewise in ReceiverLaw::kMaxBytes bytes; null: receivers echo headers.
   ReceiverLaw* (*make_receiver_law)(void* storage) = nullptr;
+  /// Whether flows with these parameters exceed their budget on purpose, for experiments; null:
+  /// none do.
+  bool (*cheats)(const ParamValues&) = nullptr;
 };
 
 /// Constructs a law for a registry entry. A link's law may omit the seed, a flow's the parameters.
