@@ -66,7 +66,8 @@ struct LinkTraits {
   bool knows_stalls = false;
 };
 
-/// What a packet pays and what the links of its path charge, $/B, both as of the time of payment.
+/// A packet's payment and the charges of the links of its path, $/B, both as of the time of
+/// payment.
 struct Payment {
   double paid = 0, charged = 0;
 };

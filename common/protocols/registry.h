@@ -40,9 +40,12 @@ struct Protocol {
   FlowLaw* (*make_flow_law)(const ParamValues&, void* storage);
   /// Likewise in ReceiverLaw::kMaxBytes bytes; null: receivers echo headers.
   ReceiverLaw* (*make_receiver_law)(void* storage) = nullptr;
-  /// What a packet with this congestion header pays, at the end of its path; zero for packets that
-  /// pay nothing, such as SYNs. Null: the protocol has no payments.
+  /// The payment of a packet with this congestion header at the end of its path; zero for packets
+  /// that pay nothing, such as SYNs. Null: the protocol has no payments.
   Payment (*payment)(const uint8_t* header) = nullptr;
+  /// Whether flows with these parameters exceed their budget on purpose, for experiments; null:
+  /// none do.
+  bool (*cheats)(const ParamValues&) = nullptr;
 };
 
 /// Constructs a law for a registry entry. A link's law may omit the seed, a flow's the parameters.

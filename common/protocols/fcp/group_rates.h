@@ -38,7 +38,7 @@ class GroupRates {
   /// B per group and shard.
   static constexpr size_t state_bytes() { return sizeof(Group); }
 
-  /// What one packet says about its flow, in the group's currency.
+  /// One packet's commitment, in the group's currency.
   struct Commitment {
     double dollars = 0;  // $ committed until the flow's next packet
     double budget = 0;   // $/s

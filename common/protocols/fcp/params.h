@@ -2,8 +2,10 @@
 // FCP's parameters with the paper's values. The enums index ParamValues.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
+#include "common/protocols/fcp/cheating_params.h"
 #include "common/protocols/param.h"
 
 namespace turnpike::fcp {
@@ -139,7 +141,7 @@ inline constexpr std::array<std::string_view, 2> kCancellations{"each", "whole"}
 enum class Misbehaviour { kHonest, kBoast, kTake };
 inline constexpr std::array<std::string_view, 3> kMisbehaviours{"honest", "boast", "take"};
 
-inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
+inline constexpr std::array<ParamSpec, kFlowParamCount> kLawFlowParams{{
     {"syn_packets", ParamUnit::kNumber, 10, 1, 1000,
      "full packets that the SYN's preload pays for in the first round trip"},
     {"dead_band", ParamUnit::kNumber, 1e-3, 0, 0.5,
@@ -164,6 +166,16 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
     {"growth", ParamUnit::kNumber, 8, 1, 64,
      "bound of the requested rate, as a multiple of the present one"},
 }};
+
+/// Parameters of a flow: those of its law (FlowParam), then those of CheatingFlow, whose indices
+/// are kFirstLie + CheatingParam.
+inline constexpr size_t kFirstLie = kFlowParamCount;
+inline constexpr auto kFlowParams = [] {
+  std::array<ParamSpec, kFirstLie + kCheatingParamCount> all{};
+  std::ranges::copy(kLawFlowParams, all.begin());
+  std::ranges::copy(kCheatingParams, all.begin() + kFirstLie);
+  return all;
+}();
 
 // --- presets ------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 // FCP's entry in the registry.
 #pragma once
 
+#include "common/protocols/fcp/cheating_flow.h"
 #include "common/protocols/fcp/flow.h"
 #include "common/protocols/fcp/link.h"
 #include "common/protocols/fcp/reserve_flow.h"
@@ -16,10 +17,16 @@ inline std::unique_ptr<LinkLaw> make_link(const ParamValues& params, unsigned sh
              ? make_link_law<ReserveLink>(params, shards, seed)
              : make_link_law<Link>(params, shards, seed);
 }
-inline FlowLaw* make_flow(const ParamValues& params, void* storage) {
+inline FlowLaw* make_honest_flow(const ParamValues& params, void* storage) {
   return static_cast<Promising>(params[kPromising]) == Promising::kReserve
              ? make_flow_law<ReserveFlow>(params, storage)
              : make_flow_law<Flow>(params, storage);
+}
+inline bool cheats(const ParamValues& params) { return lies_in(params, kFirstLie) != 0; }
+inline FlowLaw* make_flow(const ParamValues& params, void* storage) {
+  static_assert(sizeof(CheatingFlow) <= FlowLaw::kMaxBytes);
+  return cheats(params) ? new (storage) CheatingFlow(params, kFirstLie, make_honest_flow)
+                        : make_honest_flow(params, storage);
 }
 
 inline constexpr Protocol kProtocol{
@@ -32,6 +39,7 @@ inline constexpr Protocol kProtocol{
     .make_link_law = make_link,
     .make_flow_law = make_flow,
     .payment = payment_of,
+    .cheats = cheats,
 };
 
 }  // namespace turnpike::fcp
