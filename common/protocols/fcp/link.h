@@ -7,10 +7,10 @@
 #include <memory>
 #include <span>
 
-#include "common/protocols/fcp/charge.h"
 #include "common/protocols/fcp/header.h"
 #include "common/protocols/fcp/header_batch.h"
 #include "common/protocols/fcp/params.h"
+#include "common/protocols/fcp/past_charge.h"
 #include "common/protocols/link_law.h"
 #include "common/time/expiring_sum.h"
 #include "common/time/fading_sum.h"
@@ -49,7 +49,7 @@ class Link final : public LinkLaw {
     ExpiringSum<kFields> window;
     FadingSum<> credit;  // of preloads, for Credit::kFading
     TimeSeries<> history;
-    Charge charge;  // for audits, if on
+    PastCharge charge;  // for audits, if on
     double price = kMinPrice.count();
     Nanos d{0};
     double per_d = 0;                  // 1/s

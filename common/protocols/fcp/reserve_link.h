@@ -10,7 +10,6 @@
 #include <span>
 
 #include "common/protocols/fcp/capacity_margin.h"
-#include "common/protocols/fcp/charge.h"
 #include "common/protocols/fcp/clearing_price.h"
 #include "common/protocols/fcp/first_rounds.h"
 #include "common/protocols/fcp/group_rates.h"
@@ -18,6 +17,7 @@
 #include "common/protocols/fcp/law_clock.h"
 #include "common/protocols/fcp/overbooking.h"
 #include "common/protocols/fcp/params.h"
+#include "common/protocols/fcp/past_charge.h"
 #include "common/protocols/fcp/promise_batch.h"
 #include "common/protocols/fcp/promise_wheel.h"
 #include "common/protocols/fcp/usual_price.h"
@@ -64,7 +64,7 @@ class ReserveLink final : public LinkLaw {
     PromiseWheel promises;
     ClearingPrice clearing;  // of all shards' promises; those of others as of `refreshed`
     TimeSeries<> history;    // of the price
-    Charge charge;           // for audits, if on
+    PastCharge charge;       // for audits, if on
     Overbooking overbooking;
     double price = kMinPrice.count();
     double average_rtt = 0;  // s, over traffic; larger for flows that send less often

@@ -61,7 +61,7 @@ class BalanceAudit {
 
  private:
   static constexpr size_t kSenders = 1024, kWays = 4;
-  // Of a packet's charge: nobody may pay too much while prices are low and too little later.
+  // Of a packet's charge: no sender may pay too much while prices are low and too little later.
   static constexpr double kMaxCredit = 0.1;
   static constexpr double kSuspicious = 1e-3, kGuilty = 0.01;
   static constexpr uint32_t kEvidence = 50;  // packets of a sender before it may be blocked

@@ -14,7 +14,7 @@ namespace turnpike::fcp {
 /// around the time that the packet pays for, which is known only to about a bin of TimeSeries: a
 /// price may change by many powers of ten between neighbouring packets, and an audit must not
 /// accuse a sender that saw the lower one.
-class Charge {
+class PastCharge {
  public:
   /// Does nothing until started.
   void start() { lowest_ = std::make_unique<Prices>(); }
