@@ -19,6 +19,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "common/protocols/charge.h"
 #include "common/protocols/flow_law.h"
 #include "common/protocols/link_law.h"
 #include "common/protocols/param.h"
@@ -40,6 +41,8 @@ struct Protocol {
   FlowLaw* (*make_flow_law)(const ParamValues&, void* storage);
   /// Likewise in ReceiverLaw::kMaxBytes bytes; null: receivers echo headers.
   ReceiverLaw* (*make_receiver_law)(void* storage) = nullptr;
+  /// Returns the money that a packet spends; null: the protocol has none.
+  ChargeOf charge = nullptr;
 };
 
 /// Constructs a law for a registry entry. A link's law may omit the seed, a flow's the parameters.

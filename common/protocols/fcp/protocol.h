@@ -2,6 +2,7 @@
 // FCP's entry in the registry.
 #pragma once
 
+#include "common/protocols/fcp/charge.h"
 #include "common/protocols/fcp/flow.h"
 #include "common/protocols/fcp/link.h"
 #include "common/protocols/fcp/reserve_flow.h"
@@ -31,6 +32,7 @@ inline constexpr Protocol kProtocol{
     .presets = kPresets,
     .make_link_law = make_link,
     .make_flow_law = make_flow,
+    .charge = charge_of,
 };
 
 }  // namespace turnpike::fcp
