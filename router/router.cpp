@@ -72,6 +72,17 @@ LinkSnapshot snapshot_of(const EgressLink& link) {
   return s;
 }
 
+/// By link of the router: the check of what it receives there.
+std::vector<config::SourceCheck> source_checks(const config::Topology& topology,
+                                               const config::Router& router) {
+  std::vector<config::SourceCheck> checks;
+  for (const size_t l : router.links) {
+    const config::Link& link = topology.links[l];
+    checks.push_back(link.directions[1 - link.end_at(router.name)].source_check);
+  }
+  return checks;
+}
+
 }  // namespace
 
 uint64_t LinkSnapshot::egress_drops() const {
@@ -98,6 +109,12 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
   r->tables_ = std::move(*tables);
   r->current_.store(r->tables_.get(), std::memory_order_release);
   r->counters_ = std::vector<WorkerCounters>(options.workers);
+  if (self.enforcement) {
+    auto enforcement = Enforcement::make(topology, node, options.workers, options.socket);
+    if (!enforcement) return tl::unexpected(enforcement.error());
+    r->enforcement_ = std::move(*enforcement);
+    r->customers_ = topology.customers;
+  }
 
   const bool audited = has_audit(topology);
   for (size_t l = 0; l < self.links.size(); ++l) {
@@ -135,6 +152,8 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     parts.slack = options.slack;
     if (options.share_pool) parts.buffers = BufferShare(pools[w], full, headroom);
     parts.errors = {options.errors_per_second, options.errors_at_once};
+    parts.enforcement = r->enforcement_.get();
+    parts.source_checks = source_checks(topology, self);
     for (size_t l = 0; l < r->links_.size(); ++l) {
       parts.links.push_back(r->links_[l].get());
       parts.ports.push_back(ports[l][w]);
@@ -169,6 +188,16 @@ double Snapshot::imbalance() const {
   if (received == 0) return 1;
   const auto most = static_cast<double>(*std::ranges::max_element(received_by));
   return most * static_cast<double>(received_by.size()) / static_cast<double>(received);
+}
+
+std::vector<CustomerSnapshot> Router::customers() const {
+  std::vector<CustomerSnapshot> all;
+  if (!enforcement_) return all;
+  for (const Enforcement::Drops& d : enforcement_->drops()) {
+    const config::Customer& c = customers_[d.customer - 1];
+    all.push_back({.name = c.name, .budget = c.budget, .packets = d.packets, .bytes = d.bytes});
+  }
+  return all;
 }
 
 metrics::Histogram Router::waits(size_t link) const {

@@ -29,6 +29,9 @@ inline constexpr std::array<std::string_view, 6> kStrategies{
     "equal-budget", "equal-throughput", "max-throughput", "background", "stability", "each-flow"};
 inline constexpr std::array<std::string_view, 2> kCounts{"payload", "packets"};
 inline constexpr std::array<std::string_view, 2> kDrains{"shaped", "line-rate"};
+/// In the order of SourceCheck.
+inline constexpr std::array<std::string_view, 4> kSourceChecks{"off", "loose", "feasible",
+                                                               "strict"};
 
 template <class V>
 void describe(V& v, SpanSpec& s) {
@@ -105,6 +108,30 @@ void describe(V& v, RouteSpec& s) {
 }
 
 template <class V>
+void describe(V& v, EnforcementSpec& s) {
+  v.field("links", s.links,
+          {.doc = "links whose packets are charged to their customers; those to hosts and the "
+                  "customers' own links unless given"});
+  v.field("tolerance", s.tolerance,
+          {.doc = "spending beyond a customer's budget that is accepted, as a share of it",
+           .fallback = "0.05",
+           .min = "0",
+           .max = "10"});
+  v.field("burst", s.burst,
+          {.doc = "a customer may spend the budget of this time at once",
+           .fallback = "250 ms",
+           .min = "1 ms",
+           .max = "1 min"});
+  v.field("charge_unpriced", s.charge_unpriced,
+          {.doc = "packets without a congestion header cost their size times the price of the "
+                  "next link",
+           .fallback = "true"});
+  v.field(
+      "unpriced_burst", s.unpriced_burst,
+      {.doc = "as `burst`, for such packets", .fallback = "20 ms", .min = "0 s", .max = "1 min"});
+}
+
+template <class V>
 void describe(V& v, RouterSpec& s) {
   v.field("lcores", s.lcores,
           {.doc = "CPUs to run on; one per router in the order of the file unless given",
@@ -115,6 +142,30 @@ void describe(V& v, RouterSpec& s) {
   v.field("table", s.table,
           {.doc = "file of more such routes, however many, relative to this one: on each line a "
                   "prefix, a blank, and a neighbour's address or a link's name"});
+  v.field("enforce", s.enforce,
+          {.doc = "an edge of the network, which drops the packets of customers beyond their "
+                  "budgets; {}: with default settings"});
+}
+
+template <class V>
+void describe(V& v, GroupSpec& s) {
+  v.field("weight", s.weight,
+          {.doc = "share of a link's capacity, relative to other groups that send",
+           .fallback = "1",
+           .min = "0.000001",
+           .max = "1000000"});
+}
+
+template <class V>
+void describe(V& v, CustomerSpec& s) {
+  v.field("prefix", s.prefix, {.doc = "source addresses: one prefix or a list"});
+  v.field("link", s.link, {.doc = "or the link on which all packets are this customer's"});
+  v.field("budget", s.budget,
+          {.doc = "budget of all its hosts together",
+           .min = "0 $/s",
+           .max = "1000000000 $/s",
+           .required = true});
+  v.field("group", s.group, {.doc = "group that it belongs to"});
 }
 
 template <class V>
@@ -189,6 +240,12 @@ void describe(V& v, DirectionSpec& s) {
            "the scheme that routers run at this link, with its parameters; hosts, where forward or "
            "reverse has one",
        .fallback = "none"});
+  v.field("source_check", s.source_check,
+          {.doc = "whether the router at the receiving end accepts a source address (RFC 3704, RFC "
+                  "8704). strict: if its route begins with this link; feasible: if some path to "
+                  "it does; loose: if it has a route",
+           .fallback = kSourceChecks[0],
+           .words = kSourceChecks});
 }
 
 template <class V>
@@ -353,6 +410,11 @@ void describe(V& v, FileSpec& s) {
   v.field("hosts", s.hosts, {.doc = "sources and sinks by name", .required = true});
   v.field("routers", s.routers, {.doc = "routers by name"});
   v.field("links", s.links, {.doc = "links by name", .required = true});
+  v.field("groups", s.groups, {.doc = "groups of customers by name"});
+  v.field("customers", s.customers, {.doc = "customers by name; see routers' `enforce`"});
+  v.field("customer_table", s.customer_table,
+          {.doc = "file of more customers, however many, relative to this one: on each line a "
+                  "prefix, a budget without a blank (2$/s) and, if it has one, its group"});
   v.field("traffic", s.traffic, {.doc = "traffic of the hosts"});
 }
 

@@ -27,7 +27,7 @@ struct Draft {
   Mistakes& mistakes;
   Topology topology;
 
-  std::map<std::string, size_t, std::less<>> hosts, routers, links;
+  std::map<std::string, size_t, std::less<>> hosts, routers, links, groups;
   std::vector<std::string_view> host_names, node_names;
   std::vector<bool> placed;  // by host: it is attached to a link
   bool ends_known = true;    // of all links; otherwise unreachability cannot be reported
@@ -64,6 +64,10 @@ std::optional<size_t> neighbour_link(const Draft& draft, const Router& router,
 /// Reports traffic that stops before it starts or starts after the run's end. `path`: of the entry.
 void check_times(Draft& draft, const Field<Nanos>& start, const Field<Nanos>& stop,
                  const std::string& path);
+/// Groups, customers, and which routers enforce their budgets on which links.
+void place_customers(Draft& draft);
+/// Customers in a separate file. Called by place_customers().
+void place_customer_table(Draft& draft, const Field<std::string>& table);
 /// Flows and workloads. Reports hosts without a path to each other.
 void place_traffic(Draft& draft);
 /// Open-loop streams. Reports hosts without a path to each other.

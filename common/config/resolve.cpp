@@ -69,6 +69,18 @@ void add_routes(const Topology& t, const std::vector<Route<Prefix>>& table, size
                           {"via", plain(t.links[table[i].link].name)}}));
 }
 
+std::string enforcement(const Topology& t, const Enforcement& e) {
+  std::vector<std::string> links;
+  links.reserve(e.links.size());
+  for (const size_t l : e.links) links.push_back(plain(t.links[l].name));
+  std::vector<YamlPair> keys{{"tolerance", number(e.tolerance)},
+                             {"burst", to_text(e.burst)},
+                             {"charge_unpriced", truth(e.charge_unpriced)},
+                             {"unpriced_burst", to_text(e.unpriced_burst)}};
+  if (!links.empty()) keys.insert(keys.begin(), {"links", listed(links)});
+  return mapped(keys);
+}
+
 void write_router(YamlWriter& out, const Topology& t, const Router& router) {
   out.map(plain(router.name), [&] {
     std::vector<std::string> lcores, routes;
@@ -78,6 +90,7 @@ void write_router(YamlWriter& out, const Topology& t, const Router& router) {
     add_routes(t, router.ipv6_routes, router.ipv6_by_hand, routes);
     if (!routes.empty()) out.put("routes", listed(routes));
     if (!router.table.empty()) out.put("table", in_quotes(router.table));
+    if (router.enforcement) out.put("enforce", enforcement(t, *router.enforcement));
   });
 }
 
@@ -122,6 +135,7 @@ std::vector<YamlPair> direction(const Direction& d) {
           {"reorder", number(d.reorder)},
           {"jitter", to_text(d.jitter)},
           {"drain", std::string(kDrains[d.drain == Drain::kLineRate ? 1 : 0])},
+          {"source_check", std::string(kSourceChecks[static_cast<size_t>(d.source_check)])},
           {"law", scheme(d.law.protocol, d.law.params, true)}};
 }
 
@@ -168,6 +182,39 @@ void write_link(YamlWriter& out, const Link& link) {
     out.put("addresses", mapped(address));
     out.put("macs", mapped(mac));
   });
+}
+
+// --- customers ----------------------------------------------------------------------------------
+
+template <class Prefix>
+void add_prefixes(const std::vector<CustomerPrefix<Prefix>>& all,
+                  std::vector<std::vector<std::string>>& out) {
+  for (const auto& p : all)
+    if (p.customer < out.size()) out[p.customer].push_back(in_quotes(prefix_text(p.prefix)));
+}
+
+void write_customers(YamlWriter& out, const Topology& t) {
+  if (!t.groups.empty())
+    out.map("groups", [&] {
+      for (const Group& g : t.groups)
+        out.put(plain(g.name), mapped({{"weight", number(g.weight)}}));
+    });
+  const size_t by_hand = t.customers.size() - t.customers_in_table;
+  std::vector<std::vector<std::string>> prefixes(by_hand);
+  add_prefixes(t.ipv4_customers, prefixes);
+  add_prefixes(t.ipv6_customers, prefixes);
+  if (by_hand > 0)
+    out.map("customers", [&] {
+      for (size_t i = 0; i < by_hand; ++i) {
+        const Customer& c = t.customers[i];
+        std::vector<YamlPair> keys{{"budget", to_text(c.budget)}};
+        if (!prefixes[i].empty()) keys.push_back({"prefix", listed(prefixes[i])});
+        if (c.link != kNoIndex) keys.push_back({"link", plain(t.links[c.link].name)});
+        if (c.group != kNoIndex) keys.push_back({"group", plain(t.groups[c.group].name)});
+        out.put(plain(c.name), mapped(keys));
+      }
+    });
+  if (!t.customer_table.empty()) out.put("customer_table", in_quotes(t.customer_table));
 }
 
 // --- traffic ------------------------------------------------------------------------------------
@@ -283,6 +330,7 @@ std::string resolved_text(const Topology& t) {
   out.map("links", [&] {
     for (const Link& l : t.links) write_link(out, l);
   });
+  write_customers(out, t);
   out.map("traffic", [&] {
     out.map("flows", [&] {
       for (const Flow& f : t.flows) write_flow(out, t, f);

@@ -103,10 +103,30 @@ struct RouteSpec {
   Field<std::string> via;
 };
 
+struct EnforcementSpec {
+  Field<OneOrMany<std::string>> links;
+  Field<double> tolerance;
+  Field<Nanos> burst;
+  Field<bool> charge_unpriced;
+  Field<Nanos> unpriced_burst;
+};
+
 struct RouterSpec {
   Field<OneOrMany<unsigned>> lcores;
   Field<OneOrMany<RouteSpec>> routes;
   Field<std::string> table;
+  Field<EnforcementSpec> enforce;
+};
+
+struct GroupSpec {
+  Field<double> weight;
+};
+
+struct CustomerSpec {
+  Field<OneOrMany<AddressSpec>> prefix;
+  Field<std::string> link;
+  Field<Budget> budget;
+  Field<std::string> group;
 };
 
 // A struct with kOneOf holds exactly one of its fields.
@@ -144,6 +164,7 @@ struct DirectionSpec {
   Field<Nanos> jitter;
   Field<std::string> drain;
   Field<LinkScheme> law;
+  Field<std::string> source_check;
 };
 
 struct LinkSpec : DirectionSpec {  // settings of both directions
@@ -229,6 +250,9 @@ struct FileSpec {
   Field<Table<HostSpec>> hosts;
   Field<Table<RouterSpec>> routers;
   Field<Table<LinkSpec>> links;
+  Field<Table<GroupSpec>> groups;
+  Field<Table<CustomerSpec>> customers;
+  Field<std::string> customer_table;
   Field<TrafficSpec> traffic;
 };
 

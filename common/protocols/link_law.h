@@ -126,6 +126,9 @@ class LinkLaw {
   /// returned. Returns the next deadline.
   virtual Nanos update(const LinkState& /*link*/, Nanos /*now*/) { return kNever; }
 
+  /// Price at present, $/B, as `shard` published it last; 0 if the law has none. Any thread.
+  [[nodiscard]] virtual double price(unsigned /*shard*/) const { return 0; }
+
   /// Writes the law's figures for time series and plots, at most out.size(); safe from any thread,
   /// approximate while lcores run. Returns the number of gauges written (at most kMaxGauges).
   virtual size_t gauges(std::span<Gauge> out) const = 0;

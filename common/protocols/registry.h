@@ -19,6 +19,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "common/protocols/charge.h"
 #include "common/protocols/flow_law.h"
 #include "common/protocols/link_law.h"
 #include "common/protocols/param.h"
@@ -46,6 +47,8 @@ struct Protocol {
   /// Whether flows with these parameters exceed their budget on purpose, for experiments; null:
   /// none do.
   bool (*cheats)(const ParamValues&) = nullptr;
+  /// Returns the money that a packet spends; null: the protocol has none.
+  ChargeOf charge = nullptr;
 };
 
 /// Constructs a law for a registry entry. A link's law may omit the seed, a flow's the parameters.

@@ -15,6 +15,8 @@
 
 namespace turnpike::router {
 
+class Enforcement;
+
 /// One worker's counters that belong to no link. It writes, any thread reads.
 struct alignas(64) WorkerCounters {
   metrics::Counter originated;         // packets built here: replies, errors, extra fragments
@@ -31,6 +33,7 @@ struct WorkerContext {
   WorkerCounters* counters = nullptr;
   TokenBucket errors;  // rate of ICMP errors, RFC 1812 4.3.2.8
   BufferShare buffers;
+  Enforcement* enforcement = nullptr;  // null: customers' budgets are not enforced here
   bool scarce = false;  // packet buffers are scarce: police() limits links in this poll
 
   /// Frees and counts a burst's dropped packets.

@@ -37,6 +37,9 @@ class Link final : public LinkLaw {
 
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
+  [[nodiscard]] double price(unsigned shard) const override {
+    return shards_[shard].published.price.load(std::memory_order_relaxed);
+  }
   size_t gauges(std::span<Gauge> out) const override;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a link charges packets for the audit at the end of their paths.
+// The charge of a link to the packets that an audit at the end of their paths checks.
 #pragma once
 
 #include <limits>

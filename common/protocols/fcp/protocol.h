@@ -2,6 +2,7 @@
 // FCP's entry in the registry.
 #pragma once
 
+#include "common/protocols/fcp/charge.h"
 #include "common/protocols/fcp/cheating_flow.h"
 #include "common/protocols/fcp/flow.h"
 #include "common/protocols/fcp/link.h"
@@ -40,6 +41,7 @@ inline constexpr Protocol kProtocol{
     .make_flow_law = make_flow,
     .payment = payment_of,
     .cheats = cheats,
+    .charge = charge_of,
 };
 
 }  // namespace turnpike::fcp

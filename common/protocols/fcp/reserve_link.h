@@ -54,6 +54,9 @@ class ReserveLink final : public LinkLaw {
   void set_groups(std::span<const double> weights) override;
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
+  [[nodiscard]] double price(unsigned shard) const override {
+    return shards_[shard].published.price.load(std::memory_order_relaxed);
+  }
   size_t gauges(std::span<Gauge> out) const override;
 
  private:

@@ -89,6 +89,8 @@ class LinkQueue {
   /// This worker's audit of the link; null: none.
   [[nodiscard]] BalanceAudit* audit() const { return audit_; }
 
+  /// Price of the link at present by this worker's shard of the law, $/B; 0: it has none.
+  [[nodiscard]] double price_now() const { return link_.law ? link_.law->price(worker_) : 0; }
   /// Packets held for the link by all workers.
   [[nodiscard]] uint64_t held() const { return link_.held(); }
   /// B per packet that the link adds to the datagram.

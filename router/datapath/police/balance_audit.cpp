@@ -106,7 +106,7 @@ bool BalanceAudit::blocked(const Address& source, Nanos now) {
   return true;
 }
 
-// The verdict about this sender, or a new one in the place of the least important.
+// The entry of this sender, or a new one in the place of the least important.
 BalanceAudit::Published& BalanceAudit::place_for(const Address& source) {
   const auto halves = halves_of(source);
   Published* least = &published_[0];
@@ -125,7 +125,7 @@ BalanceAudit::Published& BalanceAudit::place_for(const Address& source) {
   return *least;
 }
 
-size_t BalanceAudit::verdicts(std::span<Verdict> out) const {
+size_t BalanceAudit::offenders(std::span<Offender> out) const {
   size_t n = 0;
   for (const Published& v : published_) {
     if (n == out.size()) break;

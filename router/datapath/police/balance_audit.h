@@ -45,15 +45,15 @@ class BalanceAudit {
   bool blocked(const Address& source, Nanos now);
 
   /// A sender that was blocked; safe from any thread, approximate while packets pass.
-  struct Verdict {
+  struct Offender {
     Address source{};
     double owed = 0;  // share of its charges
     uint64_t offences = 0;
     uint64_t dropped = 0;  // packets
   };
-  static constexpr size_t kMaxVerdicts = 32;
-  /// Writes the newest verdicts; returns their number.
-  size_t verdicts(std::span<Verdict> out) const;
+  static constexpr size_t kMaxOffenders = 32;
+  /// Writes the newest offenders; returns their number.
+  size_t offenders(std::span<Offender> out) const;
   /// Blocks so far.
   [[nodiscard]] uint64_t offences() const { return offences_.load(std::memory_order_relaxed); }
 
@@ -100,7 +100,7 @@ class BalanceAudit {
   Average link_;
   Nanos watch_until_{0}, blocks_until_{0};
   std::array<Sender, kSenders> senders_{};
-  std::array<Published, kMaxVerdicts> published_{};
+  std::array<Published, kMaxOffenders> published_{};
   std::atomic<uint64_t> offences_{0};
 };
 

@@ -59,8 +59,8 @@ TEST(BalanceAudit, BlocksOnlyTheSenderThatOwes) {
     Traffic t;
     t.run(1_s, part);
     ASSERT_GE(t.audit->offences(), 1U) << part;
-    std::array<BalanceAudit::Verdict, BalanceAudit::kMaxVerdicts> v;
-    ASSERT_EQ(t.audit->verdicts(v), 1U) << part;
+    std::array<BalanceAudit::Offender, BalanceAudit::kMaxOffenders> v;
+    ASSERT_EQ(t.audit->offenders(v), 1U) << part;
     EXPECT_EQ(v[0].source, host(0));
     EXPECT_NEAR(v[0].owed, 1 - part, 0.06);
     EXPECT_EQ(v[0].dropped, t.dropped);
@@ -107,8 +107,8 @@ TEST(BalanceAudit, AnyNumbersAreHarmless) {
                   {.paid = kOdd[random() % 5], .charged = kOdd[random() % 5], .size = 1500}, now);
     if (audit.blocks(now)) (void)audit.blocked(host(random() % 2000), now);
   }
-  std::array<BalanceAudit::Verdict, BalanceAudit::kMaxVerdicts> v;
-  const size_t n = audit.verdicts(v);
+  std::array<BalanceAudit::Offender, BalanceAudit::kMaxOffenders> v;
+  const size_t n = audit.offenders(v);
   for (size_t i = 0; i < n; ++i) EXPECT_TRUE(v[i].owed >= 0 && v[i].owed <= 1);
 }
 
