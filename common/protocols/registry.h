@@ -20,6 +20,7 @@
 #include <type_traits>
 
 #include "common/protocols/flow_law.h"
+#include "common/protocols/link_class.h"
 #include "common/protocols/link_law.h"
 #include "common/protocols/param.h"
 #include "common/protocols/receiver_law.h"
@@ -40,6 +41,9 @@ struct Protocol {
   FlowLaw* (*make_flow_law)(const ParamValues&, void* storage);
   /// Likewise in ReceiverLaw::kMaxBytes bytes; null: receivers echo headers.
   ReceiverLaw* (*make_receiver_law)(void* storage) = nullptr;
+  /// A law for a link with classes; null: the scheme has none. At least two classes.
+  std::unique_ptr<LinkLaw> (*make_classed_law)(const ParamValues&, std::span<const ClassRule>,
+                                               unsigned shards, uint64_t seed) = nullptr;
 };
 
 /// Constructs a law for a registry entry. A link's law may omit the seed, a flow's the parameters.
