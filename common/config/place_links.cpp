@@ -119,6 +119,7 @@ void place_directions(Draft& d, size_t index) {
     out.jitter = pick(spec.jitter, own.jitter).value;
     out.overhead = overhead.given ? overhead.value : Bytes(out.drain == Drain::kLineRate ? 38 : 0);
     place_law(d, index, i);
+    place_classes(d, index, i);
   }
   if (no_rate)
     d.mistakes.add(d.file.links.value[index].at, d.link_path(index), "missing key 'rate'");

@@ -3,6 +3,7 @@
 // derived values that no file can give.
 #include "common/config/resolve.h"
 
+#include <cmath>
 #include <vector>
 
 #include "common/config/address.h"
@@ -139,6 +140,71 @@ std::vector<YamlPair> direction(const Direction& d) {
           {"law", scheme(d.law.protocol, d.law.params, true)}};
 }
 
+struct PrefixText {
+  std::string operator()(const auto& prefix) const { return in_quotes(prefix_text(prefix)); }
+};
+
+std::string match_text(const ClassMatch& m) {
+  std::vector<YamlPair> keys;
+  const auto numbers = [&](const char* key, const std::vector<unsigned>& all) {
+    std::vector<std::string> out;
+    for (const unsigned n : all) out.push_back(std::to_string(n));
+    if (!out.empty()) keys.push_back({key, listed(out)});
+  };
+  const auto prefixes = [&](const char* key, const auto& all) {
+    std::vector<std::string> out;
+    for (const auto& p : all) out.push_back(std::visit(PrefixText{}, p));
+    if (!out.empty()) keys.push_back({key, listed(out)});
+  };
+  numbers("dscp", m.dscp);
+  numbers("protocol", m.protocol);
+  numbers("port", m.port);
+  prefixes("source", m.source);
+  prefixes("destination", m.destination);
+  if (m.unpriced) keys.push_back({"unpriced", truth(*m.unpriced)});
+  return keys.empty() ? std::string() : mapped(keys);
+}
+
+std::string policy_text(const ClassRule& r) {
+  switch (r.policy) {
+    case PricingPolicy::kStability:
+      return mapped({{"stability", mapped({{"factor", number(r.factor)}})}});
+    case PricingPolicy::kDeadline:
+      return mapped({{"deadline", mapped({{"cap", to_text(BitRate(r.cap * 8))},
+                                          {"price", to_text(Price(r.price))}})}});
+    case PricingPolicy::kPriority:
+      return mapped({{"priority", mapped({{"factor", number(r.factor)}})}});
+    case PricingPolicy::kLegacy:
+      return mapped(
+          {{"legacy",
+            mapped({{"share", number(r.share)},
+                    {"discipline",
+                     std::string(kLegacyQueues[r.discipline == LegacyQueue::kRed ? 1 : 0])}})}});
+    case PricingPolicy::kStandard:
+      break;
+  }
+  return "standard";
+}
+
+std::string class_text(const LinkClass& c) {
+  std::vector<YamlPair> keys;
+  if (std::string match = match_text(c.match); !match.empty()) keys.push_back({"match", match});
+  keys.push_back({"policy", policy_text(c.rule)});
+  if (std::isinf(c.rule.weight)) {
+    keys.push_back({"queue", "strict"});
+  } else if (c.rule.weight > 0) {
+    keys.push_back({"queue", mapped({{"weight", number(c.rule.weight)}})});
+  }
+  if (c.buffer.count() > 0) keys.push_back({"buffer", to_text(c.buffer)});
+  return mapped(keys);
+}
+
+void add_classes(const Direction& d, std::vector<YamlPair>& out) {
+  std::vector<YamlPair> classes;
+  for (const LinkClass& c : d.classes) classes.push_back({plain(c.rule.name), class_text(c)});
+  if (!classes.empty()) out.push_back({"classes", mapped(classes)});
+}
+
 // Settings equal in both directions are written once; the law for each direction, since a host runs
 // only a law of its own direction.
 void write_directions(YamlWriter& out, const Link& link) {
@@ -152,6 +218,8 @@ void write_directions(YamlWriter& out, const Link& link) {
       reverse_own.push_back(reverse[i]);
     }
   }
+  add_classes(link.directions[0], forward_own);
+  add_classes(link.directions[1], reverse_own);
   out.put("forward", mapped(forward_own));
   out.put("reverse", mapped(reverse_own));
 }
@@ -229,6 +297,7 @@ void write_transfer(YamlWriter& out, const Transfer& x) {
   if (x.packet >= kMinPacket) out.put("packet", to_text(x.packet));
   out.put("counts", kCounts[x.count_packets ? 1 : 0]);
   if (x.limit.count() > 0) out.put("limit", to_text(x.limit));
+  out.put("dscp", std::to_string(x.dscp));
 }
 
 void write_flow(YamlWriter& out, const Topology& t, const Flow& flow) {

@@ -155,6 +155,46 @@ struct AttachBothSpec {
   Table<AttachSpec> ends;
 };
 
+/// Conditions on a packet. All that are given must hold; of a list, one item.
+struct MatchSpec {
+  Field<OneOrMany<unsigned>> dscp, protocol, port;
+  Field<OneOrMany<AddressSpec>> source, destination;
+  Field<bool> unpriced;
+};
+struct StabilitySpec {
+  Field<double> factor;
+};
+struct DeadlineSpec {
+  Field<BitRate> cap;
+  Field<Price> price;
+};
+struct PrioritySpec {
+  Field<double> factor;
+};
+struct LegacySpec {
+  Field<double> share;
+  Field<std::string> discipline;
+};
+struct PolicySpec {
+  static constexpr bool kOneOf = true;
+  Field<Nothing> standard;
+  Field<StabilitySpec> stability;
+  Field<DeadlineSpec> deadline;
+  Field<PrioritySpec> priority;
+  Field<LegacySpec> legacy;
+};
+struct ClassQueueSpec {
+  static constexpr bool kOneOf = true;
+  Field<Nothing> strict;
+  Field<double> weight;
+};
+struct ClassSpec {
+  Field<MatchSpec> match;
+  Field<PolicySpec> policy;
+  Field<ClassQueueSpec> queue;
+  Field<Bytes> buffer;
+};
+
 struct DirectionSpec {
   Field<BitRate> rate;
   Field<Nanos> delay;
@@ -165,6 +205,7 @@ struct DirectionSpec {
   Field<std::string> drain;
   Field<LinkScheme> law;
   Field<std::string> source_check;
+  Field<Table<ClassSpec>> classes;
 };
 
 struct LinkSpec : DirectionSpec {  // settings of both directions
@@ -185,6 +226,7 @@ struct TransferSpec {
   Field<Bytes> packet;
   Field<std::string> counts;
   Field<BitRate> limit;
+  Field<unsigned> dscp;
 };
 
 struct FlowSpec : TransferSpec {

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/protocols/link_class.h"
 #include "common/protocols/param.h"
 #include "common/units/units.h"
 
@@ -164,6 +165,20 @@ enum class Drain : uint8_t {
   kLineRate,  // the port is as fast as the link: every lcore sends straight to it
 };
 
+/// Conditions on a packet: all that are given must hold, and one item of each list.
+struct ClassMatch {
+  std::vector<unsigned> dscp = {}, protocol = {}, port = {};
+  std::vector<std::variant<Ipv4Prefix, Ipv6Prefix>> source = {}, destination = {};
+  std::optional<bool> unpriced = {};
+};
+
+/// A class of traffic on a link. Without conditions it matches every packet.
+struct LinkClass {
+  ClassMatch match = {};
+  ClassRule rule = {};
+  Bytes buffer{0};  // limit of its queue; 0: the link's buffer
+};
+
 /// One direction of a link, as its sending end treats it.
 struct Direction {
   BitRate rate{0};
@@ -175,6 +190,7 @@ struct Direction {
   Drain drain = Drain::kShaped;
   LawChoice law;
   SourceCheck source_check = SourceCheck::kOff;
+  std::vector<LinkClass> classes;  // empty: all traffic is alike
 };
 
 inline constexpr uint16_t kMinIpv6Mtu = 1280;  // RFC 8200, section 5
@@ -211,6 +227,7 @@ struct Flow {
   BitRate limit{0};            // rate limit of the application; 0: none
   unsigned count = 1;          // number of such flows
   bool background = false;
+  unsigned dscp = 0;
   BitRate hold{0};  // strategy `stability`: rate to hold; 0: none
 };
 
@@ -255,6 +272,7 @@ struct Workload {
   Bytes packet{1500};
   bool count_packets = false;
   BitRate limit{0};
+  unsigned dscp = 0;
 };
 
 struct PacketRate {

@@ -15,7 +15,7 @@
 namespace turnpike {
 
 /// Upper bound of the queue classes of a law.
-inline constexpr unsigned kMaxClasses = 4;
+inline constexpr unsigned kMaxClasses = 8;
 
 /// A link's state as a law sees it, summed over all lcores.
 struct LinkState {
@@ -39,9 +39,9 @@ struct LinkPacket {
   bool opens = false;         // SYN: carries a request, no round trip time yet
   bool admitted = true;       // false: the buffer is full, the packet will be dropped
   AqmAction action = AqmAction::kPass;  // arrive() may change it; see LinkTraits::marks_or_drops
-  uint8_t queue_class = 0;              // result of classify()
-  uint16_t group = 0;                   // of its sender, see LinkLaw::set_groups(); 0: none
-  uint32_t flow = 0;                    // at depart(): hash of its flow, if it has a header
+  uint8_t queue_class = 0;  // of classify() or the link's classes; then arrive() may change it
+  uint16_t group = 0;       // of its sender, see LinkLaw::set_groups(); 0: none
+  uint32_t flow = 0;        // at depart(): hash of its flow, if it has a header
 };
 
 /// The bytes [begin, end) of a congestion header that stamping may rewrite. Both are even. The
@@ -90,7 +90,7 @@ inline size_t write_gauges(std::span<Gauge> out, std::initializer_list<Gauge> al
 /// allocates, locks or reads a clock. Time never goes backwards within a shard.
 class LinkLaw {
  public:
-  static constexpr size_t kMaxGauges = 8;
+  static constexpr size_t kMaxGauges = 12;
 
   explicit LinkLaw(const LinkTraits& traits) : traits_(traits) {}
   LinkLaw(const LinkLaw&) = delete;

@@ -21,6 +21,7 @@
 
 #include "common/protocols/charge.h"
 #include "common/protocols/flow_law.h"
+#include "common/protocols/link_class.h"
 #include "common/protocols/link_law.h"
 #include "common/protocols/param.h"
 #include "common/protocols/receiver_law.h"
@@ -49,6 +50,9 @@ struct Protocol {
   bool (*cheats)(const ParamValues&) = nullptr;
   /// Returns the money that a packet spends; null: the protocol has none.
   ChargeOf charge = nullptr;
+  /// A law for a link with classes; null: the scheme has none. At least two classes.
+  std::unique_ptr<LinkLaw> (*make_classed_law)(const ParamValues&, std::span<const ClassRule>,
+                                               unsigned shards, uint64_t seed) = nullptr;
 };
 
 /// Constructs a law for a registry entry. A link's law may omit the seed, a flow's the parameters.

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "common/protocols/fcp/cheating_params.h"
 #include "common/protocols/param.h"
+#include "common/units/units.h"
 
 namespace turnpike::fcp {
 
@@ -122,6 +124,9 @@ enum FlowParam : size_t {
   kPromising,
   kFlowPromiseLife,
   kFlowGrowth,
+  kPreloadLimit,
+  kDeadlineRate,
+  kFixedPrice,
   kFlowParamCount
 };
 
@@ -132,13 +137,13 @@ inline constexpr std::array<std::string_view, 2> kPromisings{"preload", "reserve
 
 /// How an ending flow returns its budget: -1 on each packet of its last round trip, or the rest of
 /// the budget on the first of these packets.
-enum class Cancellation { kEach, kWhole };
+enum class Cancellation : uint8_t { kEach, kWhole };
 inline constexpr std::array<std::string_view, 2> kCancellations{"each", "whole"};
 
 /// For experiments. kBoast promises the whole target with the first packet, even without data to
 /// send. kTake sends -1 with every packet once it has the rate that it wants, and keeps sending at
 /// that rate.
-enum class Misbehaviour { kHonest, kBoast, kTake };
+enum class Misbehaviour : uint8_t { kHonest, kBoast, kTake };
 inline constexpr std::array<std::string_view, 3> kMisbehaviours{"honest", "boast", "take"};
 
 inline constexpr std::array<ParamSpec, kFlowParamCount> kLawFlowParams{{
@@ -165,6 +170,13 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kLawFlowParams{{
      "round trips over which promises are averaged into a rate; links need the same"},
     {"growth", ParamUnit::kNumber, 8, 1, 64,
      "bound of the requested rate, as a multiple of the present one"},
+    {"preload_limit", ParamUnit::kNumber, 1e20, 1e-3, 1e20,
+     "bound of a packet's preload: with 1, as in a stability class, a budget at most doubles in a "
+     "round trip; reserve prices have `growth` instead"},
+    {"deadline_rate", ParamUnit::kRate, 0, 0, 1e13,
+     "rate to ask for at once at the fixed price of a deadline class; 0: none"},
+    {"fixed_price", ParamUnit::kPrice, kMinPrice.count(), kMinPrice.count(), 1,
+     "that price; a flow that sees another one falls back to best effort"},
 }};
 
 /// Parameters of a flow: those of its law (FlowParam), then those of CheatingFlow, whose indices

@@ -4,6 +4,7 @@
 
 #include "common/protocols/fcp/charge.h"
 #include "common/protocols/fcp/cheating_flow.h"
+#include "common/protocols/fcp/classes/link.h"
 #include "common/protocols/fcp/flow.h"
 #include "common/protocols/fcp/link.h"
 #include "common/protocols/fcp/reserve_flow.h"
@@ -17,6 +18,17 @@ inline std::unique_ptr<LinkLaw> make_link(const ParamValues& params, unsigned sh
   return static_cast<Pricing>(params[kPricing]) == Pricing::kClearing
              ? make_link_law<ReserveLink>(params, shards, seed)
              : make_link_law<Link>(params, shards, seed);
+}
+inline std::unique_ptr<ClassLaw> make_class_law(const ParamValues& params, unsigned shards,
+                                                uint64_t seed) {
+  if (static_cast<Pricing>(params[kPricing]) == Pricing::kClearing)
+    return std::make_unique<ReserveLink>(params, shards, seed);
+  return std::make_unique<Link>(params, shards, seed);
+}
+inline std::unique_ptr<LinkLaw> make_classed_link(const ParamValues& params,
+                                                  std::span<const ClassRule> rules, unsigned shards,
+                                                  uint64_t seed) {
+  return std::make_unique<ClassedLink>(make_class_law, params, rules, shards, seed);
 }
 inline FlowLaw* make_honest_flow(const ParamValues& params, void* storage) {
   return static_cast<Promising>(params[kPromising]) == Promising::kReserve
@@ -42,6 +54,7 @@ inline constexpr Protocol kProtocol{
     .payment = payment_of,
     .cheats = cheats,
     .charge = charge_of,
+    .make_classed_law = make_classed_link,
 };
 
 }  // namespace turnpike::fcp

@@ -61,7 +61,7 @@ static_assert(kReserveOffset == kPriceOffset + 4 && kAgeOffset == kReserveOffset
               "one range holds all that the law rewrites");
 
 ReserveLink::ReserveLink(const ParamValues& params, unsigned shards, uint64_t seed)
-    : LinkLaw({.rewritten = rewritten_by(params), .knows_stalls = true}),
+    : ClassLaw({.rewritten = rewritten_by(params), .knows_stalls = true}),
       params_(params),
       life_(params[kPromiseLife]),
       growth_(params[kGrowth] * kRounding),
@@ -112,7 +112,8 @@ void ReserveLink::convert(Shard& shard, unsigned index, PromiseBatch& rows,
 void ReserveLink::advance(Shard& shard, unsigned index, const LinkState& link, double usable,
                           Nanos now) {
   if (const double passed = to_seconds(now - shard.last); passed > 0) {
-    const double demand = shard.clearing.demand(shard.price);
+    const double demand = rule() == nullptr ? shard.clearing.demand(shard.price)
+                                            : shard.clearing.near(shard.price).at(shard.price);
     shard.overbooking.announce(std::min(demand, link.capacity * shard.overbooked) * passed);
     // Draining a short book slightly slower than the link leaves the link idle often enough for its
     // queue to empty.
@@ -311,8 +312,10 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   // Right after it is added, a promise counts for more than on average over its slot: by half.
   const double most = has(Part::kDiscount) ? kMaxDiscount : 0;
   const double discount = std::min(double{totals.rate} / 2, most * link.capacity);
-  shard.price = std::clamp<double>(shard.clearing.price(usable * shard.overbooked + discount),
-                                   kMinPrice.count(), kMaxPrice);
+  const double offered = usable * shard.overbooked + discount;
+  shard.price = std::clamp<double>(
+      rule() == nullptr ? shard.clearing.price(offered) : rule()->price(index, offered),
+      kMinPrice.count(), kMaxPrice);
   if (params_[kNoise] != 0) [[unlikely]]
     shard.price *= price_noise(params_, shard.random, now);
   if (!burst.empty()) {

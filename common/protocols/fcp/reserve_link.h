@@ -18,6 +18,7 @@
 #include "common/protocols/fcp/overbooking.h"
 #include "common/protocols/fcp/params.h"
 #include "common/protocols/fcp/past_charge.h"
+#include "common/protocols/fcp/price_rule.h"
 #include "common/protocols/fcp/promise_batch.h"
 #include "common/protocols/fcp/promise_wheel.h"
 #include "common/protocols/fcp/usual_price.h"
@@ -44,7 +45,7 @@ namespace turnpike::fcp {
 /// Bounds that hold for any header: a data packet's curve asks for at most `growth` times the
 /// packet, a SYN's for `first_bytes`; an unknown past price counts as today's. Excess is clipped
 /// and counted (gauge `clipped`), never refused.
-class ReserveLink final : public LinkLaw {
+class ReserveLink final : public ClassLaw {
  public:
   ReserveLink(const ParamValues& params, unsigned shards, uint64_t seed = 1);
 
@@ -58,6 +59,13 @@ class ReserveLink final : public LinkLaw {
     return shards_[shard].published.price.load(std::memory_order_relaxed);
   }
   size_t gauges(std::span<Gauge> out) const override;
+
+  [[nodiscard]] Demand demand(unsigned index, double price) const override {
+    return shards_[index].clearing.near(price);
+  }
+  [[nodiscard]] double average_rtt(unsigned index) const override {
+    return shards_[index].average_rtt;
+  }
 
  private:
   // One lcore's state; fields that other lcores read are on lines of their own.

@@ -9,8 +9,6 @@
 namespace turnpike::router {
 namespace {
 
-constexpr auto kRelaxed = std::memory_order_relaxed;
-
 std::array<uint64_t, 2> halves_of(const BalanceAudit::Address& a) {
   return std::bit_cast<std::array<uint64_t, 2>>(a);
 }

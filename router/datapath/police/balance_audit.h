@@ -60,6 +60,7 @@ class BalanceAudit {
   static constexpr Nanos kDefaultMemory = 500'000'000_ns;
 
  private:
+  static constexpr auto kRelaxed = std::memory_order_relaxed;
   static constexpr size_t kSenders = 1024, kWays = 4;
   // Of a packet's charge: no sender may pay too much while prices are low and too little later.
   static constexpr double kMaxCredit = 0.1;
