@@ -50,7 +50,7 @@ void place_nodes(Draft& draft);
 /// Links: ends, rates, delays, laws; reports hosts that are not at exactly one link.
 void place_links(Draft& draft);
 /// Classes of the link's direction 0 or 1. Called by place_links().
-void place_classes(Draft& draft, size_t link, size_t direction);
+void place_classes(Draft& draft, size_t index, size_t direction);
 /// Addresses and MACs, given or assigned.
 void place_addresses(Draft& draft);
 /// Attachments of link ends to ports; two ends never share a device.

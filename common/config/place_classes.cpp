@@ -12,6 +12,10 @@
 namespace turnpike::config {
 namespace {
 
+std::string joined(std::string path, std::string_view name, std::string_view key = "") {
+  return path.append(".").append(name).append(key);
+}
+
 constexpr double kMaxLegacy = 0.95;  // share that all legacy classes of a link may be guaranteed
 
 template <class T, class Out>
@@ -79,7 +83,7 @@ void check_order(Draft& d, const Table<ClassSpec>& table, const std::vector<Link
                  const std::string& path) {
   for (size_t i = 0; i < table.size(); ++i) {
     const auto& [name, at, spec] = table[i];
-    const std::string place = path + "." + name;
+    const std::string place = joined(path, name);
     const bool last = i + 1 == table.size();
     if (last && spec.match.given) {
       d.mistakes.add(spec.match.at, place + ".match",
@@ -101,13 +105,13 @@ void check_shares(Draft& d, const Table<ClassSpec>& table, const std::vector<Lin
     if (rule.policy == PricingPolicy::kDeadline && rule.cap >= bytes_per_second(rate)) {
       const auto& cap = spec.policy.value.deadline.value.cap;
       if (!cap.wrong)
-        d.mistakes.add(cap.at, path + "." + name + ".policy.deadline.cap",
+        d.mistakes.add(cap.at, joined(path, name, ".policy.deadline.cap"),
                        to_text(cap.value) + " is not below the link's rate, " + to_text(rate));
     }
     if (rule.policy != PricingPolicy::kLegacy) continue;
     legacy += rule.share;
     if (legacy > kMaxLegacy)
-      d.mistakes.add(spec.policy.at, path + "." + name + ".policy",
+      d.mistakes.add(spec.policy.at, joined(path, name, ".policy"),
                      "legacy classes share more than 0.95 of the link");
   }
 }

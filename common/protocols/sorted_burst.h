@@ -29,13 +29,13 @@ class SortedBurst {
     for (size_t c = 0; c < kMaxClasses; ++c) next[c] = first_[c];
     for (size_t i = 0; i < burst.size(); ++i) {
       const uint8_t k = next[classes[i]]++;
-      packets_[k] = burst[i];
+      copies[k] = burst[i];
       at_[k] = static_cast<uint8_t>(i);
     }
   }
 
   [[nodiscard]] std::span<LinkPacket> packets(unsigned c) {
-    return {&packets_[first_[c]], static_cast<size_t>(first_[c + 1] - first_[c])};
+    return {&copies[first_[c]], static_cast<size_t>(first_[c + 1] - first_[c])};
   }
 
   /// Copies actions of class `c` back to the burst, and maps bits of the class's packets to the
@@ -43,7 +43,7 @@ class SortedBurst {
   uint64_t give_back(std::span<LinkPacket> burst, unsigned c, uint64_t bits) const {
     uint64_t there = 0;
     for (size_t k = first_[c]; k < first_[c + 1]; ++k) {
-      burst[at_[k]].action = packets_[k].action;
+      burst[at_[k]].action = copies[k].action;
       there |= (bits & 1) << at_[k];
       bits >>= 1;
     }
@@ -54,7 +54,7 @@ class SortedBurst {
   std::array<uint8_t, kMaxClasses + 1> first_{};  // index of each class's first packet
   std::array<uint8_t, kBurst> at_;                // places in the burst
   union {                                         // only copies are initialised
-    std::array<LinkPacket, kBurst> packets_;
+    std::array<LinkPacket, kBurst> copies;
   };
 };
 

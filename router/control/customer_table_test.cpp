@@ -19,31 +19,31 @@ class CustomerTableTest : public ::testing::Test {
   CustomerTableTest() { testing::test_pool(); }  // starts EAL
 
   uint32_t add(std::optional<size_t> link = {}) {
-    topology_.customers.push_back(
+    world.customers.push_back(
         {.name = "c", .budget = Budget(1), .link = link.value_or(config::kNoIndex)});
-    return static_cast<uint32_t>(topology_.customers.size() - 1);
+    return static_cast<uint32_t>(world.customers.size() - 1);
   }
   void build() {
-    auto table = CustomerTable::build(topology_, 0, -1);
+    auto table = CustomerTable::build(world, 0, -1);
     ASSERT_TRUE(table) << table.error();
-    table_ = std::move(*table);
+    table = std::move(*table);
   }
   template <class Address>
   uint64_t find(const Address& a) {
     uint64_t found = 77;
-    table_->find(std::span<const Address>(&a, 1), &found);
+    table->find(std::span<const Address>(&a, 1), &found);
     return found;
   }
 
-  config::Topology topology_ = test::topology();
-  std::unique_ptr<const CustomerTable> table_;
+  config::Topology world = test::topology();
+  std::unique_ptr<const CustomerTable> table;
 };
 
 TEST_F(CustomerTableTest, FindsTheLongestPrefix) {
   std::mt19937 random(1);
   // Few distinct high bits, so that prefixes contain each other.
   const auto address = [&] { return 0x0a000000 | (random() & 0x0003070f); };
-  std::vector<config::CustomerPrefix<config::Ipv4Prefix>>& all = topology_.ipv4_customers;
+  std::vector<config::CustomerPrefix<config::Ipv4Prefix>>& all = world.ipv4_customers;
   for (int i = 0; i < 200; ++i) {
     const config::Ipv4Prefix p = config::network(config::Ipv4Prefix{
         static_cast<uint32_t>(address()), static_cast<uint8_t>(8 + random() % 25)});
@@ -68,15 +68,15 @@ TEST_F(CustomerTableTest, FindsTheLongestPrefix) {
 }
 
 TEST_F(CustomerTableTest, FindsIpv6AndLinks) {
-  topology_.ipv6_customers.push_back({*config::parse_ipv6_prefix("fd77::/32"), add()});
+  world.ipv6_customers.push_back({*config::parse_ipv6_prefix("fd77::/32"), add()});
   add(size_t{test::kNarrow});
   build();
-  EXPECT_EQ(table_->size(), 2U);
+  EXPECT_EQ(table->size(), 2U);
   EXPECT_EQ(find(*config::parse_ipv6("fd77:0:1::2")), 1U);
   EXPECT_EQ(find(*config::parse_ipv6("fd78::2")), 0U);
   EXPECT_EQ(find(*config::parse_ipv4("10.0.0.1")), 0U) << "no IPv4 customers at all";
-  EXPECT_EQ(table_->of_link(test::kNarrow), 2U);
-  EXPECT_EQ(table_->of_link(test::kLeft), 0U);
+  EXPECT_EQ(table->of_link(test::kNarrow), 2U);
+  EXPECT_EQ(table->of_link(test::kLeft), 0U);
 }
 
 }  // namespace

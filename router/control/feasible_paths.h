@@ -15,8 +15,8 @@ namespace turnpike::router {
 /// itself, not only the one that the routing table uses. Sets of links have numbers; 0 is empty.
 class FeasiblePaths {
  public:
-  /// For topology.routers[router]. Keeps no reference.
-  FeasiblePaths(const config::Topology& topology, size_t router);
+  /// For topology.routers[index]. Keeps no reference.
+  FeasiblePaths(const config::Topology& topology, size_t index);
 
   /// The set of links by which sources in the prefix, a subnet or a part of one, may arrive.
   [[nodiscard]] uint32_t set_of(const config::Ipv4Prefix& prefix) const;

@@ -50,7 +50,7 @@ class GroupRates {
   float rate(unsigned shard, unsigned group, const Commitment& made, double memory, Nanos now) {
     if (group >= weights_.size()) group = 0;
     Group& g = at(shard, group);
-    const double passed = static_cast<double>(now.count() - g.refreshed.load(kRelaxed));
+    const auto passed = static_cast<double>(now.count() - g.refreshed.load(kRelaxed));
     const bool idle = passed > kForget * memory * 1e9;
     if (idle && !begin(g, group, made, memory, now)) return g.rate;
     // A packet commits money until the next one, on average half a slot from now: half of it counts

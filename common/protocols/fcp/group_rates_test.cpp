@@ -25,8 +25,9 @@ struct Committers {
   /// Mean rate that the first group's packets get from `from` to `to`, s.
   double mean_rate(GroupRates& rates, double from, double to, unsigned shards = 1) const {
     double sum = 0, count = 0;
-    for (double t = 0; t < to; t += slot)
+    for (int turn = 0; turn * slot < to; ++turn)
       for (size_t i = 0; i < budgets.size(); ++i) {
+        const double t = turn * slot;
         const double offset = slot * static_cast<double>(i) / static_cast<double>(budgets.size());
         const float rate =
             rates.rate(static_cast<unsigned>(i) % shards, 0,

@@ -105,6 +105,7 @@ class Grants {
   static constexpr double kTolerance = 1.25;  // of the cap, for traffic that never asked
   enum Field : size_t { kBytes, kRtt, kRttCount, kFields };
 
+  // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): lines of other lcores are apart
   struct alignas(64) Shard {
     ExpiringSum<kFields, 256> window;
     FadingSum<> requests;

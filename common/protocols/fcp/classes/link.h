@@ -45,7 +45,7 @@ class ClassedLink final : public LinkLaw {
 
   /// By the packet's own field: the link's classes are matched before.
   [[nodiscard]] unsigned classify(const LinkPacket& p) const override { return p.queue_class; }
-  [[nodiscard]] double weight(unsigned queue_class) const override;
+  [[nodiscard]] double weight(unsigned c) const override;
 
   /// By class: its last price, the rate granted or the load; steepest change of a stability class's
   /// price within a window; requests refused.
