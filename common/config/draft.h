@@ -27,7 +27,7 @@ struct Draft {
   Mistakes& mistakes;
   Topology topology;
 
-  std::map<std::string, size_t, std::less<>> hosts, routers, links;
+  std::map<std::string, size_t, std::less<>> hosts, routers, links, trees;
   std::vector<std::string_view> host_names, node_names;
   std::vector<bool> placed;  // by host: it is attached to a link
   bool ends_known = true;    // of all links; otherwise unreachability cannot be reported
@@ -64,6 +64,8 @@ std::optional<size_t> neighbour_link(const Draft& draft, const Router& router,
 /// Reports traffic that stops before it starts or starts after the run's end. `path`: of the entry.
 void check_times(Draft& draft, const Field<Nanos>& start, const Field<Nanos>& stop,
                  const std::string& path);
+/// Trees: addresses, receivers, and each router's branch.
+void place_trees(Draft& draft);
 /// Flows and workloads. Reports hosts without a path to each other.
 void place_traffic(Draft& draft);
 /// Open-loop streams. Reports hosts without a path to each other.
