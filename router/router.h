@@ -31,6 +31,7 @@
 #include "common/config/topology.h"
 #include "common/protocols/registry.h"
 #include "router/control/tables.h"
+#include "router/datapath/multicast/tree_state.h"
 #include "router/datapath/worker.h"
 #include "router/snapshot.h"
 
@@ -80,6 +81,7 @@ class Router {
   std::atomic<const Tables*> current_{nullptr};
   std::vector<std::unique_ptr<EgressLink>> links_;
   std::vector<WorkerCounters> counters_;
+  std::unique_ptr<MulticastState> multicast_;  // null: no tree has a branch here
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 

@@ -8,6 +8,7 @@
 #include "router/datapath/ingress/rx.h"
 #include "router/datapath/local/local_input.h"
 #include "router/datapath/lookup/lookup.h"
+#include "router/datapath/multicast/multicast.h"
 
 namespace turnpike::router {
 
@@ -18,6 +19,7 @@ Worker::Worker(const Parts& parts) : tables_(*parts.tables) {
   context_.counters = parts.counters;
   context_.errors = parts.errors;
   context_.buffers = parts.buffers;
+  context_.multicast = parts.multicast;
   context_.queues.reserve(parts.links.size());
   for (unsigned l = 0; l < parts.links.size(); ++l) {
     EgressLink& link = *parts.links[l];
@@ -51,6 +53,8 @@ Nanos Worker::poll(Nanos now) {
     moved_ = true;
     parse(burst_, context_);
     lookup(burst_, context_);
+    if (burst_.multicast != 0) [[unlikely]]
+      multicast(burst_, context_);
     local_input(burst_, context_);
     forward(burst_, context_);
     context_.sweep(burst_);
@@ -58,6 +62,8 @@ Nanos Worker::poll(Nanos now) {
     if (behind_) [[unlikely]]
       next = std::min(next, drain(now));
   }
+  if (context_.multicast != nullptr && context_.index == MulticastState::kOwner) [[unlikely]]
+    moved_ = collect_answers(context_, now) || moved_;
   if (behind_) [[unlikely]]
     end_stall();
   return std::min(next, drain(now));
@@ -97,6 +103,8 @@ Nanos Worker::drain(Nanos now) {
 }
 
 void Worker::discard() {
+  if (context_.multicast != nullptr && context_.index == MulticastState::kOwner)
+    discard_answers(context_);
   for (LinkQueue& q : context_.queues) q.discard(DropReason::kShutdown);
 }
 

@@ -13,7 +13,8 @@ namespace turnpike::router {
 
 /// A packet's path, one function and one file per stage:
 ///
-///     rx -> parse -> lookup -> (local_input) -> for each link: police -> price -> enqueue -> tx
+///     rx -> parse -> lookup -> (multicast) -> (local_input) -> for each link: police -> price ->
+///     enqueue -> tx
 ///
 /// forward() runs the stages of a link. Polled by one thread; reads no clock, takes no locks, does
 /// not allocate or log.
@@ -34,6 +35,7 @@ class alignas(64) Worker {
     Nanos slack{0};                  // see LinkShaper
     TokenBucket errors;
     BufferShare buffers;
+    MulticastState* multicast = nullptr;  // null: no tree has a branch at this router
   };
   /// Polls between two housekeepings, which read new tables and let the laws of idle links publish.
   static constexpr unsigned kHousekeeping = 256;

@@ -15,11 +15,14 @@
 
 namespace turnpike::router {
 
+class MulticastState;
+
 /// One worker's counters that belong to no link. It writes, any thread reads.
 struct alignas(64) WorkerCounters {
   metrics::Counter originated;         // packets built here: replies, errors, extra fragments
   metrics::Counter delivered;          // packets addressed to the router itself
   metrics::Counter suppressed_errors;  // ICMP errors not sent because of the rate limit
+  metrics::Counter handed, taken;      // answers of trees given to another worker, and taken from
 };
 
 /// One worker's view of the router.
@@ -31,6 +34,7 @@ struct WorkerContext {
   WorkerCounters* counters = nullptr;
   TokenBucket errors;  // rate of ICMP errors, RFC 1812 4.3.2.8
   BufferShare buffers;
+  MulticastState* multicast = nullptr;  // null: no tree has a branch at this router
   bool scarce = false;  // packet buffers are scarce: police() limits links in this poll
 
   /// Frees and counts a burst's dropped packets.
