@@ -16,6 +16,7 @@ namespace turnpike::bench {
 namespace {
 
 constexpr uint32_t kIpv4Routes = 0x20000000;  // 32.0.0.0, a /24 each
+constexpr uint32_t kCustomers = 0x60000000;   // 96.0.0.0, a /24 each
 constexpr uint8_t kIpv6Routes = 0x20;         // 2000::, a /48 each
 constexpr size_t kBuffers = 1024;             // per port
 constexpr Nanos kSettled = 2100_us;
@@ -47,6 +48,12 @@ config::Topology topology_of(const Load& load) {
       gate.ipv4_routes.push_back({{kIpv4Routes + (i << 8), 24}, link});
     }
   }
+  for (uint32_t i = 0; i < load.customers; ++i) {
+    loaded->ipv4_customers.push_back({{kCustomers + (i << 8), 24}, i});
+    loaded->customers.push_back({.name = std::to_string(i), .budget = Budget(1e6)});
+  }
+  if (load.customers > 0)
+    gate.enforcement = {.links = gate.links, .burst = 250_ms, .unpriced_burst = 20_ms};
   return std::move(*loaded);
 }
 
@@ -72,7 +79,10 @@ Front front_of(const Load& load, const config::Topology& t, unsigned from, unsig
     spec.addresses = wire::Ipv6Pair{in.ends[1].ipv6.address, to6};
   } else {
     const uint32_t to4 = routed ? kIpv4Routes + (k << 8) + 1 : out.ends[1].ipv4.address;
-    spec.addresses = wire::Ipv4Pair{in.ends[1].ipv4.address, to4};
+    const uint32_t customer = flow * 2654435761U % std::max(load.customers, 1U);
+    const uint32_t from4 =
+        load.customers > 0 ? kCustomers + (customer << 8) + 1 : in.ends[1].ipv4.address;
+    spec.addresses = wire::Ipv4Pair{from4, to4};
   }
   spec.source_port = static_cast<uint16_t>(1024 + flow % 60'000);
   spec.destination_port = turnpike ? t.run.udp_port : 9;

@@ -27,10 +27,11 @@ struct Load {
   // Different packets to send in turn, per port, at least one of each flow. Many of them exceed the
   // caches, regardless of the router.
   unsigned prepared = 1;
-  unsigned routes = 0;   // /24 or /48 beside the links' own
-  unsigned links = 2;    // each receives; its packets leave by the next
-  uint16_t frame = 60;   // B without FCS; congestion headers may need more
-  unsigned workers = 1;  // each with a queue at every port
+  unsigned routes = 0;     // /24 or /48 beside the links' own
+  unsigned customers = 0;  // IPv4; whose budgets the router enforces, the flows' sources among them
+  unsigned links = 2;      // each receives; its packets leave by the next
+  uint16_t frame = 60;     // B without FCS; congestion headers may need more
+  unsigned workers = 1;    // each with a queue at every port
 };
 
 /// The router's workers, each polled by a thread of its own, at any rate.

@@ -33,6 +33,9 @@ inline constexpr Named kLoads[] = {
     {"priced/prepared:100000", {.traffic = Traffic::kPriced, .flows = 64, .prepared = 100'000}},
     // As many packets as 64 flows from each of 256 links.
     {"priced/prepared:8192", {.traffic = Traffic::kPriced, .flows = 64, .prepared = 8192}},
+    {"priced/customers:1", {.traffic = Traffic::kPriced, .flows = 64, .customers = 1}},
+    {"priced/customers:1000000",
+     {.traffic = Traffic::kPriced, .flows = 100'000, .customers = 1'000'000}},
     {"priced/links:16", {.traffic = Traffic::kPriced, .flows = 64, .links = 16}},
     {"priced/links:256", {.traffic = Traffic::kPriced, .flows = 64, .links = 256}},
 };

@@ -40,6 +40,7 @@ local f = {
   fcp_preload = ProtoField.float("turnpike.fcp.preload", "Preload"),
   fcp_balance = ProtoField.float("turnpike.fcp.balance", "Balance ($/B)"),
   fcp_exchange = ProtoField.float("turnpike.fcp.exchange", "Exchange rate"),
+  fcp_charged = ProtoField.float("turnpike.fcp.charged", "Charged by the links ($/B)"),
   fcp_first = ProtoField.bool("turnpike.fcp.first", "Of the first round", 32, nil, 0x80000000),
   fcp_slot = ProtoField.float("turnpike.fcp.slot", "Slot (s)"),
   -- The same bytes on a SYN.
@@ -87,6 +88,16 @@ local function amount(v)
   return v == 0 or (v >= LEAST and v <= MOST)
 end
 
+-- The value of a bfloat16: the upper half of a binary32.
+local function bfloat16(range)
+  local bits = range:uint()
+  local sign = bits < 0x8000 and 1 or -1
+  local exponent, mantissa = math.floor(bits / 128) % 256, bits % 128 / 128
+  if exponent == 255 then return mantissa == 0 and sign * math.huge or 0 / 0 end
+  if exponent == 0 then return sign * mantissa * 2.0 ^ -126 end
+  return sign * (1 + mantissa) * 2.0 ^ (exponent - 127)
+end
+
 -- Shows four bytes as a figure, and marks a value out of bounds.
 local function figures(tvb, tree)
   return function(field, at, believable)
@@ -99,7 +110,7 @@ end
 
 local function ms(range) return string.format(" (%.3f ms)", range:uint() / 1e6) end
 
--- A SYN and its answer use five of the eight fields for other figures.
+-- A SYN and its answer use five of the nine fields for other figures.
 local function fcp(tvb, tree, kind)
   local figure = figures(tvb, tree)
   local syn = kind == 1 or kind == 2
@@ -113,7 +124,11 @@ local function fcp(tvb, tree, kind)
     return v == 0 or (v >= LEAST and v <= MOST_PRELOAD)
   end)
   figure(syn and f.fcp_budget or f.fcp_balance, 20, is_amount)
-  figure(f.fcp_exchange, 24, function(r) return r:float() >= LEAST and r:float() <= MOST end)
+  local exchange, charged = bfloat16(tvb(24, 2)), bfloat16(tvb(26, 2))
+  local rate = tree:add(f.fcp_exchange, tvb(24, 2), exchange)
+  if not (exchange >= LEAST and exchange <= MOST) then rate:add_proto_expert_info(e.figure) end
+  local sum = tree:add(f.fcp_charged, tvb(26, 2), charged)
+  if not amount(charged) then sum:add_proto_expert_info(e.figure) end
   local slot = math.abs(tvb(28, 4):float())
   if not syn then tree:add(f.fcp_first, tvb(28, 4)) end
   local item = tree:add(syn and f.fcp_parts or f.fcp_slot, tvb(28, 4), slot)

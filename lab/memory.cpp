@@ -76,6 +76,16 @@ size_t flow_tables(const config::Topology& t, const sender::Traces& traces, cons
   return bytes;
 }
 
+size_t customers(const config::Topology& t) {
+  size_t bytes = 0;
+  for (const config::Router& r : t.routers)
+    if (r.enforcement)
+      bytes +=
+          router::CustomerTable::memory(t, r) +
+          router::Enforcement::memory(t.customers.size(), static_cast<unsigned>(r.lcores.size()));
+  return bytes;
+}
+
 size_t links(const config::Topology& t) {
   const size_t readings = 2 * (t.run.measure.size() + 1);
   size_t bytes = 0;
@@ -128,7 +138,8 @@ MemoryNeed memory_of(const config::Topology& t, const sender::Traces& traces) {
   need.parts = {
       {"packet buffers", buffers.packets * (buffers.bytes_each + kDescriptor),
        remedy_of_buffers(t, buffers.size)},
-      {"routers' tables", t.routers.size() * kTables, "fewer routers take less"},
+      {"routers' tables", t.routers.size() * kTables + customers(t),
+       t.customers.empty() ? "fewer routers take less" : "fewer routers and customers take less"},
       {"flow tables", flow_tables(t, traces, flows), fewer},
       {"links", links(t), "fewer links or spans to measure take less"},
       {"results", results(t, flows), "a longer run.sample, or fewer flows, takes less"},

@@ -13,6 +13,7 @@
 #include "lab/results/spans.h"
 #include "lab/router_folders.h"
 #include "lab/simulator/world.h"
+#include "router/results/customers.h"
 #include "router/results/record.h"
 #include "sender/invariant.h"
 #include "sender/observer.h"
@@ -60,7 +61,10 @@ class RouterRecords {
       if (!end.conserved())
         return tl::unexpected(t.routers[i].name + ": the counters do not add up");
       const std::vector<PortStats> ports(end.links.size());  // wires count by themselves
-      if (auto done = records_[i].finish(end, ports, to_seconds(world.now())); !done) return done;
+      const auto customers = world.router(i).customers();
+      if (auto done = records_[i].finish(end, ports, to_seconds(world.now()), Nanos(0), customers);
+          !done)
+        return done;
     }
     return {};
   }
@@ -77,6 +81,13 @@ Done check(sender::Invariant& invariant, const World& world) {
       if (auto broken = invariant.check(host->index(), host->totals(), world.now()))
         return tl::unexpected(*broken);
   return {};
+}
+
+/// Adds the customers whose packets edge routers have dropped, by router.
+void add_customers(nlohmann::json& summary, const config::Topology& t, World& world) {
+  for (size_t i = 0; i < t.routers.size(); ++i)
+    if (t.routers[i].enforcement)
+      summary["customers"][t.routers[i].name] = router::customers_json(world.router(i).customers());
 }
 
 /// Closes open flows, as at the end of a real run.
@@ -128,6 +139,7 @@ tl::expected<nlohmann::json, std::string> run_world(const config::Topology& t,
   nlohmann::json summary =
       recorder.summary({.now = t.run.duration, .facts = {{"DPDK", rte_version()}}});
   spans.complete(summary);
+  add_customers(summary, t, world);
   return routers->finish(t, world)
       .and_then([&] { return recorder.write_series(folder); })
       .and_then(

@@ -22,6 +22,7 @@
 #include "common/units/text.h"
 #include "router/program/engine.h"
 #include "router/program/options.h"
+#include "router/results/customers.h"
 #include "router/results/record.h"
 
 namespace turnpike::router {
@@ -66,6 +67,7 @@ tl::expected<void, std::string> watch(Engine& engine, const TscClock& clock, con
   Sampler sampler(unix_now.count() - to_seconds(clock.now()));
   report::Live live(report::live_style(o.live, stdout), stdout);
   LinkMonitor links = engine.monitor();
+  CustomerLog customers;
   const Nanos end = o.duration ? clock.now() + *o.duration : kNever;
   Nanos next = clock.now() + run.sample;
   while (end_requests() == 0) {
@@ -77,6 +79,8 @@ tl::expected<void, std::string> watch(Engine& engine, const TscClock& clock, con
       Sample sample = sampler.take(engine.router().snapshot(), now);
       sample.stalled_ms = to_seconds(engine.stalled()) * 1e3;
       record.add(sample);
+      for (const std::string& line : customers.lines(engine.router().customers(), now))
+        spdlog::warn(line);
       if (o.live == "json") {
         std::puts(json_text(sample, name).c_str());
         std::fflush(stdout);
@@ -156,9 +160,10 @@ int run(int argc, char** argv) {
   });
 
   const Snapshot end = (*engine)->router().snapshot();
-  const auto written =
-      record->finish(end, (*engine)->port_stats(), to_seconds(clock.now()), (*engine)->stalled());
-  std::cerr << counters_text(end, name) << (*engine)->stalls_text();
+  const auto written = record->finish(end, (*engine)->port_stats(), to_seconds(clock.now()),
+                                      (*engine)->stalled(), (*engine)->router().customers());
+  std::cerr << counters_text(end, name) << customers_text((*engine)->router().customers())
+            << (*engine)->stalls_text();
   ExitCode code = kExitOk;
   const auto complain = [&](const std::string& text) {
     code = static_cast<ExitCode>(fail(kExitRuntime, text));

@@ -15,6 +15,22 @@ uint32_t slots_for(const EgressLink& link, uint32_t pool) {
   return static_cast<uint32_t>(std::clamp<int64_t>(by_bytes, kBurst, pool));
 }
 
+/// Whether some link's law charges packets, so that the last link of a path can audit payments.
+bool has_audit(const config::Topology& topology) {
+  return std::ranges::any_of(topology.links, [](const config::Link& link) {
+    return std::ranges::any_of(link.directions, [](const config::Direction& d) {
+      const Protocol* protocol = find_protocol(d.law.protocol);
+      for (size_t i = 0; protocol != nullptr && i < protocol->link_params.size(); ++i)
+        if (protocol->link_params[i].name == "audit" && d.law.params[i] != 0) return true;
+      return false;
+    });
+  });
+}
+
+bool is_host(const config::Topology& topology, const std::string& node) {
+  return std::ranges::any_of(topology.hosts, [&](const config::Host& h) { return h.name == node; });
+}
+
 /// Packet buffers in a queue full of MTU-sized packets.
 uint32_t full_packets(const EgressLink& link, uint16_t mtu) {
   return static_cast<uint32_t>(
@@ -56,6 +72,17 @@ LinkSnapshot snapshot_of(const EgressLink& link) {
   return s;
 }
 
+/// By link of the router: the check of what it receives there.
+std::vector<config::SourceCheck> source_checks(const config::Topology& topology,
+                                               const config::Router& router) {
+  std::vector<config::SourceCheck> checks;
+  for (const size_t l : router.links) {
+    const config::Link& link = topology.links[l];
+    checks.push_back(link.directions[1 - link.end_at(router.name)].source_check);
+  }
+  return checks;
+}
+
 }  // namespace
 
 uint64_t LinkSnapshot::egress_drops() const {
@@ -82,12 +109,19 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
   r->tables_ = std::move(*tables);
   r->current_.store(r->tables_.get(), std::memory_order_release);
   r->counters_ = std::vector<WorkerCounters>(options.workers);
+  if (self.enforcement) {
+    auto enforcement = Enforcement::make(topology, node, options.workers, options.socket);
+    if (!enforcement) return tl::unexpected(enforcement.error());
+    r->enforcement_ = std::move(*enforcement);
+    r->customers_ = topology.customers;
+  }
 
   if (!r->tables_->trees().empty()) {
     r->multicast_ = MulticastState::make(*r->tables_, options.workers, options.socket);
     if (!r->multicast_) return tl::unexpected("no memory for the trees of " + self.name);
   }
 
+  const bool audited = has_audit(topology);
   for (size_t l = 0; l < self.links.size(); ++l) {
     const config::Link& link = topology.links[self.links[l]];
     const size_t direction = link.end_at(self.name);
@@ -97,6 +131,9 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     if (first == ports[l].end())
       return tl::unexpected("no worker has a queue at link " + link.name);
     e->owner = static_cast<unsigned>(first - ports[l].begin());
+    if (audited && is_host(topology, link.ends[1 - direction].node))
+      for (unsigned w = 0; w < options.workers; ++w)
+        e->audits.push_back(std::make_unique<BalanceAudit>());
     for (unsigned w = 0; w < options.workers; ++w) {
       if (e->drain == config::Drain::kLineRate && ports[l][w] != nullptr) continue;
       e->ring[w] =
@@ -121,6 +158,8 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     parts.multicast = r->multicast_.get();
     if (options.share_pool) parts.buffers = BufferShare(pools[w], full, headroom);
     parts.errors = {options.errors_per_second, options.errors_at_once};
+    parts.enforcement = r->enforcement_.get();
+    parts.source_checks = source_checks(topology, self);
     for (size_t l = 0; l < r->links_.size(); ++l) {
       parts.links.push_back(r->links_[l].get());
       parts.ports.push_back(ports[l][w]);
@@ -157,6 +196,16 @@ double Snapshot::imbalance() const {
   if (received == 0) return 1;
   const auto most = static_cast<double>(*std::ranges::max_element(received_by));
   return most * static_cast<double>(received_by.size()) / static_cast<double>(received);
+}
+
+std::vector<CustomerSnapshot> Router::customers() const {
+  std::vector<CustomerSnapshot> all;
+  if (!enforcement_) return all;
+  for (const Enforcement::Drops& d : enforcement_->drops()) {
+    const config::Customer& c = customers_[d.customer - 1];
+    all.push_back({.name = c.name, .budget = c.budget, .packets = d.packets, .bytes = d.bytes});
+  }
+  return all;
 }
 
 metrics::Histogram Router::waits(size_t link) const {

@@ -31,6 +31,7 @@
 #include "common/config/topology.h"
 #include "common/protocols/registry.h"
 #include "router/control/tables.h"
+#include "router/datapath/customers/enforcement.h"
 #include "router/datapath/multicast/tree_state.h"
 #include "router/datapath/worker.h"
 #include "router/snapshot.h"
@@ -73,6 +74,8 @@ class Router {
   [[nodiscard]] metrics::Histogram waits(size_t link) const;
   /// Packets admitted and not yet sent.
   [[nodiscard]] uint64_t held() const;
+  /// Customers whose packets were dropped, in order of their numbers. Safe while workers run.
+  [[nodiscard]] std::vector<CustomerSnapshot> customers() const;
 
  private:
   Router() = default;
@@ -82,6 +85,8 @@ class Router {
   std::vector<std::unique_ptr<EgressLink>> links_;
   std::vector<WorkerCounters> counters_;
   std::unique_ptr<MulticastState> multicast_;  // null: no tree has a branch here
+  std::unique_ptr<Enforcement> enforcement_;   // null: none
+  std::vector<config::Customer> customers_;    // of enforcement_
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 

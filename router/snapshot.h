@@ -4,10 +4,12 @@
 
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "common/protocols/link_law.h"
+#include "router/datapath/customers/refusal.h"
 #include "router/datapath/drop_reason.h"
 
 namespace turnpike::router {
@@ -29,6 +31,18 @@ struct LinkSnapshot {
 
   /// Drops of packets routed to this link.
   [[nodiscard]] uint64_t egress_drops() const;
+};
+
+/// A customer some of whose packets an edge router has dropped (drop reason over_budget).
+struct CustomerSnapshot {
+  std::string name;
+  Budget budget{0};
+  std::array<uint64_t, kRefusals> packets{};  // by kRefusalNames
+  uint64_t bytes = 0;                         // of them
+
+  [[nodiscard]] uint64_t dropped() const {
+    return std::accumulate(packets.begin(), packets.end(), uint64_t{0});
+  }
 };
 
 /// Packets since the start, except `held`: at present.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/protocols/registry.h"
 #include "common/units/text.h"
 
 namespace turnpike::sender {
@@ -13,6 +14,14 @@ std::string complaint(const std::string& host, Nanos now, const char* what, doub
                       double bound) {
   return host + " " + what + " " + to_text(Budget(amount)) + " of " + to_text(Budget(bound)) +
          " at " + to_text(now);
+}
+
+/// Whether a flow or workload is a declared cheater.
+template <class Transfer>
+bool cheats(const Transfer& t) {
+  const Protocol* protocol = find_protocol(t.protocol);
+  return protocol != nullptr && protocol->cheats != nullptr &&
+         t.params.size() == protocol->flow_params.size() && protocol->cheats(t.params);
 }
 
 }  // namespace
@@ -25,13 +34,23 @@ Invariant::Invariant(const config::Topology& topology, Tolerance tolerance)
     w.shared = h.strategy != "each-flow";
     w.budget = h.budget.count();
   }
+  const auto add = [&](size_t host, const auto& transfer) {
+    Watched& w = hosts_[host];
+    w.packet = std::max(w.packet, static_cast<double>(transfer.packet.count()));
+    w.cheats |= cheats(transfer);
+  };
+  for (const config::Flow& f : topology.flows) add(f.from, f);
+  for (const config::Workload& load : topology.workloads)
+    for (const size_t from : load.from) add(from, load);
 }
 
 std::optional<std::string> Invariant::check(uint32_t host, const HostTotals& totals, Nanos now) {
   Watched& w = hosts_[host];
+  if (w.cheats) return std::nullopt;
   const auto value = [](const auto& atomic) { return atomic.load(std::memory_order_relaxed); };
   const Look look{.at = now,
                   .spend = value(totals.spend) - value(totals.unbudgeted_spend),
+                  .price = value(totals.price),
                   .active = value(totals.active_flows),
                   .opened = totals.opened_flows.read()};
   const double budget = value(totals.budget), committed = value(totals.committed);
@@ -67,6 +86,8 @@ std::optional<std::string> Invariant::check_spend(const Watched& w, Nanos now) c
   const double span = to_seconds(std::max(now - first.at, kSecond));
   const double spent = (last.spend - first.spend) / span;
   if (spent <= bound * (1 + tolerance_.spend)) return std::nullopt;
+  const double price = std::ranges::max(w.looks, {}, &Look::price).price;
+  if (spent - price * w.packet / span <= bound * (1 + tolerance_.spend)) return std::nullopt;
   return complaint(w.name, now, "paid in a second", spent, bound);
 }
 

@@ -20,7 +20,12 @@ namespace turnpike::sender {
 /// After a budget falls, the commitment may exceed it until the host has returned the excess. The
 /// former budget bounds payments for two more round trips: by then the last packet sent before has
 /// been acknowledged. (b) excludes HostTotals::unbudgeted_spend: packets at the floor rate, which
-/// no budget bounds, and the part of a first packet's cost that its rate had not yet paid.
+/// no budget bounds, and the part of a first packet's cost that its rate had not yet paid. A second
+/// that begins and ends with a packet holds one packet more than its rate pays for: (b) allows the
+/// cost of one, at the highest price of that second. It matters where a price is so high that the
+/// host sends a few packets a second.
+///
+/// Hosts that the topology declares as cheaters (Protocol::cheats) are not checked.
 class Invariant {
  public:
   static constexpr Nanos kSecond{1'000'000'000};
@@ -45,12 +50,15 @@ class Invariant {
   struct Look {
     Nanos at{0};
     double spend = 0;  // $ so far, without HostTotals::unbudgeted_spend
+    double price = 0;  // $/B
     uint32_t active = 0;
     uint64_t opened = 0;
   };
   struct Watched {
     std::string name;
     bool shared = true;
+    double packet = 0;    // B, the largest of its flows'
+    bool cheats = false;  // a flow of it exceeds its budget on purpose
     double budget = 0;    // $/s in force; of each flow where flows do not share it
     double past = 0;      // $/s before it fell
     Nanos past_until{0};  // `past` bounds payments until then

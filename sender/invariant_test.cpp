@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/protocols/fcp/params.h"
+
 namespace turnpike::sender {
 namespace {
 
@@ -117,6 +119,45 @@ TEST(Invariant, EachFlowHasABudget) {
   EXPECT_EQ(w.pay(2, 500_ms), "") << "three were open in this second";
   EXPECT_EQ(w.pay(2, 1_s), "");
   EXPECT_NE(w.pay(3, 1_s), "");
+}
+
+// Packets of 0.1 $ each, ten of which a budget of 1 $/s pays for: eleven of them may be in a
+// second.
+TEST(Invariant, ASecondMayHoldOnePacketMore) {
+  for (const auto& [packets, fine] : {std::pair{11, true}, {12, false}}) {
+    config::Topology t = Watch::topology("equal-budget", 1);
+    t.flows.resize(1);
+    t.flows[0].from = 1;
+    t.flows[0].packet = Bytes(1000);
+    Invariant invariant(t);
+    HostTotals totals;
+    totals.budget = 1;
+    totals.price = 1e-4;
+    bool kept = true;
+    for (int i = 0; i <= 100; ++i) {
+      if (i % 9 == 1 && i / 9 < packets) totals.spend = totals.spend + 0.1;
+      kept &= !invariant.check(1, totals, 10_ms * i);
+    }
+    EXPECT_EQ(kept, fine) << packets;
+  }
+}
+
+TEST(Invariant, DeclaredCheatersAreNotChecked) {
+  config::Topology t = Watch::topology("equal-budget", 1);
+  t.hosts.push_back({.name = "c", .budget = Budget(1)});
+  config::Flow honest;
+  honest.from = 2;
+  honest.params = ParamValues(fcp::kFlowParams);
+  config::Flow cheater = honest;
+  cheater.from = 1;
+  cheater.params[fcp::kFirstLie + fcp::kBudgetLie] = 10;
+  t.flows = {honest, cheater};
+  Invariant invariant(t);
+  HostTotals totals;
+  totals.budget = 1;
+  totals.committed = 10;
+  EXPECT_FALSE(invariant.check(1, totals, 10_ms));
+  EXPECT_TRUE(invariant.check(2, totals, 10_ms)) << "the others still are";
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ FlowClass make_kind(const Protocol& protocol, const auto& entry, const Terms& te
   return {.protocol = &protocol,
           .params = entry.params.size() == 0 ? ParamValues(protocol.flow_params) : entry.params,
           .ip_version = entry.ip_version,
+          .dscp = entry.dscp,
           .terms = terms,
           .packet = static_cast<uint32_t>(entry.packet.count()),
           .headers = static_cast<uint32_t>(headers),

@@ -29,6 +29,10 @@ inline constexpr std::array<std::string_view, 6> kStrategies{
     "equal-budget", "equal-throughput", "max-throughput", "background", "stability", "each-flow"};
 inline constexpr std::array<std::string_view, 2> kCounts{"payload", "packets"};
 inline constexpr std::array<std::string_view, 2> kDrains{"shaped", "line-rate"};
+/// In the order of SourceCheck.
+inline constexpr std::array<std::string_view, 4> kSourceChecks{"off", "loose", "feasible",
+                                                               "strict"};
+inline constexpr std::array<std::string_view, 2> kLegacyQueues{"droptail", "red"};
 
 template <class V>
 void describe(V& v, SpanSpec& s) {
@@ -105,6 +109,30 @@ void describe(V& v, RouteSpec& s) {
 }
 
 template <class V>
+void describe(V& v, EnforcementSpec& s) {
+  v.field("links", s.links,
+          {.doc = "links whose packets are charged to their customers; those to hosts and the "
+                  "customers' own links unless given"});
+  v.field("tolerance", s.tolerance,
+          {.doc = "spending beyond a customer's budget that is accepted, as a share of it",
+           .fallback = "0.05",
+           .min = "0",
+           .max = "10"});
+  v.field("burst", s.burst,
+          {.doc = "a customer may spend the budget of this time at once",
+           .fallback = "250 ms",
+           .min = "1 ms",
+           .max = "1 min"});
+  v.field("charge_unpriced", s.charge_unpriced,
+          {.doc = "packets without a congestion header cost their size times the price of the "
+                  "next link",
+           .fallback = "true"});
+  v.field(
+      "unpriced_burst", s.unpriced_burst,
+      {.doc = "as `burst`, for such packets", .fallback = "20 ms", .min = "0 s", .max = "1 min"});
+}
+
+template <class V>
 void describe(V& v, RouterSpec& s) {
   v.field("lcores", s.lcores,
           {.doc = "CPUs to run on; one per router in the order of the file unless given",
@@ -115,6 +143,30 @@ void describe(V& v, RouterSpec& s) {
   v.field("table", s.table,
           {.doc = "file of more such routes, however many, relative to this one: on each line a "
                   "prefix, a blank, and a neighbour's address or a link's name"});
+  v.field("enforce", s.enforce,
+          {.doc = "an edge of the network, which drops the packets of customers beyond their "
+                  "budgets; {}: with default settings"});
+}
+
+template <class V>
+void describe(V& v, GroupSpec& s) {
+  v.field("weight", s.weight,
+          {.doc = "share of a link's capacity, relative to other groups that send",
+           .fallback = "1",
+           .min = "0.000001",
+           .max = "1000000"});
+}
+
+template <class V>
+void describe(V& v, CustomerSpec& s) {
+  v.field("prefix", s.prefix, {.doc = "source addresses: one prefix or a list"});
+  v.field("link", s.link, {.doc = "or the link on which all packets are this customer's"});
+  v.field("budget", s.budget,
+          {.doc = "budget of all its hosts together",
+           .min = "0 $/s",
+           .max = "1000000000 $/s",
+           .required = true});
+  v.field("group", s.group, {.doc = "group that it belongs to"});
 }
 
 template <class V>
@@ -144,6 +196,94 @@ void describe(V& v, AttachSpec& s) {
   v.field("ring", s.ring, {.doc = "both ends in one process", .bare = true});
   v.field("pcap", s.pcap, {.doc = "capture files"});
   v.field("vdev", s.vdev, {.doc = "a DPDK virtual device: its name and arguments"});
+}
+
+template <class V>
+void describe(V& v, MatchSpec& s) {
+  v.field("dscp", s.dscp, {.doc = "DSCP of the IP header", .min = "0", .max = "63"});
+  v.field("protocol", s.protocol,
+          {.doc = "IP protocol, such as 6 for TCP", .min = "0", .max = "255"});
+  v.field("source", s.source, {.doc = "prefix of the source address, such as 10.1.0.0/16"});
+  v.field("destination", s.destination, {.doc = "prefix of the destination address"});
+  v.field("port", s.port, {.doc = "UDP port, source or destination", .min = "1", .max = "65535"});
+  v.field("unpriced", s.unpriced,
+          {.doc = "true: packets without a congestion header of the link's law; false: with one"});
+}
+
+template <class V>
+void describe(V& v, StabilitySpec& s) {
+  v.field("factor", s.factor,
+          {.doc = "the price changes by at most this factor within two average round trips",
+           .fallback = "2",
+           .min = "1.01",
+           .max = "1000"});
+}
+
+template <class V>
+void describe(V& v, DeadlineSpec& s) {
+  v.field("cap", s.cap,
+          {.doc = "rate that the class's flows may be granted together",
+           .min = "1 Kbps",
+           .max = "10 Tbps",
+           .required = true});
+  v.field("price", s.price,
+          {.doc = "fixed price of granted rates",
+           .fallback = "1e-18 $/B",
+           .min = "1e-18 $/B",
+           .max = "1 $/B"});
+}
+
+template <class V>
+void describe(V& v, PrioritySpec& s) {
+  v.field("factor", s.factor,
+          {.doc = "the class's price as a multiple of the link's price",
+           .min = "1",
+           .max = "1000000",
+           .required = true});
+}
+
+template <class V>
+void describe(V& v, LegacySpec& s) {
+  v.field("share", s.share,
+          {.doc = "share of the link that the class always gets if it has traffic",
+           .min = "0.001",
+           .max = "0.95",
+           .required = true});
+  v.field("discipline", s.discipline,
+          {.doc = "how the class's queue is managed",
+           .fallback = kLegacyQueues[1],
+           .words = kLegacyQueues});
+}
+
+template <class V>
+void describe(V& v, PolicySpec& s) {
+  v.field("standard", s.standard, {.doc = "the link's price", .bare = true});
+  v.field("stability", s.stability, {.doc = "a price that changes slowly", .bare = true});
+  v.field("deadline", s.deadline, {.doc = "a fixed price while the rates asked for fit"});
+  v.field("priority", s.priority, {.doc = "strict priority at a multiple of the link's price"});
+  v.field("legacy", s.legacy, {.doc = "no price: a guaranteed share and queue management"});
+}
+
+template <class V>
+void describe(V& v, ClassQueueSpec& s) {
+  v.field("strict", s.strict,
+          {.doc = "before all weighted classes; the first one first", .bare = true});
+  v.field("weight", s.weight,
+          {.doc = "share of the link relative to other weighted classes with packets waiting",
+           .min = "0.000001",
+           .max = "1000000"});
+}
+
+template <class V>
+void describe(V& v, ClassSpec& s) {
+  v.field("match", s.match,
+          {.doc = "conditions, of which all must hold; the first class that matches takes the "
+                  "packet, and the last class, which has none, all others"});
+  v.field("policy", s.policy, {.doc = "how its packets are priced", .fallback = "standard"});
+  v.field("queue", s.queue,
+          {.doc = "strict for priority and by bandwidth for all others unless given"});
+  v.field("buffer", s.buffer,
+          {.doc = "limit of the class's queue; the link's buffer unless given", .min = "68 B"});
 }
 
 template <class V>
@@ -189,6 +329,14 @@ void describe(V& v, DirectionSpec& s) {
            "the scheme that routers run at this link, with its parameters; hosts, where forward or "
            "reverse has one",
        .fallback = "none"});
+  v.field("source_check", s.source_check,
+          {.doc = "whether the router at the receiving end accepts a source address (RFC 3704, RFC "
+                  "8704). strict: if its route begins with this link; feasible: if some path to "
+                  "it does; loose: if it has a route",
+           .fallback = kSourceChecks[0],
+           .words = kSourceChecks});
+  v.field("classes", s.classes,
+          {.doc = "classes of traffic by name, for a shaped link from a router with law fcp"});
 }
 
 template <class V>
@@ -237,6 +385,7 @@ void describe(V& v, TransferSpec& s) {
            .words = kCounts});
   v.field("limit", s.limit,
           {.doc = "rate limit of the application, in IP datagrams", .min = "1 Kbps"});
+  v.field("dscp", s.dscp, {.doc = "DSCP of its packets", .fallback = "0", .min = "0", .max = "63"});
 }
 
 template <class V>
@@ -362,6 +511,11 @@ void describe(V& v, FileSpec& s) {
   v.field("routers", s.routers, {.doc = "routers by name"});
   v.field("links", s.links, {.doc = "links by name", .required = true});
   v.field("trees", s.trees, {.doc = "multicast distribution trees by name"});
+  v.field("groups", s.groups, {.doc = "groups of customers by name"});
+  v.field("customers", s.customers, {.doc = "customers by name; see routers' `enforce`"});
+  v.field("customer_table", s.customer_table,
+          {.doc = "file of more customers, however many, relative to this one: on each line a "
+                  "prefix, a budget without a blank (2$/s) and, if it has one, its group"});
   v.field("traffic", s.traffic, {.doc = "traffic of the hosts"});
 }
 

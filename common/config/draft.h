@@ -27,7 +27,7 @@ struct Draft {
   Mistakes& mistakes;
   Topology topology;
 
-  std::map<std::string, size_t, std::less<>> hosts, routers, links, trees;
+  std::map<std::string, size_t, std::less<>> hosts, routers, links, groups, trees;
   std::vector<std::string_view> host_names, node_names;
   std::vector<bool> placed;  // by host: it is attached to a link
   bool ends_known = true;    // of all links; otherwise unreachability cannot be reported
@@ -49,6 +49,8 @@ void place_run(Draft& draft);
 void place_nodes(Draft& draft);
 /// Links: ends, rates, delays, laws; reports hosts that are not at exactly one link.
 void place_links(Draft& draft);
+/// Classes of the link's direction 0 or 1. Called by place_links().
+void place_classes(Draft& draft, size_t link, size_t direction);
 /// Addresses and MACs, given or assigned.
 void place_addresses(Draft& draft);
 /// Attachments of link ends to ports; two ends never share a device.
@@ -64,6 +66,10 @@ std::optional<size_t> neighbour_link(const Draft& draft, const Router& router,
 /// Reports traffic that stops before it starts or starts after the run's end. `path`: of the entry.
 void check_times(Draft& draft, const Field<Nanos>& start, const Field<Nanos>& stop,
                  const std::string& path);
+/// Groups, customers, and which routers enforce their budgets on which links.
+void place_customers(Draft& draft);
+/// Customers in a separate file. Called by place_customers().
+void place_customer_table(Draft& draft, const Field<std::string>& table);
 /// Trees: addresses, receivers, and each router's branch.
 void place_trees(Draft& draft);
 /// Flows and workloads. Reports hosts without a path to each other.

@@ -39,6 +39,14 @@ inline std::string_view trim(std::string_view s) {
   return s.substr(begin, s.find_last_not_of(kBlank) - begin + 1);
 }
 
+/// Takes the first word and the blanks around it off `text`.
+inline std::string_view take_word(std::string_view& text) {
+  text = trim(text);
+  const std::string_view word = text.substr(0, std::min(text.find_first_of(kBlank), text.size()));
+  text = trim(text.substr(word.size()));
+  return word;
+}
+
 /// The beginning of `s` in quotes, for messages.
 inline std::string excerpt(std::string_view s) {
   constexpr size_t kMaxBytes = 60;

@@ -25,6 +25,7 @@ Loaded load_text(const std::string& text, const std::string& name,
   place_ports(draft);
   place_routes(draft);
   place_trees(draft);
+  place_customers(draft);
   place_traffic(draft);
   place_streams(draft);
   place_buffers(draft);

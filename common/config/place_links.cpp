@@ -109,6 +109,9 @@ void place_directions(Draft& d, size_t index) {
     out.delay = pick(spec.delay, own.delay).value;
     out.drain =
         pick(spec.drain, own.drain).value == "line-rate" ? Drain::kLineRate : Drain::kShaped;
+    const auto& check = pick(spec.source_check, own.source_check);
+    out.source_check = static_cast<SourceCheck>(std::ranges::find(kSourceChecks, check.value) -
+                                                kSourceChecks.begin());
     // 38 B: header 14, FCS 4, preamble 8 and gap 12 of each Ethernet frame.
     const auto& overhead = pick(spec.overhead, own.overhead);
     out.loss = pick(spec.loss, own.loss).value;
@@ -116,6 +119,7 @@ void place_directions(Draft& d, size_t index) {
     out.jitter = pick(spec.jitter, own.jitter).value;
     out.overhead = overhead.given ? overhead.value : Bytes(out.drain == Drain::kLineRate ? 38 : 0);
     place_law(d, index, i);
+    place_classes(d, index, i);
   }
   if (no_rate)
     d.mistakes.add(d.file.links.value[index].at, d.link_path(index), "missing key 'rate'");

@@ -35,14 +35,6 @@ std::optional<size_t> link_of(const Draft& d, const Router& router, std::string_
   return link;
 }
 
-// Takes the first word and the blanks around it off `text`.
-std::string_view take_word(std::string_view& text) {
-  text = trim(text);
-  const std::string_view word = text.substr(0, std::min(text.find_first_of(kBlank), text.size()));
-  text = trim(text.substr(word.size()));
-  return word;
-}
-
 // Adds one line's route to the router's tables.
 LineError place_line(const Draft& d, Router& router, std::string_view line, Vias& vias) {
   std::string_view more = line;

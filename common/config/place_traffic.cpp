@@ -159,6 +159,7 @@ class Traffic {
     out.stop = spec.stop.given ? spec.stop.value : kNever;
     out.count_packets = spec.counts.value == kCounts[1];
     out.limit = spec.limit.value;
+    out.dscp = spec.dscp.value;
     const Bytes fitting(std::min<int64_t>(1500, std::exchange(least_mtu_, UINT16_MAX)));
     out.packet = spec.packet.given ? spec.packet.value : fitting;
     check_times(d_, spec.start, spec.stop, path_);

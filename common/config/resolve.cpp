@@ -3,6 +3,7 @@
 // derived values that no file can give.
 #include "common/config/resolve.h"
 
+#include <cmath>
 #include <vector>
 
 #include "common/config/address.h"
@@ -69,6 +70,18 @@ void add_routes(const Topology& t, const std::vector<Route<Prefix>>& table, size
                           {"via", plain(t.links[table[i].link].name)}}));
 }
 
+std::string enforcement(const Topology& t, const Enforcement& e) {
+  std::vector<std::string> links;
+  links.reserve(e.links.size());
+  for (const size_t l : e.links) links.push_back(plain(t.links[l].name));
+  std::vector<YamlPair> keys{{"tolerance", number(e.tolerance)},
+                             {"burst", to_text(e.burst)},
+                             {"charge_unpriced", truth(e.charge_unpriced)},
+                             {"unpriced_burst", to_text(e.unpriced_burst)}};
+  if (!links.empty()) keys.insert(keys.begin(), {"links", listed(links)});
+  return mapped(keys);
+}
+
 void write_router(YamlWriter& out, const Topology& t, const Router& router) {
   out.map(plain(router.name), [&] {
     std::vector<std::string> lcores, routes;
@@ -78,6 +91,7 @@ void write_router(YamlWriter& out, const Topology& t, const Router& router) {
     add_routes(t, router.ipv6_routes, router.ipv6_by_hand, routes);
     if (!routes.empty()) out.put("routes", listed(routes));
     if (!router.table.empty()) out.put("table", in_quotes(router.table));
+    if (router.enforcement) out.put("enforce", enforcement(t, *router.enforcement));
   });
 }
 
@@ -122,7 +136,73 @@ std::vector<YamlPair> direction(const Direction& d) {
           {"reorder", number(d.reorder)},
           {"jitter", to_text(d.jitter)},
           {"drain", std::string(kDrains[d.drain == Drain::kLineRate ? 1 : 0])},
+          {"source_check", std::string(kSourceChecks[static_cast<size_t>(d.source_check)])},
           {"law", scheme(d.law.protocol, d.law.params, true)}};
+}
+
+struct PrefixText {
+  std::string operator()(const auto& prefix) const { return in_quotes(prefix_text(prefix)); }
+};
+
+std::string match_text(const ClassMatch& m) {
+  std::vector<YamlPair> keys;
+  const auto numbers = [&](const char* key, const std::vector<unsigned>& all) {
+    std::vector<std::string> out;
+    for (const unsigned n : all) out.push_back(std::to_string(n));
+    if (!out.empty()) keys.push_back({key, listed(out)});
+  };
+  const auto prefixes = [&](const char* key, const auto& all) {
+    std::vector<std::string> out;
+    for (const auto& p : all) out.push_back(std::visit(PrefixText{}, p));
+    if (!out.empty()) keys.push_back({key, listed(out)});
+  };
+  numbers("dscp", m.dscp);
+  numbers("protocol", m.protocol);
+  numbers("port", m.port);
+  prefixes("source", m.source);
+  prefixes("destination", m.destination);
+  if (m.unpriced) keys.push_back({"unpriced", truth(*m.unpriced)});
+  return keys.empty() ? std::string() : mapped(keys);
+}
+
+std::string policy_text(const ClassRule& r) {
+  switch (r.policy) {
+    case PricingPolicy::kStability:
+      return mapped({{"stability", mapped({{"factor", number(r.factor)}})}});
+    case PricingPolicy::kDeadline:
+      return mapped({{"deadline", mapped({{"cap", to_text(BitRate(r.cap * 8))},
+                                          {"price", to_text(Price(r.price))}})}});
+    case PricingPolicy::kPriority:
+      return mapped({{"priority", mapped({{"factor", number(r.factor)}})}});
+    case PricingPolicy::kLegacy:
+      return mapped(
+          {{"legacy",
+            mapped({{"share", number(r.share)},
+                    {"discipline",
+                     std::string(kLegacyQueues[r.discipline == LegacyQueue::kRed ? 1 : 0])}})}});
+    case PricingPolicy::kStandard:
+      break;
+  }
+  return "standard";
+}
+
+std::string class_text(const LinkClass& c) {
+  std::vector<YamlPair> keys;
+  if (std::string match = match_text(c.match); !match.empty()) keys.push_back({"match", match});
+  keys.push_back({"policy", policy_text(c.rule)});
+  if (std::isinf(c.rule.weight)) {
+    keys.push_back({"queue", "strict"});
+  } else if (c.rule.weight > 0) {
+    keys.push_back({"queue", mapped({{"weight", number(c.rule.weight)}})});
+  }
+  if (c.buffer.count() > 0) keys.push_back({"buffer", to_text(c.buffer)});
+  return mapped(keys);
+}
+
+void add_classes(const Direction& d, std::vector<YamlPair>& out) {
+  std::vector<YamlPair> classes;
+  for (const LinkClass& c : d.classes) classes.push_back({plain(c.rule.name), class_text(c)});
+  if (!classes.empty()) out.push_back({"classes", mapped(classes)});
 }
 
 // Settings equal in both directions are written once; the law for each direction, since a host runs
@@ -138,6 +218,8 @@ void write_directions(YamlWriter& out, const Link& link) {
       reverse_own.push_back(reverse[i]);
     }
   }
+  add_classes(link.directions[0], forward_own);
+  add_classes(link.directions[1], reverse_own);
   out.put("forward", mapped(forward_own));
   out.put("reverse", mapped(reverse_own));
 }
@@ -189,6 +271,39 @@ void write_tree(YamlWriter& out, const Topology& t, const Tree& tree) {
   });
 }
 
+// --- customers ----------------------------------------------------------------------------------
+
+template <class Prefix>
+void add_prefixes(const std::vector<CustomerPrefix<Prefix>>& all,
+                  std::vector<std::vector<std::string>>& out) {
+  for (const auto& p : all)
+    if (p.customer < out.size()) out[p.customer].push_back(in_quotes(prefix_text(p.prefix)));
+}
+
+void write_customers(YamlWriter& out, const Topology& t) {
+  if (!t.groups.empty())
+    out.map("groups", [&] {
+      for (const Group& g : t.groups)
+        out.put(plain(g.name), mapped({{"weight", number(g.weight)}}));
+    });
+  const size_t by_hand = t.customers.size() - t.customers_in_table;
+  std::vector<std::vector<std::string>> prefixes(by_hand);
+  add_prefixes(t.ipv4_customers, prefixes);
+  add_prefixes(t.ipv6_customers, prefixes);
+  if (by_hand > 0)
+    out.map("customers", [&] {
+      for (size_t i = 0; i < by_hand; ++i) {
+        const Customer& c = t.customers[i];
+        std::vector<YamlPair> keys{{"budget", to_text(c.budget)}};
+        if (!prefixes[i].empty()) keys.push_back({"prefix", listed(prefixes[i])});
+        if (c.link != kNoIndex) keys.push_back({"link", plain(t.links[c.link].name)});
+        if (c.group != kNoIndex) keys.push_back({"group", plain(t.groups[c.group].name)});
+        out.put(plain(c.name), mapped(keys));
+      }
+    });
+  if (!t.customer_table.empty()) out.put("customer_table", in_quotes(t.customer_table));
+}
+
 // --- traffic ------------------------------------------------------------------------------------
 
 template <class Transfer>
@@ -201,6 +316,7 @@ void write_transfer(YamlWriter& out, const Transfer& x) {
   if (x.packet >= kMinPacket) out.put("packet", to_text(x.packet));
   out.put("counts", kCounts[x.count_packets ? 1 : 0]);
   if (x.limit.count() > 0) out.put("limit", to_text(x.limit));
+  out.put("dscp", std::to_string(x.dscp));
 }
 
 void write_flow(YamlWriter& out, const Topology& t, const Flow& flow) {
@@ -295,6 +411,7 @@ std::string resolved_text(const Topology& t) {
   out.map("links", [&] {
     for (const Link& l : t.links) write_link(out, l);
   });
+  write_customers(out, t);
   if (!t.trees.empty())
     out.map("trees", [&] {
       for (const Tree& tree : t.trees) write_tree(out, t, tree);

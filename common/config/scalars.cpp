@@ -85,6 +85,9 @@ Complaint read_scalar(const YamlNode& node, const About& about, BitRate& out) {
 Complaint read_scalar(const YamlNode& node, const About& about, Budget& out) {
   return quantity(node, about, out);
 }
+Complaint read_scalar(const YamlNode& node, const About& about, Price& out) {
+  return quantity(node, about, out);
+}
 
 Complaint read_scalar(const YamlNode& node, const About& about, Frequency& out) {
   return ranged(node, about, out.per_second, parse_frequency, std::less<>());

@@ -19,6 +19,7 @@ Complaint read_scalar(const YamlNode& node, const About& about, Nanos& out);
 Complaint read_scalar(const YamlNode& node, const About& about, Bytes& out);
 Complaint read_scalar(const YamlNode& node, const About& about, BitRate& out);
 Complaint read_scalar(const YamlNode& node, const About& about, Budget& out);
+Complaint read_scalar(const YamlNode& node, const About& about, Price& out);
 Complaint read_scalar(const YamlNode& node, const About& about, Frequency& out);
 Complaint read_scalar(const YamlNode& node, const About& about, BufferSpec& out);
 Complaint read_scalar(const YamlNode& node, const About& about, double& out);

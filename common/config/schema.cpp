@@ -50,6 +50,7 @@ Json schema_of(const Nanos*, const About&) { return quantity(accepted_units<Nano
 Json schema_of(const Bytes*, const About&) { return quantity(accepted_units<Bytes>()); }
 Json schema_of(const BitRate*, const About&) { return quantity(accepted_units<BitRate>()); }
 Json schema_of(const Budget*, const About&) { return quantity(accepted_units<Budget>()); }
+Json schema_of(const Price*, const About&) { return quantity(accepted_units<Price>()); }
 Json schema_of(const Frequency*, const About&) { return quantity("/s, /ms, /us, /min"); }
 Json schema_of(const BufferSpec*, const About&) {
   return quantity(std::string(accepted_units<Bytes>()) + ", BDP");

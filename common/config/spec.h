@@ -106,10 +106,30 @@ struct RouteSpec {
   Field<std::string> via;
 };
 
+struct EnforcementSpec {
+  Field<OneOrMany<std::string>> links;
+  Field<double> tolerance;
+  Field<Nanos> burst;
+  Field<bool> charge_unpriced;
+  Field<Nanos> unpriced_burst;
+};
+
 struct RouterSpec {
   Field<OneOrMany<unsigned>> lcores;
   Field<OneOrMany<RouteSpec>> routes;
   Field<std::string> table;
+  Field<EnforcementSpec> enforce;
+};
+
+struct GroupSpec {
+  Field<double> weight;
+};
+
+struct CustomerSpec {
+  Field<OneOrMany<AddressSpec>> prefix;
+  Field<std::string> link;
+  Field<Budget> budget;
+  Field<std::string> group;
 };
 
 // A struct with kOneOf holds exactly one of its fields.
@@ -138,6 +158,46 @@ struct AttachBothSpec {
   Table<AttachSpec> ends;
 };
 
+/// Conditions on a packet. All that are given must hold; of a list, one item.
+struct MatchSpec {
+  Field<OneOrMany<unsigned>> dscp, protocol, port;
+  Field<OneOrMany<AddressSpec>> source, destination;
+  Field<bool> unpriced;
+};
+struct StabilitySpec {
+  Field<double> factor;
+};
+struct DeadlineSpec {
+  Field<BitRate> cap;
+  Field<Price> price;
+};
+struct PrioritySpec {
+  Field<double> factor;
+};
+struct LegacySpec {
+  Field<double> share;
+  Field<std::string> discipline;
+};
+struct PolicySpec {
+  static constexpr bool kOneOf = true;
+  Field<Nothing> standard;
+  Field<StabilitySpec> stability;
+  Field<DeadlineSpec> deadline;
+  Field<PrioritySpec> priority;
+  Field<LegacySpec> legacy;
+};
+struct ClassQueueSpec {
+  static constexpr bool kOneOf = true;
+  Field<Nothing> strict;
+  Field<double> weight;
+};
+struct ClassSpec {
+  Field<MatchSpec> match;
+  Field<PolicySpec> policy;
+  Field<ClassQueueSpec> queue;
+  Field<Bytes> buffer;
+};
+
 struct DirectionSpec {
   Field<BitRate> rate;
   Field<Nanos> delay;
@@ -147,6 +207,8 @@ struct DirectionSpec {
   Field<Nanos> jitter;
   Field<std::string> drain;
   Field<LinkScheme> law;
+  Field<std::string> source_check;
+  Field<Table<ClassSpec>> classes;
 };
 
 struct LinkSpec : DirectionSpec {  // settings of both directions
@@ -173,6 +235,7 @@ struct TransferSpec {
   Field<Bytes> packet;
   Field<std::string> counts;
   Field<BitRate> limit;
+  Field<unsigned> dscp;
 };
 
 struct FlowSpec : TransferSpec {
@@ -239,6 +302,9 @@ struct FileSpec {
   Field<Table<RouterSpec>> routers;
   Field<Table<LinkSpec>> links;
   Field<Table<TreeSpec>> trees;
+  Field<Table<GroupSpec>> groups;
+  Field<Table<CustomerSpec>> customers;
+  Field<std::string> customer_table;
   Field<TrafficSpec> traffic;
 };
 

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/protocols/link_class.h"
 #include "common/protocols/param.h"
 #include "common/units/units.h"
 
@@ -98,6 +99,15 @@ struct Route {
   size_t link = 0;
 };
 
+/// A router's enforcement of its customers' budgets.
+struct Enforcement {
+  std::vector<size_t> links;    // links whose packets are charged
+  double tolerance = 0.05;      // spending beyond the budget that is accepted, as a share of it
+  Nanos burst{0};               // of spending: budget of this time may be spent at once
+  bool charge_unpriced = true;  // packets without a congestion header cost size x price
+  Nanos unpriced_burst{0};      // the same as `burst`, for such packets
+};
+
 struct Router {
   std::string name;
   std::vector<unsigned> lcores;                // CPUs; shaped links belong to the first by default
@@ -107,6 +117,31 @@ struct Router {
   size_t ipv4_by_hand = 0, ipv6_by_hand = 0;    // number of routes from the file, which come first
   std::string table = {};                       // file of more routes, empty: none
   size_t ipv4_in_table = 0, ipv6_in_table = 0;  // number of routes from it, which come next
+  std::optional<Enforcement> enforcement = {};
+};
+
+// --- customers ----------------------------------------------------------------------------------
+
+/// A group of customers with a common share of each link.
+struct Group {
+  std::string name;
+  double weight = 1;
+};
+
+inline constexpr size_t kNoIndex = SIZE_MAX;  // no such index
+
+/// A customer of the network, known by its prefixes or by the link on which it sends.
+struct Customer {
+  std::string name;
+  Budget budget{0};
+  size_t group = kNoIndex;  // index into Topology::groups
+  size_t link = kNoIndex;   // index into Topology::links
+};
+
+template <class Prefix>
+struct CustomerPrefix {
+  Prefix prefix;
+  uint32_t customer = 0;  // index into Topology::customers
 };
 
 // --- links --------------------------------------------------------------------------------------
@@ -117,9 +152,31 @@ struct LawChoice {
   ParamValues params;
 };
 
+/// Validation of source addresses at a link's receiving end, a router (RFC 3704, RFC 8704).
+enum class SourceCheck : uint8_t {
+  kOff,
+  kLoose,     // the source has a route
+  kFeasible,  // some path to the source begins with this link, or a route in the file names it
+  kStrict,    // the route to the source begins with this link
+};
+
 enum class Drain : uint8_t {
   kShaped,    // the router paces a software queue at `rate`
   kLineRate,  // the port is as fast as the link: every lcore sends straight to it
+};
+
+/// Conditions on a packet: all that are given must hold, and one item of each list.
+struct ClassMatch {
+  std::vector<unsigned> dscp = {}, protocol = {}, port = {};
+  std::vector<std::variant<Ipv4Prefix, Ipv6Prefix>> source = {}, destination = {};
+  std::optional<bool> unpriced = {};
+};
+
+/// A class of traffic on a link. Without conditions it matches every packet.
+struct LinkClass {
+  ClassMatch match = {};
+  ClassRule rule = {};
+  Bytes buffer{0};  // limit of its queue; 0: the link's buffer
 };
 
 /// One direction of a link, as its sending end treats it.
@@ -132,6 +189,8 @@ struct Direction {
   Nanos jitter{0};               // of the link, beyond `delay`; on a virtual clock only
   Drain drain = Drain::kShaped;
   LawChoice law;
+  SourceCheck source_check = SourceCheck::kOff;
+  std::vector<LinkClass> classes;  // empty: all traffic is alike
 };
 
 inline constexpr uint16_t kMinIpv6Mtu = 1280;  // RFC 8200, section 5
@@ -188,6 +247,7 @@ struct Flow {
   BitRate limit{0};            // rate limit of the application; 0: none
   unsigned count = 1;          // number of such flows
   bool background = false;
+  unsigned dscp = 0;
   BitRate hold{0};        // strategy `stability`: rate to hold; 0: none
   size_t tree = kNoTree;  // index into Topology::trees if it sends to all receivers of a tree
 };
@@ -233,6 +293,7 @@ struct Workload {
   Bytes packet{1500};
   bool count_packets = false;
   BitRate limit{0};
+  unsigned dscp = 0;
 };
 
 struct PacketRate {
@@ -299,6 +360,12 @@ struct Topology {
   std::vector<Flow> flows;
   std::vector<Workload> workloads;
   std::vector<Stream> streams;
+  std::vector<Group> groups = {};
+  std::vector<Customer> customers = {};  // those of `customer_table` last, named by their prefixes
+  std::vector<CustomerPrefix<Ipv4Prefix>> ipv4_customers = {};
+  std::vector<CustomerPrefix<Ipv6Prefix>> ipv6_customers = {};
+  std::string customer_table = {};  // file of customers, empty: none
+  size_t customers_in_table = 0;
 
   [[nodiscard]] const Interface& interface_of(const Host& h) const {
     return links[h.link].ends[h.end];

@@ -2,6 +2,7 @@
 #include "common/program/attachment.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <rte_build_config.h>
 
@@ -12,8 +13,19 @@ namespace {
 
 static_assert(config::kMaxPorts <= RTE_MAX_ETHPORTS);
 
+/// Slots of a memif ring, as a logarithm: full packets that the faster direction carries in 50 ms,
+/// the longest that a busy machine keeps a process from its CPU; fewer would lose packets then.
+/// Both ends compute the same number; memif uses the client's.
+unsigned log2_ring(const config::Link& link) {
+  const auto& [there, back] = link.directions;
+  const Bytes bytes = carried(std::max(there.rate, back.rate), 50_ms);
+  const double packets = static_cast<double>(bytes.count()) / link.mtu;
+  return static_cast<unsigned>(std::ceil(std::log2(std::clamp(packets, 1024.0, 4096.0))));
+}
+
 struct ToDevice {
   unsigned number, queues;
+  const config::Link& link;
   const config::Interface& own;
   const config::Interface& peer;
   using Result = tl::expected<Device, std::string>;
@@ -27,8 +39,11 @@ struct ToDevice {
   }
   Result operator()(const config::AttachPci& a) const { return pci_device(a.address); }
   Result operator()(const config::AttachMemif& a) const {
-    return memif_device(number,
-                        {.socket = a.socket, .id = a.id, .server = a.server, .mac = own.mac});
+    return memif_device(number, {.socket = a.socket,
+                                 .id = a.id,
+                                 .server = a.server,
+                                 .mac = own.mac,
+                                 .log2_ring = log2_ring(link)});
   }
   Result operator()(const config::AttachAfPacket& a) const {
     return af_packet_device(number, a.interface, queues);
@@ -58,7 +73,7 @@ double packets_under_way(const config::Direction& d) {
 
 tl::expected<Device, std::string> device_at(const config::Link& link, size_t end, unsigned number,
                                             unsigned queues) {
-  const ToDevice to_device{number, queues, link.ends[end], link.ends[1 - end]};
+  const ToDevice to_device{number, queues, link, link.ends[end], link.ends[1 - end]};
   auto device = std::visit(to_device, link.ends[end].attachment);
   if (!device)
     return tl::unexpected("link " + link.name + ", end " + link.ends[end].node + ": " +

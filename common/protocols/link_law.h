@@ -15,7 +15,7 @@
 namespace turnpike {
 
 /// Upper bound of the queue classes of a law.
-inline constexpr unsigned kMaxClasses = 4;
+inline constexpr unsigned kMaxClasses = 8;
 
 /// A link's state as a law sees it, summed over all lcores.
 struct LinkState {
@@ -39,8 +39,9 @@ struct LinkPacket {
   bool opens = false;         // SYN: carries a request, no round trip time yet
   bool admitted = true;       // false: the buffer is full, the packet will be dropped
   AqmAction action = AqmAction::kPass;  // arrive() may change it; see LinkTraits::marks_or_drops
-  uint8_t queue_class = 0;              // result of classify()
-  uint32_t flow = 0;                    // at depart(): hash of its flow, if it has a header
+  uint8_t queue_class = 0;  // of classify() or the link's classes; then arrive() may change it
+  uint16_t group = 0;       // of its sender, see LinkLaw::set_groups(); 0: none
+  uint32_t flow = 0;        // at depart(): hash of its flow, if it has a header
 };
 
 /// The bytes [begin, end) of a congestion header that stamping may rewrite. Both are even. The
@@ -65,6 +66,12 @@ struct LinkTraits {
   bool knows_stalls = false;
 };
 
+/// A packet's payment and the charges of the links of its path, $/B, both as of the time of
+/// payment.
+struct Payment {
+  double paid = 0, charged = 0;
+};
+
 /// A named figure that a law publishes: price, average RTT, number of flows.
 struct Gauge {
   std::string_view name;
@@ -83,7 +90,7 @@ inline size_t write_gauges(std::span<Gauge> out, std::initializer_list<Gauge> al
 /// allocates, locks or reads a clock. Time never goes backwards within a shard.
 class LinkLaw {
  public:
-  static constexpr size_t kMaxGauges = 8;
+  static constexpr size_t kMaxGauges = 12;
 
   explicit LinkLaw(const LinkTraits& traits) : traits_(traits) {}
   LinkLaw(const LinkLaw&) = delete;
@@ -91,6 +98,10 @@ class LinkLaw {
   virtual ~LinkLaw() = default;
 
   [[nodiscard]] const LinkTraits& traits() const { return traits_; }
+
+  /// Tells the weights of groups, by LinkPacket::group; those of group 0 are packets without one.
+  /// Called at most once, before the first packet. A law without groups ignores it.
+  virtual void set_groups(std::span<const double> /*weights*/) {}
 
   /// Accounts for at most 64 packets that arrived together and stamps their headers in place. An
   /// lcore without packets for this link calls with an empty burst at housekeeping, so that its
@@ -114,6 +125,9 @@ class LinkLaw {
   /// Runs the control interval. Called by the link's owner alone, at the time that the last call
   /// returned. Returns the next deadline.
   virtual Nanos update(const LinkState& /*link*/, Nanos /*now*/) { return kNever; }
+
+  /// Price at present, $/B, as `shard` published it last; 0 if the law has none. Any thread.
+  [[nodiscard]] virtual double price(unsigned /*shard*/) const { return 0; }
 
   /// Writes the law's figures for time series and plots, at most out.size(); safe from any thread,
   /// approximate while lcores run. Returns the number of gauges written (at most kMaxGauges).

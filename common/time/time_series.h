@@ -16,20 +16,20 @@
 namespace turnpike {
 
 /// A value that changes at recorded times and holds in between, such as a link's price. Ignores
-/// changes of less than a thousandth; stores binary32. Each of three rings holds the highest value
-/// in each of its last `Bins` bins. Bins of the first ring are 2^Shift ns long, those of each next
+/// changes of less than a thousandth; stores binary32. Each ring holds the highest value in each of
+/// its last `Bins` bins. Bins of the first ring are 2^Shift ns long, those of each next
 /// one 16 times as long: by default 4.1 us for the last 8.4 ms, 66 us for 134 ms, 1.05 ms for 2.1
 /// s. at() is O(1), record() O(1) per bin that has passed, at most O(Bins).
 ///
 /// Keeps the highest value because a price may change by many powers of ten from one packet to the
 /// next, while callers know their past time only to about a bin: serialisation and queueing delays
 /// on the path to the link differ from packet to packet.
-template <size_t Bins = 2048, unsigned Shift = 12>
+template <size_t Bins = 2048, unsigned Shift = 12, unsigned Rings = 3>
 class alignas(64) TimeSeries {
-  static_assert(std::has_single_bit(Bins) && Bins >= 4 && Shift + 8 < 32);
+  static_assert(std::has_single_bit(Bins) && Bins >= 4 && Shift + 4 * (Rings - 1) < 32);
 
  public:
-  static constexpr unsigned kRings = 3;
+  static constexpr unsigned kRings = Rings;
   static constexpr double kTolerance = 0x1p-10;  // relative change that is ignored
 
   /// The value is `value` from `t` on. A time before the last change counts as that time.

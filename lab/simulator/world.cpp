@@ -84,10 +84,12 @@ unsigned World::memory_mb(const config::Topology& t, const sender::Traces& trace
   constexpr size_t kBase = 128, kPerRouter = 96;  // EAL; two FIBs and their tables
   // A queue doubles when it is full, and keeps the old ring while it copies.
   size_t rings = 4 * buffers_of(t, size_of_all(t, traces)) * sizeof(router::QueuedPacket);
+  size_t customers = 0;
+  for (const config::Router& r : t.routers) customers += router::CustomerTable::memory(t, r);
   for (const config::Router& r : t.routers)
     rings += r.links.size() * r.lcores.size() * kMaxClasses *
              router::LinkRing::memory(router::LinkRing::kFirstSlots);
-  return static_cast<unsigned>(kBase + kPerRouter * t.routers.size() + (rings >> 20));
+  return static_cast<unsigned>(kBase + kPerRouter * t.routers.size() + ((rings + customers) >> 20));
 }
 
 tl::expected<std::unique_ptr<World>, std::string> World::make(const config::Topology& t,

@@ -21,6 +21,7 @@ struct alignas(32) NextHop {
   uint16_t link = 0;      // index among the router's links
   uint16_t mtu = 0;       // B of the largest IP datagram
   uint32_t overhead = 0;  // B per packet that the link carries beyond it
+  uint32_t feasible = 0;  // see Tables::feasible()
   struct Macs {
     wire::Mac destination{}, source{};
   } macs{};  // first bytes of a frame

@@ -6,13 +6,12 @@
 #include <bit>
 #include <cstdio>
 #include <cstring>
-#include <set>
-
-#include <rte_errno.h>
+#include <map>
 
 #include "common/config/address.h"
 #include "common/config/path.h"
 #include "common/protocols/registry.h"
+#include "router/control/feasible_paths.h"
 
 namespace turnpike::router {
 
@@ -30,12 +29,29 @@ Ipv6 link_local_of(const wire::Mac& m) {
 /// All entries of the FIBs; later entries of a prefix replace earlier ones.
 struct Plan {
   std::vector<NextHop> hops;
-  std::vector<std::pair<Ipv4Prefix, size_t>> ipv4;
-  std::vector<std::pair<Ipv6Prefix, size_t>> ipv6;
+  std::vector<FibEntry<Ipv4Prefix>> ipv4;
+  std::vector<FibEntry<Ipv6Prefix>> ipv6;
 
-  size_t add(const NextHop& hop) {
+  uint32_t add(const NextHop& hop) {
     hops.push_back(hop);
-    return hops.size() - 1;
+    return static_cast<uint32_t>(hops.size() - 1);
+  }
+
+  /// Notes in each entry's next hop the links by which its prefix may arrive, too.
+  template <class Prefix>
+  void add_feasible(const FeasiblePaths& paths, std::vector<FibEntry<Prefix>>& entries) {
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> copies;
+    for (auto& e : entries) {
+      const uint32_t set = paths.set_of(e.prefix);
+      if (set == 0) continue;
+      const auto [copy, fresh] = copies.emplace(std::pair(e.value, set), 0);
+      if (fresh) {
+        NextHop hop = hops[e.value];
+        hop.feasible = set;
+        copy->second = add(hop);
+      }
+      e.value = copy->second;
+    }
   }
 };
 
@@ -51,44 +67,28 @@ bool given(const Ipv6& a) { return a != Ipv6{}; }
 
 /// A link's subnet: kNoNeighbour, except for broadcast addresses, the neighbour and the router.
 void plan_subnet(Plan& plan, const config::Interface& own, const config::Interface& peer,
-                 size_t forward, uint16_t index) {
+                 uint32_t forward, uint16_t index) {
   using Action = NextHop::Action;
-  const size_t empty = plan.add({.action = Action::kNoNeighbour, .link = index});
-  const size_t broadcast = plan.add({.action = Action::kBroadcast, .link = index});
-  const size_t local = plan.add({.action = Action::kLocal, .link = index});
+  const uint32_t empty = plan.add({.action = Action::kNoNeighbour, .link = index});
+  const uint32_t broadcast = plan.add({.action = Action::kBroadcast, .link = index});
+  const uint32_t local = plan.add({.action = Action::kLocal, .link = index});
   if (own.ipv4.address != 0) {
     const Ipv4Prefix net = config::network(own.ipv4);
-    plan.ipv4.emplace_back(net, empty);
+    plan.ipv4.push_back({net, empty});
     if (net.length <= 30) {  // RFC 3021: a /31 has no broadcast address
       const uint32_t hosts = 0xffffffffU >> net.length;
-      plan.ipv4.emplace_back(Ipv4Prefix{net.address, 32}, broadcast);
-      plan.ipv4.emplace_back(Ipv4Prefix{net.address | hosts, 32}, broadcast);
+      plan.ipv4.push_back({Ipv4Prefix{net.address, 32}, broadcast});
+      plan.ipv4.push_back({Ipv4Prefix{net.address | hosts, 32}, broadcast});
     }
-    if (peer.ipv4.address != 0) plan.ipv4.emplace_back(Ipv4Prefix{peer.ipv4.address, 32}, forward);
-    plan.ipv4.emplace_back(Ipv4Prefix{own.ipv4.address, 32}, local);
+    if (peer.ipv4.address != 0) plan.ipv4.push_back({Ipv4Prefix{peer.ipv4.address, 32}, forward});
+    plan.ipv4.push_back({Ipv4Prefix{own.ipv4.address, 32}, local});
   }
   if (given(own.ipv6.address)) {
-    plan.ipv6.emplace_back(config::network(own.ipv6), empty);
+    plan.ipv6.push_back({config::network(own.ipv6), empty});
     if (given(peer.ipv6.address))
-      plan.ipv6.emplace_back(Ipv6Prefix{peer.ipv6.address, 128}, forward);
-    plan.ipv6.emplace_back(Ipv6Prefix{own.ipv6.address, 128}, local);
+      plan.ipv6.push_back({Ipv6Prefix{peer.ipv6.address, 128}, forward});
+    plan.ipv6.push_back({Ipv6Prefix{own.ipv6.address, 128}, local});
   }
-}
-
-/// Groups of 256 entries (tbl8) that DIR24_8 needs: one per /24 that holds a longer prefix.
-uint32_t ipv4_groups(const Plan& plan) {
-  std::set<uint32_t> blocks;
-  for (const auto& [p, hop] : plan.ipv4)
-    if (p.length > 24) blocks.insert(p.address >> 8);
-  return static_cast<uint32_t>(blocks.size()) + 1;
-}
-
-/// The trie needs at most one group per prefix and byte beyond the first 24 bits.
-uint32_t ipv6_groups(const Plan& plan) {
-  uint32_t n = 1;
-  for (const auto& [p, hop] : plan.ipv6)
-    if (p.length > 24) n += static_cast<uint32_t>((p.length - 24 + 7) / 8);
-  return n;
 }
 
 /// A tree's entry without its next hops.
@@ -112,9 +112,6 @@ TreeEntry entry_of(const config::Topology& topology, size_t index) {
   return e;
 }
 
-/// An entry of two bytes has 15 bits for a group or a next hop.
-constexpr uint32_t kMaxInTwoBytes = (1U << 15) - 1;
-
 }  // namespace
 
 tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
@@ -126,7 +123,7 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
 
   Plan plan;
   plan.add({});  // default of lookups without a match
-  std::vector<size_t> forward(node.links.size());
+  std::vector<uint32_t> forward(node.links.size());
   for (size_t i = 0; i < node.links.size(); ++i) {
     const config::Link& link = topology.links[node.links[i]];
     const size_t end = link.end_at(node.name);
@@ -155,47 +152,34 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
     for (const size_t link : branch->children) tree_hops.back().push_back(hop_of(link));
   }
   for (const auto& r : node.ipv4_routes)
-    plan.ipv4.emplace_back(config::network(r.prefix), hop_of(r.link));
+    plan.ipv4.push_back({config::network(r.prefix), hop_of(r.link)});
   for (const auto& r : node.ipv6_routes)
-    plan.ipv6.emplace_back(config::network(r.prefix), hop_of(r.link));
+    plan.ipv6.push_back({config::network(r.prefix), hop_of(r.link)});
   for (size_t i = 0; i < node.links.size(); ++i) {
     const config::Link& link = topology.links[node.links[i]];
     const size_t end = link.end_at(node.name);
     plan_subnet(plan, link.ends[end], link.ends[1 - end], forward[i], static_cast<uint16_t>(i));
   }
+  if (std::ranges::any_of(node.links, [&](size_t l) {
+        const config::Link& link = topology.links[l];
+        return link.directions[1 - link.end_at(node.name)].source_check ==
+               config::SourceCheck::kFeasible;
+      })) {
+    const FeasiblePaths paths(topology, router);
+    plan.add_feasible(paths, plan.ipv4);
+    plan.add_feasible(paths, plan.ipv6);
+    t->feasible_ = paths.sets();
+  }
   std::ranges::sort(t->own_ipv4_);
   std::ranges::sort(t->own_ipv6_);
   t->fill_filter();
 
-  // Next hops have 15 bits. The object's address makes the name unique in the process.
-  char name[64];
-  std::snprintf(name, sizeof name, "routes4-%p", static_cast<void*>(t.get()));
-  rte_fib_conf conf4{};
-  conf4.type = RTE_FIB_DIR24_8;
-  conf4.max_routes = static_cast<int>(plan.ipv4.size()) + 1;
-  conf4.dir24_8.num_tbl8 = ipv4_groups(plan);
-  conf4.dir24_8.nh_sz =
-      conf4.dir24_8.num_tbl8 < kMaxInTwoBytes ? RTE_FIB_DIR24_8_2B : RTE_FIB_DIR24_8_4B;
-  t->ipv4_.reset(rte_fib_create(name, socket, &conf4));
-  std::snprintf(name, sizeof name, "routes6-%p", static_cast<void*>(t.get()));
-  rte_fib6_conf conf6{};
-  conf6.type = RTE_FIB6_TRIE;
-  conf6.max_routes = static_cast<int>(plan.ipv6.size()) + 1;
-  conf6.trie.num_tbl8 = ipv6_groups(plan);
-  conf6.trie.nh_sz = conf6.trie.num_tbl8 < kMaxInTwoBytes ? RTE_FIB6_TRIE_2B : RTE_FIB6_TRIE_4B;
-  t->ipv6_.reset(rte_fib6_create(name, socket, &conf6));
-  if (!t->ipv4_ || !t->ipv6_)
-    return tl::unexpected("no memory for the routing tables of " + node.name + " (" +
-                          rte_strerror(rte_errno) + ")");
-  if (plan.hops.size() >= 1U << 15)
-    return tl::unexpected(node.name + " has more links than the routing tables support");
-
-  for (const auto& [p, hop] : plan.ipv4)
-    if (rte_fib_add(t->ipv4_.get(), p.address, p.length, hop) != 0)
-      return tl::unexpected("cannot add route " + config::prefix_text(p) + " of " + node.name);
-  for (const auto& [p, hop] : plan.ipv6)
-    if (fib6_add(t->ipv6_.get(), p.address, p.length, hop) != 0)
-      return tl::unexpected("cannot add route " + config::prefix_text(p) + " of " + node.name);
+  // The object's address makes the name unique in the process.
+  char name[32];
+  std::snprintf(name, sizeof name, "r-%p", static_cast<void*>(t.get()));
+  auto routes = Fib::build(name, plan.ipv4, plan.ipv6, socket);
+  if (!routes) return tl::unexpected("routing tables of " + node.name + ": " + routes.error());
+  t->routes_ = std::move(*routes);
   t->hops_ = std::move(plan.hops);
   for (size_t i = 0; i < tree_hops.size(); ++i) {
     t->trees_[i].upstream = &t->hops_[tree_hops[i].front()];
@@ -216,15 +200,13 @@ void Tables::fill_filter() {
 
 void Tables::find(std::span<const uint32_t> addresses, const NextHop** out) const {
   uint64_t found[kMaxLookup];
-  const auto n = static_cast<int>(addresses.size());
-  // The library takes a pointer to mutable addresses but only reads them.
-  rte_fib_lookup_bulk(ipv4_.get(), const_cast<uint32_t*>(addresses.data()), found, n);
+  routes_.find(addresses, found);
   for (size_t i = 0; i < addresses.size(); ++i) out[i] = &hops_[found[i]];
 }
 
 void Tables::find(std::span<const config::Ipv6> addresses, const NextHop** out) const {
   uint64_t found[kMaxLookup];
-  fib6_lookup(ipv6_.get(), addresses, found);
+  routes_.find(addresses, found);
   for (size_t i = 0; i < addresses.size(); ++i) out[i] = &hops_[found[i]];
 }
 

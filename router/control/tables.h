@@ -10,11 +10,10 @@
 #include <string>
 #include <vector>
 
-#include <rte_fib.h>
 #include <tl/expected.hpp>
 
 #include "common/config/topology.h"
-#include "router/control/fib6_compat.h"
+#include "router/control/fib.h"
 #include "router/control/next_hop.h"
 
 namespace turnpike::router {
@@ -49,7 +48,7 @@ class Tables {
       const config::Topology& topology, size_t router, int socket);
 
   /// At most kMaxLookup addresses per call, IPv4 in host byte order; writes a next hop for each.
-  static constexpr size_t kMaxLookup = kMaxFib6Lookup;
+  static constexpr size_t kMaxLookup = Fib::kMaxLookup;
   void find(std::span<const uint32_t> addresses, const NextHop** out) const;
   void find(std::span<const config::Ipv6> addresses, const NextHop** out) const;
   /// The same for one address.
@@ -74,6 +73,12 @@ class Tables {
   [[nodiscard]] size_t find_tree(uint32_t group) const;
   [[nodiscard]] size_t find_tree(const config::Ipv6& group) const;
 
+  /// Whether packets from addresses with this next hop may arrive by the router's link `input`
+  /// although their route begins with another one. False unless a link has check kFeasible.
+  [[nodiscard]] bool feasible(const NextHop& hop, size_t input) const {
+    return hop.feasible != 0 && feasible_[hop.feasible][input];
+  }
+
   [[nodiscard]] uint16_t udp_port() const { return udp_port_; }
   /// B of the congestion header of a Turnpike protocol; 0: unknown protocol.
   [[nodiscard]] uint8_t congestion_size(uint8_t protocol) const {
@@ -81,11 +86,6 @@ class Tables {
   }
 
  private:
-  struct FreeFib {
-    void operator()(rte_fib* f) const { rte_fib_free(f); }
-    void operator()(rte_fib6* f) const { rte_fib6_free(f); }
-  };
-
   Tables() = default;
 
   void fill_filter();
@@ -98,9 +98,9 @@ class Tables {
     return filter_bit(halves[0] ^ halves[1]);
   }
 
-  std::unique_ptr<rte_fib, FreeFib> ipv4_;
-  std::unique_ptr<rte_fib6, FreeFib> ipv6_;
+  Fib routes_;  // to indices of hops_
   std::vector<NextHop> hops_;
+  std::vector<std::vector<bool>> feasible_;  // by NextHop::feasible and link
   std::vector<Station> stations_;
   std::vector<TreeEntry> trees_;
   std::vector<uint32_t> own_ipv4_;  // sorted

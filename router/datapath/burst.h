@@ -44,6 +44,7 @@ struct PacketInfo {
   uint16_t input = 0;       // link of arrival
   uint16_t link = 0;        // egress link, once routed; in Burst::multicast the tree
   uint32_t size = 0;        // B on the egress link: datagram and overhead
+  uint32_t customer = 0;    // of its source, see CustomerTable; 0: none
   const NextHop* hop = nullptr;
 
   [[nodiscard]] bool has(PacketFlag f) const { return (flags & f) != 0; }

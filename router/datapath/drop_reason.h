@@ -31,6 +31,8 @@ namespace turnpike::router {
   X(kTurnpikeLength, "turnpike_length", "a Turnpike header cut short or with an invalid length")   \
   X(kUnknownProtocol, "unknown_protocol", "a Turnpike header of no known protocol")                \
   X(kNoRoute, "no_route", "no route to the destination")                                           \
+  X(kSourceCheck, "source_check", "a source address that its link must not use (RFC 3704)")        \
+  X(kOverBudget, "over_budget", "its customer has spent its budget")                               \
   X(kBadArp, "bad_arp", "an ARP packet that is no Ethernet and IPv4 one")                          \
   X(kForeignArp, "foreign_arp", "an ARP request for another address, or a reply")                  \
   X(kBadNeighbour, "bad_neighbour", "a neighbour solicitation that breaks RFC 4861 7.1.1")         \
@@ -46,6 +48,7 @@ namespace turnpike::router {
   X(kFragmentFailed, "fragment_failed", "could not be fragmented")                                 \
   X(kBadCongestionHeader, "bad_congestion_header", "congestion header fields out of range")        \
   X(kQueueFull, "queue_full", "the link's buffer has no room for its bytes")                       \
+  X(kUnpaid, "unpaid", "the audit found that its sender pays less than the links charge")          \
   X(kBufferShare, "buffer_share", "packet buffers are scarce and the link has used its share")     \
   X(kQueueSlots, "queue_slots", "the link's queue has no free slot")                               \
   X(kEarlyDrop, "early_drop", "the link's law sheds load before its buffer is full")               \

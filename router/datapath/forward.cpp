@@ -2,6 +2,7 @@
 #include "router/datapath/forward.h"
 
 #include "router/datapath/link/police.h"
+#include "router/datapath/police/audit.h"
 
 namespace turnpike::router {
 
@@ -15,7 +16,13 @@ void forward(Burst& burst, WorkerContext& context) {
     left &= ~group.members;
     police(burst, group, context);
     LinkQueue& queue = context.queues[group.link];
-    queue.enqueue(burst, queue.price(burst, group));
+    BalanceAudit* audit = queue.audit();
+    if (audit != nullptr) [[unlikely]]
+      drop_blocked(burst, group, *audit);
+    const PricedGroup priced = queue.price(burst, group);
+    if (audit != nullptr) [[unlikely]]
+      audit_payments(burst, priced.members & burst.forward, *audit);
+    queue.enqueue(burst, priced);
   }
 }
 

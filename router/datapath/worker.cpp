@@ -3,9 +3,13 @@
 
 #include <algorithm>
 
+#include "router/datapath/customers/enforcement.h"
+#include "router/datapath/customers/find_customers.h"
+#include "router/datapath/customers/ingress_budget.h"
 #include "router/datapath/forward.h"
 #include "router/datapath/ingress/parse.h"
 #include "router/datapath/ingress/rx.h"
+#include "router/datapath/ingress/source_check.h"
 #include "router/datapath/local/local_input.h"
 #include "router/datapath/lookup/lookup.h"
 #include "router/datapath/multicast/multicast.h"
@@ -19,6 +23,7 @@ Worker::Worker(const Parts& parts) : tables_(*parts.tables) {
   context_.counters = parts.counters;
   context_.errors = parts.errors;
   context_.buffers = parts.buffers;
+  context_.enforcement = parts.enforcement;
   context_.multicast = parts.multicast;
   context_.queues.reserve(parts.links.size());
   for (unsigned l = 0; l < parts.links.size(); ++l) {
@@ -26,7 +31,12 @@ Worker::Worker(const Parts& parts) : tables_(*parts.tables) {
     QueuePair* port = parts.ports[l];
     context_.queues.emplace_back(link, parts.index, port, parts.slack);
     shared_ = shared_ || (link.law && link.shards.size() > 1);
-    if (port != nullptr) inputs_.push_back({l, port});
+    if (port == nullptr) continue;
+    inputs_.push_back({.link = l,
+                       .port = port,
+                       .edge = parts.enforcement != nullptr && parts.enforcement->edge(l),
+                       .source_check = l < parts.source_checks.size() ? parts.source_checks[l]
+                                                                      : config::SourceCheck::kOff});
   }
 }
 
@@ -52,7 +62,15 @@ Nanos Worker::poll(Nanos now) {
     if (n == 0) continue;
     moved_ = true;
     parse(burst_, context_);
+    if (in.source_check != config::SourceCheck::kOff) [[unlikely]]
+      check_sources(burst_, in.source_check, context_);
+    if (in.edge) [[unlikely]]
+      find_customers(burst_, context_);
     lookup(burst_, context_);
+    if (in.edge) [[unlikely]]
+      charge_customers(burst_, context_);
+    if (context_.enforcement != nullptr) [[unlikely]]
+      credit_acks(burst_, context_);
     if (burst_.multicast != 0) [[unlikely]]
       multicast(burst_, context_);
     local_input(burst_, context_);

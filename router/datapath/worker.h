@@ -16,14 +16,17 @@ namespace turnpike::router {
 ///     rx -> parse -> lookup -> (multicast) -> (local_input) -> for each link: police -> price ->
 ///     enqueue -> tx
 ///
-/// forward() runs the stages of a link. Polled by one thread; reads no clock, takes no locks, does
-/// not allocate or log.
+/// Where the file asks for it, check_sources() and find_customers() come before lookup, and
+/// charge_customers() after it. forward() runs the stages of a link. Polled by one thread; reads no
+/// clock, takes no locks, does not allocate or log.
 class alignas(64) Worker {
  public:
   struct Input {
     unsigned link = 0;
     QueuePair* port = nullptr;
     bool behind = false;  // packets that arrived during a stall wait there
+    bool edge = false;    // its packets are customers', see Enforcement
+    config::SourceCheck source_check = config::SourceCheck::kOff;
   };
   struct Parts {
     unsigned index = 0;
@@ -36,6 +39,8 @@ class alignas(64) Worker {
     TokenBucket errors;
     BufferShare buffers;
     MulticastState* multicast = nullptr;  // null: no tree has a branch at this router
+    Enforcement* enforcement = nullptr;   // null: none
+    std::vector<config::SourceCheck> source_checks = {};  // by link; empty: none
   };
   /// Polls between two housekeepings, which read new tables and let the laws of idle links publish.
   static constexpr unsigned kHousekeeping = 256;

@@ -16,6 +16,7 @@
 namespace turnpike::router {
 
 class MulticastState;
+class Enforcement;
 
 /// One worker's counters that belong to no link. It writes, any thread reads.
 struct alignas(64) WorkerCounters {
@@ -35,6 +36,7 @@ struct WorkerContext {
   TokenBucket errors;  // rate of ICMP errors, RFC 1812 4.3.2.8
   BufferShare buffers;
   MulticastState* multicast = nullptr;  // null: no tree has a branch at this router
+  Enforcement* enforcement = nullptr;   // null: customers' budgets are not enforced here
   bool scarce = false;  // packet buffers are scarce: police() limits links in this poll
 
   /// Frees and counts a burst's dropped packets.

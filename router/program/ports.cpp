@@ -6,6 +6,7 @@
 
 #include "common/dpdk/pool.h"
 #include "common/program/attachment.h"
+#include "router/control/customer_table.h"
 
 namespace turnpike::router {
 
@@ -62,8 +63,8 @@ Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
                        kMin, kMax);
   n.data_room = Pool::room_for(largest);
   const config::Router& self = t.routers[node];
-  const size_t routes =
-      self.ipv4_routes.size() * kPerIpv4Route + self.ipv6_routes.size() * kPerIpv6Route;
+  const size_t routes = self.ipv4_routes.size() * kPerIpv4Route +
+                        self.ipv6_routes.size() * kPerIpv6Route + CustomerTable::memory(t, self);
   n.memory_mb = kTablesMb + kBaseMb + static_cast<unsigned>(routes >> 20) +
                 static_cast<unsigned>(Pool::memory(n.mbufs, n.data_room) >> 20);
   return n;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/report/csv.h"
+#include "router/results/customers.h"
 
 namespace turnpike::router {
 namespace {
@@ -87,7 +88,8 @@ void Record::add(const Sample& sample) {
 
 tl::expected<void, std::string> Record::finish(const Snapshot& end,
                                                std::span<const PortStats> ports, double seconds,
-                                               Nanos stalled) {
+                                               Nanos stalled,
+                                               std::span<const CustomerSnapshot> customers) {
   if (auto done = series_->finish(); !done) return done;
 
   nlohmann::ordered_json links = nlohmann::ordered_json::object();
@@ -106,20 +108,21 @@ tl::expected<void, std::string> Record::finish(const Snapshot& end,
                        {"tx_errors", p.tx_errors}}},
                      {"drops", drops_of(s.drops)}};
   }
-  const nlohmann::ordered_json all{{"node", node_},
-                                   {"seconds", seconds},
-                                   {"stalled_ms", to_seconds(stalled) * 1e3},
-                                   {"received", end.received},
-                                   {"received_by", end.received_by},
-                                   {"originated", end.originated},
-                                   {"forwarded", end.forwarded},
-                                   {"delivered", end.delivered},
-                                   {"dropped", end.dropped()},
-                                   {"held", end.held},
-                                   {"conserved", end.conserved()},
-                                   {"suppressed_errors", end.suppressed_errors},
-                                   {"drops", drops_of(end.drops)},
-                                   {"links", std::move(links)}};
+  nlohmann::ordered_json all{{"node", node_},
+                             {"seconds", seconds},
+                             {"stalled_ms", to_seconds(stalled) * 1e3},
+                             {"received", end.received},
+                             {"received_by", end.received_by},
+                             {"originated", end.originated},
+                             {"forwarded", end.forwarded},
+                             {"delivered", end.delivered},
+                             {"dropped", end.dropped()},
+                             {"held", end.held},
+                             {"conserved", end.conserved()},
+                             {"suppressed_errors", end.suppressed_errors},
+                             {"drops", drops_of(end.drops)},
+                             {"links", std::move(links)}};
+  if (!customers.empty()) all["customers"] = customers_json(customers);
   return report::write_text(folder_ + "/router-" + node_ + ".json", all.dump(2) + "\n");
 }
 

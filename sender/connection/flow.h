@@ -31,6 +31,7 @@ struct FlowClass {
   const Protocol* protocol = nullptr;
   ParamValues params;
   unsigned ip_version = 4;
+  unsigned dscp = 0;
   Terms terms;
   uint32_t packet = 1500;      // B of a full IP datagram
   uint32_t headers = 0;        // B of that which are not payload

@@ -55,7 +55,7 @@ Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
   f.source = event.source;
   f.instance = event.instance;
   f.asked = event.at;
-  f.path = parts_.paths.find(event.to, kind.ip_version, opened_++);
+  f.path = parts_.paths.find(event.to, kind.ip_version, kind.dscp, opened_++);
   f.port = Paths::source_port(f.path);
   cut(f, event.bytes);
 

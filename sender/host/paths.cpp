@@ -7,8 +7,6 @@
 namespace turnpike::sender {
 namespace {
 
-constexpr uint16_t kNone = UINT16_MAX;
-
 void set_addresses(wire::FrameSpec& spec, unsigned ip_version, const config::Interface& own,
                    const config::Ipv4& ipv4, const config::Ipv6& ipv6) {
   if (ip_version == 6) {
@@ -23,31 +21,39 @@ void set_addresses(wire::FrameSpec& spec, unsigned ip_version, const config::Int
 Paths::Paths(const config::Topology& topology, uint32_t host)
     : first_((topology.hosts.size() + topology.trees.size()) * 2, kNone) {
   for (const config::Flow& f : topology.flows) {
-    if (f.from == host) add(topology, host, topology.destination_of(f), f.ip_version);
+    if (f.from == host) add(topology, host, topology.destination_of(f), f);
   }
   for (const config::Workload& w : topology.workloads) {
     if (std::ranges::find(w.from, host) == w.from.end()) continue;
-    for (const size_t to : w.to) add(topology, host, to, w.ip_version);
+    for (const size_t to : w.to) add(topology, host, to, w);
   }
 }
 
-void Paths::add(const config::Topology& topology, uint32_t host, size_t to, unsigned ip_version) {
-  uint16_t& first = first_[slot(static_cast<uint32_t>(to), ip_version)];
-  if (first != kNone) return;
-  first = static_cast<uint16_t>(templates_.size());
+/// `traffic`: a config::Flow or config::Workload.
+void Paths::add(const config::Topology& topology, uint32_t host, size_t to, const auto& traffic) {
+  const auto destination = static_cast<uint32_t>(to);
+  if (first(destination, traffic.ip_version, traffic.dscp) != kNone) return;
+  const size_t place = slot(destination, traffic.ip_version);
+  const auto index = static_cast<uint16_t>(templates_.size());
+  if (traffic.dscp == 0) {
+    first_[place] = index;
+  } else {
+    marked_.push_back({place, traffic.dscp, index});
+  }
 
   const config::Host& here = topology.hosts[host];
   const config::Interface& own = topology.interface_of(here);
   wire::FrameSpec spec;
   spec.source_mac = own.mac;
   spec.destination_mac = topology.links[here.link].ends[1 - here.end].mac;
+  spec.traffic_class = static_cast<uint8_t>(traffic.dscp << 2);
   if (to >= topology.hosts.size()) {
     // The next hop is a router: its own MAC, not the group's, reaches it on any port.
     const config::Tree& tree = topology.trees[to - topology.hosts.size()];
-    set_addresses(spec, ip_version, own, tree.ipv4, tree.ipv6);
+    set_addresses(spec, traffic.ip_version, own, tree.ipv4, tree.ipv6);
   } else {
     const config::Interface& peer = topology.interface_of(topology.hosts[to]);
-    set_addresses(spec, ip_version, own, peer.ipv4.address, peer.ipv6.address);
+    set_addresses(spec, traffic.ip_version, own, peer.ipv4.address, peer.ipv6.address);
   }
   spec.destination_port = topology.run.udp_port;
   for (unsigned i = 0; i < kPorts; ++i) {
@@ -56,8 +62,16 @@ void Paths::add(const config::Topology& topology, uint32_t host, size_t to, unsi
   }
 }
 
-uint16_t Paths::find(uint32_t to, unsigned ip_version, uint32_t spread) const {
-  return static_cast<uint16_t>(first_[slot(to, ip_version)] + spread % kPorts);
+uint16_t Paths::first(uint32_t to, unsigned ip_version, unsigned dscp) const {
+  const size_t place = slot(to, ip_version);
+  if (dscp == 0) return first_[place];
+  for (const Marked& m : marked_)
+    if (m.slot == place && m.dscp == dscp) return m.first;
+  return kNone;
+}
+
+uint16_t Paths::find(uint32_t to, unsigned ip_version, unsigned dscp, uint32_t spread) const {
+  return static_cast<uint16_t>(first(to, ip_version, dscp) + spread % kPorts);
 }
 
 }  // namespace turnpike::sender

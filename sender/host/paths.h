@@ -10,8 +10,8 @@
 
 namespace turnpike::sender {
 
-/// A destination is a host or a tree (Topology::destination_of()) and an IP version. Flows to it
-/// use several UDP source ports, so that RSS spreads them; a flow keeps its port.
+/// A destination is a host or a tree (Topology::destination_of()), an IP version and a DSCP. Flows
+/// to it use several UDP source ports, so that RSS spreads them; a flow keeps its port.
 class Paths {
  public:
   static constexpr unsigned kPorts = 16;
@@ -21,7 +21,8 @@ class Paths {
   Paths(const config::Topology& topology, uint32_t host);
 
   /// Index of the path of the `spread`-th flow to destination `to`.
-  [[nodiscard]] uint16_t find(uint32_t to, unsigned ip_version, uint32_t spread) const;
+  [[nodiscard]] uint16_t find(uint32_t to, unsigned ip_version, unsigned dscp,
+                              uint32_t spread) const;
   [[nodiscard]] const wire::FrameTemplate& operator[](uint16_t path) const {
     return templates_[path];
   }
@@ -30,11 +31,22 @@ class Paths {
   }
 
  private:
+  // A destination with a DSCP other than 0, of which there are few.
+  struct Marked {
+    size_t slot;
+    unsigned dscp;
+    uint16_t first;
+  };
+  static constexpr uint16_t kNone = UINT16_MAX;
+
   static size_t slot(uint32_t to, unsigned ip_version) { return to * 2 + (ip_version == 6); }
-  void add(const config::Topology& topology, uint32_t host, size_t to, unsigned ip_version);
+  /// Index of the destination's first template; kNone: it is none.
+  [[nodiscard]] uint16_t first(uint32_t to, unsigned ip_version, unsigned dscp) const;
+  void add(const config::Topology& topology, uint32_t host, size_t to, const auto& traffic);
 
   std::vector<wire::FrameTemplate> templates_;
-  std::vector<uint16_t> first_;  // by slot(): index of the first of kPorts templates
+  std::vector<uint16_t> first_;  // by slot(), without DSCP: index of the first of kPorts templates
+  std::vector<Marked> marked_;
 };
 
 }  // namespace turnpike::sender

@@ -17,7 +17,7 @@ INTEGERS = ["turnpike." + name for name in (
     "range.begin", "range.end", "fcp.rtt", "fcp.age", "fcp.wait", "fcp.first", "rate.rtt", "xcp.rtt", "tcp.capable",
     "tcp.marked", "tcp.in_profile", "acc.role", "acc.round")]
 FLOATS = ["turnpike." + name for name in (
-    "fcp.price", "fcp.reserve", "fcp.preload", "fcp.balance", "fcp.exchange", "fcp.slot", "fcp.limit",
+    "fcp.price", "fcp.reserve", "fcp.preload", "fcp.balance", "fcp.exchange", "fcp.charged", "fcp.slot", "fcp.limit",
     "fcp.first_round", "fcp.budget", "fcp.parts", "rate.rate", "qcp.interval", "xcp.flow",
     "xcp.feedback", "acc.measure")]
 # Status: 0 bad, 1 good, 3 not present.

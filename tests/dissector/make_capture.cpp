@@ -65,7 +65,8 @@ const fcp::Header kCredible{.rtt_ns = 20'000'000,
                             .age_ns = 30'000'000,
                             .preload = -1,
                             .balance = 8e-8F,
-                            .exchange = 1,
+                            .exchange = 0.5F,
+                            .charged = 7.5F,
                             .slot = 1e-4F,
                             .first = true};
 
@@ -94,7 +95,8 @@ json fields_of(const wire::Header& h, const fcp::Header& c) {
                                      : json{"turnpike.echo", h.echo},
             {"turnpike.fcp.rtt", c.rtt_ns},
             {"turnpike.fcp.price", c.price},
-            {"turnpike.fcp.exchange", c.exchange}};
+            {"turnpike.fcp.exchange", c.exchange},
+            {"turnpike.fcp.charged", c.charged}};
   const bool syn = h.kind == Kind::kSyn || h.kind == Kind::kSynAck;
   const auto put = [&](const char* on_syn, const char* otherwise, const json& value) {
     f[std::string("turnpike.fcp.") + (syn ? on_syn : otherwise)] = value;
@@ -255,6 +257,7 @@ void write_broken(Writer& w) {
   incredible("a negative reserve price", [](auto& c) { c.reserve = -1; });
   incredible("a slot that is no number", [](auto& c) { c.slot = NAN; });
   incredible("an exchange rate of nothing", [](auto& c) { c.exchange = 0; });
+  incredible("a negative charge", [](auto& c) { c.charged = -1; });
   incredible("a round trip of 5 ns", [](auto& c) { c.rtt_ns = 5; });
 }
 

@@ -28,8 +28,6 @@ WITHIN = {"fcp-fig18": ("fcp-fig17", "figure 18")}
 
 # With no experiment yet.
 MISSING = {
-    "fcp-fig20": "needs a queue whose price changes slowly",
-    "fcp-fig22": "needs a queue for deadlines",
     "fcp-fig23": "needs budgets of aggregates",
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <queue>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -39,6 +40,18 @@ class ToyNetwork {
         {kProtocol.make_link_law(link_params_, 1, 1), bytes_per_second(capacity), delay});
     return links_.size() - 1;
   }
+  /// A parameter of the links that are added from now on.
+  void set_link_param(LinkParam which, double value) { link_params_[which] = value; }
+  /// Tells a link, before its first packet, the weights of the groups.
+  void set_groups(size_t link, std::span<const double> weights) {
+    links_[link].law->set_groups(weights);
+  }
+  /// Puts flow i into a group. Call before it starts.
+  void set_group(size_t i, unsigned group) { flows_[i].group = static_cast<uint16_t>(group); }
+  /// Flow i's money, of which exchange is `rate`. Its sender writes the rate into its packets.
+  void set_exchange(size_t i, float rate) { flows_[i].exchange = rate; }
+  /// Calls `look` with every data packet's header as it arrives at the end of its path.
+  std::function<void(size_t flow, const Header&)> on_arrival;
 
   /// A flow over `path`; its ACKs come back after `back`.
   size_t add_flow(std::vector<size_t> path, Nanos back, Budget budget, Nanos start,
@@ -148,6 +161,8 @@ class ToyNetwork {
     Nanos start{0}, completion{0};
     double bytes = 0, unsent = 0;
     double limit = std::numeric_limits<double>::infinity();
+    uint16_t group = 0;
+    float exchange = 1;
     bool paused = false;
     Nanos idle_from{0};
     Nanos due{0};  // of the next packet, at `rate` B/s since the last one
@@ -229,8 +244,9 @@ class ToyNetwork {
 
   // Lets the law see the packet, which then occupies the link.
   // NOLINTNEXTLINE(readability-non-const-parameter): the law writes to it
-  bool pass(LinkEnd& l, uint8_t* header, uint32_t size, bool opens) {
-    std::array<LinkPacket, 1> burst{{{header, size, opens, true}}};
+  bool pass(LinkEnd& l, uint8_t* header, uint32_t size, bool opens, uint16_t group = 0) {
+    std::array<LinkPacket, 1> burst{
+        {{.header = header, .size = size, .opens = opens, .group = group}}};
     const double waiting = std::max(0.0, to_seconds(l.free_at - now_) * l.capacity);
     l.max_queue = std::max(l.max_queue, waiting);
     if (l.law->arrive(0, burst, {l.capacity, waiting, 1e9}, now_) != 0) return false;
@@ -240,13 +256,15 @@ class ToyNetwork {
 
   void hop(Packet p, size_t index) {
     FlowEnd& f = flows_[p.flow];
+    if (index == 0) wire::store_be16(p.header.data() + kExchangeOffset, to_bfloat16(f.exchange));
     if (index == f.path.size()) {
       if (!p.syn) f.delivered += p.size;
+      if (!p.syn && on_arrival) on_arrival(p.flow, load(p.header.data()));
       at(now_ + f.back, [this, p] { acknowledged(p); });
       return;
     }
     LinkEnd& l = links_[f.path[index]];
-    if (!pass(l, p.header.data(), p.size, p.syn)) ++refused_;
+    if (!pass(l, p.header.data(), p.size, p.syn, f.group)) ++refused_;
     at(l.free_at + l.delay, [this, p, index] { hop(p, index + 1); });
   }
 

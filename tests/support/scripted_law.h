@@ -56,11 +56,18 @@ class ScriptedLaw final : public LinkLaw {
                                         .flow_params = {},
                                         .presets = {},
                                         .make_link_law = make_link_law<ScriptedLaw>,
-                                        .make_flow_law = nullptr};
+                                        .make_flow_law = nullptr,
+                                        .make_classed_law = make_classed};
     return name == "fcp" ? &kProtocol : nullptr;
   }
 
  private:
+  static std::unique_ptr<LinkLaw> make_classed(const ParamValues& params,
+                                               std::span<const ClassRule>, unsigned shards,
+                                               uint64_t) {
+    return std::make_unique<ScriptedLaw>(params, shards);
+  }
+
   LawScript script_;
 };
 

@@ -6,6 +6,7 @@
 #include "common/protocols/aqm/params.h"
 #include "common/protocols/coexistence/params.h"
 #include "common/protocols/relaxed.h"
+#include "common/protocols/sorted_burst.h"
 #include "common/protocols/tcp/link.h"
 
 namespace turnpike::coexistence {
@@ -14,35 +15,8 @@ namespace {
 constexpr double kMinLoss = 1e-6;  // least loss for which the throughput equation is evaluated
 constexpr Nanos kMinStep = 1_ms, kMaxStep = 10_s;
 
-/// The packets of one class in a burst, in order, with their places in the burst.
-class Picked {
- public:
-  Picked(std::span<const LinkPacket> burst, bool own) {
-    for (size_t i = 0; i < burst.size(); ++i) {
-      if ((burst[i].header != nullptr) != own) continue;
-      packets_[count_] = burst[i];
-      at_[count_++] = static_cast<uint8_t>(i);
-    }
-  }
-  [[nodiscard]] std::span<LinkPacket> packets() { return {packets_.data(), count_}; }
-
-  /// Copies actions back to the burst and maps bits from these packets to the burst's.
-  uint64_t give_back(std::span<LinkPacket> burst, uint64_t bits) const {
-    uint64_t there = 0;
-    for (size_t k = 0; k < count_; ++k) {
-      burst[at_[k]].action = packets_[k].action;
-      there |= (bits >> k & 1) << at_[k];
-    }
-    return there;
-  }
-
- private:
-  static constexpr size_t kBurst = 64;  // LinkLaw's largest burst
-
-  std::array<LinkPacket, kBurst> packets_;
-  std::array<uint8_t, kBurst> at_{};
-  size_t count_ = 0;
-};
+// Class of a packet: the scheme's own or TCP's.
+unsigned class_of(const LinkPacket& p) { return p.header != nullptr ? 0 : 1; }
 
 }  // namespace
 
@@ -76,11 +50,11 @@ double Link::weight(unsigned queue_class) const {
 uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                       Nanos now) {
   uint64_t refused = 0;
+  SortedBurst sorted(burst, class_of);
   for (const Class c : {kOwn, kTcp}) {
-    Picked picked(burst, c == kOwn);
-    const uint64_t bits = law(c).arrive(index, picked.packets(), part(link, c), now);
-    refused |= picked.give_back(burst, bits);
-    count(index, picked.packets(), c);
+    const uint64_t bits = law(c).arrive(index, sorted.packets(c), part(link, c), now);
+    refused |= sorted.give_back(burst, c, bits);
+    count(index, sorted.packets(c), c);
   }
   return refused;
 }
@@ -104,10 +78,10 @@ void Link::count(unsigned index, std::span<const LinkPacket> burst, Class c) {
 }
 
 void Link::depart(unsigned index, std::span<LinkPacket> burst, const LinkState& link, Nanos now) {
+  SortedBurst sorted(burst, class_of);
   for (const Class c : {kOwn, kTcp}) {
-    if (!law(c).traits().wants_dequeue) continue;
-    Picked picked(burst, c == kOwn);
-    if (!picked.packets().empty()) law(c).depart(index, picked.packets(), part(link, c), now);
+    if (!law(c).traits().wants_dequeue || sorted.packets(c).empty()) continue;
+    law(c).depart(index, sorted.packets(c), part(link, c), now);
   }
 }
 

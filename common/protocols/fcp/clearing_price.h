@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "common/protocols/fcp/demand_curve.h"
+#include "common/protocols/fcp/price_rule.h"
 
 namespace turnpike::fcp {
 
@@ -58,6 +59,19 @@ class ClearingPrice {
       divide_at(b);
     }
     return std::max(elastic_, 0.0) / std::max(capacity - inelastic_, 0.01 * capacity);
+  }
+
+  /// Demand at prices near `price`, which may be infinite: curves with their knees below it are
+  /// elastic.
+  [[nodiscard]] Demand near(double price) const {
+    Demand sum;
+    for (uint64_t left = used_; left != 0; left &= left - 1) {
+      const auto b = static_cast<size_t>(std::countr_zero(left));
+      const bool elastic = b != Knees::kInelastic && budget_[b] < price * rate_[b];
+      sum.elastic += elastic ? budget_[b] : 0;
+      sum.inelastic += elastic ? 0 : rate_[b];
+    }
+    return {std::max(sum.elastic, 0.0), sum.inelastic};
   }
 
   /// Demand in B/s at the price that price() returned last, or at any lower one if that is 0.

@@ -8,7 +8,9 @@ namespace turnpike::fcp {
 // The SYN promises the packets of the first RTT. The flow knows no price yet; links value the
 // promise at their present price.
 double Flow::write_syn(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
-  const double first_round = std::min(syn_packets_ * s.packet_size, s.unsent);
+  // A deadline flow asks with its first data packet, which carries a round trip.
+  const double first_round =
+      deadline_.wanted() ? 0 : std::min(syn_packets_ * s.packet_size, s.unsent);
   const auto preload = static_cast<float>(first_round / size);
   store({.rtt_ns = 0, .preload = preload}, header);
   note.put(Promise{0, preload, 0, size});
@@ -20,6 +22,7 @@ Opening Flow::on_syn_ack(const FlowState& s, const PacketNote& note, const uint8
     price_ = kMinPrice.count();
     return {allow(s, false)};
   }
+  deadline_.refused_at(price_);
   const auto promise = note.get<Promise>();
   const double rtt = rtt_field(s.rtt) * 1e-9;
   // The host's remaining budget may be below the cost of the first round: then grant only a part.
@@ -37,7 +40,11 @@ double Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Pack
   promise.preload = static_cast<float>(preload_for(s, size, rtt_ns * 1e-9));
   if (std::fabs(promise.preload) < kMinNormal) promise.preload = 0;
   const bool takes = conduct_ == Misbehaviour::kTake && promise.preload == 0 && !stale_;
-  store({.rtt_ns = rtt_ns, .preload = takes ? -1 : promise.preload, .balance = paid}, header);
+  store({.rtt_ns = rtt_ns,
+         .reserve = deadline_.wanted() ? deadline_.price : 0,
+         .preload = takes ? -1 : promise.preload,
+         .balance = paid},
+        header);
   // A flow cannot return more than it has committed. Prices that rise during the last RTT make its
   // preloads of -1 add up to more: do not count the excess.
   if (promise.preload < 0) {
@@ -67,16 +74,19 @@ double Flow::preload_for(const FlowState& s, uint32_t size, double rtt) {
     round_end_ = s.now + s.rtt;
   }
   // Do not promise more than the flow can send in one RTT, or the application at its limit.
-  const double useful = price_ * std::min(s.unsent / rtt, s.limit);
+  const double limit = deadline_.wanted() ? std::min<double>(s.limit, deadline_.rate) : s.limit;
+  const double useful = price_ * std::min(s.unsent / rtt, limit);
   const double wanted = honest ? std::min(target_, useful) : target_;
   const double need = std::min(wanted - granted_ - pending_, s.headroom);
   if (std::fabs(need) <= dead_band_ * wanted) return 0;
 
   const double whole = std::fabs(need) * rtt / (price_ * size);  // the whole gap on this packet
-  if (!honest || size >= round_base_ / price_ * rtt) return std::copysign(whole, need);
+  const double most = need > 0 ? preload_limit_ : whole;
+  if (!honest || deadline_.wanted() || size >= round_base_ / price_ * rtt)
+    return std::copysign(std::min(whole, most), need);
   const double even =
       std::fabs(wanted - round_base_) / round_base_;  // the gap spread over the round
-  return std::copysign(std::min(even, whole), need);
+  return std::copysign(std::min({even, whole, most}), need);
 }
 
 // Cancels budget in the flow's last RTT: each packet cancels its own slot (kEach), or the first one
@@ -101,6 +111,7 @@ Allowance Flow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t
   first_rtt_gain_ = 1;
   if (!take_price(header, price_)) return allow(s, false);
   stale_ = false;
+  deadline_.refused_at(price_);
   return allow(s);
 }
 

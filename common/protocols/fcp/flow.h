@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/protocols/fcp/deadline_request.h"
 #include "common/protocols/fcp/header.h"
 #include "common/protocols/fcp/params.h"
 #include "common/protocols/flow_law.h"
@@ -24,7 +25,9 @@ class Flow final : public FlowLaw {
         cancel_share_(params[kCancelShare]),
         first_round_(static_cast<float>(params[kFirstRound])),
         cancellation_(static_cast<Cancellation>(params[kCancellation])),
-        conduct_(static_cast<Misbehaviour>(params[kConduct])) {}
+        conduct_(static_cast<Misbehaviour>(params[kConduct])),
+        preload_limit_(static_cast<float>(params[kPreloadLimit])),
+        deadline_(params) {}
 
   void set_target(Budget target) override { target_ = target.count(); }
 
@@ -62,7 +65,6 @@ class Flow final : public FlowLaw {
   double target_ = 0;
   double granted_ = 0;
   double pending_ = 0;
-  uint32_t promises_ = 0;  // packets in flight with a promise
   double round_base_ = 0;  // `granted` when this round began
   Nanos round_end_{0};
   double price_ = 0;  // $/B of the last feedback; 0 before the handshake
@@ -70,11 +72,14 @@ class Flow final : public FlowLaw {
   double dead_band_;
   double cancel_share_;
   Nanos cancelled_until_{0};  // kWhole: time by which its ACK is due; 0: not sent
-  bool stale_ = false;        // price_ is older than a long pause
+  uint32_t promises_ = 0;     // packets in flight with a promise
   float first_round_;
   float first_rtt_gain_ = 1;  // first_round_ until the first data packet is acknowledged
+  bool stale_ = false;        // price_ is older than a long pause
   Cancellation cancellation_;
   Misbehaviour conduct_;
+  float preload_limit_;
+  DeadlineRequest deadline_;
 };
 
 }  // namespace turnpike::fcp

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 
+#include "common/protocols/link_law.h"
 #include "common/units/units.h"
 #include "common/wire/bytes.h"
 
@@ -16,7 +18,7 @@ inline constexpr uint8_t kProtocolId = 1;
 inline constexpr size_t kHeaderSize = 32;
 inline constexpr size_t kRttOffset = 0, kPriceOffset = 4, kReserveOffset = 8, kAgeOffset = 12,
                         kPreloadOffset = 16, kBalanceOffset = 20, kExchangeOffset = 24,
-                        kSlotOffset = 28;
+                        kChargedOffset = 26, kSlotOffset = 28;
 
 /// Fields of a data packet; its ACK returns them unchanged except for the price.
 struct Header {
@@ -30,11 +32,21 @@ struct Header {
   float preload = 0;    // promised change of the flow's rate, relative to this packet's
   float balance = 0;    // $/B that the sender pays for this packet: the last price fed back.
                         // SYN: $/s that the flow may spend, 0: unknown
-  float exchange = 1;   // value of the sender's unit of money in this domain
+  float exchange = 1;   // value of the sender's unit of money in this domain; bfloat16 when sent
+  float charged = 0;    // $/B: sum of the links' prices at the time that `balance` pays for, added
+                        // by links that audit; bfloat16 when sent
   float slot = 0;       // s until the flow's next packet, 0: unknown.
                         // SYN: the first round is sent within 1/slot of a round trip
   bool first = false;   // of the flow's first round, which its SYN announced: slot's sign
 };
+
+/// bfloat16: the upper half of a binary32, 8 bits of precision. Rounds to the nearest, ties to
+/// even.
+inline uint16_t to_bfloat16(float v) {
+  const auto bits = std::bit_cast<uint32_t>(v);
+  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+inline float from_bfloat16(uint16_t half) { return std::bit_cast<float>(uint32_t{half} << 16); }
 
 /// Decodes a header without validating it; see credible().
 inline Header load(const uint8_t* p) {
@@ -45,7 +57,8 @@ inline Header load(const uint8_t* p) {
           wire::load_be32(p + kAgeOffset),
           wire::load_f32(p + kPreloadOffset),
           wire::load_f32(p + kBalanceOffset),
-          wire::load_f32(p + kExchangeOffset),
+          from_bfloat16(wire::load_be16(p + kExchangeOffset)),
+          from_bfloat16(wire::load_be16(p + kChargedOffset)),
           std::fabs(slot),
           std::signbit(slot)};
 }
@@ -57,7 +70,8 @@ inline void store(const Header& h, uint8_t* p) {
   wire::store_be32(p + kAgeOffset, h.age_ns);
   wire::store_f32(p + kPreloadOffset, h.preload);
   wire::store_f32(p + kBalanceOffset, h.balance);
-  wire::store_f32(p + kExchangeOffset, h.exchange);
+  wire::store_be16(p + kExchangeOffset, to_bfloat16(h.exchange));
+  wire::store_be16(p + kChargedOffset, to_bfloat16(h.charged));
   wire::store_f32(p + kSlotOffset, h.first ? -h.slot : h.slot);
 }
 
@@ -79,8 +93,14 @@ inline bool credible(const Header& h) {
   const float size = h.preload < 0 ? -h.preload : h.preload;
   return (h.rtt_ns == 0 || h.rtt_ns >= kMinRttNs) && credible_amount(h.price) &&
          credible_amount(h.balance) && credible_amount(h.reserve) && credible_amount(h.slot) &&
-         (size == 0 || (size >= kMinNormal && size <= kMaxPreload)) && h.exchange >= kMinNormal &&
-         h.exchange <= kMaxPrice;
+         credible_amount(h.charged) && (size == 0 || (size >= kMinNormal && size <= kMaxPreload)) &&
+         h.exchange >= kMinNormal && h.exchange <= kMaxPrice;
+}
+
+/// For Protocol::payment.
+inline Payment payment_of(const uint8_t* header) {
+  const Header h = load(header);
+  return h.rtt_ns == 0 ? Payment{} : Payment{h.balance, h.charged};
 }
 
 /// MIN as binary32, which rounds it up.

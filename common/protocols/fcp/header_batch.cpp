@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 
 #include "common/protocols/fcp/batch_loops.h"
 
@@ -22,12 +24,53 @@ void HeaderBatch::decode() {
     age_ns[k] = wire::swap_be32(fields_[k][3]);
     preload[k] = wire::swap_be32(fields_[k][4]);
     balance[k] = wire::swap_be32(fields_[k][5]);
-    exchange[k] = wire::swap_be32(fields_[k][6]);
+    const uint32_t money = wire::swap_be32(fields_[k][6]);
+    exchange[k] = money & 0xffff0000;
+    charged[k] = money << 16;
     slot[k] = wire::swap_be32(fields_[k][7]);
   }
-  uint32_t any = 0;
+  uint32_t any = 0, other = 0;
   for (size_t k = 0; k < n; ++k) any |= preload[k];
+  for (size_t k = 0; k < n; ++k) other |= exchange[k] ^ std::bit_cast<uint32_t>(1.0F);
   promises = any != 0;
+  foreign = other != 0;
+  converted = crosses = charges = false;
+}
+
+// An amount in another currency. Keeps zero, and what is not credible; a credible amount stays one.
+[[gnu::always_inline]] inline uint32_t exchanged(uint32_t bits, float value) {
+  const float amount = number(bits), there = amount * value;
+  const float kept = there < kMinNormal ? kMinNormal : there < kMaxPrice ? there : kMaxPrice;
+  return positive(bits, kMaxPrice) != 0 ? std::bit_cast<uint32_t>(kept) : bits;
+}
+
+TURNPIKE_WIDEST
+void HeaderBatch::convert(const float* rates, bool border) {
+  const size_t n = rows();
+  for (size_t k = 0; k < n; ++k) {
+    const float worth = number(exchange[k]) * rates[k];
+    value[k] = worth > kMinRate ? worth < kMaxRate ? worth : kMaxRate : kMinRate;
+  }
+  if (border)
+    for (size_t k = 0; k < n; ++k) value[k] = from_bfloat16(to_bfloat16(value[k]));
+  for (size_t k = 0; k < n; ++k) balance[k] = exchanged(balance[k], value[k]);
+  for (size_t k = 0; k < n; ++k) reserve[k] = exchanged(reserve[k], value[k]);
+  converted = true;
+  crosses = border;
+}
+
+void HeaderBatch::charge(const double* past, double unknown) {
+  const bool young = unknown == std::numeric_limits<double>::infinity();
+  for (size_t k = 0; k < count; ++k) {
+    if (rtt_ns[k] == 0) continue;
+    const double known = std::isnan(past[k]) ? unknown : past[k];
+    const double price = young ? std::min(known, balance_of(k)) : known;
+    const double own = price / (converted ? double{value[k]} : 1.0);
+    const double before = number(charged[k]);
+    charged[k] = std::bit_cast<uint32_t>(
+        static_cast<float>(std::clamp<double>(add_prices(before, own), 0, kMaxPrice)));
+  }
+  charges = true;
 }
 
 TURNPIKE_WIDEST
@@ -50,8 +93,7 @@ HeaderBatch::Totals HeaderBatch::total_of_few(const Terms& terms) {
   uint64_t rtt_sum = 0;
   for (size_t k = 0; k < count; ++k) {
     promised[k] = 0;
-    const Header h{rtt_ns[k],          number(price[k]),   number(reserve[k]),  age_ns[k],
-                   number(preload[k]), number(balance[k]), number(exchange[k]), number(slot[k])};
+    const Header h = header_of(k);
     const double rtt = h.rtt_ns == 0 ? terms.average_rtt : h.rtt_ns * 1e-9;
     const double pays = paid[k] * sizes[k];
     if (!credible(h)) {
@@ -76,8 +118,9 @@ HeaderBatch::Totals HeaderBatch::total_of_few(const Terms& terms) {
   for (size_t k = 0; k < rows; ++k) {
     sound[k] =
         amount(price[k], kMaxPrice) & amount(balance[k], kMaxPrice) &
-        amount(reserve[k], kMaxPrice) & amount(slot[k], kMaxPrice) &
+        amount(reserve[k], kMaxPrice) & amount(slot[k] & ~kSign, kMaxPrice) &
         amount(preload[k] & ~kSign, kMaxPreload) & positive(exchange[k], kMaxPrice) &
+        amount(charged[k], kMaxPrice) &
         (static_cast<int32_t>(rtt_ns[k] == 0) | static_cast<int32_t>(rtt_ns[k] >= kMinRttNs));
   }
 }
@@ -137,6 +180,21 @@ void HeaderBatch::add_price(double link) {
   const size_t n = rows();
   for (size_t k = 0; k < n; ++k) {
     const double path = number(price[k]);
+    const double sum = std::min<double>(path <= kFree ? alone : path + more, kMaxPrice);
+    price[k] = wire::swap_be32(std::bit_cast<uint32_t>(static_cast<float>(sum)));
+  }
+}
+
+// The same in each row's own currency.
+TURNPIKE_WIDEST
+void HeaderBatch::add_converted_price(double link) {
+  const bool free = link <= kFree;
+  const size_t n = rows();
+  for (size_t k = 0; k < n; ++k) {
+    const double path = number(price[k]);
+    const double own = link / double{value[k]};
+    const double alone = free ? kMinPrice.count() : own;
+    const double more = free ? 0 : own;
     const double sum = std::min<double>(path <= kFree ? alone : path + more, kMaxPrice);
     price[k] = wire::swap_be32(std::bit_cast<uint32_t>(static_cast<float>(sum)));
   }

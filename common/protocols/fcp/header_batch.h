@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18,6 +19,7 @@ namespace turnpike::fcp {
 /// computed in vectors as wide as the machine's; results are the same on all machines:
 ///
 ///     rows.read<Syn::kWithoutRtt>(burst);
+///     ...                                   // rows.convert(rates) if rows.foreign
 ///     ...                                   // fill in rows.paid
 ///     const Totals totals = rows.total(terms);
 ///     rows.stamp(price, burst, totals.refused);
@@ -70,6 +72,17 @@ class HeaderBatch {
     return sums;
   }
 
+  /// Converts balances and reserves into the link's currency and fills in `value`: a unit of row
+  /// k's money is worth exchange x rates[k] here. stamp() converts back. `rates`: of at least
+  /// rows() elements, from kMinRate to kMaxRate. `border`: stamp() also replaces the packets'
+  /// exchange rates by `value`, so that the links beyond use the same currency as this one.
+  void convert(const float* rates, bool border);
+  static constexpr float kMinRate = 1e-15F, kMaxRate = 1e15F;
+
+  /// Adds past[k], in the link's currency, to row k's `charged`, except for SYNs. Where that is NaN
+  /// it adds `unknown`. An infinite `unknown` means a link too young to charge more than balances.
+  void charge(const double* past, double unknown);
+
   /// Expects the price one round trip ago in `paid`, NaN if unknown. Replaces it by the lesser of
   /// it (`unknown` for NaN) and the balance; by `today` for packets without a round trip.
   void cap_at_balance(double today, double unknown);
@@ -94,12 +107,16 @@ class HeaderBatch {
   /// Adds the link's price to the price in each packet's header, unless the packet is dropped.
   /// `burst`: as read; `refused`: as total() returned it. Ends the use of the columns.
   void stamp(double link, std::span<const LinkPacket> burst, uint64_t refused) {
-    add_price(link);
+    converted ? add_converted_price(link) : add_price(link);
     const bool all = usual && refused == 0;
     for (size_t k = 0; k < burst.size(); ++k) {
       const LinkPacket& p = burst[k];
-      if (all || (p.header != nullptr && p.admitted && (refused >> k & 1) == 0))
+      if (all || (p.header != nullptr && p.admitted && (refused >> k & 1) == 0)) {
         std::memcpy(p.header + kPriceOffset, &price[k], sizeof price[k]);
+        if (charges)
+          wire::store_be16(p.header + kChargedOffset, to_bfloat16(number_of(charged[k])));
+        if (crosses) wire::store_be16(p.header + kExchangeOffset, to_bfloat16(value[k]));
+      }
     }
   }
 
@@ -107,7 +124,19 @@ class HeaderBatch {
   [[nodiscard]] size_t rows() const {
     return count <= kFew ? count : (count + kFilled - 1) / kFilled * kFilled;
   }
-  [[nodiscard]] double balance_of(size_t k) const { return std::bit_cast<float>(balance[k]); }
+  /// Row k as read; in the link's currency after convert(). Without the flag of first rounds.
+  [[nodiscard]] Header header_of(size_t k) const {
+    return {.rtt_ns = rtt_ns[k],
+            .price = number_of(price[k]),
+            .reserve = number_of(reserve[k]),
+            .age_ns = age_ns[k],
+            .preload = number_of(preload[k]),
+            .balance = number_of(balance[k]),
+            .exchange = number_of(exchange[k]),
+            .charged = number_of(charged[k]),
+            .slot = std::fabs(number_of(slot[k]))};
+  }
+  [[nodiscard]] double balance_of(size_t k) const { return number_of(balance[k]); }
 
   size_t count = 0;
   // Whether any row has a preload; set by decode(). Most bursts have none: then no division is
@@ -115,10 +144,15 @@ class HeaderBatch {
   bool promises = false;
   // Whether every packet is admitted and has a header; set by read().
   bool usual = true;
+  bool foreign = false;    // some exchange rate is not 1; set by read()
+  bool converted = false;  // set by convert()
+  bool crosses = false;    // likewise, at a border
+  bool charges = false;    // set by charge()
   // Rows from `count` to rows() are padding, which counts nothing.
   alignas(64) std::array<uint32_t, kMax> rtt_ns, age_ns;
   // Bits of binary32.
-  alignas(64) std::array<uint32_t, kMax> price, reserve, preload, balance, exchange, slot;
+  alignas(64) std::array<uint32_t, kMax> price, reserve, preload, balance, exchange, charged, slot;
+  alignas(64) std::array<float, kMax> value;    // of a unit of the row's money here, if converted
   alignas(64) std::array<int32_t, kMax> sizes;  // B; 0: not counted
   alignas(64) std::array<double, kMax> paid;    // pi, $/B; fill in before total()
   alignas(64) std::array<double, kMax> promised;
@@ -142,8 +176,10 @@ class HeaderBatch {
   }
   // Converts rows to columns in host byte order.
   void decode();
-  // Leaves `price` in network byte order.
+  // Both leave `price` in network byte order.
   void add_price(double link);
+  void add_converted_price(double link);
+  static float number_of(uint32_t bits) { return std::bit_cast<float>(bits); }
 
   Totals total_of_few(const Terms& terms);
   Totals total_of_many(const Terms& terms);

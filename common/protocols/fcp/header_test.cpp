@@ -14,7 +14,7 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kDenormal = std::numeric_limits<float>::denorm_min();
 
 TEST(FcpHeader, SurvivesTheWire) {
-  const Header h{20'000'000, 8e-8F, 3e-7F, 30'000'000, 1e13F, 1e-18F, 0.5F, 1e-4F, true};
+  const Header h{20'000'000, 8e-8F, 3e-7F, 30'000'000, 1e13F, 1e-18F, 0.5F, 2.0F, 1e-4F, true};
   std::array<uint8_t, kHeaderSize> bytes{};
   store(h, bytes.data());
   const Header back = load(bytes.data());
@@ -25,6 +25,7 @@ TEST(FcpHeader, SurvivesTheWire) {
   EXPECT_EQ(back.preload, h.preload);
   EXPECT_EQ(back.balance, h.balance);
   EXPECT_EQ(back.exchange, h.exchange);
+  EXPECT_EQ(back.charged, h.charged);
   EXPECT_EQ(back.slot, h.slot);
   EXPECT_EQ(back.first, h.first);
   EXPECT_EQ(bytes[0], 0x01);  // 20,000,000 = 0x01312d00, most significant byte first
@@ -42,14 +43,15 @@ TEST(FcpHeader, RefusesWhatNobodyMeans) {
   const Header good{.rtt_ns = 20'000'000, .price = 8e-8F, .preload = 1, .balance = 8e-8F};
   ASSERT_TRUE(credible(good));
   for (const float bad : {kNan, kInf, -kInf, kDenormal, -kDenormal, 1e30F}) {
-    for (float Header::*field :
-         {&Header::price, &Header::preload, &Header::balance, &Header::exchange}) {
+    for (float Header::*field : {&Header::price, &Header::preload, &Header::balance,
+                                 &Header::exchange, &Header::charged}) {
       Header h = good;
       h.*field = bad;
       EXPECT_FALSE(credible(h)) << bad;
     }
   }
-  for (float Header::*field : {&Header::price, &Header::balance, &Header::exchange}) {
+  for (float Header::*field :
+       {&Header::price, &Header::balance, &Header::exchange, &Header::charged}) {
     Header h = good;
     h.*field = -1;
     EXPECT_FALSE(credible(h));

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "common/protocols/fcp/price_noise.h"
 #include "common/protocols/random.h"
+#include "common/protocols/relaxed.h"
 
 namespace turnpike::fcp {
 
@@ -18,13 +20,16 @@ constexpr int64_t kYoungWindows = 2;  // windows until a new link's price histor
 }  // namespace
 
 Link::Link(ParamValues params, unsigned shards, uint64_t seed)
-    : LinkLaw({.rewritten = {kPriceOffset, kPriceOffset + sizeof(float)}}),
+    : ClassLaw({.rewritten = params[kAudit] != 0 ? HeaderRange{kPriceOffset, kSlotOffset}
+                                                 : HeaderRange{kPriceOffset, kReserveOffset}}),
       params_(std::move(params)),
       credit_(static_cast<Credit>(params_[kCredit])),
       past_price_(static_cast<PastPrice>(params_[kPastPrice])),
       storage_(std::make_unique<Shard[]>(shards)) {
   shards_ = {storage_.get(), shards};
   for (Shard& s : shards_) s.set_window(window_of(Sums{}));
+  if (params_[kAudit] != 0)
+    for (Shard& s : shards_) s.charge.start();
   for (unsigned i = 0; i < shards; ++i) shards_[i].random = SplitMix64(seed, i).next() | 1;
 }
 
@@ -38,6 +43,9 @@ void Link::value(const Shard& shard, HeaderBatch& rows, Nanos now) const {
   const double unknown = young ? kMaxPrice : today;
   if (past_price_ != PastPrice::kBalance)
     shard.history.at(now, {rows.rtt_ns.data(), rows.count}, rows.paid.data());
+  if (shard.charge.on())
+    shard.charge.add(rows, rows.rtt_ns.data(),
+                     young ? std::numeric_limits<double>::infinity() : today, now);
   if (past_price_ == PastPrice::kLesser) {
     rows.cap_at_balance(today, unknown);
     return;
@@ -84,9 +92,13 @@ Nanos Link::window_of(const Sums& all) const {
 double Link::price_of(double incoming, double unpriced, double per_d, const LinkState& link) const {
   // Unpriced traffic may take the whole link, but the price must stay finite.
   const double capacity = std::max(link.capacity - unpriced * per_d, 0.01 * link.capacity);
-  const double usable =
-      std::max(capacity - params_[kAlpha] * link.queue * per_d, params_[kFloor] * capacity);
-  return std::clamp<double>(incoming / usable, kMinPrice.count(), kMaxPrice);
+  return std::clamp<double>(incoming / usable(capacity, per_d, link), kMinPrice.count(), kMaxPrice);
+}
+
+// The paper's budgets are spent at any price.
+Demand Link::demand(unsigned index, double /*price*/) const {
+  const Shard& shard = shards_[index];
+  return {read(shard.published.incoming), shard.unpriced};
 }
 
 uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
@@ -99,6 +111,11 @@ uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkSta
 
   HeaderBatch rows;  // one for each packet
   const HeaderBatch::Arrivals arrived = rows.read<HeaderBatch::Syn::kWithoutRtt>(burst);
+  if (rows.foreign) [[unlikely]] {
+    std::array<float, HeaderBatch::kMax> rates;
+    rates.fill(1);
+    rows.convert(rates.data(), false);
+  }
   value(shard, rows, now);
   const HeaderBatch::Totals totals = rows.total({.per_d = shard.per_d,
                                                  .average_rtt = average_rtt,
@@ -119,11 +136,21 @@ uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkSta
     all = add_other_shards(own, index);
   }
   const double incoming = std::max(all[kBase] * shard.per_d + all[kPromised], 0.0);
-  shard.price = price_of(incoming, all[kUnpriced], shard.per_d, link);
+  shard.unpriced = all[kUnpriced] * shard.per_d;
+  shard.published.incoming.store(incoming, std::memory_order_relaxed);
+  if (rule() == nullptr) [[likely]] {
+    shard.price = price_of(incoming, all[kUnpriced], shard.per_d, link);
+  } else {
+    shard.price = std::clamp<double>(rule()->price(index, usable(link.capacity, shard.per_d, link)),
+                                     kMinPrice.count(), kMaxPrice);
+  }
   if (params_[kNoise] != 0) [[unlikely]]
     shard.price *= price_noise(params_, shard.random, now);
   // Record only prices stamped on packets; housekeeping bursts are not history.
-  if (!burst.empty()) shard.history.record(now, shard.price);
+  if (!burst.empty()) {
+    shard.history.record(now, shard.price);
+    shard.charge.record(now, shard.price);
+  }
 
   for (size_t f = 0; f < kFields; ++f)
     shard.published.sums[f].store(own[f], std::memory_order_relaxed);
@@ -131,7 +158,6 @@ uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkSta
   if (totals.clipped != 0) [[unlikely]]
     shard.clipped.store(shard.clipped.load(std::memory_order_relaxed) + totals.clipped,
                         std::memory_order_relaxed);
-  shard.published.incoming.store(incoming, std::memory_order_relaxed);
 
   rows.stamp(shard.price, burst, totals.refused);
   return totals.refused;

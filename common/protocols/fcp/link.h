@@ -2,6 +2,7 @@
 // FCP at a router's egress link: the incoming budget divided by the usable capacity.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -10,6 +11,8 @@
 #include "common/protocols/fcp/header.h"
 #include "common/protocols/fcp/header_batch.h"
 #include "common/protocols/fcp/params.h"
+#include "common/protocols/fcp/past_charge.h"
+#include "common/protocols/fcp/price_rule.h"
 #include "common/protocols/link_law.h"
 #include "common/time/expiring_sum.h"
 #include "common/time/fading_sum.h"
@@ -27,7 +30,7 @@ namespace turnpike::fcp {
 /// d is twice the average round trip. (With parameter `credit` = fading S2 is another sum.) C' is
 /// the capacity less the rate of traffic without a price in the same window: such packets load the
 /// link but bring no budget.
-class Link final : public LinkLaw {
+class Link final : public ClassLaw {
  public:
   Link(ParamValues params, unsigned shards, uint64_t seed = 1);
 
@@ -36,7 +39,15 @@ class Link final : public LinkLaw {
 
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
+  [[nodiscard]] double price(unsigned shard) const override {
+    return shards_[shard].published.price.load(std::memory_order_relaxed);
+  }
   size_t gauges(std::span<Gauge> out) const override;
+
+  [[nodiscard]] Demand demand(unsigned index, double price) const override;
+  [[nodiscard]] double average_rtt(unsigned index) const override {
+    return to_seconds(shards_[index].d) / params_[kWindow];
+  }
 
  private:
   // Fields summed over the window, in every slot.
@@ -48,7 +59,9 @@ class Link final : public LinkLaw {
     ExpiringSum<kFields> window;
     FadingSum<> credit;  // of preloads, for Credit::kFading
     TimeSeries<> history;
+    PastCharge charge;  // for audits, if on
     double price = kMinPrice.count();
+    double unpriced = 0;  // B/s of all shards' traffic without a price
     Nanos d{0};
     double per_d = 0;                  // 1/s
     Nanos last{0};                     // of the last burst
@@ -75,6 +88,9 @@ class Link final : public LinkLaw {
   static void fade(Shard& shard, const HeaderBatch& rows, double average_rtt);
   [[nodiscard]] double price_of(double incoming, double unpriced, double per_d,
                                 const LinkState& link) const;
+  [[nodiscard]] double usable(double capacity, double per_d, const LinkState& link) const {
+    return std::max(capacity - params_[kAlpha] * link.queue * per_d, params_[kFloor] * capacity);
+  }
 
   ParamValues params_;
   Credit credit_;

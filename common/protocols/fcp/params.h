@@ -2,9 +2,13 @@
 // FCP's parameters with the paper's values. The enums index ParamValues.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 
+#include "common/protocols/fcp/cheating_params.h"
 #include "common/protocols/param.h"
+#include "common/units/units.h"
 
 namespace turnpike::fcp {
 
@@ -28,6 +32,8 @@ enum LinkParam : size_t {
   kFirstBytes,
   kQueueTarget,
   kWithout,
+  kAudit,
+  kGroups,
   kLinkParamCount
 };
 
@@ -53,6 +59,12 @@ inline constexpr std::array<std::string_view, 3> kPastPrices{"lesser", "history"
 enum class Part { kNone, kTurns, kEase, kCredit, kUsualPrice, kOverbooking, kDiscount, kMargin };
 inline constexpr std::array<std::string_view, 8> kParts{
     "none", "turns", "ease", "credit", "usual_price", "overbooking", "discount", "margin"};
+
+/// Currencies at a link: the senders' own; one for each group of customers, whose budgets together
+/// are worth the group's weight at this link; or likewise, and also at all links beyond this one,
+/// which is a border of their domain.
+enum class Groups { kOff, kLink, kDomain };
+inline constexpr std::array<std::string_view, 3> kGroupScopes{"off", "link", "domain"};
 
 inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
     {"alpha", ParamUnit::kNumber, 2, 0, 100, "queue gain in the price's denominator, eq 2"},
@@ -92,6 +104,14 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
      "3.5 % of the capacity free"},
     {"without", ParamUnit::kWord, 0, 0, kParts.size() - 1,
      "for experiments: part of the law to leave out", kParts},
+    {"audit", ParamUnit::kWord, 0, 0, 1,
+     "adds the link's price at the time of payment to `charged` in the header, so that the last "
+     "router can check what senders pay",
+     kOffOn},
+    {"groups", ParamUnit::kWord, 0, 0, 2,
+     "exchange rates between the currencies of groups and the link's: groups share this link by "
+     "weight; or this link is the border of a domain, whose links all do",
+     kGroupScopes},
 }};
 
 enum FlowParam : size_t {
@@ -104,6 +124,9 @@ enum FlowParam : size_t {
   kPromising,
   kFlowPromiseLife,
   kFlowGrowth,
+  kPreloadLimit,
+  kDeadlineRate,
+  kFixedPrice,
   kFlowParamCount
 };
 
@@ -114,16 +137,16 @@ inline constexpr std::array<std::string_view, 2> kPromisings{"preload", "reserve
 
 /// How an ending flow returns its budget: -1 on each packet of its last round trip, or the rest of
 /// the budget on the first of these packets.
-enum class Cancellation { kEach, kWhole };
+enum class Cancellation : uint8_t { kEach, kWhole };
 inline constexpr std::array<std::string_view, 2> kCancellations{"each", "whole"};
 
 /// For experiments. kBoast promises the whole target with the first packet, even without data to
 /// send. kTake sends -1 with every packet once it has the rate that it wants, and keeps sending at
 /// that rate.
-enum class Misbehaviour { kHonest, kBoast, kTake };
+enum class Misbehaviour : uint8_t { kHonest, kBoast, kTake };
 inline constexpr std::array<std::string_view, 3> kMisbehaviours{"honest", "boast", "take"};
 
-inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
+inline constexpr std::array<ParamSpec, kFlowParamCount> kLawFlowParams{{
     {"syn_packets", ParamUnit::kNumber, 10, 1, 1000,
      "full packets that the SYN's preload pays for in the first round trip"},
     {"dead_band", ParamUnit::kNumber, 1e-3, 0, 0.5,
@@ -147,7 +170,24 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
      "round trips over which promises are averaged into a rate; links need the same"},
     {"growth", ParamUnit::kNumber, 8, 1, 64,
      "bound of the requested rate, as a multiple of the present one"},
+    {"preload_limit", ParamUnit::kNumber, 1e20, 1e-3, 1e20,
+     "bound of a packet's preload: with 1, as in a stability class, a budget at most doubles in a "
+     "round trip; reserve prices have `growth` instead"},
+    {"deadline_rate", ParamUnit::kRate, 0, 0, 1e13,
+     "rate to ask for at once at the fixed price of a deadline class; 0: none"},
+    {"fixed_price", ParamUnit::kPrice, kMinPrice.count(), kMinPrice.count(), 1,
+     "that price; a flow that sees another one falls back to best effort"},
 }};
+
+/// Parameters of a flow: those of its law (FlowParam), then those of CheatingFlow, whose indices
+/// are kFirstLie + CheatingParam.
+inline constexpr size_t kFirstLie = kFlowParamCount;
+inline constexpr auto kFlowParams = [] {
+  std::array<ParamSpec, kFirstLie + kCheatingParamCount> all{};
+  std::ranges::copy(kLawFlowParams, all.begin());
+  std::ranges::copy(kCheatingParams, all.begin() + kFirstLie);
+  return all;
+}();
 
 // --- presets ------------------------------------------------------------------------------------
 

@@ -38,6 +38,7 @@ void PromiseBatch::look_back() {
   return amount(h.price[k], kMaxPrice) & amount(h.balance[k], kMaxPrice) &
          amount(h.reserve[k], kMaxPrice) & amount(h.slot[k] & ~kSign, kMaxPrice) &
          amount(h.preload[k] & ~kSign, kMaxPreload) & positive(h.exchange[k], kMaxPrice) &
+         amount(h.charged[k], kMaxPrice) &
          (static_cast<int32_t>(h.rtt_ns[k] == 0) | static_cast<int32_t>(h.rtt_ns[k] >= kMinRttNs));
 }
 

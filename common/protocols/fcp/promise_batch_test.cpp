@@ -57,7 +57,7 @@ Row draw(std::mt19937& random) {
       .paid = random() % 8 == 0 ? std::numeric_limits<double>::quiet_NaN() : double{number(1e-9F)}};
   if (random() % 2 == 0) return r;
   for (float* field : {&r.header.price, &r.header.reserve, &r.header.preload, &r.header.balance,
-                       &r.header.exchange, &r.header.slot})
+                       &r.header.exchange, &r.header.charged, &r.header.slot})
     if (random() % 8 == 0) *field = odd(random);
   if (random() % 8 == 0) r.header.rtt_ns = random() % 2 == 0 ? 0 : ~uint32_t{0};
   return r;

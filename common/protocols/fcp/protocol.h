@@ -2,6 +2,9 @@
 // FCP's entry in the registry.
 #pragma once
 
+#include "common/protocols/fcp/charge.h"
+#include "common/protocols/fcp/cheating_flow.h"
+#include "common/protocols/fcp/classes/link.h"
 #include "common/protocols/fcp/flow.h"
 #include "common/protocols/fcp/link.h"
 #include "common/protocols/fcp/reserve_flow.h"
@@ -16,10 +19,27 @@ inline std::unique_ptr<LinkLaw> make_link(const ParamValues& params, unsigned sh
              ? make_link_law<ReserveLink>(params, shards, seed)
              : make_link_law<Link>(params, shards, seed);
 }
-inline FlowLaw* make_flow(const ParamValues& params, void* storage) {
+inline std::unique_ptr<ClassLaw> make_class_law(const ParamValues& params, unsigned shards,
+                                                uint64_t seed) {
+  if (static_cast<Pricing>(params[kPricing]) == Pricing::kClearing)
+    return std::make_unique<ReserveLink>(params, shards, seed);
+  return std::make_unique<Link>(params, shards, seed);
+}
+inline std::unique_ptr<LinkLaw> make_classed_link(const ParamValues& params,
+                                                  std::span<const ClassRule> rules, unsigned shards,
+                                                  uint64_t seed) {
+  return std::make_unique<ClassedLink>(make_class_law, params, rules, shards, seed);
+}
+inline FlowLaw* make_honest_flow(const ParamValues& params, void* storage) {
   return static_cast<Promising>(params[kPromising]) == Promising::kReserve
              ? make_flow_law<ReserveFlow>(params, storage)
              : make_flow_law<Flow>(params, storage);
+}
+inline bool cheats(const ParamValues& params) { return lies_in(params, kFirstLie) != 0; }
+inline FlowLaw* make_flow(const ParamValues& params, void* storage) {
+  static_assert(sizeof(CheatingFlow) <= FlowLaw::kMaxBytes);
+  return cheats(params) ? new (storage) CheatingFlow(params, kFirstLie, make_honest_flow)
+                        : make_honest_flow(params, storage);
 }
 
 inline constexpr Protocol kProtocol{
@@ -31,6 +51,10 @@ inline constexpr Protocol kProtocol{
     .presets = kPresets,
     .make_link_law = make_link,
     .make_flow_law = make_flow,
+    .payment = payment_of,
+    .cheats = cheats,
+    .charge = charge_of,
+    .make_classed_law = make_classed_link,
 };
 
 }  // namespace turnpike::fcp

@@ -21,8 +21,9 @@ bool take_price(const Header& echoed, double& price) {
 double ReserveFlow::write_syn(const FlowState& s, uint32_t size, uint8_t* header,
                               PacketNote& note) {
   const double most = double{syn_packets_} * s.packet_size;
-  const double bytes = std::min(most, s.unsent);
-  const double parts = s.unsent <= most ? burst_ : 1;
+  // A deadline flow asks with its first data packet, which carries a round trip.
+  const double bytes = deadline_.wanted() ? 0 : std::min(most, s.unsent);
+  const double parts = deadline_.wanted() ? 2 : s.unsent <= most ? burst_ : 1;
   const double line = std::min(s.line, s.limit);
   store({.rtt_ns = 0,
          .reserve = std::isfinite(line) ? static_cast<float>(line) : 0,
@@ -40,6 +41,7 @@ Opening ReserveFlow::on_syn_ack(const FlowState& s, const PacketNote& note, cons
   const Header echoed = load(header);
   const bool credible = take_price(echoed, price_);
   if (!credible) price_ = kMaxPrice;
+  deadline_.refused_at(price_);
   priced_ = s.now - std::max(s.rtt, s.answered_after);
   const auto first = note.get<Promised>();
   const double limit =
@@ -62,6 +64,8 @@ Opening ReserveFlow::on_syn_ack(const FlowState& s, const PacketNote& note, cons
 
 double ReserveFlow::write_data(const FlowState& s, uint32_t size, uint8_t* header,
                                PacketNote& note) {
+  if (deadline_.wanted()) [[unlikely]]
+    return write_request(s, size, header, note);
   const uint32_t rtt_ns = rtt_field(s.rtt);
   const double rtt = rtt_ns * 1e-9;
   const double rate = std::max(rate_, 1.0);
@@ -87,9 +91,39 @@ double ReserveFlow::write_data(const FlowState& s, uint32_t size, uint8_t* heade
   return committed_;
 }
 
+// A packet at a deadline class's fixed price. Preloads are the paper's there: changes of the rate,
+// announced once.
+double ReserveFlow::write_request(const FlowState& s, uint32_t size, uint8_t* header,
+                                  PacketNote& note) {
+  const uint32_t rtt_ns = rtt_field(s.rtt);
+  const double rtt = rtt_ns * 1e-9;
+  const double rate = std::max(rate_, 1.0);
+  const double wanted = std::min({double{deadline_.rate}, s.limit, s.line});
+  double preload = asked_ ? 0 : std::max((wanted - rate) * rtt / size, 0.0);
+  if (s.unsent <= rate * rtt) preload = -1;  // the last round trip returns the rate
+  asked_ = true;
+  const auto slot = static_cast<float>(size / rate);
+  store({.rtt_ns = rtt_ns,
+         .reserve = deadline_.price,
+         .age_ns = rtt_field(s.now - priced_),
+         .preload = static_cast<float>(preload),
+         .balance = static_cast<float>(price_),
+         .slot = slot},
+        header);
+  note.put(Promised{slot, static_cast<float>(wanted), target_});
+  return committed_;
+}
+
+// Without a grant the flow begins again as a best-effort flow: no link expects its rate.
+Allowance ReserveFlow::restart(const FlowState& s) {
+  cells_ = {};
+  return set_rate(s, std::min(rate_, s.packet_size / seconds_of(s.smoothed_rtt)));
+}
+
 double ReserveFlow::write_fin(const FlowState& s, uint32_t size, uint8_t* header,
                               PacketNote& note) {
   store({.rtt_ns = rtt_field(s.rtt),
+         .age_ns = rtt_field(s.now - priced_),
          .preload = -1,
          .balance = static_cast<float>(price_),
          .slot = static_cast<float>(size / std::max(rate_, 1.0))},
@@ -101,7 +135,8 @@ double ReserveFlow::write_fin(const FlowState& s, uint32_t size, uint8_t* header
 Allowance ReserveFlow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
   const bool credible = take_price(load(header), price_);
   if (credible) priced_ = s.now - std::max(s.rtt, s.answered_after);
-  Allowance allowance = on_ack_without_feedback(s, note);
+  const bool refused = deadline_.refused_at(price_);
+  Allowance allowance = refused ? restart(s) : on_ack_without_feedback(s, note);
   allowance.credible = credible;
   return allowance;
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "common/protocols/fcp/deadline_request.h"
 #include "common/protocols/fcp/header.h"
 #include "common/protocols/fcp/params.h"
 #include "common/protocols/flow_law.h"
@@ -25,7 +26,8 @@ class ReserveFlow final : public FlowLaw {
       : syn_packets_(static_cast<float>(params[kSynPackets])),
         burst_(static_cast<float>(params[kFirstRound])),
         growth_(static_cast<float>(params[kFlowGrowth])),
-        life_(static_cast<float>(params[kFlowPromiseLife])) {}
+        life_(static_cast<float>(params[kFlowPromiseLife])),
+        deadline_(params) {}
 
   void set_target(Budget target) override { target_ = static_cast<float>(target.count()); }
 
@@ -36,7 +38,10 @@ class ReserveFlow final : public FlowLaw {
   Opening on_syn_ack(const FlowState&, const PacketNote&, const uint8_t* header) override;
   Allowance on_ack(const FlowState&, const PacketNote&, const uint8_t* header) override;
   Allowance on_ack_without_feedback(const FlowState&, const PacketNote&) override;
-  Allowance on_loss(const FlowState& s, const PacketNote&) override { return allow(floor_of(s)); }
+  Allowance on_loss(const FlowState& s, const PacketNote&) override {
+    asked_ = false;
+    return allow(floor_of(s));
+  }
   Allowance on_timeout(const FlowState&) override;
   Allowance on_pause(const FlowState&, Nanos idle) override;
 
@@ -69,6 +74,8 @@ class ReserveFlow final : public FlowLaw {
   [[nodiscard]] double promised_rate(double span) const;
   Allowance set_rate(const FlowState& s, double wanted);
   Allowance reprice(const FlowState& s);
+  double write_request(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note);
+  Allowance restart(const FlowState& s);
   [[nodiscard]] Allowance allow(double floor) const {
     return {.rate = rate_,
             .floor = floor,
@@ -81,12 +88,14 @@ class ReserveFlow final : public FlowLaw {
   float syn_packets_, burst_, growth_, life_;
   float wanted_ = 0;       // B/s, the largest rate that the flow could use so far
   float first_round_ = 0;  // B of the first round that are still to be sent
-  uint32_t head_ = 0;      // index of the cell that remember() fills
+  uint16_t head_ = 0;      // index of the cell that remember() fills
+  bool asked_ = false;     // for the rate of deadline_
   double price_ = 0;       // $/B of the last feedback; 0 before the handshake
   Nanos priced_{0};        // send time of the packet that brought price_
   double rate_ = 0;        // B/s
   double committed_ = 0;   // $/s, cost of the rate without the floor
   std::array<Cell, kCells> cells_{};
+  DeadlineRequest deadline_;
 };
 
 }  // namespace turnpike::fcp

@@ -35,10 +35,17 @@ constexpr double kYoung = 4;
 constexpr double kEase = 0.04, kBookDrain = 0.25;
 // Lead of first rounds' promises before their turn, in average round trips of capacity.
 constexpr double kAhead = 1.0 / 32;
+// Memory of groups' budgets, in average round trips.
+constexpr double kGroupMemory = 4;
 
 // Single writer: no read-modify-write is needed.
 void count(std::atomic<uint64_t>& counter, uint64_t n = 1) {
   counter.store(counter.load(kRelaxed) + n, kRelaxed);
+}
+
+HeaderRange rewritten_by(const ParamValues& params) {
+  const bool money = params[kAudit] != 0 || static_cast<Groups>(params[kGroups]) == Groups::kDomain;
+  return money ? HeaderRange{kPriceOffset, kSlotOffset} : HeaderRange{kPriceOffset, kPreloadOffset};
 }
 
 Promise promise_of(double rate, double budget) {
@@ -49,22 +56,55 @@ Promise promise_of(double rate, double budget) {
 
 }  // namespace
 
-static_assert(kReserveOffset == kPriceOffset + 4 && kAgeOffset == kReserveOffset + 4,
+static_assert(kReserveOffset == kPriceOffset + 4 && kAgeOffset == kReserveOffset + 4 &&
+                  kChargedOffset == kExchangeOffset + 2,
               "one range holds all that the law rewrites");
 
 ReserveLink::ReserveLink(const ParamValues& params, unsigned shards, uint64_t seed)
-    : LinkLaw({.rewritten = {kPriceOffset, kAgeOffset + sizeof(uint32_t)}, .knows_stalls = true}),
+    : ClassLaw({.rewritten = rewritten_by(params), .knows_stalls = true}),
       params_(params),
       life_(params[kPromiseLife]),
       growth_(params[kGrowth] * kRounding),
       without_(static_cast<Part>(params[kWithout])),
+      scope_(static_cast<Groups>(params[kGroups])),
       storage_(std::make_unique<Shard[]>(shards)) {
   shards_ = {storage_.get(), shards};
   for (unsigned i = 0; i < shards; ++i) {
     shards_[i].average_rtt = params_[kFirstRtt];
     shards_[i].margin = CapacityMargin(params_[kQueueTarget]);
+    if (params_[kAudit] != 0) shards_[i].charge.start();
     shards_[i].random = SplitMix64(seed, i).next() | 1;
   }
+}
+
+void ReserveLink::set_groups(std::span<const double> weights) {
+  if (scope_ != Groups::kOff) groups_ = GroupRates(weights, static_cast<unsigned>(shards_.size()));
+}
+
+// Converts the burst's money into the link's currency. A packet commits what its promise adds to
+// the demand: the budget of its flow for its slot.
+void ReserveLink::convert(Shard& shard, unsigned index, PromiseBatch& rows,
+                          std::span<const LinkPacket> burst, Nanos now) {
+  HeaderBatch& h = rows.headers;
+  std::array<float, HeaderBatch::kMax> rates;
+  rates.fill(1);
+  const double memory = kGroupMemory * shard.average_rtt;
+  for (size_t k = 0; k < h.count && !groups_.empty(); ++k) {
+    const Header header = h.header_of(k);
+    GroupRates::Commitment made;
+    if (h.rtt_ns[k] == 0) {
+      made.budget = double{header.balance} * header.exchange;
+    } else {
+      const double price = std::max(header.balance, header.reserve);
+      const double change = std::clamp<double>(1 + double{header.preload}, 0, growth_);
+      made.dollars = price * header.exchange * h.sizes[k] * change;
+      made.slot = header.slot;
+      made.budget = header.slot > 0 ? made.dollars / header.slot : 0;
+    }
+    if (burst[k].header == nullptr || !credible(header)) made = {};
+    rates[k] = groups_.rate(index, burst[k].group, made, memory, now);
+  }
+  h.convert(rates.data(), scope_ == Groups::kDomain);
 }
 
 // Advances to `now`: promises expire, and the link carries booked bytes. Slow variables, and the
@@ -72,7 +112,8 @@ ReserveLink::ReserveLink(const ParamValues& params, unsigned shards, uint64_t se
 void ReserveLink::advance(Shard& shard, unsigned index, const LinkState& link, double usable,
                           Nanos now) {
   if (const double passed = to_seconds(now - shard.last); passed > 0) {
-    const double demand = shard.clearing.demand(shard.price);
+    const double demand = rule() == nullptr ? shard.clearing.demand(shard.price)
+                                            : shard.clearing.near(shard.price).at(shard.price);
     shard.overbooking.announce(std::min(demand, link.capacity * shard.overbooked) * passed);
     // Draining a short book slightly slower than the link leaves the link idle often enough for its
     // queue to empty.
@@ -218,13 +259,14 @@ PromiseBatch::Totals ReserveLink::on_data(Shard& shard, PromiseBatch& rows, Nano
   shard.history.at(now, {rows.ago.data(), rows.headers.count}, rows.headers.paid.data());
   // A link that has just come up has too few past prices to check balances against them.
   const bool young = to_seconds(now - shard.history.first()) < kYoung * shard.average_rtt;
+  const double unknown = young ? std::numeric_limits<double>::infinity() : shard.price;
+  if (shard.charge.on()) shard.charge.add(rows.headers, rows.ago.data(), unknown, now);
   const PromiseBatch::Totals totals =
       rows.reckon({.scale = shard.promises.scale(),
                    .life = static_cast<float>(life_),
                    .growth = static_cast<float>(growth_),
                    .average_rtt = static_cast<float>(shard.average_rtt),
-                   .unknown = young ? std::numeric_limits<float>::infinity()
-                                    : static_cast<float>(shard.price)});
+                   .unknown = static_cast<float>(unknown)});
   shard.changed |= shard.promises.add(rows.promises());
   shard.first_rounds.count_arrival(totals.first_bytes);
   if (totals.clipped != 0) [[unlikely]]
@@ -237,6 +279,8 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   Shard& shard = shards_[index];
   PromiseBatch rows;  // one for each packet; a SYN's row is validated but promises nothing
   const HeaderBatch::Arrivals arrived = rows.read(burst);
+  if (rows.headers.foreign || !groups_.empty()) [[unlikely]]
+    convert(shard, index, rows, burst, clock_now);
   const Nanos now = burst.empty()
                         ? shard.clock.at(clock_now)
                         : shard.clock.arrive(clock_now, static_cast<double>(arrived.bytes));
@@ -259,8 +303,8 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
     promise(shard, {.bucket = Knees::kInelastic, .rate = static_cast<float>(rate)}, window);
   }
   for (uint64_t left = arrived.opens & ~totals.refused; left != 0; left &= left - 1) {
-    LinkPacket& p = burst[static_cast<size_t>(std::countr_zero(left))];
-    open(shard, p, load(p.header), link);
+    const auto k = static_cast<size_t>(std::countr_zero(left));
+    open(shard, burst[k], rows.headers.header_of(k), link);
   }
   begin_turns(shard, link);
   publish(shard);
@@ -268,11 +312,16 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   // Right after it is added, a promise counts for more than on average over its slot: by half.
   const double most = has(Part::kDiscount) ? kMaxDiscount : 0;
   const double discount = std::min(double{totals.rate} / 2, most * link.capacity);
-  shard.price = std::clamp<double>(shard.clearing.price(usable * shard.overbooked + discount),
-                                   kMinPrice.count(), kMaxPrice);
+  const double offered = usable * shard.overbooked + discount;
+  shard.price = std::clamp<double>(
+      rule() == nullptr ? shard.clearing.price(offered) : rule()->price(index, offered),
+      kMinPrice.count(), kMaxPrice);
   if (params_[kNoise] != 0) [[unlikely]]
     shard.price *= price_noise(params_, shard.random, now);
-  if (!burst.empty()) shard.history.record(clock_now, shard.price);
+  if (!burst.empty()) {
+    shard.history.record(clock_now, shard.price);
+    shard.charge.record(clock_now, shard.price);
+  }
   shard.published.price.store(shard.price, kRelaxed);
   shard.published.ending.store(shard.first_rounds.booked().ending, kRelaxed);
   shard.published.longer.store(shard.first_rounds.booked().longer, kRelaxed);

@@ -12,10 +12,13 @@
 #include "common/protocols/fcp/capacity_margin.h"
 #include "common/protocols/fcp/clearing_price.h"
 #include "common/protocols/fcp/first_rounds.h"
+#include "common/protocols/fcp/group_rates.h"
 #include "common/protocols/fcp/header.h"
 #include "common/protocols/fcp/law_clock.h"
 #include "common/protocols/fcp/overbooking.h"
 #include "common/protocols/fcp/params.h"
+#include "common/protocols/fcp/past_charge.h"
+#include "common/protocols/fcp/price_rule.h"
 #include "common/protocols/fcp/promise_batch.h"
 #include "common/protocols/fcp/promise_wheel.h"
 #include "common/protocols/fcp/usual_price.h"
@@ -36,19 +39,33 @@ namespace turnpike::fcp {
 /// first round cannot be repriced: the link books its bytes, and makes the flow wait until earlier
 /// bookings have been carried. docs/control.md derives the law.
 ///
+/// All amounts of money are in the link's currency: those in headers are converted when they are
+/// read and when prices are stamped (GroupRates, HeaderBatch::convert).
+///
 /// Bounds that hold for any header: a data packet's curve asks for at most `growth` times the
 /// packet, a SYN's for `first_bytes`; an unknown past price counts as today's. Excess is clipped
 /// and counted (gauge `clipped`), never refused.
-class ReserveLink final : public LinkLaw {
+class ReserveLink final : public ClassLaw {
  public:
   ReserveLink(const ParamValues& params, unsigned shards, uint64_t seed = 1);
 
   /// B per lcore that sends to the link. A burst touches a few lines of it.
   static constexpr size_t state_bytes() { return sizeof(Shard); }
 
+  void set_groups(std::span<const double> weights) override;
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
+  [[nodiscard]] double price(unsigned shard) const override {
+    return shards_[shard].published.price.load(std::memory_order_relaxed);
+  }
   size_t gauges(std::span<Gauge> out) const override;
+
+  [[nodiscard]] Demand demand(unsigned index, double price) const override {
+    return shards_[index].clearing.near(price);
+  }
+  [[nodiscard]] double average_rtt(unsigned index) const override {
+    return shards_[index].average_rtt;
+  }
 
  private:
   // One lcore's state; fields that other lcores read are on lines of their own.
@@ -58,6 +75,7 @@ class ReserveLink final : public LinkLaw {
     PromiseWheel promises;
     ClearingPrice clearing;  // of all shards' promises; those of others as of `refreshed`
     TimeSeries<> history;    // of the price
+    PastCharge charge;       // for audits, if on
     Overbooking overbooking;
     double price = kMinPrice.count();
     double average_rtt = 0;  // s, over traffic; larger for flows that send less often
@@ -85,6 +103,8 @@ class ReserveLink final : public LinkLaw {
   [[nodiscard]] bool has(Part part) const { return without_ != part; }
   void advance(Shard& shard, unsigned index, const LinkState& link, double usable, Nanos now);
   void refresh(Shard& shard, unsigned index, const LinkState& link, Nanos now);
+  void convert(Shard& shard, unsigned index, PromiseBatch& rows, std::span<const LinkPacket> burst,
+               Nanos now);
   void open(Shard& shard, LinkPacket& packet, const Header& header, const LinkState& link);
   PromiseBatch::Totals on_data(Shard& shard, PromiseBatch& rows, Nanos now) const;
   void begin_turns(Shard& shard, const LinkState& link);
@@ -94,6 +114,8 @@ class ReserveLink final : public LinkLaw {
   ParamValues params_;
   double life_, growth_;  // parameters that each burst needs
   Part without_;
+  Groups scope_;
+  GroupRates groups_;  // empty unless scope_ is set
   std::span<Shard> shards_;
   std::unique_ptr<Shard[]> storage_;
 };

@@ -25,6 +25,15 @@ inline config::Ipv6 load_ipv6(const uint8_t* p) {
   return a;
 }
 
+/// The source address of the datagram at `ip`; IPv4's as ::ffff:a.b.c.d (RFC 4291 2.5.5.2).
+inline config::Ipv6 source_of(const uint8_t* ip, bool is_ipv6) {
+  if (is_ipv6) return load_ipv6(ip + wire::kIpv6SourceAt);
+  config::Ipv6 a{};
+  a[10] = a[11] = 0xff;
+  std::memcpy(&a[12], ip + wire::kIpv4SourceAt, 4);
+  return a;
+}
+
 /// Extension headers that may precede IPv6's payload (RFC 8200 4.1).
 inline bool is_extension(uint8_t next) {
   constexpr uint64_t kAll = uint64_t{1} << kHopByHop | uint64_t{1} << kRouting |

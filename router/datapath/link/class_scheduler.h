@@ -39,7 +39,11 @@ class ClassScheduler {
   }
 
  private:
-  std::array<double, kMaxClasses> weight_{1, 1, 1, 1};
+  std::array<double, kMaxClasses> weight_ = [] {
+    std::array<double, kMaxClasses> all;
+    all.fill(1);
+    return all;
+  }();
   std::array<double, kMaxClasses> start_{};
 };
 

@@ -16,9 +16,22 @@ EgressLink::EgressLink(const config::Link& link, size_t direction, unsigned work
   buffer = d.buffer.count();
   overhead = static_cast<uint32_t>(d.overhead.count());
   drain = d.drain;
+  class_buffer.fill(static_cast<double>(buffer));
   const Protocol* p = find(d.law.protocol);
   if (p != nullptr && p->make_link_law != nullptr) {
-    law = p->make_link_law(d.law.params, workers, link_seed(run_seed, link.name, direction));
+    const uint64_t seed = link_seed(run_seed, link.name, direction);
+    if (!d.classes.empty() && p->make_classed_law != nullptr) {
+      std::vector<ClassRule> rules;
+      for (const config::LinkClass& c : d.classes) {
+        if (c.buffer.count() > 0)
+          class_buffer[rules.size()] = static_cast<double>(c.buffer.count());
+        rules.push_back(c.rule);
+      }
+      law = p->make_classed_law(d.law.params, rules, workers, seed);
+      classifier = std::make_unique<Classifier>(d.classes);
+    } else {
+      law = p->make_link_law(d.law.params, workers, seed);
+    }
     protocol = p->id;
     traits = law->traits();
     traits.classes = std::clamp(traits.classes, 1U, kMaxClasses);

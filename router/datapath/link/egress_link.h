@@ -12,9 +12,11 @@
 #include "common/metrics/counter.h"
 #include "common/protocols/registry.h"
 #include "router/datapath/drop_reason.h"
+#include "router/datapath/link/classify.h"
 #include "router/datapath/link/link_ring.h"
 #include "router/datapath/link/queue_meter.h"
 #include "router/datapath/link/virtual_queue.h"
+#include "router/datapath/police/balance_audit.h"
 
 namespace turnpike::router {
 
@@ -66,12 +68,15 @@ struct EgressLink {
   int64_t buffer;     // B
   uint32_t overhead;  // B per packet
   config::Drain drain;
-  unsigned owner = 0;                           // worker that shapes the link and updates the law
-  uint8_t protocol = 0;                         // Turnpike id of the law; 0: none
-  LinkTraits traits;                            // the law's
-  std::unique_ptr<LinkLaw> law;                 // null: FIFO
-  std::vector<LinkShard> shards;                // by worker
-  std::vector<std::unique_ptr<LinkRing>> ring;  // by worker; null: no ring, sends to the port
+  unsigned owner = 0;                            // worker that shapes the link and updates the law
+  uint8_t protocol = 0;                          // Turnpike id of the law; 0: none
+  LinkTraits traits;                             // the law's
+  std::unique_ptr<LinkLaw> law;                  // null: FIFO
+  std::unique_ptr<const Classifier> classifier;  // null: the link has no classes in its file
+  std::array<double, kMaxClasses> class_buffer;  // B, limit of each class, with a classifier
+  std::vector<LinkShard> shards;                 // by worker
+  std::vector<std::unique_ptr<LinkRing>> ring;   // by worker; null: no ring, sends to the port
+  std::vector<std::unique_ptr<BalanceAudit>> audits;  // by worker; empty: no audit here
 
   /// B admitted and not yet sent, over all workers. Other workers' counters may lag by a burst;
   /// never below zero.

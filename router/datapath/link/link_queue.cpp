@@ -8,6 +8,7 @@ namespace turnpike::router {
 LinkQueue::LinkQueue(EgressLink& link, unsigned worker, QueuePair* port, Nanos slack)
     : link_(link),
       shard_(link.shards[worker]),
+      audit_(link.audits.empty() ? nullptr : link.audits[worker].get()),
       ring_(link.ring[worker].get()),
       tx_(port != nullptr ? std::make_unique<PortTx>(*port, shard_) : nullptr),
       worker_(worker) {

@@ -86,6 +86,11 @@ class LinkQueue {
     shard_.rx_bytes.add(bytes);
   }
 
+  /// This worker's audit of the link; null: none.
+  [[nodiscard]] BalanceAudit* audit() const { return audit_; }
+
+  /// Price of the link at present by this worker's shard of the law, $/B; 0: it has none.
+  [[nodiscard]] double price_now() const { return link_.law ? link_.law->price(worker_) : 0; }
   /// Packets held for the link by all workers.
   [[nodiscard]] uint64_t held() const { return link_.held(); }
   /// B per packet that the link adds to the datagram.
@@ -111,6 +116,7 @@ class LinkQueue {
 
   EgressLink& link_;
   LinkShard& shard_;
+  BalanceAudit* audit_;
   LinkRing* ring_;  // to the link's owner; null: packets go straight to the port
   Nanos missed_{0};
   Nanos owed_{0};  // part of the last stall that packets received since have not filled

@@ -7,7 +7,7 @@
 namespace turnpike::router {
 
 /// Drops packets beyond the link's share of the packet pool (buffer_share.h) and removes them from
-/// the group. Acts only while the pool is scarce. Policing of customers at edge links belongs here.
+/// the group. Acts only while the pool is scarce.
 void police(Burst& burst, LinkGroup& group, WorkerContext& context);
 
 }  // namespace turnpike::router

@@ -91,16 +91,22 @@ void for_each_of(LawBatch& batch, uint32_t members, F&& f) {
   for_each(members, [&](unsigned i) { f(batch.packets[k++], i); });
 }
 
-/// Admits packets under a law; each class has the whole buffer.
+/// Admits packets under a law; each class has a buffer of its own.
 void admit(Burst& burst, PricedGroup& group, const EgressLink& link, LawBatch& batch,
            const LinkState& state) {
   const unsigned classes = link.traits.classes;
   std::array<double, kMaxClasses> room;
   room[0] = state.buffer - state.queue;
-  for (unsigned c = 0; c < kMaxClasses && classes > 1; ++c)
-    room[c] = state.buffer - state.queues[c];
+  for (unsigned c = 0; c < classes && classes > 1; ++c) room[c] = state.buffer - state.queues[c];
+  if (link.classifier) {
+    for (unsigned c = 0; c < classes; ++c)
+      room[c] += link.class_buffer[c] - static_cast<double>(link.buffer);
+    link.classifier->classify(burst, group.members, link.protocol, group.classes);
+  }
   for_each_of(batch, group.members, [&](LinkPacket& p, unsigned i) {
-    const unsigned c = classes > 1 ? std::min(link.law->classify(p), classes - 1) : 0;
+    const unsigned c = classes == 1       ? 0
+                       : !link.classifier ? std::min(link.law->classify(p), classes - 1)
+                                          : group.classes[i];
     group.classes[i] = p.queue_class = static_cast<uint8_t>(c);
     p.admitted = p.size <= room[c];
     if (p.admitted) {
@@ -135,6 +141,12 @@ void refuse(Burst& burst, uint32_t members, LawBatch& batch, uint64_t refused) {
     }
     refused >>= 1;
   });
+}
+
+/// Copies classes that the law changed.
+void reclassify(PricedGroup& group, LawBatch& batch) {
+  for_each_of(batch, group.members,
+              [&](const LinkPacket& p, unsigned i) { group.classes[i] = p.queue_class; });
 }
 
 /// Runs the departure hook on the packets of a batch that were admitted.
@@ -179,6 +191,7 @@ PricedGroup LinkQueue::price(Burst& burst, const LinkGroup& group) {
   const uint64_t refused = link_.law->arrive(worker_, batch.span(), state, now);
   if (refused != 0) [[unlikely]]
     refuse(burst, group.members, batch, refused);
+  if (link_.classifier) reclassify(priced, batch);
   if (link_.traits.marks_or_drops) apply_actions(burst, group.members, batch);
   // Packets sent straight to the port depart as they arrive.
   if (link_.traits.wants_dequeue && ring_ == nullptr)

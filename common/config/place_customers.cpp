@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Groups and customers, and the routers that enforce customers' budgets.
+#include <algorithm>
+
+#include "common/config/address.h"
+#include "common/config/draft.h"
+
+namespace turnpike::config {
+namespace {
+
+size_t group_of(Draft& d, const Field<std::string>& group, const std::string& path) {
+  if (!group.given || group.wrong) return kNoIndex;
+  if (const auto found = d.groups.find(group.value); found != d.groups.end()) return found->second;
+  std::vector<std::string_view> names;
+  for (const Group& g : d.topology.groups) names.emplace_back(g.name);
+  d.mistakes.add(group.at, path,
+                 "there is no group '" + group.value + "'" + suggestion(group.value, names));
+  return kNoIndex;
+}
+
+size_t link_of(Draft& d, const Field<std::string>& link, const std::string& path) {
+  if (!link.given || link.wrong || d.file.links.wrong) return kNoIndex;
+  if (const auto found = d.links.find(link.value); found != d.links.end()) return found->second;
+  std::vector<std::string_view> names;
+  for (const Link& l : d.topology.links) names.emplace_back(l.name);
+  d.mistakes.add(link.at, path,
+                 "there is no link '" + link.value + "'" + suggestion(link.value, names));
+  return kNoIndex;
+}
+
+template <class Prefix>
+void add_prefix(Draft& d, std::vector<CustomerPrefix<Prefix>>& all, const Prefix& prefix,
+                Position at, const std::string& path) {
+  const Prefix key = network(prefix);
+  if (key.address != prefix.address)
+    d.mistakes.add(
+        at, path,
+        "bits beyond the prefix length are set (did you mean '" + prefix_text(key) + "'?)");
+  for (const auto& other : all)
+    if (other.prefix.address == key.address && other.prefix.length == key.length)
+      d.mistakes.add(at, path,
+                     prefix_text(key) + " is already a prefix of customer '" +
+                         d.topology.customers[other.customer].name + "'");
+  all.push_back({key, static_cast<uint32_t>(d.topology.customers.size() - 1)});
+}
+
+void place_prefixes(Draft& d, const CustomerSpec& spec, const std::string& path) {
+  const auto& items = spec.prefix.value.items;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (items[i].wrong || spec.prefix.wrong) continue;
+    const std::string where =
+        path + ".prefix" + (items.size() > 1 ? "[" + std::to_string(i) + "]" : std::string());
+    // A single value has no position of its own.
+    const Position at = items.size() > 1 ? items[i].at : spec.prefix.at;
+    if (const auto* v4 = std::get_if<Ipv4Prefix>(&items[i].value.prefix))
+      add_prefix(d, d.topology.ipv4_customers, *v4, at, where);
+    else
+      add_prefix(d, d.topology.ipv6_customers, std::get<Ipv6Prefix>(items[i].value.prefix), at,
+                 where);
+  }
+}
+
+void place_customer(Draft& d, const Named<CustomerSpec>& named) {
+  const auto& [name, at, spec] = named;
+  const std::string path = "customers." + name;
+  Customer& customer = d.topology.customers.emplace_back();
+  customer.name = name;
+  customer.budget = spec.budget.value;
+  customer.group = group_of(d, spec.group, path + ".group");
+  customer.link = link_of(d, spec.link, path + ".link");
+  if (spec.prefix.given == spec.link.given)
+    d.mistakes.add(at, path, "needs either 'prefix' or 'link'");
+  for (size_t i = 0; i + 1 < d.topology.customers.size() && customer.link != kNoIndex; ++i)
+    if (d.topology.customers[i].link == customer.link)
+      d.mistakes.add(spec.link.at, path + ".link",
+                     "link '" + spec.link.value + "' is already that of customer '" +
+                         d.topology.customers[i].name + "'");
+  place_prefixes(d, spec, path);
+}
+
+// Links on which customers arrive: those to hosts, and those that customers have to themselves.
+std::vector<size_t> edge_links(const Draft& d, const Router& router) {
+  std::vector<size_t> links;
+  for (const size_t l : router.links) {
+    const Link& link = d.topology.links[l];
+    const bool own =
+        std::ranges::find(d.topology.customers, l, &Customer::link) != d.topology.customers.end();
+    if (own || d.hosts.contains(link.ends[1 - link.end_at(router.name)].node)) links.push_back(l);
+  }
+  return links;
+}
+
+void place_enforcement(Draft& d, size_t index) {
+  const Field<EnforcementSpec>& field = d.file.routers.value[index].value.enforce;
+  if (!field.given || field.wrong) return;
+  const EnforcementSpec& spec = field.value;
+  Router& router = d.topology.routers[index];
+  Enforcement& e = router.enforcement.emplace();
+  e.tolerance = spec.tolerance.value;
+  e.burst = spec.burst.value;
+  e.charge_unpriced = spec.charge_unpriced.value;
+  e.unpriced_burst = spec.unpriced_burst.value;
+  if (!spec.links.given) {
+    e.links = edge_links(d, router);
+    return;
+  }
+  std::vector<std::string_view> names;
+  for (const size_t l : router.links) names.emplace_back(d.topology.links[l].name);
+  const auto& items = spec.links.value.items;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const auto& item = items[i];
+    if (item.wrong || spec.links.wrong) continue;
+    const Position at = items.size() > 1 ? item.at : spec.links.at;
+    const auto found = d.links.find(item.value);
+    if (found != d.links.end() && std::ranges::count(router.links, found->second) != 0)
+      e.links.push_back(found->second);
+    else
+      d.mistakes.add(
+          at, "routers." + router.name + ".enforce.links",
+          "'" + item.value + "' is no link of this router" + suggestion(item.value, names));
+  }
+}
+
+}  // namespace
+
+void place_customers(Draft& d) {
+  for (const auto& [name, at, spec] : d.file.groups.value) {
+    d.groups.emplace(name, d.topology.groups.size());
+    d.topology.groups.push_back({name, spec.weight.value});
+  }
+  for (const auto& named : d.file.customers.value) place_customer(d, named);
+  const Field<std::string>& table = d.file.customer_table;
+  if (table.given && !table.wrong) place_customer_table(d, table);
+  for (size_t r = 0; r < d.topology.routers.size(); ++r) place_enforcement(d, r);
+}
+
+}  // namespace turnpike::config

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Exchange rates at a link between the currencies of groups and the link's own.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "common/protocols/fcp/header_batch.h"
+#include "common/units/units.h"
+
+namespace turnpike::fcp {
+
+/// Each group of flows has a currency of its own. The rate of exchange makes all budgets of a group
+/// together worth its weight, so that groups with demand share the link by weight, whatever their
+/// budgets and numbers of flows; inside a group, flows share by budget. E_G of section 4.3:
+///
+///     E = weight / I      I: the group's committed budget here, $/s, averaged over `memory`
+///
+/// (The paper's normalisation over groups scales all prices alike, and is left out.) The average
+/// decays when its group is used, so that idle groups cost nothing; rate() is O(1). Each shard
+/// writes its own averages and reads those of other shards.
+class GroupRates {
+ public:
+  /// No groups until set.
+  GroupRates() = default;
+  GroupRates(std::span<const double> weights, unsigned shards)
+      : weights_(weights.begin(), weights.end()), shards_(shards) {
+    groups_ = std::make_unique<Group[]>(weights.size() * shards);
+  }
+
+  [[nodiscard]] bool empty() const { return weights_.empty(); }
+  /// B per group and shard.
+  static constexpr size_t state_bytes() { return sizeof(Group); }
+
+  /// One packet's commitment, in the group's currency.
+  struct Commitment {
+    double dollars = 0;  // $ committed until the flow's next packet
+    double budget = 0;   // $/s
+    double slot = 0;     // s until the flow's next packet
+  };
+
+  /// Counts a commitment and returns the value of a unit of the group's money at the link, between
+  /// HeaderBatch::kMinRate and kMaxRate. Groups beyond the last one count as group 0. `memory`: s.
+  float rate(unsigned shard, unsigned group, const Commitment& made, double memory, Nanos now) {
+    if (group >= weights_.size()) group = 0;
+    Group& g = at(shard, group);
+    const double passed = static_cast<double>(now.count() - g.refreshed.load(kRelaxed));
+    const bool idle = passed > kForget * memory * 1e9;
+    if (idle && !begin(g, group, made, memory, now)) return g.rate;
+    // A packet commits money until the next one, on average half a slot from now: half of it counts
+    // before the average is taken. Otherwise flows with long slots would seem to commit too much.
+    const double half = std::max(made.dollars, 0.0) / 2;
+    const double slot = std::clamp(made.slot, 0.0, kMaxSlot);
+    g.added += half;
+    g.covered = std::max(g.covered, now.count() + static_cast<int64_t>(slot * 0.5e9));
+    if (!idle && passed * kSteps >= memory * 1e9) refresh(shard, group, memory, now);
+    g.added += half;
+    return g.rate;
+  }
+
+ private:
+  static constexpr auto kRelaxed = std::memory_order_relaxed;
+  static constexpr double kForget = 16;  // memories without a packet until a group counts as idle
+  static constexpr double kSteps = 32;   // refreshes per memory
+  static constexpr double kMaxSlot = 4;  // s
+
+  struct alignas(64) Group {
+    std::atomic<double> budget{0};  // $/s as of `refreshed`
+    std::atomic<int64_t> refreshed{-(int64_t{1} << 62)};
+    double added = 0;     // $ committed since then
+    int64_t started = 0;  // ns, when the group became active
+    int64_t covered = 0;  // ns, until when its packets have committed
+    float rate = HeaderBatch::kMaxRate;
+  };
+
+  Group& at(unsigned shard, unsigned group) { return groups_[group * shards_ + shard]; }
+
+  // A group becomes active: only its first packet says what it commits. False: it says nothing.
+  bool begin(Group& g, unsigned group, const Commitment& made, double memory, Nanos now) {
+    const double others = budget_elsewhere(&g, group, memory, now);
+    const double budget = others > 0 ? others : made.budget;
+    if (!(budget > 0)) return false;
+    g.rate = rate_of(group, budget);
+    g.budget.store(0, kRelaxed);
+    g.added = 0;
+    g.started = g.covered = now.count();
+    g.refreshed.store(now.count(), kRelaxed);
+    return true;
+  }
+
+  void refresh(unsigned shard, unsigned group, double memory, Nanos now) {
+    Group& g = at(shard, group);
+    const double passed = static_cast<double>(now.count() - g.refreshed.load(kRelaxed)) * 1e-9;
+    const double kept = std::exp(-passed / memory / 2);  // of what was added, on average
+    const double budget = g.budget.load(kRelaxed) * kept * kept + g.added * kept / memory;
+    g.budget.store(budget, kRelaxed);
+    g.refreshed.store(now.count(), kRelaxed);
+    g.added = 0;
+    // The average of a young group has not risen yet to what it commits.
+    const double age = static_cast<double>(std::max(g.covered, now.count()) - g.started) * 1e-9;
+    const double risen = -std::expm1(-age / memory);
+    const double all = budget / risen + budget_elsewhere(&g, group, memory, now);
+    if (all > 0) g.rate = rate_of(group, all);
+  }
+
+  double budget_elsewhere(const Group* own, unsigned group, double memory, Nanos now) {
+    double sum = 0;
+    for (unsigned i = 0; i < shards_; ++i) {
+      const Group& other = at(i, group);
+      if (&other == own) continue;
+      const int64_t passed = now.count() - other.refreshed.load(kRelaxed);
+      const double memories = static_cast<double>(passed) * 1e-9 / memory;
+      if (memories < kForget) sum += other.budget.load(kRelaxed) * std::exp(-memories);
+    }
+    return sum;
+  }
+
+  [[nodiscard]] float rate_of(unsigned group, double budget) const {
+    return static_cast<float>(
+        std::clamp<double>(weights_[group] / budget, HeaderBatch::kMinRate, HeaderBatch::kMaxRate));
+  }
+
+  std::vector<double> weights_;  // $/s of the link's currency
+  unsigned shards_ = 0;
+  std::unique_ptr<Group[]> groups_;  // by group, then shard
+};
+
+}  // namespace turnpike::fcp

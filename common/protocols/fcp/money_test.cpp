@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Exchange rates and audits on paths of a toy network.
+#include <array>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/fcp_network.h"
+
+namespace turnpike::fcp::money_test {
+namespace {
+
+using testing::ToyNetwork;
+
+// A currency of which a unit is worth `rate` of the link's: budgets and prices scale, rates stay.
+TEST(Exchange, RatesDependOnTheValueOfBudgetsAlone) {
+  std::array<double, 2> plain{}, foreign{};
+  for (const bool exchanged : {false, true}) {
+    ToyNetwork net({.preset = "turnpike"});
+    const size_t first = net.add_link(100_Mbps, 5_ms), second = net.add_link(80_Mbps, 5_ms);
+    // A power of two: bfloat16 holds it exactly.
+    const float rate = exchanged ? 0x1p-10F : 1;
+    const size_t a = net.add_flow({first, second}, 10_ms, Budget(1), 0_s);
+    const size_t b = net.add_flow({second}, 15_ms, Budget(3 / double{rate}), 0_s);
+    net.set_exchange(b, rate);
+    net.run_until(3_s);
+    (void)net.delivered_rate(a), (void)net.delivered_rate(b);
+    net.run_until(4_s);
+    auto& rates = exchanged ? foreign : plain;
+    rates = {net.delivered_rate(a).count(), net.delivered_rate(b).count()};
+  }
+  EXPECT_NEAR(plain[1] / plain[0], 3, 0.1);
+  for (size_t i = 0; i < 2; ++i) EXPECT_NEAR(foreign[i], plain[i], 0.01 * plain[i]);
+}
+
+// Two domains of equal weight meet at a border; one prints money. Beyond the border all links use
+// the domain's currency.
+TEST(Exchange, PrintingMoneyGainsNothingAtABorder) {
+  for (const double inflation : {1.0, 10.0, 1e6}) {
+    ToyNetwork net({.preset = "turnpike"});
+    net.set_link_param(kGroups, static_cast<double>(Groups::kDomain));
+    const std::array weights{1.0, 1.0, 1.0};
+    const size_t border = net.add_link(1_Gbps, 1_ms);
+    net.set_groups(border, weights);
+    net.set_link_param(kGroups, static_cast<double>(Groups::kOff));
+    const size_t inside = net.add_link(100_Mbps, 9_ms);
+    const size_t a = net.add_flow({border, inside}, 10_ms, Budget(1), 0_s);
+    const size_t b = net.add_flow({border, inside}, 10_ms, Budget(inflation), 0_s);
+    net.set_group(a, 1);
+    net.set_group(b, 2);
+    net.run_until(3_s);
+    (void)net.delivered_rate(a), (void)net.delivered_rate(b);
+    net.run_until(4_s);
+    const double first = net.delivered_rate(a).count(), second = net.delivered_rate(b).count();
+    EXPECT_NEAR(second / first, 1, 0.02) << inflation;
+    EXPECT_GT(first + second, 96e6) << inflation;
+  }
+}
+
+// Every link charges what the sender pays for: at the end of the path both sums agree.
+TEST(Audit, HonestFlowsPayWhatTheyAreCharged) {
+  for (const std::string_view preset : {"turnpike", "paper"}) {
+    ToyNetwork net({.preset = preset});
+    net.set_link_param(kAudit, 1);
+    const size_t first = net.add_link(60_Mbps, 5_ms), second = net.add_link(100_Mbps, 5_ms);
+    double paid = 0, charged = 0, short_of = 0;
+    net.on_arrival = [&](size_t, const Header& h) {
+      if (net.now() < 500_ms) return;
+      paid += double{h.balance};
+      charged += double{h.charged};
+      short_of += std::max(0.0, double{h.charged} - 1.05 * double{h.balance});
+    };
+    net.add_flow({first, second}, 10_ms, Budget(1), 0_s);
+    net.add_flow({second}, 15_ms, Budget(2), 0_s);
+    net.add_flow({first}, 25_ms, Budget(1), 0_s);
+    for (int i = 0; i < 20; ++i)
+      net.add_flow({first, second}, 10_ms, Budget(0.1), from_seconds(1 + 0.1 * i), 50e3);
+    net.run_until(4_s);
+    EXPECT_NEAR(charged / paid, 1, 0.02) << preset;
+    EXPECT_LT(short_of, 0.02 * paid) << preset;
+  }
+}
+
+}  // namespace
+}  // namespace turnpike::fcp::money_test

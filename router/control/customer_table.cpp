@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/control/customer_table.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace turnpike::router {
+
+namespace {
+
+template <class Prefix>
+std::vector<FibEntry<Prefix>> entries_of(const std::vector<config::CustomerPrefix<Prefix>>& all) {
+  std::vector<FibEntry<Prefix>> entries;
+  entries.reserve(all.size());
+  for (const auto& p : all) entries.push_back({p.prefix, p.customer + 1});
+  return entries;
+}
+
+}  // namespace
+
+tl::expected<std::unique_ptr<const CustomerTable>, std::string> CustomerTable::build(
+    const config::Topology& topology, size_t router, int socket) {
+  std::unique_ptr<CustomerTable> t(new CustomerTable);
+  t->size_ = topology.customers.size();
+  if (t->size_ >= Fib::kMaxValue)
+    return tl::unexpected(std::string("more customers than the table holds"));
+  // The object's address makes the name unique in the process.
+  char name[32];
+  std::snprintf(name, sizeof name, "c-%p", static_cast<void*>(t.get()));
+  auto prefixes = Fib::build(name, entries_of(topology.ipv4_customers),
+                             entries_of(topology.ipv6_customers), socket);
+  if (!prefixes) return tl::unexpected("table of customers: " + prefixes.error());
+  t->prefixes_ = std::move(*prefixes);
+  const std::vector<size_t>& links = topology.routers[router].links;
+  t->by_link_.resize(links.size());
+  for (size_t c = 0; c < t->size_; ++c) {
+    if (topology.customers[c].link == config::kNoIndex) continue;
+    const auto at = std::ranges::find(links, topology.customers[c].link);
+    if (at != links.end())
+      t->by_link_[static_cast<size_t>(at - links.begin())] = static_cast<uint32_t>(c + 1);
+  }
+  return t;
+}
+
+}  // namespace turnpike::router

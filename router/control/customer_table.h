@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An immutable table of customers: from a packet's source address or input link to a number.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "common/config/topology.h"
+#include "router/control/fib.h"
+
+namespace turnpike::router {
+
+/// Customers have the numbers 1 to size(), in the order of Topology::customers. 0: of no customer.
+class CustomerTable {
+ public:
+  /// The table of topology.routers[router], on NUMA node `socket` (-1: any).
+  static tl::expected<std::unique_ptr<const CustomerTable>, std::string> build(
+      const config::Topology& topology, size_t router, int socket);
+
+  /// B of DPDK's memory for the table of a router that has one; 0 for others.
+  static size_t memory(const config::Topology& topology, const config::Router& router) {
+    return router.enforcement
+               ? Fib::memory(topology.ipv4_customers.size(), topology.ipv6_customers.size())
+               : 0;
+  }
+
+  /// Writes the customer of each source address, at most Fib::kMaxLookup; IPv4 in host byte order.
+  void find(std::span<const uint32_t> sources, uint64_t* out) const {
+    prefixes_.find(sources, out);
+  }
+  void find(std::span<const config::Ipv6> sources, uint64_t* out) const {
+    prefixes_.find(sources, out);
+  }
+  /// The customer that has one of the router's links to itself; 0: look up the source address.
+  [[nodiscard]] uint32_t of_link(size_t link) const { return by_link_[link]; }
+
+  [[nodiscard]] size_t size() const { return size_; }
+
+ private:
+  CustomerTable() = default;
+
+  Fib prefixes_;
+  std::vector<uint32_t> by_link_;  // by index among the router's links
+  size_t size_ = 0;
+};
+
+}  // namespace turnpike::router

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Customers by source address, against a linear search, and by link.
+#include "router/control/customer_table.h"
+
+#include <optional>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "common/config/address.h"
+#include "tests/support/eal.h"
+#include "tests/support/router_topology.h"
+
+namespace turnpike::router {
+namespace {
+
+class CustomerTableTest : public ::testing::Test {
+ protected:
+  CustomerTableTest() { testing::test_pool(); }  // starts EAL
+
+  uint32_t add(std::optional<size_t> link = {}) {
+    topology_.customers.push_back(
+        {.name = "c", .budget = Budget(1), .link = link.value_or(config::kNoIndex)});
+    return static_cast<uint32_t>(topology_.customers.size() - 1);
+  }
+  void build() {
+    auto table = CustomerTable::build(topology_, 0, -1);
+    ASSERT_TRUE(table) << table.error();
+    table_ = std::move(*table);
+  }
+  template <class Address>
+  uint64_t find(const Address& a) {
+    uint64_t found = 77;
+    table_->find(std::span<const Address>(&a, 1), &found);
+    return found;
+  }
+
+  config::Topology topology_ = test::topology();
+  std::unique_ptr<const CustomerTable> table_;
+};
+
+TEST_F(CustomerTableTest, FindsTheLongestPrefix) {
+  std::mt19937 random(1);
+  // Few distinct high bits, so that prefixes contain each other.
+  const auto address = [&] { return 0x0a000000 | (random() & 0x0003070f); };
+  std::vector<config::CustomerPrefix<config::Ipv4Prefix>>& all = topology_.ipv4_customers;
+  for (int i = 0; i < 200; ++i) {
+    const config::Ipv4Prefix p = config::network(config::Ipv4Prefix{
+        static_cast<uint32_t>(address()), static_cast<uint8_t>(8 + random() % 25)});
+    const bool known = std::ranges::any_of(all, [&](const auto& o) {
+      return o.prefix.address == p.address && o.prefix.length == p.length;
+    });
+    if (!known) all.push_back({p, add()});
+  }
+  build();
+  for (int i = 0; i < 2000; ++i) {
+    const auto a = static_cast<uint32_t>(address());
+    uint64_t expected = 0;
+    int longest = -1;
+    for (const auto& [p, customer] : all)
+      if (config::contains(p, a) && p.length > longest) {
+        longest = p.length;
+        expected = customer + 1;
+      }
+    EXPECT_EQ(find(a), expected) << config::ipv4_text(a);
+  }
+  EXPECT_EQ(find(*config::parse_ipv4("11.0.0.1")), 0U);
+}
+
+TEST_F(CustomerTableTest, FindsIpv6AndLinks) {
+  topology_.ipv6_customers.push_back({*config::parse_ipv6_prefix("fd77::/32"), add()});
+  add(size_t{test::kNarrow});
+  build();
+  EXPECT_EQ(table_->size(), 2U);
+  EXPECT_EQ(find(*config::parse_ipv6("fd77:0:1::2")), 1U);
+  EXPECT_EQ(find(*config::parse_ipv6("fd78::2")), 0U);
+  EXPECT_EQ(find(*config::parse_ipv4("10.0.0.1")), 0U) << "no IPv4 customers at all";
+  EXPECT_EQ(table_->of_link(test::kNarrow), 2U);
+  EXPECT_EQ(table_->of_link(test::kLeft), 0U);
+}
+
+}  // namespace
+}  // namespace turnpike::router

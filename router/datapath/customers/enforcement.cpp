@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/datapath/customers/enforcement.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace turnpike::router {
+
+Enforcement::Shard::Shard(size_t customers)
+    : accounts(customers), drops(customers), offenders(customers) {}
+
+tl::expected<std::unique_ptr<Enforcement>, std::string> Enforcement::make(
+    const config::Topology& topology, size_t router, unsigned workers, int socket) {
+  // A dollar of a customer without a budget: longer than any debt, and finite.
+  constexpr float kNever = 1e30F;
+  const config::Router& node = topology.routers[router];
+  const config::Enforcement& given = *node.enforcement;
+  std::unique_ptr<Enforcement> e(new Enforcement);
+  auto table = CustomerTable::build(topology, router, socket);
+  if (!table) return tl::unexpected(table.error());
+  e->table_ = std::move(*table);
+  e->limits_ = {.tolerance = static_cast<float>(given.tolerance),
+                .burst = static_cast<float>(to_seconds(given.burst)),
+                .unpriced_burst = static_cast<float>(to_seconds(given.unpriced_burst)),
+                .charge_unpriced = given.charge_unpriced};
+  for (const size_t l : node.links)
+    e->edge_.push_back(std::ranges::find(given.links, l) != given.links.end());
+  for (const Protocol& p : protocols()) e->charges_[p.id] = p.charge;
+  for (unsigned w = 0; w < workers; ++w) {
+    auto shard = std::make_unique<Shard>(topology.customers.size() + 1);
+    for (size_t c = 0; c < topology.customers.size(); ++c) {
+      const double budget = topology.customers[c].budget.count() * (1 + given.tolerance);
+      shard->accounts[c + 1].per_dollar = static_cast<float>(std::min(1 / budget, double{kNever}));
+    }
+    e->shards_.push_back(std::move(shard));
+  }
+  return e;
+}
+
+void Enforcement::count(unsigned worker, uint32_t customer, Refusal why, uint32_t bytes) {
+  Shard& shard = *shards_[worker];
+  CustomerDrops& drops = shard.drops[customer];
+  if (drops.bytes.read() == 0) {
+    const uint32_t n = shard.offender_count.load(std::memory_order_relaxed);
+    shard.offenders[n] = customer;
+    // Readers see the entry before the count that includes it.
+    shard.offender_count.store(n + 1, std::memory_order_release);
+  }
+  drops.packets[static_cast<size_t>(why)].add();
+  drops.bytes.add(bytes);
+}
+
+uint64_t Enforcement::Drops::sum() const {
+  return std::accumulate(packets.begin(), packets.end(), uint64_t{0});
+}
+
+std::vector<Enforcement::Drops> Enforcement::drops() const {
+  std::map<uint32_t, Drops> found;
+  for (const auto& shard : shards_) {
+    const uint32_t n = shard->offender_count.load(std::memory_order_acquire);
+    for (uint32_t i = 0; i < n; ++i) {
+      const uint32_t customer = shard->offenders[i];
+      Drops& sum = found[customer];
+      sum.customer = customer;
+      const CustomerDrops& drops = shard->drops[customer];
+      for (size_t r = 0; r < kRefusals; ++r) sum.packets[r] += drops.packets[r].read();
+      sum.bytes += drops.bytes.read();
+    }
+  }
+  std::vector<Drops> out;
+  out.reserve(found.size());
+  for (const auto& [customer, drops] : found) out.push_back(drops);
+  return out;
+}
+
+size_t Enforcement::memory(size_t customers, unsigned workers) {
+  return (customers + 1) * workers *
+         (sizeof(CustomerAccount) + sizeof(CustomerDrops) + sizeof(uint32_t));
+}
+
+}  // namespace turnpike::router

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/datapath/customers/ingress_budget.h"
+
+#include <algorithm>
+
+#include "common/wire/bytes.h"
+#include "router/datapath/customers/enforcement.h"
+#include "router/datapath/ingress/ip.h"
+
+namespace turnpike::router {
+
+namespace {
+
+constexpr auto kRelaxed = std::memory_order_relaxed;
+
+// Largest cost of one packet, s of the budget: that of a flow which can afford a packet in the
+// longest time between packets of the sender.
+constexpr float kMaxCost = 4;
+// A burst may have this many packets, however expensive they are.
+constexpr float kMinPackets = 3;
+// Rate of the bucket of openings, as a multiple of the budget.
+constexpr float kOpenings = 2;
+// Bounds of the round trip for which a SYN promises, s.
+constexpr float kMinRtt = 1e-3F, kMaxRtt = 20e-3F;
+// The shortest round trip is forgotten at this rate per packet.
+constexpr float kForget = 1e-3F;
+// Published units per `burst`, and units between two readings of other lcores' withdrawals.
+constexpr float kUnits = 65536;
+constexpr uint32_t kReadEvery = 2048;
+// Largest free ACK, B on the link: with a full list of SACK ranges.
+constexpr uint32_t kMaxAck = 256;
+// Bound of the free ACKs that a customer has left, kept once in kTrimEvery data packets.
+constexpr int32_t kMaxAcksOwed = 1 << 20;
+constexpr uint32_t kTrimEvery = 1 << 16;
+
+uint32_t load(const std::atomic<uint32_t>& v) { return v.load(kRelaxed); }
+// Single writer: no read-modify-write is needed.
+void add(std::atomic<uint32_t>& v, uint32_t n) { v.store(v.load(kRelaxed) + n, kRelaxed); }
+
+/// Free ACKs that the customer has left, over all workers.
+int32_t acks_owed(Enforcement& enforcement, uint32_t customer) {
+  uint32_t owed = 0;
+  for (unsigned w = 0; w < enforcement.workers(); ++w) {
+    const CustomerAccount& a = enforcement.account(w, customer);
+    owed += load(a.ack_credit) - load(a.acks_used);
+  }
+  return static_cast<int32_t>(owed);
+}
+
+/// Adds a free ACK for a data packet to the customer.
+void credit_ack(Enforcement& enforcement, unsigned worker, uint32_t customer) {
+  CustomerAccount& account = enforcement.account(worker, customer);
+  add(account.ack_credit, 1);
+  if (load(account.ack_credit) % kTrimEvery != 0) return;
+  // Before the sum wraps around.
+  const int32_t surplus = acks_owed(enforcement, customer) - kMaxAcksOwed;
+  if (surplus > 0) add(account.acks_used, static_cast<uint32_t>(surplus));
+}
+
+/// One worker's view of one burst.
+class Charger {
+ public:
+  Charger(Burst& burst, WorkerContext& context)
+      : burst_(burst),
+        context_(context),
+        enforcement_(*context.enforcement),
+        limits_(enforcement_.limits()),
+        tick_(CustomerAccount::tick_of(burst.now)) {}
+
+  void charge(unsigned i) {
+    const PacketInfo& p = burst_.info[i];
+    CustomerAccount& account = enforcement_.account(context_.index, p.customer);
+    account.pass(tick_);
+    const Refusal why = refusal(account, i, p);
+    if (why == Refusal::kNone) [[likely]]
+      return;
+    enforcement_.count(context_.index, p.customer, why, p.size);
+    burst_.drop(i, DropReason::kOverBudget);
+  }
+
+ private:
+  using Account = CustomerAccount;
+
+  Refusal refusal(Account& account, unsigned i, const PacketInfo& p) {
+    const ChargeOf charge_of = p.congestion != 0 ? enforcement_.charge_of(p.protocol) : nullptr;
+    if (charge_of == nullptr) return unpriced(account, p);
+    const Charge charge =
+        charge_of(frame_of(burst_.mbufs[i]) + p.congestion, p.size, p.has(kOpens));
+    if (p.has(kOpens)) return open(account, p, charge);
+    const float paid = charge.paid * account.per_dollar;
+    const float committed = charge.committed * account.per_dollar;
+    if (!fits(account.debt[Account::kPaid].total, paid)) return Refusal::kSpending;
+    if (!fits(account.debt[Account::kCommitted].total, committed)) return Refusal::kCommitment;
+    account.rtt = account.rtt > 0 ? std::min(account.rtt * (1 + kForget), charge.rtt) : charge.rtt;
+    withdraw(account, Account::kPaid, paid);
+    withdraw(account, Account::kCommitted, committed);
+    return Refusal::kNone;
+  }
+
+  [[nodiscard]] bool fits(float debt, float cost) const {
+    return cost <= kMaxCost && debt + cost <= std::max(limits_.burst, kMinPackets * cost);
+  }
+
+  // A packet without a charge costs more by the tolerance, so that it gets what the budget buys.
+  Refusal unpriced(Account& account, const PacketInfo& p) {
+    if (!limits_.charge_unpriced || is_free_ack(account, p)) return Refusal::kNone;
+    const float cost =
+        price_of(p) * static_cast<float>(p.size) * account.per_dollar * (1 + limits_.tolerance);
+    if (account.debt[Account::kPaid].total > limits_.unpriced_burst || cost > kMaxCost)
+      return Refusal::kUnpriced;
+    withdraw(account, Account::kPaid, cost);
+    return Refusal::kNone;
+  }
+
+  Refusal open(Account& account, const PacketInfo& p, const Charge& charge) {
+    const float price = price_of(p);
+    const float rtt = std::clamp(account.rtt, kMinRtt, kMaxRtt);
+    const float budget = charge.budget > 0 ? charge.budget : 1 / account.per_dollar;
+    const float first = std::min(charge.first_bytes * price, budget * rtt);
+    const float cost =
+        (first + price * static_cast<float>(p.size)) * account.per_dollar / kOpenings;
+    if (!fits(account.opened, cost)) return Refusal::kOpenings;
+    account.opened += cost;
+    return Refusal::kNone;
+  }
+
+  bool is_free_ack(Account& account, const PacketInfo& p) {
+    if (!p.has(kTurnpike) || p.congestion != 0 || p.size > kMaxAck) return false;
+    if (acks_owed(enforcement_, p.customer) <= 0) return false;
+    add(account.acks_used, 1);
+    return true;
+  }
+
+  void withdraw(Account& account, Account::Shared which, float cost) {
+    account.debt[which].add(cost);
+    if (enforcement_.workers() == 1) return;
+    float& carry = account.carry[which];
+    carry += cost * (kUnits / limits_.burst);
+    if (carry < 1) return;
+    const auto units = static_cast<uint32_t>(carry);
+    carry -= static_cast<float>(units);
+    const uint32_t before = load(account.published[which]), now = before + units;
+    account.published[which].store(now, kRelaxed);
+    if (before / kReadEvery != now / kReadEvery) add_others(account, which);
+  }
+
+  void add_others(Account& account, Account::Shared which) {
+    // An account's place in the array is its customer's number.
+    const auto customer =
+        static_cast<uint32_t>(&account - &enforcement_.account(context_.index, 0));
+    uint32_t others = 0;
+    for (unsigned w = 0; w < enforcement_.workers(); ++w)
+      if (w != context_.index) others += load(enforcement_.account(w, customer).published[which]);
+    const uint32_t more = others - account.seen[which];
+    account.seen[which] = others;
+    account.debt[which].add_others(static_cast<float>(more) * (limits_.burst / kUnits));
+  }
+
+  // Packets of a burst usually leave by the same link.
+  float price_of(const PacketInfo& p) {
+    if (p.link != link_) {
+      link_ = p.link;
+      price_ = static_cast<float>(context_.queues[p.link].price_now());
+    }
+    return price_;
+  }
+
+  Burst& burst_;
+  WorkerContext& context_;
+  Enforcement& enforcement_;
+  const ChargeLimits limits_;
+  uint32_t tick_;
+  uint32_t link_ = UINT32_MAX;
+  float price_ = 0;
+};
+
+}  // namespace
+
+void charge_customers(Burst& burst, WorkerContext& context) {
+  Charger charger(burst, context);
+  for_each(burst.forward | burst.oversized, [&](unsigned i) {
+    if (burst.info[i].customer != 0) charger.charge(i);
+  });
+}
+
+void credit_acks(const Burst& burst, WorkerContext& context) {
+  Enforcement& enforcement = *context.enforcement;
+  const CustomerTable& table = enforcement.customers();
+  const auto credit = [&](uint64_t customer) {
+    if (customer != 0) credit_ack(enforcement, context.index, static_cast<uint32_t>(customer));
+  };
+  uint32_t ipv4[kBurst];
+  config::Ipv6 ipv6[kBurst];
+  size_t n4 = 0, n6 = 0;
+  for_each(burst.forward, [&](unsigned i) {
+    const PacketInfo& p = burst.info[i];
+    if (p.congestion == 0 || !enforcement.edge(p.link)) return;
+    if (const uint32_t own = table.of_link(p.link); own != 0) return credit(own);
+    const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
+    if (p.has(kIpv6)) {
+      ipv6[n6++] = load_ipv6(ip + wire::kIpv6DestinationAt);
+    } else {
+      ipv4[n4++] = wire::load_be32(ip + wire::kIpv4DestinationAt);
+    }
+  });
+  uint64_t found[kBurst];
+  if (n4 > 0) {
+    table.find(std::span<const uint32_t>(ipv4, n4), found);
+    for (size_t k = 0; k < n4; ++k) credit(found[k]);
+  }
+  if (n6 > 0) {
+    table.find(std::span<const config::Ipv6>(ipv6, n6), found);
+    for (size_t k = 0; k < n6; ++k) credit(found[k]);
+  }
+}
+
+}  // namespace turnpike::router

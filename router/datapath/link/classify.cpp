@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/datapath/link/classify.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <variant>
+
+#include "common/wire/bytes.h"
+#include "common/wire/layers.h"
+
+namespace turnpike::router {
+
+/// The header fields of a packet that rules test.
+struct Classifier::Fields {
+  const uint8_t* ip = nullptr;
+  bool ipv6 = false;
+  bool priced = false;
+  uint8_t dscp = 0, protocol = 0;
+  uint16_t source_port = 0, destination_port = 0;  // UDP; 0: none
+};
+
+namespace {
+
+uint64_t load_be64(const uint8_t* p) {
+  return uint64_t{wire::load_be32(p)} << 32 | wire::load_be32(p + 4);
+}
+
+/// The upper `length` bits of 64, for 0 to 64.
+uint64_t mask_of(unsigned length) { return length == 0 ? 0 : ~uint64_t{0} << (64 - length); }
+
+}  // namespace
+
+Classifier::Prefixes Classifier::compile(
+    const std::vector<std::variant<config::Ipv4Prefix, config::Ipv6Prefix>>& all) {
+  Prefixes out;
+  out.any = all.empty();
+  for (const auto& prefix : all) {
+    if (const auto* v4 = std::get_if<config::Ipv4Prefix>(&prefix)) {
+      const auto mask = static_cast<uint32_t>(mask_of(v4->length) >> 32);
+      out.v4.push_back({v4->address & mask, mask});
+    } else {
+      const auto& v6 = std::get<config::Ipv6Prefix>(prefix);
+      const unsigned length = v6.length;
+      Prefix6 p{};
+      p.mask = {mask_of(std::min(length, 64U)), mask_of(length > 64 ? length - 64 : 0)};
+      for (size_t i = 0; i < 2; ++i)
+        p.address[i] = load_be64(v6.address.data() + 8 * i) & p.mask[i];
+      out.v6.push_back(p);
+    }
+  }
+  return out;
+}
+
+Classifier::Classifier(std::span<const config::LinkClass> classes) {
+  for (const config::LinkClass& c : classes.first(classes.size() - 1)) {
+    const config::ClassMatch& m = c.match;
+    Rule& rule = rules_.emplace_back();
+    if (!m.dscp.empty()) rule.dscp = 0;
+    for (const unsigned d : m.dscp) rule.dscp |= uint64_t{1} << (d & 63);
+    rule.any_protocol = m.protocol.empty();
+    for (const unsigned p : m.protocol) rule.protocols.set(p & 255);
+    rule.any_port = m.port.empty();
+    for (const unsigned p : m.port) rule.ports.push_back(static_cast<uint16_t>(p));
+    rule.source = compile(m.source);
+    rule.destination = compile(m.destination);
+    rule.priced = !m.unpriced.value_or(false);
+    rule.unpriced = m.unpriced.value_or(true);
+  }
+}
+
+bool Classifier::within(const Prefixes& prefixes, const Fields& packet, bool source) {
+  if (packet.ipv6) {
+    const uint8_t* at = packet.ip + (source ? wire::kIpv6SourceAt : wire::kIpv6DestinationAt);
+    const uint64_t high = load_be64(at), low = load_be64(at + 8);
+    return std::ranges::any_of(prefixes.v6, [&](const Prefix6& p) {
+      return (high & p.mask[0]) == p.address[0] && (low & p.mask[1]) == p.address[1];
+    });
+  }
+  const uint32_t address =
+      wire::load_be32(packet.ip + (source ? wire::kIpv4SourceAt : wire::kIpv4DestinationAt));
+  return std::ranges::any_of(prefixes.v4,
+                             [&](const Prefix4& p) { return (address & p.mask) == p.address; });
+}
+
+bool Classifier::matches(const Rule& rule, const Fields& packet) {
+  if ((rule.dscp >> packet.dscp & 1) == 0) return false;
+  if (!(packet.priced ? rule.priced : rule.unpriced)) return false;
+  if (!rule.any_protocol && !rule.protocols[packet.protocol]) return false;
+  if (!rule.any_port && std::ranges::none_of(rule.ports, [&](uint16_t p) {
+        return p == packet.source_port || p == packet.destination_port;
+      }))
+    return false;
+  return (rule.source.any || within(rule.source, packet, true)) &&
+         (rule.destination.any || within(rule.destination, packet, false));
+}
+
+void Classifier::classify(const Burst& burst, uint32_t members, uint8_t protocol,
+                          std::array<uint8_t, kBurst>& classes) const {
+  const auto last = static_cast<uint8_t>(rules_.size());
+  for_each(members, [&](unsigned i) {
+    const PacketInfo& p = burst.info[i];
+    classes[i] = last;
+    if (p.has(kArp)) return;
+    const uint8_t* frame = frame_of(burst.mbufs[i]);
+    Fields f{.ip = frame + p.l3,
+             .ipv6 = p.has(kIpv6),
+             .priced = p.congestion != 0 && p.protocol == protocol,
+             .protocol = p.l4_protocol};
+    // IPv4's second byte is DSCP and ECN; in IPv6 the same bits follow the four of the version.
+    f.dscp = static_cast<uint8_t>(f.ipv6 ? wire::load_be16(f.ip) >> 6 & 63 : f.ip[1] >> 2);
+    const bool udp = p.l4_protocol == wire::kProtocolUdp && p.l4 != 0 && !p.has(kLaterFragment) &&
+                     p.l4 + wire::kUdpSize <= burst.mbufs[i]->data_len;
+    if (udp) {
+      f.source_port = wire::load_be16(frame + p.l4 + wire::kUdpSourceAt);
+      f.destination_port = wire::load_be16(frame + p.l4 + wire::kUdpDestinationAt);
+    }
+    for (uint8_t c = 0; c < last; ++c)
+      if (matches(rules_[c], f)) {
+        classes[i] = c;
+        return;
+      }
+  });
+}
+
+}  // namespace turnpike::router

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/datapath/police/balance_audit.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace turnpike::router {
+namespace {
+
+std::array<uint64_t, 2> halves_of(const BalanceAudit::Address& a) {
+  return std::bit_cast<std::array<uint64_t, 2>>(a);
+}
+
+size_t hash_of(const BalanceAudit::Address& a) {
+  const auto [high, low] = halves_of(a);
+  return static_cast<size_t>((high ^ std::rotl(low, 29)) * 0x9e3779b97f4a7c15 >> 32);
+}
+
+}  // namespace
+
+// Fades in steps of a sixteenth of the memory: the averages serve ratios alone.
+void BalanceAudit::Average::age(int64_t now, double memory_ns) {
+  const auto passed = static_cast<double>(now - aged);
+  if (passed * 16 < memory_ns) return;
+  const double kept = std::exp(-passed / memory_ns);
+  charged *= kept;
+  owed *= kept;
+  aged = now;
+}
+
+void BalanceAudit::account(const Address& source, const Payment& p, Nanos now) {
+  // Of all traffic the link keeps bytes, because senders may have currencies of their own.
+  const double missing = std::max(1 - p.paid / p.charged, -kMaxCredit);
+  const auto memory = static_cast<double>(memory_.count());
+  link_.age(now.count(), memory);
+  link_.charged += p.size;
+  link_.owed += p.size * std::max(missing, 0.0);
+  // Watches senders for a while, so that it sees more of them than their worst moments.
+  if (link_.owed > kSuspicious * link_.charged) watch_until_ = now + memory_ * kWatch;
+  if (now >= watch_until_) [[likely]]
+    return;
+  Sender* s = missing > 0 ? watch(source, now.count()) : find(source);
+  if (s == nullptr) return;
+  s->average.age(now.count(), memory);
+  s->average.charged += p.size * p.charged;
+  s->average.owed += p.size * p.charged * missing;
+  ++s->packets;
+  if (s->average.share() > kGuilty && s->packets >= kEvidence &&
+      static_cast<double>(now.count() - s->since) >= kWatched * memory)
+    block(*s, now.count());
+}
+
+BalanceAudit::Sender* BalanceAudit::find(const Address& source) {
+  const size_t first = hash_of(source) % (kSenders / kWays) * kWays;
+  for (size_t i = first; i < first + kWays; ++i)
+    if (senders_[i].since != 0 && senders_[i].source == source) return &senders_[i];
+  return nullptr;
+}
+
+// The sender's place: its own, or that of the one that owes least of those that are not blocked.
+BalanceAudit::Sender* BalanceAudit::watch(const Address& source, int64_t now) {
+  if (Sender* own = find(source)) return own;
+  const size_t first = hash_of(source) % (kSenders / kWays) * kWays;
+  Sender* place = nullptr;
+  for (size_t i = first; i < first + kWays; ++i) {
+    Sender& s = senders_[i];
+    if (s.blocked_until > now) continue;
+    s.average.age(now, static_cast<double>(memory_.count()));
+    if (place == nullptr || s.average.owed < place->average.owed) place = &s;
+  }
+  if (place != nullptr) {
+    *place = {};
+    place->source = source;
+    place->since = now;
+    place->average.aged = now;
+  }
+  return place;
+}
+
+void BalanceAudit::block(Sender& s, int64_t now) {
+  if (now >= s.pardon) s.offences = 0;
+  const int64_t once = 2 * memory_.count();
+  const int64_t time = std::min(once << std::min(s.offences, 10U), kMaxBlock);
+  ++s.offences;
+  s.blocked_until = now + time;
+  s.pardon = s.blocked_until + 4 * time;
+  s.packets = 0;
+  s.since = s.blocked_until;
+  blocks_until_ = std::max(blocks_until_, Nanos(s.blocked_until));
+  Published& v = place_for(s.source);
+  v.owed.store(s.average.share(), kRelaxed);
+  v.offences.store(v.offences.load(kRelaxed) + 1, kRelaxed);
+  offences_.store(offences_.load(kRelaxed) + 1, kRelaxed);
+  s.average = {.aged = now};
+}
+
+bool BalanceAudit::blocked(const Address& source, Nanos now) {
+  const Sender* s = find(source);
+  if (s == nullptr || now.count() >= s->blocked_until) return false;
+  Published& v = place_for(source);
+  v.dropped.store(v.dropped.load(kRelaxed) + 1, kRelaxed);
+  return true;
+}
+
+// The entry of this sender, or a new one in the place of the least important.
+BalanceAudit::Published& BalanceAudit::place_for(const Address& source) {
+  const auto halves = halves_of(source);
+  Published* least = &published_[0];
+  for (Published& v : published_) {
+    if (v.source[0].load(kRelaxed) == halves[0] && v.source[1].load(kRelaxed) == halves[1] &&
+        v.offences.load(kRelaxed) > 0)
+      return v;
+    if (v.dropped.load(kRelaxed) + v.offences.load(kRelaxed) <
+        least->dropped.load(kRelaxed) + least->offences.load(kRelaxed))
+      least = &v;
+  }
+  least->source[0].store(halves[0], kRelaxed);
+  least->source[1].store(halves[1], kRelaxed);
+  least->offences.store(0, kRelaxed);
+  least->dropped.store(0, kRelaxed);
+  return *least;
+}
+
+size_t BalanceAudit::offenders(std::span<Offender> out) const {
+  size_t n = 0;
+  for (const Published& v : published_) {
+    if (n == out.size()) break;
+    if (v.offences.load(kRelaxed) == 0) continue;
+    out[n++] = {.source = std::bit_cast<Address>(
+                    std::array{v.source[0].load(kRelaxed), v.source[1].load(kRelaxed)}),
+                .owed = v.owed.load(kRelaxed),
+                .offences = v.offences.load(kRelaxed),
+                .dropped = v.dropped.load(kRelaxed)};
+  }
+  return n;
+}
+
+}  // namespace turnpike::router

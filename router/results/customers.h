@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Customers whose packets were dropped: in JSON, as text, and as lines of the log.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "common/units/units.h"
+#include "router/snapshot.h"
+
+namespace turnpike::router {
+
+/// {NAME: {"budget":..,"dropped":..,"dropped_bytes":..,"reasons":{"spending":..,..}}}: those with
+/// the most drops, at most kMaxListed.
+nlohmann::ordered_json customers_json(std::span<const CustomerSnapshot> customers);
+/// A line for each of the same customers.
+std::string customers_text(std::span<const CustomerSnapshot> customers);
+
+inline constexpr size_t kMaxListed = 100;
+
+/// Log lines about customers with new drops. A customer is named at most once per kRepeat, and a
+/// call returns at most kMaxLines; further customers are counted in the last line.
+class CustomerLog {
+ public:
+  static constexpr Nanos kRepeat = 10_s;
+  static constexpr size_t kMaxLines = 5;
+
+  /// `customers`: all with drops since the start.
+  std::vector<std::string> lines(const std::vector<CustomerSnapshot>& customers, Nanos now);
+
+ private:
+  struct Known {
+    uint64_t dropped = 0;  // when it was named last
+    Nanos named{0};
+  };
+  std::map<std::string, Known> known_;
+};
+
+}  // namespace turnpike::router
