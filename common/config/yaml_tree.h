@@ -40,7 +40,7 @@ struct Entry {
 /// relies on defaults has room to write all of them.
 inline constexpr size_t kMaxFileBytes = 8 << 20;
 inline constexpr size_t kMaxNodes =
-    400'000;  // aliases count as copies, each 64 B of a scalar as a node
+    800'000;  // aliases count as copies, each 64 B of a scalar as a node
 inline constexpr size_t kMaxDepth = 32;
 inline constexpr size_t kMaxKeyBytes = 256;
 

@@ -195,7 +195,7 @@ TEST_F(IngressBudget, SurvivesAnyHeader) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   admits(packet({.rtt_ns = 20'000'000, .reserve = kNan, .preload = kNan, .balance = kNan}),
          world().now + 1_ms);
-  // Whatever passed, its debt is bounded.
+  // The debt of the packets that passed is bounded.
   EXPECT_TRUE(admits(packet(paying(0.02, 0.02)), world().now + 15_s));
 }
 
@@ -260,7 +260,7 @@ TEST_F(Unpriced, FreeAcksAreAsManyAsDataPackets) {
   t.customers[0].budget = Budget(0);
   start(1, t, constant_price);
   const test::Frame ack = packet({}, 100, false, wire::Kind::kAck);
-  EXPECT_FALSE(admits(ack, world().now)) << "nobody has sent data to it";
+  EXPECT_FALSE(admits(ack, world().now)) << "no host has sent data to it";
   // Three data packets from the right host.
   for (int i = 0; i < 3; ++i) {
     std::array<uint8_t, fcp::kHeaderSize> bytes;
