@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "common/config/path.h"
 #include "common/metrics/histogram.h"
 #include "common/report/number.h"
 #include "common/units/text.h"
@@ -45,7 +46,7 @@ FlowsOf flows_of(const config::Topology& t, const sender::Traces& traces) {
   FlowsOf n{std::vector<double>(t.hosts.size()), std::vector<double>(t.hosts.size()), 0};
   for (const config::Flow& f : t.flows) {
     n.from[f.from] += f.count;
-    n.to[f.to] += f.count;
+    for (const size_t to : config::receivers_of(t, f)) n.to[to] += f.count;
     n.all += f.count;
   }
   for (size_t i = 0; i < t.workloads.size(); ++i) {

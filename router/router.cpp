@@ -116,6 +116,11 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     r->customers_ = topology.customers;
   }
 
+  if (!r->tables_->trees().empty()) {
+    r->multicast_ = MulticastState::make(*r->tables_, options.workers, options.socket);
+    if (!r->multicast_) return tl::unexpected("no memory for the trees of " + self.name);
+  }
+
   const bool audited = has_audit(topology);
   for (size_t l = 0; l < self.links.size(); ++l) {
     const config::Link& link = topology.links[self.links[l]];
@@ -150,6 +155,7 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     parts.counters = &r->counters_[w];
     parts.tables = &r->current_;
     parts.slack = options.slack;
+    parts.multicast = r->multicast_.get();
     if (options.share_pool) parts.buffers = BufferShare(pools[w], full, headroom);
     parts.errors = {options.errors_per_second, options.errors_at_once};
     parts.enforcement = r->enforcement_.get();
@@ -179,8 +185,10 @@ Snapshot Router::snapshot() const {
   for (const WorkerCounters& c : counters_) {
     s.originated += c.originated.read();
     s.delivered += c.delivered.read();
+    s.held += c.handed.read();
     s.suppressed_errors += c.suppressed_errors.read();
   }
+  for (const WorkerCounters& c : counters_) s.held -= c.taken.read();
   return s;
 }
 
@@ -214,7 +222,10 @@ uint64_t Router::held() const {
     in = sum(link->shards, &LinkShard::in_packets);
     n += in > out ? in - out : 0;
   }
-  return n;
+  uint64_t handed = 0, taken = 0;
+  for (const WorkerCounters& c : counters_) taken += c.taken.read();
+  for (const WorkerCounters& c : counters_) handed += c.handed.read();
+  return n + handed - taken;
 }
 
 }  // namespace turnpike::router

@@ -32,6 +32,7 @@
 #include "common/protocols/registry.h"
 #include "router/control/tables.h"
 #include "router/datapath/customers/enforcement.h"
+#include "router/datapath/multicast/tree_state.h"
 #include "router/datapath/worker.h"
 #include "router/snapshot.h"
 
@@ -83,8 +84,9 @@ class Router {
   std::atomic<const Tables*> current_{nullptr};
   std::vector<std::unique_ptr<EgressLink>> links_;
   std::vector<WorkerCounters> counters_;
-  std::unique_ptr<Enforcement> enforcement_;  // null: none
-  std::vector<config::Customer> customers_;   // of enforcement_
+  std::unique_ptr<MulticastState> multicast_;  // null: no tree has a branch here
+  std::unique_ptr<Enforcement> enforcement_;   // null: none
+  std::vector<config::Customer> customers_;    // of enforcement_
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 

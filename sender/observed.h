@@ -61,10 +61,11 @@ enum class FlowEnd : uint8_t { kOpen, kUnanswered, kClosed, kReset, kGivenUp };
 /// A flow that ended, or was still open when the run stopped.
 struct FlowOutcome {
   uint32_t id = 0;
-  uint32_t host = 0, to = 0;  // indices into Topology::hosts
-  uint32_t source = 0;        // index into Topology::flows, or flows.size() + workload index
-  Nanos start{0}, end{0};     // scheduled start; FIN-ACK (completed), reset or the run's end
-  uint64_t bytes = 0;         // payload delivered
+  uint32_t host = 0;       // sender, index into Topology::hosts
+  uint32_t to = 0;         // Topology::destination_of() the flow
+  uint32_t source = 0;     // index into Topology::flows, or flows.size() + workload index
+  Nanos start{0}, end{0};  // scheduled start; FIN-ACK (completed), reset or the run's end
+  uint64_t bytes = 0;      // payload delivered
   uint32_t packets = 0, retransmissions = 0;
   bool completed = false;  // the whole size was delivered
   FlowEnd ended = FlowEnd::kOpen;

@@ -66,7 +66,7 @@ tl::expected<std::unique_ptr<Sender>, std::string> Sender::make(const config::To
     // Gaps are at most as many as packets in flight. Where memory is taken on demand, allow for
     // all.
     if (!options.populated) runs = std::max(runs, sender->lcore_.records.capacity());
-    const SinkParts sink{flows, runs, options.populated, derive(secret, binding.host)};
+    const SinkParts sink{flows, runs, options.populated, derive(secret, binding.host), secret};
     auto host = Host::make(topology, binding.host, *binding.queue, sender->lcore_, sink);
     if (!host) return tl::unexpected(host.error());
     sender->by_index_[binding.host] = host->get();

@@ -128,7 +128,8 @@ UnderWay under_way(const config::Topology& t,
                    const std::function<bool(size_t from, size_t to)>& counts) {
   PathSet paths(t);
   for (const config::Flow& f : t.flows)
-    if (counts(f.from, f.to)) paths.add(f.from, f.to, f);
+    for (const size_t to : config::receivers_of(t, f))
+      if (counts(f.from, to)) paths.add(f.from, to, f);
   for (const config::Workload& w : t.workloads)
     for (const size_t from : w.from)
       for (const size_t to : w.to)
@@ -190,7 +191,8 @@ Sizing size_of(const config::Topology& t, std::span<const uint32_t> hosts, const
 uint32_t sink_flows(const config::Topology& t, uint32_t host, const Traces& traces) {
   size_t flows = 0;
   for (const config::Flow& f : t.flows) {
-    if (f.to == host) flows += f.count;
+    for (const size_t to : config::receivers_of(t, f))
+      if (to == host) flows += f.count;
   }
   for (size_t i = 0; i < t.workloads.size(); ++i) {
     if (std::ranges::find(t.workloads[i].to, host) == t.workloads[i].to.end()) continue;

@@ -360,6 +360,14 @@ void describe(V& v, LinkSpec& s) {
 }
 
 template <class V>
+void describe(V& v, TreeSpec& s) {
+  v.field("group", s.group,
+          {.doc = "one IPv4 and one IPv6 multicast address; assigned unless given"});
+  v.field("root", s.root, {.doc = "host that sends", .required = true});
+  v.field("receivers", s.receivers, {.doc = "hosts that receive", .required = true});
+}
+
+template <class V>
 void describe(V& v, TransferSpec& s) {
   v.field("protocol", s.protocol,
           {.doc = "scheme that the senders run, with its parameters", .fallback = "fcp"});
@@ -383,7 +391,7 @@ void describe(V& v, TransferSpec& s) {
 template <class V>
 void describe(V& v, FlowSpec& s) {
   v.field("from", s.from, {.doc = "sending host", .required = true});
-  v.field("to", s.to, {.doc = "receiving host", .required = true});
+  v.field("to", s.to, {.doc = "receiving host, or a tree", .required = true});
   describe(v, static_cast<TransferSpec&>(s));
   v.field("size", s.size, {.doc = "payload to deliver; endless unless given", .min = "1 B"});
   v.field("share", s.share,
@@ -502,6 +510,7 @@ void describe(V& v, FileSpec& s) {
   v.field("hosts", s.hosts, {.doc = "sources and sinks by name", .required = true});
   v.field("routers", s.routers, {.doc = "routers by name"});
   v.field("links", s.links, {.doc = "links by name", .required = true});
+  v.field("trees", s.trees, {.doc = "multicast distribution trees by name"});
   v.field("groups", s.groups, {.doc = "groups of customers by name"});
   v.field("customers", s.customers, {.doc = "customers by name; see routers' `enforce`"});
   v.field("customer_table", s.customer_table,

@@ -27,7 +27,7 @@ struct Draft {
   Mistakes& mistakes;
   Topology topology;
 
-  std::map<std::string, size_t, std::less<>> hosts, routers, links, groups;
+  std::map<std::string, size_t, std::less<>> hosts, routers, links, groups, trees;
   std::vector<std::string_view> host_names, node_names;
   std::vector<bool> placed;  // by host: it is attached to a link
   bool ends_known = true;    // of all links; otherwise unreachability cannot be reported
@@ -70,6 +70,8 @@ void check_times(Draft& draft, const Field<Nanos>& start, const Field<Nanos>& st
 void place_customers(Draft& draft);
 /// Customers in a separate file. Called by place_customers().
 void place_customer_table(Draft& draft, const Field<std::string>& table);
+/// Trees: addresses, receivers, and each router's branch.
+void place_trees(Draft& draft);
 /// Flows and workloads. Reports hosts without a path to each other.
 void place_traffic(Draft& draft);
 /// Open-loop streams. Reports hosts without a path to each other.

@@ -24,6 +24,7 @@ Loaded load_text(const std::string& text, const std::string& name,
   place_addresses(draft);
   place_ports(draft);
   place_routes(draft);
+  place_trees(draft);
   place_customers(draft);
   place_traffic(draft);
   place_streams(draft);

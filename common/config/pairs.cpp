@@ -11,6 +11,8 @@ std::optional<size_t> Pairs::host(const Field<std::string>& field, const std::st
   if (found != d_.hosts.end()) return found->second;
   if (d_.routers.contains(field.value))
     d_.mistakes.add(field.at, path, "'" + field.value + "' is a router: flows run between hosts");
+  else if (d_.trees.contains(field.value))
+    d_.mistakes.add(field.at, path, "'" + field.value + "' is a tree: only flows run to trees");
   else
     d_.mistakes.add(
         field.at, path,

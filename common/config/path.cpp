@@ -68,6 +68,22 @@ std::vector<Hop> path_between(const Topology& topology, size_t from_host, size_t
   return PathFinder(topology).path(from_host, to_host, ip_version);
 }
 
+std::vector<size_t> receivers_of(const Topology& topology, const Flow& flow) {
+  if (flow.tree == kNoTree) return {flow.to};
+  return topology.trees[flow.tree].receivers;
+}
+
+std::vector<Hop> hops_of(const Topology& topology, const Flow& flow) {
+  if (flow.tree == kNoTree) return path_between(topology, flow.from, flow.to, flow.ip_version);
+  const Tree& tree = topology.trees[flow.tree];
+  const Host& root = topology.hosts[tree.root];
+  std::vector<Hop> hops{{root.link, root.end}};
+  for (const Branch& branch : tree.branches)
+    for (const size_t link : branch.children)
+      hops.push_back({link, topology.links[link].end_at(topology.routers[branch.router].name)});
+  return hops;
+}
+
 Nanos propagation(const Topology& topology, const std::vector<Hop>& path) {
   Nanos sum{0};
   for (const Hop& hop : path) sum += topology.links[hop.link].directions[hop.direction].delay;

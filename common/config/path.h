@@ -42,6 +42,13 @@ class PathFinder {
 std::vector<Hop> path_between(const Topology& topology, size_t from_host, size_t to_host,
                               unsigned ip_version = 4);
 
+/// The hosts that receive a flow.
+std::vector<size_t> receivers_of(const Topology& topology, const Flow& flow);
+
+/// The links that a flow's packets cross: to a host those of path_between(), to a tree all of the
+/// tree's, each once.
+std::vector<Hop> hops_of(const Topology& topology, const Flow& flow);
+
 /// Propagation delay of a path, one way.
 Nanos propagation(const Topology& topology, const std::vector<Hop>& path);
 

@@ -23,9 +23,7 @@ class Traffic {
     Flow flow;
     flow.name = name;
     const auto from = pairs_.host(spec.from, join(path_, "from"));
-    const auto to = pairs_.host(spec.to, join(path_, "to"));
     flow.from = from.value_or(0);
-    flow.to = to.value_or(0);
     flow.size = spec.size.given ? static_cast<uint64_t>(spec.size.value.count()) : kEndless;
     flow.share = spec.share.value;
     flow.count = spec.count.value;
@@ -33,8 +31,14 @@ class Traffic {
     flow.hold = spec.hold.value;
     if (from) check_source(*from, spec.from.at, join(path_, "from"));
     if (from) check_hold(*from, spec);
-    if (to) check_sink(*to, spec.to.at, join(path_, "to"));
-    if (from && to) check_pair(*from, *to, spec, spec.to.at, join(path_, "to"));
+    if (const auto tree = d_.trees.find(spec.to.value); !spec.to.wrong && tree != d_.trees.end()) {
+      flow.tree = tree->second;
+      if (from) place_to_tree(*from, spec, flow);
+    } else if (const auto to = pairs_.host(spec.to, join(path_, "to"))) {
+      flow.to = *to;
+      check_sink(*to, spec.to.at, join(path_, "to"));
+      if (from) check_pair(*from, *to, spec, spec.to.at, join(path_, "to"));
+    }
     place_transfer(spec, flow);
     d_.topology.flows.push_back(std::move(flow));
   }
@@ -110,6 +114,22 @@ class Traffic {
       complain(spec.hold.at, join(path_, "hold"),
                "'" + host.name + "' has strategy '" + host.strategy + "': set hosts." + host.name +
                    ".strategy to 'stability'");
+  }
+
+  // Routers on a tree join answers of FCP alone.
+  void place_to_tree(size_t from, const FlowSpec& spec, Flow& flow) {
+    const Tree& tree = d_.topology.trees[flow.tree];
+    const auto& tree_spec = d_.file.trees.value[flow.tree].value;
+    if (!tree_spec.root.wrong && tree.root != from)
+      complain(spec.from.at, join(path_, "from"),
+               "'" + d_.topology.hosts[from].name + "' is not the root of '" + tree.name + "', '" +
+                   tree_spec.root.value + "'");
+    if (spec.protocol.given && !spec.protocol.wrong && spec.protocol.value.protocol != "fcp")
+      complain(spec.protocol.at, join(path_, "protocol"),
+               "a tree carries fcp, not " + spec.protocol.value.protocol);
+    if (!tree.receivers.empty()) flow.to = tree.receivers.front();
+    for (const size_t to : tree.receivers)
+      if (to != from) check_pair(from, to, spec, spec.to.at, join(path_, "to"));
   }
 
   void check_sink(size_t h, Position at, const std::string& path) {

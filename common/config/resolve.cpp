@@ -252,6 +252,25 @@ void write_link(YamlWriter& out, const Link& link) {
   });
 }
 
+// --- trees --------------------------------------------------------------------------------------
+
+std::string names(const Topology& t, const std::vector<size_t>& hosts) {
+  std::vector<std::string> out;
+  out.reserve(hosts.size());
+  for (const size_t h : hosts) out.push_back(plain(t.hosts[h].name));
+  return listed(out);
+}
+
+void write_tree(YamlWriter& out, const Topology& t, const Tree& tree) {
+  out.map(plain(tree.name), [&] {
+    const std::vector<std::string> group{in_quotes(ipv4_text(tree.ipv4)),
+                                         in_quotes(ipv6_text(tree.ipv6))};
+    out.put("group", listed(group));
+    out.put("root", plain(t.hosts[tree.root].name));
+    out.put("receivers", names(t, tree.receivers));
+  });
+}
+
 // --- customers ----------------------------------------------------------------------------------
 
 template <class Prefix>
@@ -303,7 +322,7 @@ void write_transfer(YamlWriter& out, const Transfer& x) {
 void write_flow(YamlWriter& out, const Topology& t, const Flow& flow) {
   out.map(plain(flow.name), [&] {
     out.put("from", plain(t.hosts[flow.from].name));
-    out.put("to", plain(t.hosts[flow.to].name));
+    out.put("to", plain(t.destination_name(t.destination_of(flow))));
     write_transfer(out, flow);
     if (flow.size != kEndless) out.put("size", to_text(Bytes(static_cast<int64_t>(flow.size))));
     out.put("share", number(flow.share));
@@ -337,13 +356,6 @@ struct SizeText {
     return mapped({{"trace", in_quotes(s.file)}});
   }
 };
-
-std::string names(const Topology& t, const std::vector<size_t>& hosts) {
-  std::vector<std::string> out;
-  out.reserve(hosts.size());
-  for (const size_t h : hosts) out.push_back(plain(t.hosts[h].name));
-  return listed(out);
-}
 
 void write_workload(YamlWriter& out, const Topology& t, const Workload& w) {
   out.map(plain(w.name), [&] {
@@ -400,6 +412,10 @@ std::string resolved_text(const Topology& t) {
     for (const Link& l : t.links) write_link(out, l);
   });
   write_customers(out, t);
+  if (!t.trees.empty())
+    out.map("trees", [&] {
+      for (const Tree& tree : t.trees) write_tree(out, t, tree);
+    });
   out.map("traffic", [&] {
     out.map("flows", [&] {
       for (const Flow& f : t.flows) write_flow(out, t, f);

@@ -171,6 +171,22 @@ Complaint read_scalar(const YamlNode& node, const About&, AddressSpec& out) {
   return {};
 }
 
+// RFC 5771 and RFC 4291 2.7: groups of link scope never cross a router.
+Complaint read_scalar(const YamlNode& node, const About&, GroupAddress& out) {
+  if (const auto v4 = parse_ipv4(node.text)) {
+    if (*v4 >> 28 != 0xe) return quoted(node) + " is not a multicast address such as 239.1.0.1";
+    if (*v4 >> 8 == 0xe00000) return quoted(node) + " is of link scope: no router forwards it";
+    out.address = *v4;
+  } else if (const auto v6 = parse_ipv6(node.text)) {
+    if ((*v6)[0] != 0xff) return quoted(node) + " is not a multicast address such as ff3e::8000:1";
+    if (((*v6)[1] & 0xf) <= 2) return quoted(node) + " is of link scope: no router forwards it";
+    out.address = *v6;
+  } else {
+    return quoted(node) + " is not a multicast address such as 239.1.0.1 or ff3e::8000:1";
+  }
+  return {};
+}
+
 Complaint read_scalar(const YamlNode& node, const About&, PciAddress& out) {
   // [dddd:]bb:dd.f, lower or upper case; with its domain, as in sysfs.
   std::string text = node.text.size() == 7 ? "0000:" + node.text : node.text;

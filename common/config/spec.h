@@ -45,6 +45,9 @@ struct Frequency {
 struct AddressSpec {
   std::variant<Ipv4Prefix, Ipv6Prefix> prefix;
 };
+struct GroupAddress {
+  std::variant<Ipv4, Ipv6> address;
+};
 struct PciAddress {
   std::string text;  // with its domain: 0000:3b:00.0
 };
@@ -218,6 +221,12 @@ struct LinkSpec : DirectionSpec {  // settings of both directions
   Field<Table<Field<Mac>>> macs;
 };
 
+struct TreeSpec {
+  Field<OneOrMany<GroupAddress>> group;
+  Field<std::string> root;
+  Field<OneOrMany<std::string>> receivers;
+};
+
 /// Settings that flows and workloads share.
 struct TransferSpec {
   Field<FlowScheme> protocol;
@@ -292,6 +301,7 @@ struct FileSpec {
   Field<Table<HostSpec>> hosts;
   Field<Table<RouterSpec>> routers;
   Field<Table<LinkSpec>> links;
+  Field<Table<TreeSpec>> trees;
   Field<Table<GroupSpec>> groups;
   Field<Table<CustomerSpec>> customers;
   Field<std::string> customer_table;

@@ -208,13 +208,33 @@ struct Link {
   }
 };
 
+// --- trees --------------------------------------------------------------------------------------
+
+/// One router's part of a tree, as links of the topology.
+struct Branch {
+  size_t router = 0;
+  size_t upstream = 0;           // the root's packets arrive by it, answers leave by it
+  std::vector<size_t> children;  // the root's packets leave by them, answers arrive by them
+};
+
+/// A multicast distribution tree: paths from the root to the receivers, each link once.
+struct Tree {
+  std::string name;
+  Ipv4 ipv4 = 0;  // group addresses
+  Ipv6 ipv6{};
+  size_t root = 0;                // host that sends
+  std::vector<size_t> receivers;  // hosts
+  std::vector<Branch> branches;   // routers, those nearer to the root first
+};
+
 // --- traffic ------------------------------------------------------------------------------------
 
 inline constexpr uint64_t kEndless = UINT64_MAX;
+inline constexpr size_t kNoTree = SIZE_MAX;
 
 struct Flow {
   std::string name;
-  size_t from = 0, to = 0;  // hosts
+  size_t from = 0, to = 0;  // hosts; of a flow to a tree, `to` is its first receiver
   std::string protocol = "fcp";
   ParamValues params;
   unsigned ip_version = 4;
@@ -228,7 +248,8 @@ struct Flow {
   unsigned count = 1;          // number of such flows
   bool background = false;
   unsigned dscp = 0;
-  BitRate hold{0};  // strategy `stability`: rate to hold; 0: none
+  BitRate hold{0};        // strategy `stability`: rate to hold; 0: none
+  size_t tree = kNoTree;  // index into Topology::trees if it sends to all receivers of a tree
 };
 
 struct FixedSize {
@@ -335,6 +356,7 @@ struct Topology {
   std::vector<Host> hosts;
   std::vector<Router> routers;
   std::vector<Link> links;
+  std::vector<Tree> trees;
   std::vector<Flow> flows;
   std::vector<Workload> workloads;
   std::vector<Stream> streams;
@@ -347,6 +369,15 @@ struct Topology {
 
   [[nodiscard]] const Interface& interface_of(const Host& h) const {
     return links[h.link].ends[h.end];
+  }
+
+  /// Number of a flow's destination: of a host its index, of a tree its index behind all hosts.
+  [[nodiscard]] size_t destination_of(const Flow& f) const {
+    return f.tree == kNoTree ? f.to : hosts.size() + f.tree;
+  }
+  [[nodiscard]] const std::string& destination_name(size_t destination) const {
+    return destination < hosts.size() ? hosts[destination].name
+                                      : trees[destination - hosts.size()].name;
   }
 };
 

@@ -136,6 +136,14 @@ std::string path_text(const Topology& t, size_t from, size_t to, unsigned versio
   return out + ", round trip " + to_text(round_trip(t, from, to, version));
 }
 
+std::string tree_text(const Topology& t, const Flow& f) {
+  Nanos longest{0};
+  for (const size_t to : receivers_of(t, f))
+    longest = std::max(longest, round_trip(t, f.from, to, f.ip_version));
+  return std::to_string(receivers_of(t, f).size()) + " receivers over " +
+         std::to_string(hops_of(t, f).size()) + " links, longest round trip " + to_text(longest);
+}
+
 std::string some_hosts(const Topology& t, const std::vector<size_t>& hosts) {
   if (hosts.size() > 3) return std::to_string(hosts.size()) + " hosts";
   std::string out;
@@ -173,11 +181,11 @@ struct StreamRateText {
 std::string traffic(const Topology& t) {
   Table table;
   for (const Flow& f : t.flows)
-    table.row({f.name, t.hosts[f.from].name + " -> " + t.hosts[f.to].name,
+    table.row({f.name, t.hosts[f.from].name + " -> " + t.destination_name(t.destination_of(f)),
                f.protocol + ", IPv" + std::to_string(f.ip_version), when(f, t.run),
                (f.size == kEndless ? "endless" : to_text(Bytes(static_cast<int64_t>(f.size)))) +
                    (f.count == 1 ? "" : " x " + std::to_string(f.count)),
-               path_text(t, f.from, f.to, f.ip_version)});
+               f.tree == kNoTree ? path_text(t, f.from, f.to, f.ip_version) : tree_text(t, f)});
   for (const Workload& w : t.workloads)
     table.row({w.name, some_hosts(t, w.from) + " -> " + some_hosts(t, w.to),
                w.protocol + ", IPv" + std::to_string(w.ip_version), when(w, t.run),

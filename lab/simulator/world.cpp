@@ -29,8 +29,10 @@ size_t buffers_of(const config::Topology& t, const sender::Sizing& size) {
   return size.packets + kBuffersPerNode * t.hosts.size();
 }
 
-size_t router_buffers_of(const config::Topology& t) {
-  return kBuffersPerNode * std::max<size_t>(t.routers.size(), 1);
+/// A copy on a tree takes a buffer for its headers, and one that refers to the packet's payload.
+size_t router_buffers_of(const config::Topology& t, const sender::Sizing& size) {
+  return kBuffersPerNode * std::max<size_t>(t.routers.size(), 1) +
+         (t.trees.empty() ? 0 : 2 * size.packets);
 }
 
 /// The smallest buffer that holds the largest frame: no port writes into these buffers.
@@ -73,7 +75,7 @@ SimLinkOptions options_of(const config::Topology& t, size_t link, size_t directi
 
 World::Buffers World::buffers(const config::Topology& t, const sender::Traces& traces) {
   const sender::Sizing size = size_of_all(t, traces);
-  return {.packets = buffers_of(t, size) + router_buffers_of(t),
+  return {.packets = buffers_of(t, size) + router_buffers_of(t, size),
           .bytes_each = Pool::memory(1, data_room(t)),
           .size = size};
 }
@@ -101,7 +103,7 @@ tl::expected<std::unique_ptr<World>, std::string> World::make(const config::Topo
   const sender::Traces traces(t);
   const sender::Sizing size = size_of_all(t, traces);
   auto sources = pool("sources", buffers_of(t, size));
-  auto routers = pool("routers", router_buffers_of(t));
+  auto routers = pool("routers", router_buffers_of(t, size));
   if (!sources) return tl::unexpected(sources.error());
   if (!routers) return tl::unexpected(routers.error());
   const size_t records = std::max(size.records, kMinRecords);

@@ -71,6 +71,10 @@ class World {
   [[nodiscard]] router::Router& router(size_t i) { return *routers_[i]; }
   /// One sender per host that is played, in the order of the file.
   [[nodiscard]] std::span<sender::Sender* const> senders() const { return senders_; }
+  /// Packet buffers that are not free: those of packets in flight.
+  [[nodiscard]] unsigned buffers_in_use() const {
+    return source_pool_.in_use() + router_pool_.in_use();
+  }
   /// Packets that links lost at random, by link and direction.
   [[nodiscard]] uint64_t lost(size_t link, size_t direction) const {
     return links_[link].line(direction).lost();

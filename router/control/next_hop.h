@@ -15,6 +15,7 @@ struct alignas(32) NextHop {
     kNoRoute,      // nothing matches
     kNoNeighbour,  // on a connected subnet, without a neighbour of that address
     kBroadcast,    // a connected subnet's broadcast or network address
+    kTree,         // a tree's group: `link` is an index into Tables::trees()
   };
   Action action = Action::kNoRoute;
   uint16_t link = 0;      // index among the router's links

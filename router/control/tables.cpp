@@ -9,6 +9,7 @@
 #include <map>
 
 #include "common/config/address.h"
+#include "common/config/path.h"
 #include "common/protocols/registry.h"
 #include "router/control/feasible_paths.h"
 
@@ -90,6 +91,27 @@ void plan_subnet(Plan& plan, const config::Interface& own, const config::Interfa
   }
 }
 
+/// A tree's entry without its next hops.
+TreeEntry entry_of(const config::Topology& topology, size_t index) {
+  // Beyond the longest round trip, time for queues and for the sender's retransmission time-out.
+  constexpr Nanos kMinTimeout = 1_s;
+  const config::Tree& tree = topology.trees[index];
+  const config::Interface& root = topology.interface_of(topology.hosts[tree.root]);
+  TreeEntry e{.root4 = root.ipv4.address,
+              .group4 = tree.ipv4,
+              .root6 = root.ipv6.address,
+              .group6 = tree.ipv6,
+              .upstream = nullptr,
+              .children = {}};
+  for (const config::Flow& f : topology.flows)
+    if (f.tree == index) e.flows += f.count;
+  Nanos longest{0};
+  for (const size_t to : tree.receivers)
+    longest = std::max(longest, config::round_trip(topology, tree.root, to));
+  e.timeout = kMinTimeout + std::min(longest, 10_s) * 4;
+  return e;
+}
+
 }  // namespace
 
 tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
@@ -115,6 +137,20 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
     const auto at = std::find(node.links.begin(), node.links.end(), link);
     return forward[static_cast<size_t>(at - node.links.begin())];
   };
+  // By tree: upstream, then the children.
+  std::vector<std::vector<size_t>> tree_hops;
+  for (size_t i = 0; i < topology.trees.size(); ++i) {
+    const config::Tree& tree = topology.trees[i];
+    const auto branch = std::ranges::find(tree.branches, router, &config::Branch::router);
+    if (branch == tree.branches.end()) continue;
+    const size_t index = t->trees_.size();
+    const size_t hop =
+        plan.add({.action = NextHop::Action::kTree, .link = static_cast<uint16_t>(index)});
+    plan.ipv4.emplace_back(Ipv4Prefix{tree.ipv4, 32}, hop);
+    t->trees_.push_back(entry_of(topology, i));
+    tree_hops.push_back({hop_of(branch->upstream)});
+    for (const size_t link : branch->children) tree_hops.back().push_back(hop_of(link));
+  }
   for (const auto& r : node.ipv4_routes)
     plan.ipv4.push_back({config::network(r.prefix), hop_of(r.link)});
   for (const auto& r : node.ipv6_routes)
@@ -145,6 +181,11 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
   if (!routes) return tl::unexpected("routing tables of " + node.name + ": " + routes.error());
   t->routes_ = std::move(*routes);
   t->hops_ = std::move(plan.hops);
+  for (size_t i = 0; i < tree_hops.size(); ++i) {
+    t->trees_[i].upstream = &t->hops_[tree_hops[i].front()];
+    for (size_t c = 1; c < tree_hops[i].size(); ++c)
+      t->trees_[i].children.push_back(&t->hops_[tree_hops[i][c]]);
+  }
   return t;
 }
 
@@ -179,6 +220,16 @@ const NextHop& Tables::find(const config::Ipv6& address) const {
   const NextHop* hop = hops_.data();
   find(std::span(&address, 1), &hop);
   return *hop;
+}
+
+size_t Tables::find_tree(uint32_t group) const {
+  const auto at = std::ranges::find(trees_, group, &TreeEntry::group4);
+  return static_cast<size_t>(at - trees_.begin());
+}
+
+size_t Tables::find_tree(const config::Ipv6& group) const {
+  const auto at = std::ranges::find(trees_, group, &TreeEntry::group6);
+  return static_cast<size_t>(at - trees_.begin());
 }
 
 bool Tables::own(uint32_t address) const {

@@ -27,6 +27,17 @@ struct Station {
   uint16_t mtu = 1500;
 };
 
+/// The router's part of a multicast tree: packets from the root arrive by `upstream` and leave by
+/// the links of `children`; answers go the other way.
+struct TreeEntry {
+  config::Ipv4 root4 = 0, group4 = 0;
+  config::Ipv6 root6{}, group6{};
+  const NextHop* upstream = nullptr;
+  std::vector<const NextHop*> children;
+  size_t flows = 0;  // that the topology sends to the tree
+  Nanos timeout{0};  // silence of one branch after which others do not wait for it
+};
+
 /// Built by the control plane, then read-only and shared by the workers. Lookups are longest prefix
 /// matches; neighbours and own addresses are host routes, so that one lookup suffices.
 class Tables {
@@ -55,6 +66,12 @@ class Tables {
     const uint64_t bit = filter_bit(address);
     return (own_filter_[bit / 64] >> (bit % 64) & 1) != 0;
   }
+
+  /// The trees with a branch at this router.
+  [[nodiscard]] std::span<const TreeEntry> trees() const { return trees_; }
+  /// Index of the tree of a group address; trees().size(): none.
+  [[nodiscard]] size_t find_tree(uint32_t group) const;
+  [[nodiscard]] size_t find_tree(const config::Ipv6& group) const;
 
   /// Whether packets from addresses with this next hop may arrive by the router's link `input`
   /// although their route begins with another one. False unless a link has check kFeasible.
@@ -85,6 +102,7 @@ class Tables {
   std::vector<NextHop> hops_;
   std::vector<std::vector<bool>> feasible_;  // by NextHop::feasible and link
   std::vector<Station> stations_;
+  std::vector<TreeEntry> trees_;
   std::vector<uint32_t> own_ipv4_;  // sorted
   std::vector<config::Ipv6> own_ipv6_;
   std::vector<uint64_t> own_filter_;  // one bit per own address' hash, 64 bits for each

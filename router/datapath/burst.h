@@ -29,6 +29,7 @@ enum PacketFlag : uint16_t {
   kOpens = 1 << 7,          // SYN
   kOriginated = 1 << 8,     // built by this router: its TTL is not decremented
   kMayFragment = 1 << 9,    // IPv4 with DF clear
+  kGroup = 1 << 10,         // to an IP multicast address
 };
 
 /// One packet's metadata; half a cache line. Offsets count from the first byte of the frame.
@@ -41,7 +42,7 @@ struct PacketInfo {
   uint8_t l4_protocol = 0;  // IP protocol number of l4
   uint8_t protocol = 0;     // Turnpike protocol id
   uint16_t input = 0;       // link of arrival
-  uint16_t link = 0;        // egress link, once routed
+  uint16_t link = 0;        // egress link, once routed; in Burst::multicast the tree
   uint32_t size = 0;        // B on the egress link: datagram and overhead
   uint32_t customer = 0;    // of its source, see CustomerTable; 0: none
   const NextHop* hop = nullptr;
@@ -61,6 +62,7 @@ struct Burst {
   uint32_t local = 0;      // addressed to the router itself
   uint32_t oversized = 0;  // to be fragmented
   uint32_t dropped = 0;    // to be dropped for reason[]
+  uint32_t multicast = 0;  // to the group of a tree
   std::array<rte_mbuf*, kBurst> mbufs;
   std::array<PacketInfo, kBurst> info;
   std::array<DropReason, kBurst> reason;
@@ -82,6 +84,7 @@ struct Burst {
     local &= others;
     oversized &= others;
     dropped &= others;
+    multicast &= others;
   }
 };
 static_assert(kBurst <= 32, "the sets are 32 bits");

@@ -24,7 +24,7 @@ namespace turnpike::router {
   X(kMartianSource, "martian_source", "an invalid source address (RFC 1812 5.3.7)")                \
   X(kMartianDestination, "martian_destination", "an invalid destination address (RFC 1812 5.3.7)") \
   X(kLinkLocal, "link_local", "a link-local address: it never crosses a router")                   \
-  X(kMulticast, "multicast", "an IP multicast; there is no multicast routing")                     \
+  X(kMulticast, "multicast", "an IP multicast that is not on a tree of the topology")              \
   X(kBroadcast, "broadcast", "an IP broadcast")                                                    \
   X(kTurnpikeVersion, "turnpike_version", "a Turnpike header of another version")                  \
   X(kTurnpikeKind, "turnpike_kind", "a Turnpike header of no known kind")                          \

@@ -12,6 +12,7 @@
 #include "router/datapath/ingress/source_check.h"
 #include "router/datapath/local/local_input.h"
 #include "router/datapath/lookup/lookup.h"
+#include "router/datapath/multicast/multicast.h"
 
 namespace turnpike::router {
 
@@ -23,6 +24,7 @@ Worker::Worker(const Parts& parts) : tables_(*parts.tables) {
   context_.errors = parts.errors;
   context_.buffers = parts.buffers;
   context_.enforcement = parts.enforcement;
+  context_.multicast = parts.multicast;
   context_.queues.reserve(parts.links.size());
   for (unsigned l = 0; l < parts.links.size(); ++l) {
     EgressLink& link = *parts.links[l];
@@ -69,6 +71,8 @@ Nanos Worker::poll(Nanos now) {
       charge_customers(burst_, context_);
     if (context_.enforcement != nullptr) [[unlikely]]
       credit_acks(burst_, context_);
+    if (burst_.multicast != 0) [[unlikely]]
+      multicast(burst_, context_);
     local_input(burst_, context_);
     forward(burst_, context_);
     context_.sweep(burst_);
@@ -76,6 +80,8 @@ Nanos Worker::poll(Nanos now) {
     if (behind_) [[unlikely]]
       next = std::min(next, drain(now));
   }
+  if (context_.multicast != nullptr && context_.index == MulticastState::kOwner) [[unlikely]]
+    moved_ = collect_answers(context_, now) || moved_;
   if (behind_) [[unlikely]]
     end_stall();
   return std::min(next, drain(now));
@@ -115,6 +121,8 @@ Nanos Worker::drain(Nanos now) {
 }
 
 void Worker::discard() {
+  if (context_.multicast != nullptr && context_.index == MulticastState::kOwner)
+    discard_answers(context_);
   for (LinkQueue& q : context_.queues) q.discard(DropReason::kShutdown);
 }
 

@@ -13,7 +13,8 @@ namespace turnpike::router {
 
 /// A packet's path, one function and one file per stage:
 ///
-///     rx -> parse -> lookup -> (local_input) -> for each link: police -> price -> enqueue -> tx
+///     rx -> parse -> lookup -> (multicast) -> (local_input) -> for each link: police -> price ->
+///     enqueue -> tx
 ///
 /// Where the file asks for it, check_sources() and find_customers() come before lookup, and
 /// charge_customers() after it. forward() runs the stages of a link. Polled by one thread; reads no
@@ -37,7 +38,8 @@ class alignas(64) Worker {
     Nanos slack{0};                  // see LinkShaper
     TokenBucket errors;
     BufferShare buffers;
-    Enforcement* enforcement = nullptr;                   // null: none
+    MulticastState* multicast = nullptr;  // null: no tree has a branch at this router
+    Enforcement* enforcement = nullptr;   // null: none
     std::vector<config::SourceCheck> source_checks = {};  // by link; empty: none
   };
   /// Polls between two housekeepings, which read new tables and let the laws of idle links publish.

@@ -15,6 +15,7 @@
 
 namespace turnpike::router {
 
+class MulticastState;
 class Enforcement;
 
 /// One worker's counters that belong to no link. It writes, any thread reads.
@@ -22,6 +23,7 @@ struct alignas(64) WorkerCounters {
   metrics::Counter originated;         // packets built here: replies, errors, extra fragments
   metrics::Counter delivered;          // packets addressed to the router itself
   metrics::Counter suppressed_errors;  // ICMP errors not sent because of the rate limit
+  metrics::Counter handed, taken;      // answers of trees given to another worker, and taken from
 };
 
 /// One worker's view of the router.
@@ -33,7 +35,8 @@ struct WorkerContext {
   WorkerCounters* counters = nullptr;
   TokenBucket errors;  // rate of ICMP errors, RFC 1812 4.3.2.8
   BufferShare buffers;
-  Enforcement* enforcement = nullptr;  // null: customers' budgets are not enforced here
+  MulticastState* multicast = nullptr;  // null: no tree has a branch at this router
+  Enforcement* enforcement = nullptr;   // null: customers' budgets are not enforced here
   bool scarce = false;  // packet buffers are scarce: police() limits links in this poll
 
   /// Frees and counts a burst's dropped packets.

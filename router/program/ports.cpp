@@ -53,6 +53,11 @@ Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
         uint64_t{kPerQueue} * workers + static_cast<uint64_t>(d.buffer.count()) / kTypicalPacket;
     largest = std::max<uint32_t>(largest, t.links[link].mtu);
   }
+  // A copy on a tree takes a buffer for its headers, and one that refers to the payload.
+  const bool branches = std::ranges::any_of(t.trees, [&](const config::Tree& tree) {
+    return std::ranges::find(tree.branches, node, &config::Branch::router) != tree.branches.end();
+  });
+  if (branches) mbufs *= 2;
   // A mempool of 2^n - 1 wastes no memory.
   n.mbufs = std::clamp(static_cast<uint32_t>(std::bit_ceil(std::min<uint64_t>(mbufs, kMax))) - 1,
                        kMin, kMax);

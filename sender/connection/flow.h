@@ -97,7 +97,7 @@ struct alignas(64) Flow {
   uint64_t lost_bytes = 0;  // of those to be sent again
   Nanos asked{0};           // when the traffic asked for it
   Nanos first_wait{0};      // of the first data packet after the handshake
-  uint32_t to = 0;          // host
+  uint32_t to = 0;          // destination, see Topology::destination_of()
   uint32_t retransmissions = 0;
   uint32_t instance = 0;
 

@@ -41,7 +41,8 @@ tl::expected<std::unique_ptr<Host>, std::string> Host::make(const config::Topolo
   const config::Host& h = topology.hosts[index];
   auto strategy = make_strategy(h.strategy, h.budget);
   if (!strategy) return tl::unexpected("host " + h.name + ": no strategy \"" + h.strategy + "\"");
-  std::unique_ptr<Host> host(new Host(topology, index, queue, lcore, std::move(strategy)));
+  std::unique_ptr<Host> host(
+      new Host(topology, index, queue, lcore, std::move(strategy), sink.run_secret));
   auto receiver = Receiver::make(sink.flows, sink.runs, host->totals_, sink.populated, sink.secret);
   if (!receiver) return tl::unexpected("host " + h.name + ": " + receiver.error());
   host->receiver_ = std::move(*receiver);
@@ -49,8 +50,9 @@ tl::expected<std::unique_ptr<Host>, std::string> Host::make(const config::Topolo
 }
 
 Host::Host(const config::Topology& topology, uint32_t index, QueuePair& queue, LcoreState& lcore,
-           std::unique_ptr<Strategy> strategy)
+           std::unique_ptr<Strategy> strategy, const SecretKey& run_secret)
     : own_(topology.interface_of(topology.hosts[index])),
+      groups_(topology, index, run_secret),
       queue_(queue),
       index_(index),
       udp_port_(topology.run.udp_port),
@@ -114,20 +116,25 @@ Host::Kind Host::read(rte_mbuf& m, Arrival& out) const {
       wire::verify_checksums(frame, out.at) != FrameError::kNone) {
     return Kind::kBad;
   }
-  return for_us(frame.data(), out.at) ? read_turnpike(frame.data(), out) : Kind::kForeign;
+  return for_us(frame.data(), out) ? read_turnpike(frame.data(), out) : Kind::kForeign;
 }
 
-bool Host::for_us(const uint8_t* frame, const wire::UdpFrame& at) const {
+bool Host::for_us(const uint8_t* frame, Arrival& out) const {
+  const wire::UdpFrame& at = out.at;
   const uint8_t* ip = frame + at.ip;
-  if (at.ipv6) return std::memcmp(ip + wire::kIpv6DestinationAt, own_.ipv6.address.data(), 16) == 0;
-  return wire::load_be32(ip + wire::kIpv4DestinationAt) == own_.ipv4.address;
+  out.group = nullptr;
+  if (at.ipv6 ? std::memcmp(ip + wire::kIpv6DestinationAt, own_.ipv6.address.data(), 16) == 0
+              : wire::load_be32(ip + wire::kIpv4DestinationAt) == own_.ipv4.address)
+    return true;
+  out.group = groups_.find(frame, at);
+  return out.group != nullptr;
 }
 
 Host::Kind Host::read_turnpike(const uint8_t* frame, Arrival& out) const {
   const uint16_t from = wire::load_be16(frame + out.at.udp + wire::kUdpSourceAt);
   const uint16_t to = wire::load_be16(frame + out.at.udp + wire::kUdpDestinationAt);
   if (from != udp_port_ && to != udp_port_)
-    return to == config::kStreamPort ? Kind::kStream : Kind::kForeign;
+    return to == config::kStreamPort && out.group == nullptr ? Kind::kStream : Kind::kForeign;
   wire::Header& header = out.header;
   if (wire::decode({frame + out.at.payload, out.at.payload_size}, header) !=
       wire::HeaderError::kNone) {
@@ -138,6 +145,9 @@ Host::Kind Host::read_turnpike(const uint8_t* frame, Arrival& out) const {
       header.length != wire::header_length(out.protocol->header_size, header.ranges)) {
     return Kind::kBad;
   }
+  // Requests go to a tree's receivers, answers to its root.
+  if (out.group != nullptr && out.group->receives != wire::is_request(header.kind))
+    return Kind::kForeign;
   switch (header.kind) {
     case wire::Kind::kSyn:
     case wire::Kind::kData:
@@ -190,9 +200,11 @@ bool Host::take_request(rte_mbuf& m, const Arrival& arrival, Nanos now) {
                         .protocol = *arrival.protocol,
                         .size = at.datagram,
                         .congestion = frame + at.payload + wire::kHeaderSize,
-                        .empty = at.payload_size == arrival.header.length};
+                        .empty = at.payload_size == arrival.header.length,
+                        .key = arrival.group != nullptr ? &arrival.group->key : nullptr};
   const auto reply = receiver_->receive(key, arrived, now);
   if (!reply) return false;
+  if (arrival.group != nullptr) answer_to_group(frame + at.ip, at.ipv6, own_);
   if (write_reply(m, at, arrival.header, *reply)) return true;
   totals_.out_of_buffers.add();
   return false;

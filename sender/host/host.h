@@ -11,6 +11,7 @@
 #include "common/config/topology.h"
 #include "common/wire/layers.h"
 #include "sender/connection/source.h"
+#include "sender/host/groups.h"
 #include "sender/open_loop/open_loop.h"
 #include "sender/receiver/receiver.h"
 
@@ -18,10 +19,11 @@ namespace turnpike::sender {
 
 /// Sizes and key of a host's receiver; see Receiver::make().
 struct SinkParts {
-  uint32_t flows = 0;     // at a time
-  size_t runs = 0;        // gaps in all flows together
-  bool populated = true;  // touch the gaps' memory at construction
-  SecretKey secret{};     // key of tokens
+  uint32_t flows = 0;      // at a time
+  size_t runs = 0;         // gaps in all flows together
+  bool populated = true;   // touch the gaps' memory at construction
+  SecretKey secret{};      // key of tokens
+  SecretKey run_secret{};  // of which trees' keys are derived
 };
 
 /// Owned by one lcore.
@@ -63,7 +65,7 @@ class Host {
 
  private:
   Host(const config::Topology& topology, uint32_t index, QueuePair& queue, LcoreState& lcore,
-       std::unique_ptr<Strategy> strategy);
+       std::unique_ptr<Strategy> strategy, const SecretKey& run_secret);
 
   /// Class of a frame by its headers.
   enum class Kind : uint8_t { kBad, kForeign, kNotUdp, kStream, kRequest, kAnswer };
@@ -71,17 +73,19 @@ class Host {
     wire::UdpFrame at;
     wire::Header header;
     const Protocol* protocol;
+    const Group* group;  // that it is addressed to; null: the host alone
   };
 
   [[nodiscard]] Kind read(rte_mbuf& m, Arrival& out) const;
   [[nodiscard]] Kind read_turnpike(const uint8_t* frame, Arrival& out) const;
-  [[nodiscard]] bool for_us(const uint8_t* frame, const wire::UdpFrame& at) const;
+  [[nodiscard]] bool for_us(const uint8_t* frame, Arrival& out) const;
   /// True: the buffer now holds a reply to send. False: the caller frees it.
   bool handle(Kind kind, rte_mbuf& m, const Arrival& arrival, Nanos now);
   bool take_request(rte_mbuf& m, const Arrival& arrival, Nanos now);
   void take_answer(const rte_mbuf& m, const Arrival& arrival, Nanos now);
 
   const config::Interface& own_;
+  Groups groups_;
   QueuePair& queue_;
   uint32_t index_;
   uint16_t udp_port_;

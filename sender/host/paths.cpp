@@ -5,10 +5,23 @@
 #include <algorithm>
 
 namespace turnpike::sender {
+namespace {
+
+void set_addresses(wire::FrameSpec& spec, unsigned ip_version, const config::Interface& own,
+                   const config::Ipv4& ipv4, const config::Ipv6& ipv6) {
+  if (ip_version == 6) {
+    spec.addresses = wire::Ipv6Pair{own.ipv6.address, ipv6};
+  } else {
+    spec.addresses = wire::Ipv4Pair{own.ipv4.address, ipv4};
+  }
+}
+
+}  // namespace
+
 Paths::Paths(const config::Topology& topology, uint32_t host)
-    : first_(topology.hosts.size() * 2, kNone) {
+    : first_((topology.hosts.size() + topology.trees.size()) * 2, kNone) {
   for (const config::Flow& f : topology.flows) {
-    if (f.from == host) add(topology, host, f.to, f);
+    if (f.from == host) add(topology, host, topology.destination_of(f), f);
   }
   for (const config::Workload& w : topology.workloads) {
     if (std::ranges::find(w.from, host) == w.from.end()) continue;
@@ -30,15 +43,17 @@ void Paths::add(const config::Topology& topology, uint32_t host, size_t to, cons
 
   const config::Host& here = topology.hosts[host];
   const config::Interface& own = topology.interface_of(here);
-  const config::Interface& peer = topology.interface_of(topology.hosts[to]);
   wire::FrameSpec spec;
   spec.source_mac = own.mac;
   spec.destination_mac = topology.links[here.link].ends[1 - here.end].mac;
   spec.traffic_class = static_cast<uint8_t>(traffic.dscp << 2);
-  if (traffic.ip_version == 6) {
-    spec.addresses = wire::Ipv6Pair{own.ipv6.address, peer.ipv6.address};
+  if (to >= topology.hosts.size()) {
+    // The next hop is a router: its own MAC, not the group's, reaches it on any port.
+    const config::Tree& tree = topology.trees[to - topology.hosts.size()];
+    set_addresses(spec, traffic.ip_version, own, tree.ipv4, tree.ipv6);
   } else {
-    spec.addresses = wire::Ipv4Pair{own.ipv4.address, peer.ipv4.address};
+    const config::Interface& peer = topology.interface_of(topology.hosts[to]);
+    set_addresses(spec, traffic.ip_version, own, peer.ipv4.address, peer.ipv6.address);
   }
   spec.destination_port = topology.run.udp_port;
   for (unsigned i = 0; i < kPorts; ++i) {

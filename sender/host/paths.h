@@ -10,8 +10,8 @@
 
 namespace turnpike::sender {
 
-/// A destination is a host, an IP version and a DSCP. Flows to it use several UDP source ports, so
-/// that RSS spreads them; a flow keeps its port.
+/// A destination is a host or a tree (Topology::destination_of()), an IP version and a DSCP. Flows
+/// to it use several UDP source ports, so that RSS spreads them; a flow keeps its port.
 class Paths {
  public:
   static constexpr unsigned kPorts = 16;
@@ -20,7 +20,7 @@ class Paths {
   /// Builds templates for every destination of this host's flows and workloads.
   Paths(const config::Topology& topology, uint32_t host);
 
-  /// Index of the path of the `spread`-th flow to host `to`, which must be a destination.
+  /// Index of the path of the `spread`-th flow to destination `to`.
   [[nodiscard]] uint16_t find(uint32_t to, unsigned ip_version, unsigned dscp,
                               uint32_t spread) const;
   [[nodiscard]] const wire::FrameTemplate& operator[](uint16_t path) const {

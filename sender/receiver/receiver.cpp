@@ -102,17 +102,18 @@ Receiver::State* Receiver::open(const FlowKey& key, Nanos now) {
 }
 
 // Hash of the flow's key, its protocol and the number of periods of kTokenLife since time 0.
-uint32_t Receiver::token_of(const FlowKey& key, const Protocol& protocol, Nanos now) const {
+uint32_t Receiver::token_of(const FlowKey& key, const Request& request, Nanos now) const {
   const auto words = key.words();
   const auto span = static_cast<uint64_t>(now / kTokenLife);
+  const SecretKey& secret = request.key != nullptr ? *request.key : secret_;
   return static_cast<uint32_t>(
-      siphash(secret_, std::array{words[0], words[1], words[2], span << 8 | protocol.id}));
+      siphash(secret, std::array{words[0], words[1], words[2], span << 8 | request.protocol.id}));
 }
 
 bool Receiver::issued(const FlowKey& key, const Request& request, Nanos now) const {
   const uint32_t token = request.header.token;
-  return token == token_of(key, request.protocol, now) ||
-         (now >= kTokenLife && token == token_of(key, request.protocol, now - kTokenLife));
+  return token == token_of(key, request, now) ||
+         (now >= kTokenLife && token == token_of(key, request, now - kTokenLife));
 }
 
 tl::expected<Receiver::State*, Receiver::Absence> Receiver::flow_of(const FlowKey& key,
@@ -189,7 +190,7 @@ void Receiver::sweep(Nanos now, size_t steps, bool urgent) {
 std::optional<Reply> Receiver::receive(const FlowKey& key, const Request& request, Nanos now) {
   const wire::Header& header = request.header;
   if (header.kind == Kind::kSyn)
-    return Reply{.kind = Kind::kSynAck, .token = token_of(key, request.protocol, now)};
+    return Reply{.kind = Kind::kSynAck, .token = token_of(key, request, now)};
   const auto found = flow_of(key, request, now);
   if (!found) return without_flow(request, found.error());
   State& s = **found;

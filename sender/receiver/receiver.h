@@ -39,9 +39,10 @@ static_assert(sizeof(FlowKey) == 24, "no padding: keys are hashed as bytes");
 struct Request {
   const wire::Header& header;
   const Protocol& protocol;
-  uint32_t size = 0;              // B of the IP datagram
-  uint8_t* congestion = nullptr;  // Protocol::header_size B; a law may rewrite them
-  bool empty = false;             // no payload after the headers
+  uint32_t size = 0;               // B of the IP datagram
+  uint8_t* congestion = nullptr;   // Protocol::header_size B; a law may rewrite them
+  bool empty = false;              // no payload after the headers
+  const SecretKey* key = nullptr;  // of tokens; null: the receiver's own
 };
 
 /// Fields of the reply to one packet.
@@ -103,7 +104,7 @@ class Receiver {
   State* find(const FlowKey& key);
   [[nodiscard]] uint32_t& guess(const FlowKey& key);
   State* open(const FlowKey& key, Nanos now);
-  [[nodiscard]] uint32_t token_of(const FlowKey& key, const Protocol& protocol, Nanos now) const;
+  [[nodiscard]] uint32_t token_of(const FlowKey& key, const Request& request, Nanos now) const;
   [[nodiscard]] bool issued(const FlowKey& key, const Request& request, Nanos now) const;
   /// Reason why a packet has no flow: unknown key, wrong token, or a full table.
   enum class Absence : uint8_t { kUnknown, kForged, kNoRoom };

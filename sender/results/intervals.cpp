@@ -32,8 +32,7 @@ bool claimable(const Topology& topology, const Flow& f) {
 Demand demand_of(const Topology& topology, const Flow& flow, double host_shares) {
   Demand d;
   double heaviest = 1;
-  for (const config::Hop& hop :
-       config::path_between(topology, flow.from, flow.to, flow.ip_version)) {
+  for (const config::Hop& hop : config::hops_of(topology, flow)) {
     const config::Direction& link = topology.links[hop.link].directions[hop.direction];
     const double load = 1 / payload_fraction(link, flow.packet);
     d.path.push_back({hop.link * 2 + hop.direction, load});

@@ -87,8 +87,9 @@ std::string flows_csv(const Topology& topology, const Record& record) {
       "ended\n";
   for (const FlowOutcome* f : order)
     out += std::to_string(f->id) + "," + csv_field(group_name(topology, f->source)) + "," +
-           csv_field(topology.hosts[f->host].name) + "," + csv_field(topology.hosts[f->to].name) +
-           "," + fixed(to_seconds(f->start), 9) + "," + std::to_string(f->bytes) + "," +
+           csv_field(topology.hosts[f->host].name) + "," +
+           csv_field(topology.destination_name(f->to)) + "," + fixed(to_seconds(f->start), 9) +
+           "," + std::to_string(f->bytes) + "," +
            (f->completed ? fixed(to_seconds(f->end - f->start), 9) : "") + "," +
            std::to_string(f->packets) + "," + std::to_string(f->retransmissions) + "," +
            end_name(f->ended) + "\n";

@@ -65,7 +65,7 @@ json utilization_json(const Topology& topology, const Phase& phase, const Measur
   std::vector<std::array<double, 2>> used(topology.links.size());
   for (size_t i = 0; i < topology.flows.size(); ++i) {
     const config::Flow& f = topology.flows[i];
-    for (const config::Hop& hop : config::path_between(topology, f.from, f.to, f.ip_version)) {
+    for (const config::Hop& hop : config::hops_of(topology, f)) {
       const config::Direction& d = topology.links[hop.link].directions[hop.direction];
       used[hop.link][hop.direction] +=
           measured.groups[i].count() / payload_fraction(d, f.packet) / d.rate.count();

@@ -32,7 +32,7 @@ tl::expected<TrafficSchedule, std::string> TrafficSchedule::make(
     for (unsigned n = 0; n < f.count; ++n) {
       Event e{.at = f.start, .source = i, .instance = schedule.instances_++, .bytes = f.size};
       e.from = static_cast<uint32_t>(f.from);
-      e.to = static_cast<uint32_t>(f.to);
+      e.to = static_cast<uint32_t>(topology.destination_of(f));
       schedule.starts_.events.push_back(e);
       if (f.stop == kNever) continue;
       e.at = f.stop;

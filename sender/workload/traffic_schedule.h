@@ -21,7 +21,8 @@ struct Event {
   What what = What::kStart;
   uint32_t source = 0;    // index into Topology::flows, or flows.size() + workload index
   uint32_t instance = 0;  // number of a flow that the file names; the same at kStart and kStop
-  uint32_t from = 0, to = 0;
+  uint32_t from = 0;
+  uint32_t to = 0;     // Topology::destination_of() the flow
   uint64_t bytes = 0;  // payload; may be config::kEndless
   Budget budget{0};    // kBudget: of host `from`
 };

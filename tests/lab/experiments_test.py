@@ -28,7 +28,6 @@ WITHIN = {"fcp-fig18": ("fcp-fig17", "figure 18")}
 
 # With no experiment yet.
 MISSING = {
-    "fcp-fig21": "needs multicast",
     "fcp-fig23": "needs budgets of aggregates",
 }
 

@@ -248,7 +248,7 @@ Frame fcp(const FcpSpec& spec) {
                         .source_port = wire::kDefaultUdpPort,
                         .destination_port = wire::kDefaultUdpPort,
                         .udp_checksum = spec.checksum};
-  if (spec.v6) frame.addresses = wire::Ipv6Pair{ipv6("fd00:1::2"), ipv6("fd00:2::2")};
+  if (spec.v6) frame.addresses = wire::Ipv6Pair{ipv6("fd00:1::2"), ipv6(spec.destination6)};
   Frame payload(wire::kHeaderSize + fcp::kHeaderSize);
   wire::Header h;
   h.kind = spec.kind;

@@ -100,6 +100,7 @@ struct FcpSpec {
   bool v6 = false;
   bool checksum = true;
   std::string_view source = "10.0.1.2", destination = "10.0.2.2";
+  std::string_view destination6 = "fd00:2::2";
   uint32_t sequence = 0;
   const uint8_t* header = nullptr;  // the congestion header, instead of the fields above
 };

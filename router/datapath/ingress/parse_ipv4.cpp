@@ -23,7 +23,9 @@ DropReason check_addresses(uint32_t source, uint32_t destination, const Tables& 
   }
   if (destination >= 0xe0000000) {
     if (destination == 0xffffffff) return DropReason::kBroadcast;
-    return destination < 0xf0000000 ? DropReason::kMulticast : DropReason::kMartianDestination;
+    if (destination >= 0xf0000000) return DropReason::kMartianDestination;
+    return tables.find_tree(destination) < tables.trees().size() ? DropReason::kNone
+                                                                 : DropReason::kMulticast;
   }
   if (within(destination, 0, 8) || within(destination, 0x7f000000, 8))
     return DropReason::kMartianDestination;
@@ -47,11 +49,13 @@ DropReason parse_ipv4(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
   if (p.datagram < header || uint32_t{p.l3} + p.datagram > m.pkt_len) return DropReason::kBadLength;
   if (m.pkt_len > uint32_t{p.l3} + p.datagram) cut_to(&m, uint32_t{p.l3} + p.datagram);
 
-  const DropReason why = check_addresses(wire::load_be32(ip + wire::kIpv4SourceAt),
-                                         wire::load_be32(ip + wire::kIpv4DestinationAt), tables);
+  const uint32_t destination = wire::load_be32(ip + wire::kIpv4DestinationAt);
+  const DropReason why =
+      check_addresses(wire::load_be32(ip + wire::kIpv4SourceAt), destination, tables);
   if (why != DropReason::kNone) return why;
+  if (destination >= 0xe0000000) p.flags |= kGroup;
   // RFC 1812 5.3.4: a router must not forward a unicast datagram in a link-layer broadcast.
-  if (p.has(kLinkCast)) return DropReason::kLinkBroadcast;
+  if (p.has(kLinkCast) && !p.has(kGroup)) return DropReason::kLinkBroadcast;
 
   const uint16_t fragment = wire::load_be16(ip + wire::kIpv4FragmentAt);
   if ((fragment & wire::kIpv4FragmentMask) != 0) p.flags |= kFragment;

@@ -15,7 +15,7 @@ inline unsigned rx(Burst& burst, QueuePair& port, unsigned link, LinkQueue& queu
   burst.input = static_cast<uint16_t>(link);
   burst.now = burst.since = now;
   burst.forward = n == 32 ? ~0U : (1U << n) - 1;
-  burst.local = burst.oversized = burst.dropped = 0;
+  burst.local = burst.oversized = burst.dropped = burst.multicast = 0;
   if (n == 0) return 0;
   uint64_t bytes = 0;
   for (unsigned i = 0; i < n; ++i) bytes += burst.mbufs[i]->pkt_len;

@@ -57,7 +57,7 @@ std::optional<Message> message_for(DropReason why) {
 }
 
 bool may_be_reported(const rte_mbuf& m, const PacketInfo& p) {
-  if (p.has(kLaterFragment) || p.has(kLinkCast) || p.l4 == 0) return false;
+  if (p.has(kLaterFragment) || p.has(kLinkCast) || p.has(kGroup) || p.l4 == 0) return false;
   if (p.l4_protocol != kIcmp) return true;
   // A truncated ICMP message might be an error: sends no report.
   return m.data_len > p.l4 && !is_error(rte_pktmbuf_mtod(&m, const uint8_t*)[p.l4]);

@@ -60,7 +60,7 @@ std::optional<Icmp6Message> icmp6_message_for(DropReason why, const PacketInfo& 
 bool may_be_reported6(const rte_mbuf& m, const PacketInfo& p) {
   const uint8_t* frame = rte_pktmbuf_mtod(&m, const uint8_t*);
   const uint8_t* ip = frame + p.l3;
-  if (p.has(kLaterFragment) || p.has(kLinkCast) || p.l4 == 0) return false;
+  if (p.has(kLaterFragment) || p.has(kLinkCast) || p.has(kGroup) || p.l4 == 0) return false;
   if (is_unspecified(ip + wire::kIpv6SourceAt)) return false;
   if (p.l4_protocol != kIcmp6) return true;
   if (m.data_len <= p.l4) return false;

@@ -9,7 +9,12 @@ namespace turnpike::router {
 /// A burst of originated packets. Create one per poll; the destructor flushes.
 class LocalTx {
  public:
-  LocalTx(WorkerContext& context, Nanos now) : context_(context) { burst_.now = now; }
+  LocalTx(WorkerContext& context, Nanos now) : LocalTx(context, now, now) {}
+  /// `since`: as Burst::since.
+  LocalTx(WorkerContext& context, Nanos now, Nanos since) : context_(context) {
+    burst_.now = now;
+    burst_.since = since;
+  }
   LocalTx(const LocalTx&) = delete;
   LocalTx& operator=(const LocalTx&) = delete;
   ~LocalTx() { flush(); }

@@ -29,6 +29,8 @@ void divert(Burst& burst, unsigned i, const uint8_t* ip) {
       return burst.drop(i, DropReason::kNoRoute);
     case Action::kBroadcast:
       return burst.drop(i, DropReason::kBroadcast);
+    case Action::kTree:
+      return burst.move_to(burst.multicast, i);
     case Action::kNoNeighbour:
       break;
   }
@@ -54,9 +56,15 @@ __rte_always_inline void settle(Burst& burst, unsigned i, const NextHop& hop) {
 // Handles destinations of link scope, which are not looked up.
 void settle_on_link(Burst& burst, unsigned i, const uint8_t* destination,
                     const WorkerContext& context) {
-  const PacketInfo& p = burst.info[i];
+  PacketInfo& p = burst.info[i];
   if (is_multicast(destination)) {
-    // Neighbour solicitations are multicast; the router has no multicast routing for others.
+    const size_t tree = context.tables->find_tree(load_ipv6(destination));
+    if (tree < context.tables->trees().size()) {
+      p.flags |= kGroup;
+      p.link = static_cast<uint16_t>(tree);
+      return burst.move_to(burst.multicast, i);
+    }
+    // Neighbour solicitations are multicast.
     if (p.l4_protocol == kIcmp6) return burst.move_to(burst.local, i);
     return burst.drop(i, DropReason::kMulticast);
   }
