@@ -24,9 +24,9 @@ class CustomerTableTest : public ::testing::Test {
     return static_cast<uint32_t>(world.customers.size() - 1);
   }
   void build() {
-    auto table = CustomerTable::build(world, 0, -1);
-    ASSERT_TRUE(table) << table.error();
-    table = std::move(*table);
+    auto built = CustomerTable::build(world, 0, -1);
+    ASSERT_TRUE(built) << built.error();
+    table = std::move(*built);
   }
   template <class Address>
   uint64_t find(const Address& a) {
