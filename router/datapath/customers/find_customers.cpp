@@ -3,9 +3,9 @@
 
 #include <rte_prefetch.h>
 
-#include "common/wire/bytes.h"
 #include "router/datapath/customers/enforcement.h"
 #include "router/datapath/ingress/ip.h"
+#include "router/datapath/lookup/address_batch.h"
 
 namespace turnpike::router {
 
@@ -20,30 +20,17 @@ void find_customers(Burst& burst, const WorkerContext& context) {
     for_each(burst.forward, [&](unsigned i) { set(i, own); });
     return;
   }
-  uint32_t ipv4[kBurst];
-  config::Ipv6 ipv6[kBurst];
-  uint8_t at4[kBurst], at6[kBurst];
-  size_t n4 = 0, n6 = 0;
+  AddressBatch batch;
   for_each(burst.forward, [&](unsigned i) {
     const PacketInfo& p = burst.info[i];
     const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
-    if (!p.has(kIpv6)) {
-      ipv4[n4] = wire::load_be32(ip + wire::kIpv4SourceAt);
-      at4[n4++] = static_cast<uint8_t>(i);
+    if (p.has(kIpv6)) {
+      batch.add_ipv6(i, ip + wire::kIpv6SourceAt);
     } else {
-      ipv6[n6] = load_ipv6(ip + wire::kIpv6SourceAt);
-      at6[n6++] = static_cast<uint8_t>(i);
+      batch.add_ipv4(i, ip + wire::kIpv4SourceAt);
     }
   });
-  uint64_t found[kBurst];
-  if (n4 > 0) {
-    table.find(std::span<const uint32_t>(ipv4, n4), found);
-    for (size_t k = 0; k < n4; ++k) set(at4[k], found[k]);
-  }
-  if (n6 > 0) {
-    table.find(std::span<const config::Ipv6>(ipv6, n6), found);
-    for (size_t k = 0; k < n6; ++k) set(at6[k], found[k]);
-  }
+  batch.find<uint64_t>(table, set);
 }
 
 }  // namespace turnpike::router

@@ -5,6 +5,7 @@
 
 #include "common/wire/bytes.h"
 #include "router/datapath/ingress/ip.h"
+#include "router/datapath/lookup/address_batch.h"
 
 namespace turnpike::router {
 
@@ -76,34 +77,18 @@ void settle_on_link(Burst& burst, unsigned i, const uint8_t* destination,
 }  // namespace
 
 void lookup(Burst& burst, const WorkerContext& context) {
-  uint32_t ipv4[kBurst];
-  config::Ipv6 ipv6[kBurst];
-  uint8_t at4[kBurst], at6[kBurst];
-  size_t n4 = 0, n6 = 0;
+  AddressBatch batch;
   for_each(burst.forward, [&](unsigned i) {
     const PacketInfo& p = burst.info[i];
     const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
-    if (!p.has(kIpv6)) {
-      ipv4[n4] = wire::load_be32(ip + wire::kIpv4DestinationAt);
-      at4[n4++] = static_cast<uint8_t>(i);
-      return;
-    }
+    if (!p.has(kIpv6)) return batch.add_ipv4(i, ip + wire::kIpv4DestinationAt);
     const uint8_t* destination = ip + wire::kIpv6DestinationAt;
     if (is_multicast(destination) || is_link_local(destination))
       return settle_on_link(burst, i, destination, context);
-    ipv6[n6] = load_ipv6(destination);
-    at6[n6++] = static_cast<uint8_t>(i);
+    batch.add_ipv6(i, destination);
   });
-
-  const NextHop* hops[kBurst];
-  if (n4 > 0) {
-    context.tables->find(std::span<const uint32_t>(ipv4, n4), hops);
-    for (size_t k = 0; k < n4; ++k) settle(burst, at4[k], *hops[k]);
-  }
-  if (n6 > 0) {
-    context.tables->find(std::span<const config::Ipv6>(ipv6, n6), hops);
-    for (size_t k = 0; k < n6; ++k) settle(burst, at6[k], *hops[k]);
-  }
+  batch.find<const NextHop*>(*context.tables,
+                             [&](unsigned i, const NextHop* hop) { settle(burst, i, *hop); });
 }
 
 }  // namespace turnpike::router
