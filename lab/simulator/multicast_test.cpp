@@ -17,7 +17,7 @@ class Outcomes final : public sender::OutcomeSink {
 
 struct Settings {
   std::string preset = "turnpike", lcores = "0", loss = "0", flow = "size: 300 KB";
-  std::string delay2 = "5 ms", others;
+  std::string delay2 = "5 ms", others{};
   int ip_version = 4;
 };
 
