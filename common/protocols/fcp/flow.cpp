@@ -53,7 +53,9 @@ double Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Pack
   }
   note.put(promise);
   if (promise.preload != 0) {
-    pending_ += promise.amount();
+    const double amount = promise.amount();
+    pending_ += amount;
+    returning_ += std::min(amount, 0.0);
     ++promises_;
   }
   return committed();
@@ -77,7 +79,7 @@ double Flow::preload_for(const FlowState& s, uint32_t size, double rtt) {
   const double limit = deadline_.wanted() ? std::min<double>(s.limit, deadline_.rate) : s.limit;
   const double useful = price_ * std::min(s.unsent / rtt, limit);
   const double wanted = honest ? std::min(target_, useful) : target_;
-  const double need = std::min(wanted - granted_ - pending_, s.headroom);
+  const double need = std::min(wanted - committed(), s.headroom);
   if (std::fabs(need) <= dead_band_ * wanted) return 0;
 
   const double whole = std::fabs(need) * rtt / (price_ * size);  // the whole gap on this packet
@@ -95,7 +97,7 @@ double Flow::last_round_preload(const FlowState& s, uint32_t size, double rtt) {
   if (cancellation_ == Cancellation::kEach) return -cancel_share_;
   if (cancelled_until_ > Nanos(0)) return 0;
   cancelled_until_ = s.now + s.rtt;
-  return -cancel_share_ * granted_ * rtt / (price_ * size);
+  return -cancel_share_ * std::max(granted_, 0.0) * rtt / (price_ * size);
 }
 
 // The last RTT has returned the flow's budget, so the FIN carries no preload.
@@ -139,20 +141,27 @@ Allowance Flow::on_loss(const FlowState& s, const PacketNote& note) {
 Allowance Flow::on_pause(const FlowState& s, Nanos idle) {
   const double window = 2 * to_seconds(s.rtt);
   const double left = std::clamp(1 - to_seconds(idle) / window, 0.0, 1.0);
-  granted_ = std::max(granted_ * left, -pending_);  // returns in flight remain valid
+  granted_ = std::min(granted_, std::max(granted_ * left, -returning_));  // returns remain valid
   stale_ = granted_ <= 0;
   round_base_ = granted_;
   round_end_ = s.now + s.rtt;
   return allow(s);
 }
 
-// Changes w by the packet's promise, valued at the price paid for that packet.
+// Changes w by the packet's promise, valued at the price paid for that packet. A return may arrive
+// before the promise that it returns: w is negative until that promise is settled.
 void Flow::settle(const PacketNote& note, bool delivered) {
   const auto promise = note.get<Promise>();
   if (promise.preload == 0 || promise.rtt_ns == 0) return;
   const double amount = promise.amount();
-  if (delivered) granted_ = std::max(granted_ + amount, 0.0);
-  pending_ = --promises_ == 0 ? 0 : pending_ - amount;  // no promises: clear rounding errors
+  if (--promises_ == 0) {
+    pending_ = returning_ = 0;  // clears rounding errors
+  } else {
+    pending_ -= amount;
+    returning_ -= std::min(amount, 0.0);
+  }
+  const double promised = pending_ - returning_;
+  granted_ = std::max(granted_ + (delivered ? amount : 0), -promised);
 }
 
 bool Flow::take_price(const uint8_t* header, double& price) {
@@ -164,7 +173,8 @@ bool Flow::take_price(const uint8_t* header, double& price) {
 
 // B/s. In the first RTT the rate may exceed the SYN's promise, within the flow's target.
 double Flow::pace() const {
-  return std::min(granted_ * first_rtt_gain_, std::max(granted_, target_)) / price_;
+  const double granted = std::max(granted_, 0.0);
+  return std::min(granted * first_rtt_gain_, std::max(granted, target_)) / price_;
 }
 
 // The floor is one packet per RTT: a flow needs feedback to follow prices.
@@ -172,7 +182,7 @@ Allowance Flow::allow(const FlowState& s, bool credible) const {
   const double floor = s.packet_size / (rtt_field(s.rtt) * 1e-9);
   return {.rate = price_ > 0 ? std::max(pace(), floor) : floor,
           .floor = packet_per_round_trip(s),
-          .granted = granted_,
+          .granted = std::max(granted_, 0.0),
           .committed = committed(),
           .price = price_,
           .credible = credible};

@@ -55,7 +55,8 @@ class Flow final : public FlowLaw {
   };
 
   [[nodiscard]] Allowance allow(const FlowState&, bool credible = true) const;
-  [[nodiscard]] double committed() const { return granted_ + pending_; }
+  // $/s. Not below 0 where a return is in flight for a promise that was lost.
+  [[nodiscard]] double committed() const { return std::max(granted_ + pending_, 0.0); }
   [[nodiscard]] double pace() const;
   [[nodiscard]] double preload_for(const FlowState&, uint32_t size, double rtt);
   [[nodiscard]] double last_round_preload(const FlowState&, uint32_t size, double rtt);
@@ -65,6 +66,7 @@ class Flow final : public FlowLaw {
   double target_ = 0;
   double granted_ = 0;
   double pending_ = 0;
+  double returning_ = 0;   // the part of `pending_` that returns budget, not above 0
   double round_base_ = 0;  // `granted` when this round began
   Nanos round_end_{0};
   double price_ = 0;  // $/B of the last feedback; 0 before the handshake

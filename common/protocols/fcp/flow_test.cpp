@@ -7,6 +7,7 @@
 #include <deque>
 #include <limits>
 #include <random>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -252,26 +253,30 @@ TEST(FcpFlow, KeepsOnePacketPerRoundTrip) {
   EXPECT_NEAR(s.law.rate_bps(), kPacket * 8 / 0.020, 1);
 }
 
-// For any losses, no budget is pending once no packet is in flight.
+// For any losses and pauses, and ACKs in any order: no budget is pending once no packet is in
+// flight, and only the loss of a packet that returned budget raises what the flow has committed.
 TEST(FcpFlow, BooksBalanceUnderAnyFate) {
   std::mt19937_64 draw(7);
   for (int round = 0; round < 200; ++round) {
     Sender s;
     s.open(std::pow(10.0, -6.0 - static_cast<double>(draw() % 12)));
-    std::deque<PacketNote> flying;
+    std::deque<std::pair<PacketNote, bool>> flying;  // whether it returns budget
     for (int i = 0; i < 400; ++i) {
       s.state.now += Nanos(static_cast<int64_t>(draw() % 3'000'000));
       s.state.headroom = 1 - s.law.allowance.committed;
       if (draw() % 20 == 0) s.law.set_target(Budget(1e-3 * static_cast<double>(draw() % 1000)));
       if (draw() % 2 == 0 || flying.empty()) {
         const double before = s.law.allowance.committed;
-        flying.push_back(s.send());
+        const PacketNote note = s.send();
+        flying.emplace_back(note, s.last.preload < 0);
         // A lost negative preload leaves more committed than the host has; no packet may add to it.
         ASSERT_LE(s.law.allowance.committed, std::max(1.0, before) + 1e-9);
       } else {
         const size_t pick = draw() % flying.size();
-        const PacketNote n = flying[pick];
+        const auto [n, returns] = flying[pick];
         flying.erase(flying.begin() + static_cast<std::ptrdiff_t>(pick));
+        const double before = s.law.allowance.committed;
+        bool lost = false;
         const double price = std::pow(10.0, -6.0 - static_cast<double>(draw() % 12));
         switch (draw() % 3) {
           case 0:
@@ -282,11 +287,18 @@ TEST(FcpFlow, BooksBalanceUnderAnyFate) {
             break;
           default:
             s.law.on_loss(s.state, n);
+            lost = true;
         }
+        ASSERT_TRUE(s.law.allowance.committed <= before + 1e-9 || (lost && returns));
+      }
+      if (draw() % 20 == 0) {
+        const double before = s.law.allowance.committed;
+        s.law.on_pause(s.state, Nanos(static_cast<int64_t>(draw() % 60'000'000)));
+        ASSERT_LE(s.law.allowance.committed, before + 1e-9);
       }
       ASSERT_GE(s.law.allowance.granted, 0);
     }
-    for (const PacketNote& n : flying) s.law.on_loss(s.state, n);
+    for (const auto& [n, returns] : flying) s.law.on_loss(s.state, n);
     ASSERT_EQ(s.law.law.pending().count(), 0);
   }
 }
