@@ -90,14 +90,14 @@ tl::expected<Child, std::string> Child::start(const Command& command) {
   }
   int error = errno;
   failure.close(1);
-  ssize_t told = sizeof error;
+  ssize_t length = sizeof error;
   if (pid > 0) {
     do {
-      told = read(failure.ends[0], &error, sizeof error);
-    } while (told < 0 && errno == EINTR);
-    if (told > 0) waitpid(pid, nullptr, 0);
+      length = read(failure.ends[0], &error, sizeof error);
+    } while (length < 0 && errno == EINTR);
+    if (length > 0) waitpid(pid, nullptr, 0);
   }
-  if (told > 0)
+  if (length > 0)
     return tl::unexpected("cannot start " + command.argv[0] + ": " + std::strerror(error));
   return Child(command, pid, std::exchange(output.ends[0], -1));
 }

@@ -6,7 +6,7 @@ namespace turnpike::config {
 namespace {
 
 // One end's attachment as the file gives it; null: none.
-struct Told {
+struct PlacedSpec {
   const AttachSpec* spec = nullptr;
   Position at;
   std::string path;
@@ -64,40 +64,41 @@ bool is_real(const Attachment& a) {
          std::holds_alternative<AttachVdev>(a);
 }
 
-std::array<Told, 2> told_of(Draft& d, size_t link) {
-  std::array<Told, 2> told;
+std::array<PlacedSpec, 2> attach_specs(Draft& d, size_t link) {
+  std::array<PlacedSpec, 2> specs;
   const Field<AttachBothSpec>& spec = d.link_spec(link).attach;
   const std::string path = d.link_path(link) + ".attach";
   const auto& ends = d.topology.links[link].ends;
-  if (spec.wrong) return told;
-  if (spec.value.both) told[0] = told[1] = {&*spec.value.both, spec.at, path};
+  if (spec.wrong) return specs;
+  if (spec.value.both) specs[0] = specs[1] = {&*spec.value.both, spec.at, path};
   for (const auto& [node, at, end_spec] : spec.value.ends) {
     const std::array<std::string_view, 2> names{ends[0].node, ends[1].node};
     if (node == names[0]) {
-      told[0] = {&end_spec, at, join(path, node)};
+      specs[0] = {&end_spec, at, join(path, node)};
     } else if (node == names[1]) {
-      told[1] = {&end_spec, at, join(path, node)};
+      specs[1] = {&end_spec, at, join(path, node)};
     } else if (!names[0].empty() && !names[1].empty()) {
       d.mistakes.add(at, join(path, node),
                      "'" + node + "' is not an end of this link" + suggestion(node, names));
     }
   }
-  return told;
+  return specs;
 }
 
 // Checks that the two ends of a link fit each other.
-void check_pair(Draft& d, size_t link, const std::array<Told, 2>& told) {
+void check_pair(Draft& d, size_t link, const std::array<PlacedSpec, 2>& specs) {
   const auto& ends = d.topology.links[link].ends;
-  if (!told[0].spec || !told[1].spec) return;
-  if (told[0].spec->ring.given != told[1].spec->ring.given)
-    d.mistakes.add(told[1].at, told[1].path, "a ring has both ends in one process: attach both");
+  if (!specs[0].spec || !specs[1].spec) return;
+  if (specs[0].spec->ring.given != specs[1].spec->ring.given)
+    d.mistakes.add(specs[1].at, specs[1].path, "a ring has both ends in one process: attach both");
   const auto* a = std::get_if<AttachMemif>(&ends[0].attachment);
   const auto* b = std::get_if<AttachMemif>(&ends[1].attachment);
   if (!a || !b) return;
   if (a->socket != b->socket || a->id != b->id)
-    d.mistakes.add(told[1].at, told[1].path, "the two ends are on different memif sockets or ids");
+    d.mistakes.add(specs[1].at, specs[1].path,
+                   "the two ends are on different memif sockets or ids");
   else if (a->server == b->server)
-    d.mistakes.add(told[1].at, told[1].path,
+    d.mistakes.add(specs[1].at, specs[1].path,
                    a->server ? "both ends are memif servers" : "neither end is the memif server");
 }
 
@@ -126,14 +127,14 @@ void place_ports(Draft& d) {
   std::map<std::pair<std::string, std::string>, std::string> users;
   for (size_t i = 0; i < d.topology.links.size(); ++i) {
     Link& link = d.topology.links[i];
-    const auto told = told_of(d, i);
+    const auto specs = attach_specs(d, i);
     bool real = false;
     for (size_t e = 0; e < 2; ++e) {
-      if (!told[e].spec) continue;
-      link.ends[e].attachment = attachment(d, i, e, *told[e].spec, told[1 - e].spec);
+      if (!specs[e].spec) continue;
+      link.ends[e].attachment = attachment(d, i, e, *specs[e].spec, specs[1 - e].spec);
       real |= is_real(link.ends[e].attachment);
     }
-    check_pair(d, i, told);
+    check_pair(d, i, specs);
     const auto& emulate = d.link_spec(i).emulate_delay;
     link.emulate_delay = emulate.given ? emulate.value : !real;
     for (size_t e = 0; e < 2; ++e) {
@@ -144,7 +145,7 @@ void place_ports(Draft& d) {
       const auto [first, fresh] =
           users.emplace(std::pair(process, used), "'" + node + "' on link '" + link.name + "'");
       if (!fresh)
-        d.mistakes.add(told[e].at, told[e].path,
+        d.mistakes.add(specs[e].at, specs[e].path,
                        "two ends on one port: " + used + " is that of " + first->second);
     }
   }

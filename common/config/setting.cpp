@@ -52,9 +52,9 @@ void apply(const Setting& setting, YamlNode& root, Mistakes& mistakes) {
   Mistakes in_value(setting.value);
   std::optional<YamlNode> value = parse_yaml(setting.value, in_value);
   if (!value || !in_value.empty()) {
-    const auto told = in_value.sorted();
+    const auto found = in_value.sorted();
     mistakes.add({}, setting.path,
-                 "'" + setting.value + "': " + (told.empty() ? "no YAML" : told[0].message));
+                 "'" + setting.value + "': " + (found.empty() ? "no YAML" : found[0].message));
     return;
   }
   forget_positions(*value);

@@ -11,7 +11,7 @@ namespace turnpike::config {
 namespace {
 
 constexpr double kMaxTime = 1e9;                          // s
-constexpr uint64_t kLargestFlow = 1'000'000'000'000'000;  // B
+constexpr uint64_t kMaxFlowSize = 1'000'000'000'000'000;  // B
 
 template <class T>
 bool read_number(std::string_view s, T& out) {
@@ -27,7 +27,7 @@ LineError read_entry(std::string_view line, TraceEntry& out) {
   if (!read_number(time, seconds) || !(seconds >= 0 && seconds <= kMaxTime))
     return {excerpt(time) + " is not a time of 0 to 1e9 s", time};
   out.at = from_seconds(seconds);
-  if (!read_number(size, out.bytes) || out.bytes > kLargestFlow)
+  if (!read_number(size, out.bytes) || out.bytes > kMaxFlowSize)
     return {excerpt(size) + " is not a flow's size, a whole number of 0 to 1e15 B", size};
   return {};
 }

@@ -14,10 +14,10 @@ namespace turnpike {
 namespace {
 
 constexpr Nanos kMinSleep = 20_us, kMaxSleep = 50_us;
-constexpr int64_t kPart = 10;       // of the shortest delay: 1/10
-constexpr Nanos kMin = 5_us;        // shorter sleeps poll instead: waking up takes as long
-constexpr Nanos kLongRun = 400_us;  // longer runs do not prolong the sleep
-constexpr Nanos kSlice = 100_us;    // the shortest slice that Linux accepts
+constexpr int64_t kPart = 10;            // of the shortest delay: 1/10
+constexpr Nanos kMinUsefulSleep = 5_us;  // shorter sleeps poll instead: waking up takes as long
+constexpr Nanos kLongRun = 400_us;       // longer runs do not prolong the sleep
+constexpr Nanos kSlice = 100_us;         // the shortest slice that Linux accepts
 
 /// Linux's struct sched_attr, which glibc defines since 2.41.
 struct SchedulingAttributes {
@@ -58,7 +58,7 @@ IdleSleeper::IdleSleeper(SleepLimits limits) : limits_(limits) {
 void IdleSleeper::nap(Nanos ran, Nanos until_next) const {
   Nanos time = std::min(std::max(until_next, limits_.late), limits_.most);
   if (limits_.late > Nanos(0) && ran < kLongRun) time = std::max(time, ran);
-  if (time >= kMin) std::this_thread::sleep_for(std::chrono::nanoseconds(time.count()));
+  if (time >= kMinUsefulSleep) std::this_thread::sleep_for(std::chrono::nanoseconds(time.count()));
 }
 
 }  // namespace turnpike

@@ -94,8 +94,8 @@ std::vector<Chance> chances() {
   const auto discipline = [](aqm::Discipline d) {
     return [d](ParamValues& p) {
       p[aqm::kDiscipline] = static_cast<double>(d);
-      p[aqm::kRioOutLeast] = 50;
-      p[aqm::kRioOutMost] = 250;
+      p[aqm::kRioOutMinTh] = 50;
+      p[aqm::kRioOutMaxTh] = 250;
       p[aqm::kRemGamma] = 0.01;
     };
   };

@@ -10,9 +10,9 @@ uint64_t ShadowLink::arrive(unsigned shard, std::span<LinkPacket> burst, const L
                             Nanos now) {
   exact_.take(burst, link, now);
   const uint64_t refused = real_->arrive(shard, burst, link, now);
-  std::array<Gauge, kMaxGauges> told;
-  real_->gauges(told);
-  const double price = told[0].value;
+  std::array<Gauge, kMaxGauges> gauges;
+  real_->gauges(gauges);
+  const double price = gauges[0].value;
   if (!burst.empty()) {
     worst_ = std::max(worst_, exact_.difference(price));
     ++compared_;

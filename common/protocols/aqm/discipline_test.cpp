@@ -56,7 +56,7 @@ Outcome pass(LinkLaw& law, const LinkState& state, Nanos now, uint32_t flags = k
 }
 
 TEST(RedCurve, IsTwoRampsWhereGentleAndALeapWhereNot) {
-  const RedCurve gentle{.least = 100, .most = 200, .max_p = 0.1};
+  const RedCurve gentle{.min_th = 100, .max_th = 200, .max_p = 0.1};
   EXPECT_EQ(gentle.probability(0), 0);
   EXPECT_EQ(gentle.probability(99.9), 0);
   EXPECT_DOUBLE_EQ(gentle.probability(150), 0.05);
@@ -130,8 +130,8 @@ TEST(Red, MarksAtTheRateOfItsCurve) {
 
 TEST(Red, BeyondTwiceTheUpperThresholdNothingPasses) {
   ParamValues p = params(Discipline::kRed);
-  p[kRedLeast] = 0.1;
-  p[kRedMost] = 0.3;
+  p[kRedMinTh] = 0.1;
+  p[kRedMaxTh] = 0.3;
   p[kRedWeight] = 1;
   const auto law = make_link(p, 1);
   EXPECT_TRUE(pass(*law, with_queue(200e3), 1_s).dropped);

@@ -12,8 +12,8 @@ Red::Red(const ParamValues& params, unsigned shards, uint64_t seed)
     : DropTail(params, shards, seed),
       weight_(params[kRedWeight]),
       packet_(params[kPacket]),
-      least_(params[kRedLeast]),
-      most_(std::max(params[kRedLeast], params[kRedMost])),
+      min_th_(params[kRedMinTh]),
+      max_th_(std::max(params[kRedMinTh], params[kRedMaxTh])),
       curve_{.max_p = params[kRedMaxP], .gentle = params[kRedGentle] != 0},
       arrivals_(shards) {
   shards_.reserve(shards);
@@ -23,8 +23,8 @@ Red::Red(const ParamValues& params, unsigned shards, uint64_t seed)
 void Red::burst(unsigned shard, const LinkState& link, Nanos now) {
   Shard& s = shards_[shard];
   s.curve = curve_;
-  s.curve.least = least_ * link.buffer;
-  s.curve.most = most_ * link.buffer;
+  s.curve.min_th = min_th_ * link.buffer;
+  s.curve.max_th = max_th_ * link.buffer;
   s.rate = link.capacity;
   s.now = now;
   if (const double others = arrivals_.fresh(shard); others > 0) {

@@ -57,7 +57,7 @@ class Red : public DropTail {
     Nanos now{0};
   };
 
-  double weight_, packet_, least_, most_;
+  double weight_, packet_, min_th_, max_th_;
   RedCurve curve_;  // in buffers
   SharedCount arrivals_;
   std::vector<Shard> shards_;

@@ -14,15 +14,15 @@ namespace turnpike::aqm {
 /// Replaces DPDK's rte_red, which has no gentle mode and keeps its average in tenths of a packet.
 /// Laws do not depend on DPDK, so that tests run without it.
 struct RedCurve {
-  double least = 0, most = 0;  // of the average, in any unit
+  double min_th = 0, max_th = 0;  // of the average, in any unit
   double max_p = 0;
   bool gentle = true;
 
   /// Probability p_b that a packet signals congestion, by average; beyond 1: all are dropped.
   [[nodiscard]] double probability(double average) const {
-    if (average < least) return 0;
-    if (average < most) return max_p * (average - least) / (most - least);
-    if (gentle && average < 2 * most) return max_p + (1 - max_p) * (average - most) / most;
+    if (average < min_th) return 0;
+    if (average < max_th) return max_p * (average - min_th) / (max_th - min_th);
+    if (gentle && average < 2 * max_th) return max_p + (1 - max_p) * (average - max_th) / max_th;
     return kAll;
   }
   static constexpr double kAll = 2;

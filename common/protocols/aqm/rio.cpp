@@ -8,9 +8,9 @@
 namespace turnpike::aqm {
 namespace {
 
-RedCurve curve(const ParamValues& params, LinkParam least, LinkParam most, LinkParam max_p) {
-  return {.least = params[least] * params[kPacket],
-          .most = std::max(params[least], params[most]) * params[kPacket],
+RedCurve curve(const ParamValues& params, LinkParam min_th, LinkParam max_th, LinkParam max_p) {
+  return {.min_th = params[min_th] * params[kPacket],
+          .max_th = std::max(params[min_th], params[max_th]) * params[kPacket],
           .max_p = params[max_p],
           .gentle = params[kRedGentle] != 0};
 }
@@ -21,8 +21,8 @@ Rio::Rio(const ParamValues& params, unsigned shards, uint64_t seed)
     : DropTail(params, shards, seed),
       weight_(params[kRedWeight]),
       packet_(params[kPacket]),
-      in_(curve(params, kRioInLeast, kRioInMost, kRioInMaxP)),
-      out_(curve(params, kRioOutLeast, kRioOutMost, kRioOutMaxP)),
+      in_(curve(params, kRioInMinTh, kRioInMaxTh, kRioInMaxP)),
+      out_(curve(params, kRioOutMinTh, kRioOutMaxTh, kRioOutMaxP)),
       arrivals_(shards),
       in_arrivals_(shards),
       entered_(shards),
