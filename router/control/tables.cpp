@@ -144,9 +144,9 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
     const auto branch = std::ranges::find(tree.branches, router, &config::Branch::router);
     if (branch == tree.branches.end()) continue;
     const size_t index = t->trees_.size();
-    const size_t hop =
+    const uint32_t hop =
         plan.add({.action = NextHop::Action::kTree, .link = static_cast<uint16_t>(index)});
-    plan.ipv4.emplace_back(Ipv4Prefix{tree.ipv4, 32}, hop);
+    plan.ipv4.push_back({{tree.ipv4, 32}, hop});
     t->trees_.push_back(entry_of(topology, i));
     tree_hops.push_back({hop_of(branch->upstream)});
     for (const size_t link : branch->children) tree_hops.back().push_back(hop_of(link));

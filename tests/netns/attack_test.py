@@ -149,9 +149,12 @@ def build():
 
 
 def resident_kb(process):
-    """Resident memory, kB, of a running program (nsenter executes it, so its process id is the program's)."""
+    """Private resident memory, kB, of a running program (nsenter executes it, so its process id is the program's).
+
+    Links' rings are shared memory of fixed size, which is touched slot by slot.
+    """
     status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
-    return int((status.partition("VmRSS:")[2].split() or ["0"])[0])
+    return int((status.partition("RssAnon:")[2].split() or ["0"])[0])
 
 
 class Play:
@@ -183,7 +186,7 @@ class Play:
         tap.check(f"{what}: the sender ends by itself, exit code 0", code == 0, code, sender.output()[-3000:])
         if not tap.check(f"{what}: the attacker could send", attacked == 0, attacked, mallory.output()):
             return
-        # A link's shared memory is touched slot by slot: that of new flows in the first quarter.
+        # The records of new flows are touched in the first quarter.
         early = memory[len(memory) // 4]
         self.grown_kb = [late - e for late, e in zip(memory[-1], early)]
         self.attacks = json.loads(report.read_text())
