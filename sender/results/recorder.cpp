@@ -71,9 +71,12 @@ tl::expected<void, std::string> Recorder::write_series(const std::string& folder
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return tl::unexpected(folder + ": " + error.message());
-  return report::write_text(folder + "/rates.csv", rates_csv(topology_, record())).and_then([&] {
-    return report::write_text(folder + "/flows.csv", flows_csv(topology_, record()));
-  });
+  return report::write_text(folder + "/rates.csv", rates_csv(topology_, record()))
+      .and_then([&] { return report::WholeFile::open(folder + "/flows.csv"); })
+      .and_then([&](report::WholeFile file) {
+        write_flows_csv(topology_, record(), file);
+        return file.finish();
+      });
 }
 
 tl::expected<void, std::string> Recorder::write(const std::string& folder,

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/config/topology.h"
+#include "common/report/whole_file.h"
 #include "sender/results/record.h"
 
 namespace turnpike::sender {
@@ -16,8 +17,10 @@ namespace turnpike::sender {
 /// several.
 std::string rates_csv(const config::Topology& topology, const Record& record);
 
-/// One line per flow, in order of start: id, flow (its entry's name), host, to, start_s, bytes,
-/// completion_s (empty unless completed), packets, retransmissions.
-std::string flows_csv(const config::Topology& topology, const Record& record);
+/// Writes one line per flow, in order of start: id, flow (its entry's name), host, to, start_s,
+/// bytes, completion_s (empty unless completed), packets, retransmissions, ended. Line by line: a
+/// run may have millions of flows.
+void write_flows_csv(const config::Topology& topology, const Record& record,
+                     report::WholeFile& file);
 
 }  // namespace turnpike::sender
