@@ -68,7 +68,9 @@ void HeaderBatch::convert(const float* rates, bool border) {
   if (border)
     for (size_t k = 0; k < n; ++k) value[k] = from_bfloat16(to_bfloat16(value[k]));
   for (size_t k = 0; k < n; ++k) balance[k] = exchanged(balance[k], value[k]);
-  for (size_t k = 0; k < n; ++k) reserve[k] = exchanged(reserve[k], value[k]);
+  // A SYN's reserve is a rate.
+  for (size_t k = 0; k < n; ++k)
+    reserve[k] = rtt_ns[k] == 0 ? reserve[k] : exchanged(reserve[k], value[k]);
   converted = true;
   crosses = border;
 }

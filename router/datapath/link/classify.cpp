@@ -2,6 +2,7 @@
 #include "router/datapath/link/classify.h"
 
 #include <algorithm>
+#include <bit>
 #include <type_traits>
 #include <variant>
 
@@ -10,12 +11,10 @@
 
 namespace turnpike::router {
 
-/// The header fields of a packet that rules test.
+/// The addresses and ports of a packet.
 struct Classifier::Fields {
   const uint8_t* ip = nullptr;
   bool ipv6 = false;
-  bool priced = false;
-  uint8_t dscp = 0, protocol = 0;
   uint16_t source_port = 0, destination_port = 0;  // UDP; 0: none
 };
 
@@ -54,17 +53,19 @@ Classifier::Prefixes Classifier::compile(
 Classifier::Classifier(std::span<const config::LinkClass> classes) {
   for (const config::LinkClass& c : classes.first(classes.size() - 1)) {
     const config::ClassMatch& m = c.match;
+    const auto bit = static_cast<Set>(1U << rules_.size());
     Rule& rule = rules_.emplace_back();
-    if (!m.dscp.empty()) rule.dscp = 0;
-    for (const unsigned d : m.dscp) rule.dscp |= uint64_t{1} << (d & 63);
-    rule.any_protocol = m.protocol.empty();
-    for (const unsigned p : m.protocol) rule.protocols.set(p & 255);
+    for (size_t d = 0; m.dscp.empty() && d < dscp_.size(); ++d) dscp_[d] |= bit;
+    for (const unsigned d : m.dscp) dscp_[d & 63] |= bit;
+    for (size_t p = 0; m.protocol.empty() && p < protocol_.size(); ++p) protocol_[p] |= bit;
+    for (const unsigned p : m.protocol) protocol_[p & 255] |= bit;
+    if (!m.unpriced.value_or(false)) priced_[1] |= bit;
+    if (m.unpriced.value_or(true)) priced_[0] |= bit;
     rule.any_port = m.port.empty();
     for (const unsigned p : m.port) rule.ports.push_back(static_cast<uint16_t>(p));
     rule.source = compile(m.source);
     rule.destination = compile(m.destination);
-    rule.priced = !m.unpriced.value_or(false);
-    rule.unpriced = m.unpriced.value_or(true);
+    if (!rule.any_port || !rule.source.any || !rule.destination.any) complex_ |= bit;
   }
 }
 
@@ -83,9 +84,6 @@ bool Classifier::within(const Prefixes& prefixes, const Fields& packet, bool sou
 }
 
 bool Classifier::matches(const Rule& rule, const Fields& packet) {
-  if ((rule.dscp >> packet.dscp & 1) == 0) return false;
-  if (!(packet.priced ? rule.priced : rule.unpriced)) return false;
-  if (!rule.any_protocol && !rule.protocols[packet.protocol]) return false;
   if (!rule.any_port && std::ranges::none_of(rule.ports, [&](uint16_t p) {
         return p == packet.source_port || p == packet.destination_port;
       }))
@@ -99,27 +97,32 @@ void Classifier::classify(const Burst& burst, uint32_t members, uint8_t protocol
   const auto last = static_cast<uint8_t>(rules_.size());
   for_each(members, [&](unsigned i) {
     const PacketInfo& p = burst.info[i];
-    classes[i] = last;
-    if (p.has(kArp)) return;
-    const uint8_t* frame = frame_of(burst.mbufs[i]);
-    Fields f{.ip = frame + p.l3,
-             .ipv6 = p.has(kIpv6),
-             .priced = p.congestion != 0 && p.protocol == protocol,
-             .protocol = p.l4_protocol};
+    const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
+    const bool priced = p.congestion != 0 && p.protocol == protocol;
     // IPv4's second byte is DSCP and ECN; in IPv6 the same bits follow the four of the version.
-    f.dscp = static_cast<uint8_t>(f.ipv6 ? wire::load_be16(f.ip) >> 6 & 63 : f.ip[1] >> 2);
-    const bool udp = p.l4_protocol == wire::kProtocolUdp && p.l4 != 0 && !p.has(kLaterFragment) &&
-                     p.l4 + wire::kUdpSize <= burst.mbufs[i]->data_len;
-    if (udp) {
-      f.source_port = wire::load_be16(frame + p.l4 + wire::kUdpSourceAt);
-      f.destination_port = wire::load_be16(frame + p.l4 + wire::kUdpDestinationAt);
-    }
-    for (uint8_t c = 0; c < last; ++c)
-      if (matches(rules_[c], f)) {
-        classes[i] = c;
-        return;
-      }
+    const unsigned dscp = (p.has(kIpv6) ? wire::load_be16(ip) >> 6 : ip[1] >> 2) & 63;
+    Set fit = dscp_[dscp] & protocol_[p.l4_protocol] & priced_[priced ? 1 : 0];
+    if (p.has(kArp)) [[unlikely]]
+      fit = 0;
+    if ((fit & complex_) != 0) fit = matching(burst, i, fit);
+    classes[i] = fit == 0 ? last : static_cast<uint8_t>(std::countr_zero(fit));
   });
+}
+
+// Leaves in `fit` a rule that also fits the packet's ports and addresses, if there is one.
+Classifier::Set Classifier::matching(const Burst& burst, unsigned i, Set fit) const {
+  const PacketInfo& p = burst.info[i];
+  const uint8_t* frame = frame_of(burst.mbufs[i]);
+  Fields f{.ip = frame + p.l3, .ipv6 = p.has(kIpv6)};
+  const bool udp = p.l4_protocol == wire::kProtocolUdp && p.l4 != 0 && !p.has(kLaterFragment) &&
+                   p.l4 + wire::kUdpSize <= burst.mbufs[i]->data_len;
+  if (udp) {
+    f.source_port = wire::load_be16(frame + p.l4 + wire::kUdpSourceAt);
+    f.destination_port = wire::load_be16(frame + p.l4 + wire::kUdpDestinationAt);
+  }
+  for (; fit != 0; fit &= fit - 1)
+    if (matches(rules_[static_cast<size_t>(std::countr_zero(fit))], f)) break;
+  return fit;
 }
 
 }  // namespace turnpike::router

@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "common/protocols/fcp/classes/priority.h"
+#include "common/protocols/fcp/classes/common_price.h"
 #include "common/protocols/fcp/params.h"
 #include "common/protocols/random.h"
 #include "common/protocols/relaxed.h"
@@ -22,7 +22,6 @@ constexpr Nanos kInterval = 1_ms;    // of update(): weights and loads
 constexpr double kMinPriced = 0.05;  // of the link, left to FCP's classes in any case
 constexpr double kMaxStable = 0.95;  // of FCP's capacity, that a stability class may take
 constexpr double kMinWeight = 0.02;  // of the link: a class that begins must not wait
-constexpr int kMaxSteps = 64;        // of clear(): at most one per bucket of all classes
 
 }  // namespace
 
@@ -99,6 +98,7 @@ ClassedLink::ClassedLink(MakeLaw make, const ParamValues& params, std::span<cons
       priced_ |= 1U << c;
       own.gauge = "price_" + own.rule.name;
       if (own.rule.policy == PricingPolicy::kStability) own.second = "change_" + own.rule.name;
+      if (own.rule.policy == PricingPolicy::kPriority) own.law->set_factor(own.rule.factor);
     }
   }
   for (unsigned i = 0; i < shards; ++i) shards_.push_back(std::make_unique<Shard>());
@@ -113,9 +113,6 @@ void ClassedLink::set_groups(std::span<const double> weights) {
 
 double ClassedLink::price(unsigned shard) const { return classes_.back().law->price(shard); }
 
-// Solves sum of D_c(p) = usable over a set of classes by Newton's method on 1/p. The demand is
-// concave and piecewise linear in 1/p: from the second step on the price rises monotonically, and
-// it is exact once the pieces are found. From burst to burst they rarely change.
 double ClassedLink::clear(unsigned index, double usable, unsigned classes, double start) const {
   const auto demand = [&](double price) {
     Demand sum;
@@ -127,23 +124,7 @@ double ClassedLink::clear(unsigned index, double usable, unsigned classes, doubl
     }
     return sum;
   };
-  // Elastic demand gets at least a hundredth, as in ClearingPrice.
-  const auto price_at = [&](const Demand& d) {
-    return d.elastic / std::max(usable - d.inelastic, 0.01 * usable);
-  };
-  double price = start;
-  for (int i = 0; i < kMaxSteps; ++i) {
-    Demand d = demand(price);
-    if (d.elastic <= 0) {
-      if (d.inelastic <= usable) return 0;
-      d = demand(std::numeric_limits<double>::infinity());
-      if (d.elastic <= 0) return 0;
-    }
-    const double next = price_at(d);
-    if (std::abs(next - price) <= 1e-9 * price) return next;
-    price = next;
-  }
-  return price;
+  return std::max(common_price(demand, usable, start), kMinPrice.count());
 }
 
 // The paper's two virtual queues, for any number of classes. A stability class whose price may
@@ -151,7 +132,7 @@ double ClassedLink::clear(unsigned index, double usable, unsigned classes, doubl
 // the rest.
 double ClassedLink::price_of(unsigned index, unsigned c, double usable) {
   Shard& s = *shards_[index];
-  s.all_price = std::max(clear(index, usable, priced_, s.all_price), kMinPrice.count());
+  s.all_price = clear(index, usable, priced_, s.all_price);
   const double all = s.all_price;
   unsigned rest = priced_;
   double taken = 0;
@@ -167,7 +148,7 @@ double ClassedLink::price_of(unsigned index, unsigned c, double usable) {
   if (rest == priced_) return s.price[c] = all;
   const double left =
       std::max({usable - taken, (s.capacity - taken) / 2, (1 - kMaxStable) / 2 * s.capacity});
-  s.rest_price = std::max(clear(index, left, rest, s.rest_price), kMinPrice.count());
+  s.rest_price = clear(index, left, rest, s.rest_price);
   return s.price[c] = s.rest_price;
 }
 
@@ -176,8 +157,8 @@ Nanos ClassedLink::window_of(unsigned index, unsigned c) const {
 }
 
 // The prices of a stability class within the window, of all shards.
-PriceRange ClassedLink::recent(unsigned index, unsigned c, Nanos window) const {
-  const Shard& s = *shards_[index];
+PriceRange ClassedLink::recent(unsigned index, unsigned c, Nanos window) {
+  Shard& s = *shards_[index];
   PriceRange all = s.windows[c].range(s.now, window);
   for (unsigned i = 0; i < shards_.size(); ++i) {
     if (i == index) continue;
@@ -216,6 +197,8 @@ void ClassedLink::admit(unsigned index, std::span<LinkPacket> burst, uint64_t& r
       p.queue_class = last;
     }
   }
+  for (Class& c : classes_)
+    if (c.grants) c.grants->settle(index);
 }
 
 uint64_t ClassedLink::arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
@@ -233,7 +216,8 @@ uint64_t ClassedLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
       queue += link.queues[c];
     }
   }
-  if (has_deadline_) admit(index, burst, refused);
+  if (has_deadline_) [[unlikely]]
+    admit(index, burst, refused);
   for (const Class& own : classes_)
     if (own.grants) taken += std::min(own.grants->granted(), own.rule.cap);
   s.capacity = std::max(link.capacity - taken, kMinPriced * link.capacity);
@@ -289,15 +273,8 @@ uint64_t ClassedLink::arrive_class(unsigned index, unsigned c, std::span<LinkPac
     return 0;
   }
   s.heard[c] = now;
-  if (own.rule.policy != PricingPolicy::kPriority) {
-    const uint64_t refused = own.law->arrive(index, packets, link, now);
-    if (own.rule.policy == PricingPolicy::kStability) record_price(s, index, c, now);
-    return refused;
-  }
-  PriorityExchange exchange(own.rule.factor);
-  exchange.enter(packets);
   const uint64_t refused = own.law->arrive(index, packets, link, now);
-  exchange.leave(packets, refused);
+  if (own.rule.policy == PricingPolicy::kStability) record_price(s, index, c, now);
   return refused;
 }
 
@@ -308,8 +285,9 @@ void ClassedLink::publish(unsigned index, const LinkState& link, Nanos now) {
     const Class& own = classes_[c];
     if (!own.law) continue;
     const double price = std::max(s.price[c], kMinPrice.count());
-    const bool priority = own.rule.policy == PricingPolicy::kPriority;
-    write(s.published.price[c], priority ? PriorityExchange(own.rule.factor).price(price) : price);
+    // A free link is free for every class.
+    const bool multiple = own.rule.policy == PricingPolicy::kPriority && price > kFree;
+    write(s.published.price[c], multiple ? own.rule.factor * price : price);
     write(s.published.bandwidth[c],
           std::min(own.law->demand(index, price).at(price), link.capacity));
     if (own.rule.policy == PricingPolicy::kStability)

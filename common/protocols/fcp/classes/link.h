@@ -62,7 +62,7 @@ class ClassedLink final : public LinkLaw {
   uint64_t arrive_class(unsigned index, unsigned c, std::span<LinkPacket> packets,
                         const LinkState& link, Nanos now);
   void record_price(Shard& shard, unsigned index, unsigned c, Nanos now);
-  [[nodiscard]] PriceRange recent(unsigned index, unsigned c, Nanos window) const;
+  [[nodiscard]] PriceRange recent(unsigned index, unsigned c, Nanos window);
   [[nodiscard]] Nanos window_of(unsigned index, unsigned c) const;
   static void publish_range(Shard& shard, unsigned c, const PriceRange& range);
   void publish(unsigned index, const LinkState& link, Nanos now);
