@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # A kernel's TCP and paying flows share a link as its classes say: configs/evolution/kernel-tcp.yaml as it is, with
-# three routers, one of them on two lcores. Real TCP gets the share that its class is guaranteed and no more, the paying flows
-# the rest; alone they get the link. Usage: classes_test.py ROUTER SENDER
+# three routers, one of them on two lcores. Real TCP gets the share that its class is guaranteed and no more, the paying
+# flows the rest; alone they get the link. Usage: classes_test.py ROUTER SENDER
 import sys
 import time
 

@@ -50,22 +50,34 @@ Classifier::Prefixes Classifier::compile(
   return out;
 }
 
+Classifier::Conditions Classifier::compile(const config::ClassMatch& m) {
+  Conditions out;
+  for (const unsigned p : m.port) out.ports.push_back(static_cast<uint16_t>(p));
+  out.source = compile(m.source);
+  out.destination = compile(m.destination);
+  return out;
+}
+
 Classifier::Classifier(std::span<const config::LinkClass> classes) {
+  const auto lists = [](const std::vector<unsigned>& all, size_t v) {
+    return all.empty() || std::ranges::find(all, v) != all.end();
+  };
   for (const config::LinkClass& c : classes.first(classes.size() - 1)) {
-    const config::ClassMatch& m = c.match;
     const auto bit = static_cast<Set>(1U << rules_.size());
-    Rule& rule = rules_.emplace_back();
-    for (size_t d = 0; m.dscp.empty() && d < dscp_.size(); ++d) dscp_[d] |= bit;
-    for (const unsigned d : m.dscp) dscp_[d & 63] |= bit;
-    for (size_t p = 0; m.protocol.empty() && p < protocol_.size(); ++p) protocol_[p] |= bit;
-    for (const unsigned p : m.protocol) protocol_[p & 255] |= bit;
-    if (!m.unpriced.value_or(false)) priced_[1] |= bit;
-    if (m.unpriced.value_or(true)) priced_[0] |= bit;
-    rule.any_port = m.port.empty();
-    for (const unsigned p : m.port) rule.ports.push_back(static_cast<uint16_t>(p));
-    rule.source = compile(m.source);
-    rule.destination = compile(m.destination);
-    if (!rule.any_port || !rule.source.any || !rule.destination.any) complex_ |= bit;
+    Set dscp[64], protocol[256], priced[2];
+    std::ranges::fill(dscp, bit);
+    std::ranges::fill(protocol, bit);
+    std::ranges::fill(priced, bit);
+    for (const config::ClassMatch* m : {&c.match, &c.parent_match}) {
+      for (size_t d = 0; d < 64; ++d) dscp[d] = lists(m->dscp, d) ? dscp[d] : 0;
+      for (size_t p = 0; p < 256; ++p) protocol[p] = lists(m->protocol, p) ? protocol[p] : 0;
+      if (m->unpriced) priced[*m->unpriced ? 1 : 0] = 0;
+      if (!m->port.empty() || !m->source.empty() || !m->destination.empty()) complex_ |= bit;
+    }
+    for (size_t d = 0; d < 64; ++d) dscp_[d] |= dscp[d];
+    for (size_t p = 0; p < 256; ++p) protocol_[p] |= protocol[p];
+    for (size_t p = 0; p < 2; ++p) priced_[p] |= priced[p];
+    rules_.push_back({compile(c.match), compile(c.parent_match)});
   }
 }
 
@@ -83,13 +95,13 @@ bool Classifier::within(const Prefixes& prefixes, const Fields& packet, bool sou
                              [&](const Prefix4& p) { return (address & p.mask) == p.address; });
 }
 
-bool Classifier::matches(const Rule& rule, const Fields& packet) {
-  if (!rule.any_port && std::ranges::none_of(rule.ports, [&](uint16_t p) {
+bool Classifier::hold(const Conditions& all, const Fields& packet) {
+  if (!all.ports.empty() && std::ranges::none_of(all.ports, [&](uint16_t p) {
         return p == packet.source_port || p == packet.destination_port;
       }))
     return false;
-  return (rule.source.any || within(rule.source, packet, true)) &&
-         (rule.destination.any || within(rule.destination, packet, false));
+  return (all.source.any || within(all.source, packet, true)) &&
+         (all.destination.any || within(all.destination, packet, false));
 }
 
 void Classifier::classify(const Burst& burst, uint32_t members, uint8_t protocol,
@@ -121,7 +133,9 @@ Classifier::Set Classifier::matching(const Burst& burst, unsigned i, Set fit) co
     f.destination_port = wire::load_be16(frame + p.l4 + wire::kUdpDestinationAt);
   }
   for (; fit != 0; fit &= fit - 1)
-    if (matches(rules_[static_cast<size_t>(std::countr_zero(fit))], f)) break;
+    if (const Rule& rule = rules_[static_cast<size_t>(std::countr_zero(fit))];
+        hold(rule.own, f) && hold(rule.outer, f))
+      break;
   return fit;
 }
 

@@ -36,18 +36,21 @@ class Classifier {
     std::vector<Prefix6> v6;
     bool any = true;  // no condition
   };
-  struct Rule {
-    std::vector<uint16_t> ports;
+  struct Conditions {
+    std::vector<uint16_t> ports;  // empty: any
     Prefixes source, destination;
-    bool any_port = true;
+  };
+  struct Rule {
+    Conditions own, outer;  // of the class and of its outer class
   };
   struct Fields;
   using Set = uint8_t;  // bit c: rule c
   static_assert(kMaxClasses <= 8);
 
   static Prefixes compile(const std::vector<std::variant<config::Ipv4Prefix, config::Ipv6Prefix>>&);
+  static Conditions compile(const config::ClassMatch& match);
   [[nodiscard]] Set matching(const Burst& burst, unsigned i, Set fit) const;
-  static bool matches(const Rule& rule, const Fields& packet);
+  static bool hold(const Conditions& all, const Fields& packet);
   static bool within(const Prefixes& prefixes, const Fields& packet, bool source);
 
   std::vector<Rule> rules_;  // without the last class

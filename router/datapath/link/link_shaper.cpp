@@ -14,6 +14,8 @@ LinkShaper::LinkShaper(EgressLink& link, unsigned worker, Nanos slack)
   for (unsigned c = 0; c < link.traits.classes; ++c)
     for (const auto& ring : link.ring)
       if (ring) sources_.push_back({.ring = ring.get(), .queue_class = c, .head = {}});
+  for (unsigned c = 0; c < link.tree.size(); ++c)
+    scheduler_.set_parent(c, link.tree[c].parent, link.tree[c].parent_weight);
   read_weights();
 }
 
