@@ -249,7 +249,9 @@ void ClassedLink::record_price(Shard& s, unsigned index, unsigned c, Nanos now) 
 
 // Decides about the packets of deadline classes; those without a grant move to the last class of
 // their outer class.
-void ClassedLink::admit(unsigned index, std::span<LinkPacket> burst, uint64_t& refused) {
+void ClassedLink::admit(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
+                        uint64_t& refused) {
+  std::array<double, kMaxClasses> moved{};  // B, by class
   for (size_t i = 0; i < burst.size(); ++i) {
     LinkPacket& p = burst[i];
     Class& own = classes_[p.queue_class];
@@ -260,7 +262,11 @@ void ClassedLink::admit(unsigned index, std::span<LinkPacket> burst, uint64_t& r
       refused |= uint64_t{1} << i;
       p.admitted = false;
     } else if (decision == Grants::Decision::kBestEffort) {
-      p.queue_class = static_cast<uint8_t>(outer_[own.rule.parent].last);
+      // The packet fitted into the class's own queue; the other one has a limit too.
+      const unsigned last = outer_[own.rule.parent].last;
+      p.queue_class = static_cast<uint8_t>(last);
+      p.admitted = p.admitted && link.queues[last] + moved[last] + p.size <= link.buffer;
+      if (p.admitted) moved[last] += p.size;
     }
   }
   for (Class& c : classes_)
@@ -275,7 +281,7 @@ uint64_t ClassedLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   for (Class& own : classes_)
     if (own.grants) own.grants->advance(index, now);
   if (has_deadline_) [[unlikely]]
-    admit(index, burst, refused);
+    admit(index, burst, link, refused);
   std::array<LinkState, kMaxClasses> priced;  // by outer class
   divide(index, link, priced);
 

@@ -63,7 +63,7 @@ class ClassedLink final : public LinkLaw {
   [[nodiscard]] double fill(std::span<const double> wanted, double capacity) const;
   void divide(unsigned index, const LinkState& link, std::array<LinkState, kMaxClasses>& states);
   [[nodiscard]] double clear(unsigned index, double usable, unsigned classes, double start) const;
-  void admit(unsigned index, std::span<LinkPacket> burst, uint64_t& refused);
+  void admit(unsigned index, std::span<LinkPacket> burst, const LinkState& link, uint64_t& refused);
   uint64_t arrive_class(unsigned index, unsigned c, std::span<LinkPacket> packets,
                         const LinkState& link, Nanos now);
   void record_price(Shard& shard, unsigned index, unsigned c, Nanos now);

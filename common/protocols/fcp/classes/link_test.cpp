@@ -241,6 +241,28 @@ TEST(ClassedLink, DeadlineGrantsWhatFitsAndMovesTheRest) {
   EXPECT_EQ(gauge(*law, "refused_urgent"), 2);
 }
 
+TEST(ClassedLink, APacketMovedToBestEffortNeedsRoomThere) {
+  const auto law = make({deadline(), {.name = "rest"}});
+  LinkState link{.capacity = kCapacity, .queue = 0, .buffer = 10'000};
+  for (const double waiting : {0.0, 8'000.0, 9'500.0}) {
+    link.queues = {0, waiting};
+    std::vector<Sent> sent(4, asking(1e12));
+    std::vector<LinkPacket> burst;
+    for (Sent& s : sent) {
+      s.packet.header = s.bytes.data();
+      burst.push_back(s.packet);
+    }
+    law->arrive(0, burst, link, 1_s);
+    double moved = waiting;
+    for (const LinkPacket& p : burst) {
+      EXPECT_EQ(p.queue_class, 1);
+      const bool fits = moved + 1000 <= 10'000;
+      EXPECT_EQ(p.admitted, fits) << waiting;
+      moved += fits ? 1000 : 0;
+    }
+  }
+}
+
 TEST(ClassedLink, WhoAcceptsAnotherPriceIsBestEffort) {
   const auto law = make({deadline(), {.name = "rest"}});
   for (const float reserve : {0.0F, 1e-9F}) {
