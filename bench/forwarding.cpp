@@ -34,7 +34,12 @@ config::Topology topology_of(const Load& load) {
     const std::string n = std::to_string(i);
     hosts.append("  h").append(n).append(": {budget: 1 $/s}\n");
     links.append("  l").append(n).append(": {ends: [gate, h").append(n);
-    links.append("], rate: 100 Gbps, drain: line-rate, attach: memif, law: ").append(law);
+    links.append("], rate: 100 Gbps, attach: memif, drain: ");
+    links.append(load.shaped ? "shaped" : "line-rate").append(", law: ").append(law);
+    if (load.policy != nullptr)
+      links.append(", classes: {first: {match: {dscp: 46}, policy: ")
+          .append(load.policy)
+          .append("}, rest: {}}");
     links.append("}\n");
   }
   auto loaded = config::load_text(hosts + "routers: {gate: {}}\n" + links, "bench");
@@ -87,6 +92,9 @@ Front front_of(const Load& load, const config::Topology& t, unsigned from, unsig
   spec.source_port = static_cast<uint16_t>(1024 + flow % 60'000);
   spec.destination_port = turnpike ? t.run.udp_port : 9;
 
+  const bool classed = load.policy != nullptr && flow % 2 == 0;
+  if (classed) spec.traffic_class = 46 << 2;
+
   std::vector<uint8_t> payload;
   if (turnpike) {
     payload.resize(wire::header_length(fcp::kHeaderSize, 0));
@@ -95,8 +103,10 @@ Front front_of(const Load& load, const config::Topology& t, unsigned from, unsig
                   .flow = flow,
                   .sequence = 1},
                  payload.data());
-    fcp::store({.rtt_ns = 1'000'000 + flow % 64 * 1000, .balance = 1e-9F},
-               payload.data() + wire::kHeaderSize);
+    // A deadline class grants flows that accept no price above its own.
+    fcp::store(
+        {.rtt_ns = 1'000'000 + flow % 64 * 1000, .reserve = classed ? 1e-10F : 0, .balance = 1e-9F},
+        payload.data() + wire::kHeaderSize);
   }
   const auto frame =
       wire::build_frame(spec, payload, static_cast<uint16_t>(load.frame - wire::kEthernetSize));
@@ -145,6 +155,7 @@ Forwarding::Forwarding(const Load& load)
   const std::vector<rte_mempool*> pools(load.workers, pool_.get());
   router::RouterOptions options;
   options.workers = load.workers;
+  if (load.shaped) options.slack = 100_us;  // packets become due between polls
   auto made = router::Router::make(topology_, 0, ports, pools, options);
   if (!made) throw std::runtime_error(made.error());
   router_ = std::move(*made);

@@ -32,6 +32,10 @@ struct Load {
   unsigned links = 2;      // each receives; its packets leave by the next
   uint16_t frame = 60;     // B without FCS; congestion headers may need more
   unsigned workers = 1;    // each with a queue at every port
+  bool shaped = false;     // the links' packets are paced by the router
+  // Policy of a class that every second flow is in, as the file gives it; the others are in a
+  // standard class. Null: no classes. Only with `shaped`.
+  const char* policy = nullptr;
 };
 
 /// The router's workers, each polled by a thread of its own, at any rate.

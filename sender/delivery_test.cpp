@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests that every byte arrives exactly once despite loss, reordering and duplication.
 #include <algorithm>
+#include <array>
+#include <map>
 
 #include "common/dpdk/pool.h"
 #include "common/wire/layers.h"
@@ -213,6 +215,34 @@ TEST(Delivery, Ipv6) {
   EXPECT_EQ(w.outcomes()[0].bytes, 100'000U);
   EXPECT_EQ(w.totals(0).bad_packets.read() + w.totals(1).bad_packets.read(), 0U);
   w.expect_clean();
+}
+
+TEST(Delivery, EveryPacketOfAFlowHasItsDscp) {
+  FixedLaw::reset(12e6);
+  std::map<unsigned, int> seen;  // packets by DSCP
+  const auto look = [&](size_t end, std::vector<uint8_t>& frame, Nanos) {
+    const uint8_t* ip = frame.data() + wire::kEthernetSize;
+    const bool ipv6 = ip[0] >> 4 == 6;
+    if (end == 0) ++seen[ipv6 ? (ip[0] & 15) << 2 | ip[1] >> 6 : ip[1] >> 2];
+    return true;
+  };
+  for (const uint8_t version : {4, 6}) {
+    seen.clear();
+    std::vector<config::Flow> flows(3, finite(14'160));  // ten packets
+    for (size_t i = 0; i < 3; ++i) {
+      flows[i].ip_version = version;
+      flows[i].dscp = static_cast<uint8_t>(std::array{0, 46, 63}[i]);
+    }
+    World w(with(flows), {.tap = look});
+    w.run(10_s);
+    ASSERT_EQ(w.outcomes().size(), 3U);
+    for (const FlowOutcome& o : w.outcomes()) EXPECT_TRUE(o.completed);
+    ASSERT_EQ(seen.size(), 3U);
+    EXPECT_EQ(seen[46], seen[0]);
+    EXPECT_EQ(seen[63], seen[0]);
+    EXPECT_GE(seen[0], 12) << "SYN and FIN too";
+    w.expect_clean();
+  }
 }
 
 TEST(Delivery, AnEndlessFlowStopsInTime) {

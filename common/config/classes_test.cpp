@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "common/config/marked_file.h"
+#include "common/config/resolve.h"
 
 namespace turnpike::config {
 namespace {
@@ -63,6 +64,53 @@ TEST(LinkClasses, OfOneDirection) {
   const Topology t = expect_right(
       changed("law: fcp", "forward: {law: fcp, classes: {a: {match: {dscp: 1}}, b: {}}}"));
   EXPECT_EQ(t.links[1].directions[0].classes.size(), 2U);
+}
+
+TEST(LinkClasses, ATree) {
+  const Topology t = expect_right(with_classes(R"({
+    large: {match: {source: 10.1.0.0/16}, queue: {weight: 2},
+            classes: {gold: {match: {dscp: 10}, policy: {priority: {factor: 4}}}, usual: {}}},
+    alone: {match: {dscp: 7}, queue: {weight: 0.5}, policy: stability},
+    small: {classes: {old: {match: {unpriced: true}, policy: {legacy: {share: 0.1}},
+                            queue: {weight: 3}}, rest: {}}}})"));
+  const auto& all = t.links[1].directions[0].classes;
+  ASSERT_EQ(all.size(), 5U);
+  const std::vector<std::string> names{"gold", "usual", "alone", "old", "rest"};
+  const std::vector<unsigned> parents{0, 0, 1, 2, 2};
+  const std::vector<double> weights{2, 2, 0.5, 1, 1}, own{0, 0, 0, 3, 0};
+  for (size_t c = 0; c < 5; ++c) {
+    EXPECT_EQ(all[c].rule.name, names[c]);
+    EXPECT_EQ(all[c].rule.parent, parents[c]);
+    EXPECT_EQ(all[c].rule.parent_weight, weights[c]);
+    EXPECT_EQ(all[c].rule.weight, own[c]) << names[c];
+  }
+  EXPECT_EQ(all[0].match.dscp, std::vector{10U});
+  for (size_t c = 0; c < 2; ++c) EXPECT_EQ(all[c].parent_match.source.size(), 1U);
+  EXPECT_TRUE(all[4].parent_match.source.empty());
+  // As resolved, it is the same tree.
+  const std::string text = resolved_text(t);
+  const auto again = load_text(text, "resolved");
+  ASSERT_TRUE(again) << text;
+  EXPECT_EQ(resolved_text(*again), text);
+  EXPECT_EQ(again->links[1].directions[0].classes.at(3).rule.parent, 2U);
+}
+
+TEST(LinkClasses, MistakesInATree) {
+  const std::string inner = "classes: {b: {match: {dscp: 1}}, c: {}}";
+  expect_mistakes(with_classes("{a: {match: {dscp: 2}, policy: ^stability, " + inner + "}, d: {}}"),
+                  {"its classes have the policies"});
+  expect_mistakes(with_classes("{a: {match: {dscp: 2}, queue: ^strict, " + inner + "}, d: {}}"),
+                  {"outer classes share by weight"});
+  expect_mistakes(with_classes("{^a: {" + inner + "}, d: {}}"),
+                  {"only the last class may lack 'match'"});
+  expect_mistakes(
+      with_classes("{a: {match: {dscp: 2}, classes: {b: {match: {dscp: 1}}, d: {}}}, ^d: {}}"),
+      {"another class has this name"});
+  expect_mistakes(with_classes("{a: {match: {dscp: 2}, classes: {^b: {}, c: {}}}, d: {}}"),
+                  {"only the last class may lack 'match'"});
+  expect_mistakes(with_classes("{a: {match: {dscp: 3}, policy: ^{deadline: {cap: 1 Mbps}}}, e: {" +
+                               inner + "}}"),
+                  {"needs another class beside it"});
 }
 
 TEST(LinkClasses, FlowsHaveADscp) {

@@ -275,7 +275,7 @@ void describe(V& v, ClassQueueSpec& s) {
 }
 
 template <class V>
-void describe(V& v, ClassSpec& s) {
+void describe(V& v, LeafClassSpec& s) {
   v.field("match", s.match,
           {.doc = "conditions, of which all must hold; the first class that matches takes the "
                   "packet, and the last class, which has none, all others"});
@@ -284,6 +284,15 @@ void describe(V& v, ClassSpec& s) {
           {.doc = "strict for priority and by bandwidth for all others unless given"});
   v.field("buffer", s.buffer,
           {.doc = "limit of the class's queue; the link's buffer unless given", .min = "68 B"});
+}
+
+template <class V>
+void describe(V& v, ClassSpec& s) {
+  describe(v, static_cast<LeafClassSpec&>(s));
+  v.field("classes", s.classes,
+          {.doc = "classes of which this one consists, with a price of their own; the link's "
+                  "capacity is then shared by the `queue` of the outer classes, of equal weight "
+                  "unless given"});
 }
 
 template <class V>

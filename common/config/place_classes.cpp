@@ -12,9 +12,17 @@
 namespace turnpike::config {
 namespace {
 
-std::string joined(std::string path, std::string_view name, std::string_view key = "") {
-  return path.append(".").append(name).append(key);
+std::string joined(std::string path, std::string_view name) {
+  return path.append(".").append(name);
 }
+
+/// A class with a queue: as placed, as the file gives it, and where.
+struct Leaf {
+  LinkClass placed;
+  const LeafClassSpec* spec = nullptr;
+  std::string path;
+  decltype(Named<LeafClassSpec>::at) at;
+};
 
 constexpr double kMaxLegacy = 0.95;  // share that all legacy classes of a link may be guaranteed
 
@@ -46,6 +54,10 @@ bool has_conditions(const MatchSpec& m) {
          m.destination.given || m.unpriced.given;
 }
 
+bool is_standard(const PolicySpec& p) {
+  return !p.stability.given && !p.deadline.given && !p.priority.given && !p.legacy.given;
+}
+
 void place_policy(const PolicySpec& spec, ClassRule& out) {
   if (spec.stability.given) {
     out.policy = PricingPolicy::kStability;
@@ -65,10 +77,9 @@ void place_policy(const PolicySpec& spec, ClassRule& out) {
   }
 }
 
-LinkClass class_of(const Named<ClassSpec>& named) {
-  const ClassSpec& spec = named.value;
+LinkClass class_of(const std::string& name, const LeafClassSpec& spec) {
   LinkClass out;
-  out.rule.name = named.name;
+  out.rule.name = name;
   out.match = match_of(spec.match.value);
   place_policy(spec.policy.value, out.rule);
   if (spec.queue.value.strict.given) out.rule.weight = std::numeric_limits<double>::infinity();
@@ -79,8 +90,8 @@ LinkClass class_of(const Named<ClassSpec>& named) {
 
 /// Reports conditions that are missing where they are needed, and given where they would hide
 /// nothing: the last class takes all packets that are left.
-void check_order(Draft& d, const Table<ClassSpec>& table, const std::vector<LinkClass>& classes,
-                 const std::string& path) {
+template <class Spec>
+void check_order(Draft& d, const Table<Spec>& table, const std::string& path) {
   for (size_t i = 0; i < table.size(); ++i) {
     const auto& [name, at, spec] = table[i];
     const std::string place = joined(path, name);
@@ -91,27 +102,78 @@ void check_order(Draft& d, const Table<ClassSpec>& table, const std::vector<Link
     } else if (!last && !spec.match.wrong && !has_conditions(spec.match.value)) {
       d.mistakes.add(at, place, "only the last class may lack 'match'");
     }
-    if (last && classes[i].rule.policy != PricingPolicy::kStandard)
+    if constexpr (std::is_same_v<Spec, ClassSpec>) {
+      if (spec.classes.given) {
+        check_order(d, spec.classes.value, place + ".classes");
+        continue;
+      }
+    }
+    if (last && !spec.policy.wrong && !is_standard(spec.policy.value))
       d.mistakes.add(spec.policy.at, place + ".policy", "the last class must be 'standard'");
   }
 }
 
-void check_shares(Draft& d, const Table<ClassSpec>& table, const std::vector<LinkClass>& classes,
-                  BitRate rate, const std::string& path) {
-  double legacy = 0;
-  for (size_t i = 0; i < table.size(); ++i) {
+/// The classes that have queues: those of outer classes in their place. In a tree, an outer class
+/// without classes is one itself.
+std::vector<Leaf> leaves_of(Draft& d, const Table<ClassSpec>& table, const std::string& path) {
+  const bool tree = std::ranges::any_of(table, [](const auto& c) { return c.value.classes.given; });
+  std::vector<Leaf> out;
+  for (unsigned i = 0; i < table.size(); ++i) {
     const auto& [name, at, spec] = table[i];
-    const ClassRule& rule = classes[i].rule;
+    const std::string place = joined(path, name);
+    const ClassQueueSpec& queue = spec.queue.value;
+    const double weight = queue.weight.given ? queue.weight.value : 1;
+    if (tree && queue.strict.given)
+      d.mistakes.add(spec.queue.at, place + ".queue", "in a tree, outer classes share by weight");
+    const size_t first = out.size();
+    if (!spec.classes.given) {
+      out.push_back({class_of(name, spec), &spec, place, at});
+      if (tree && spec.policy.value.deadline.given)
+        d.mistakes.add(spec.policy.at, place + ".policy",
+                       "what it refuses needs another class beside it in an outer class");
+    } else {
+      if (spec.policy.given || spec.buffer.given)
+        d.mistakes.add(spec.policy.given ? spec.policy.at : spec.buffer.at, place,
+                       "its classes have the policies and buffers");
+      for (const auto& inner : spec.classes.value) {
+        Leaf& leaf = out.emplace_back(class_of(inner.name, inner.value), &inner.value,
+                                      joined(place + ".classes", inner.name), inner.at);
+        leaf.placed.parent = name;
+        leaf.placed.parent_match = match_of(spec.match.value);
+      }
+    }
+    for (size_t k = first; tree && k < out.size(); ++k) {
+      out[k].placed.rule.parent = i;
+      out[k].placed.rule.parent_weight = weight;
+      if (!spec.classes.given) out[k].placed.rule.weight = 0;
+    }
+  }
+  return out;
+}
+
+/// Figures of classes are named after them.
+void check_names(Draft& d, const std::vector<Leaf>& leaves) {
+  for (size_t i = 0; i < leaves.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (leaves[i].placed.rule.name == leaves[k].placed.rule.name)
+        d.mistakes.add(leaves[i].at, leaves[i].path, "another class has this name");
+}
+
+void check_shares(Draft& d, const std::vector<Leaf>& leaves, BitRate rate) {
+  double legacy = 0;
+  for (const auto& [placed, of, path, at] : leaves) {
+    const LeafClassSpec& spec = *of;
+    const ClassRule& rule = placed.rule;
     if (rule.policy == PricingPolicy::kDeadline && rule.cap >= bytes_per_second(rate)) {
       const auto& cap = spec.policy.value.deadline.value.cap;
       if (!cap.wrong)
-        d.mistakes.add(cap.at, joined(path, name, ".policy.deadline.cap"),
+        d.mistakes.add(cap.at, path + ".policy.deadline.cap",
                        to_text(cap.value) + " is not below the link's rate, " + to_text(rate));
     }
     if (rule.policy != PricingPolicy::kLegacy) continue;
     legacy += rule.share;
     if (legacy > kMaxLegacy)
-      d.mistakes.add(spec.policy.at, joined(path, name, ".policy"),
+      d.mistakes.add(spec.policy.at, path + ".policy",
                      "legacy classes share more than 0.95 of the link");
   }
 }
@@ -146,19 +208,21 @@ void place_classes(Draft& d, size_t index, size_t direction) {
     return;
   }
   const Table<ClassSpec>& table = field.value;
-  if (table.size() < 2 || table.size() > kMaxClasses) {
+  const std::vector<Leaf> leaves = leaves_of(d, table, path);
+  if (leaves.size() < 2 || leaves.size() > kMaxClasses) {
     d.mistakes.add(field.at, path,
                    "a link has 2 to " + std::to_string(kMaxClasses) + " classes, not " +
-                       std::to_string(table.size()));
+                       std::to_string(leaves.size()));
     return;
   }
-  for (const auto& named : table) out.classes.push_back(class_of(named));
+  for (const Leaf& leaf : leaves) out.classes.push_back(leaf.placed);
   // Settings of both directions are checked once.
   const bool checked = !overridden && direction == 1 && !placed.directions[0].classes.empty() &&
                        !link.forward.value.classes.given;
   if (checked) return;
-  check_order(d, table, out.classes, path);
-  check_shares(d, table, out.classes, out.rate, path);
+  check_order(d, table, path);
+  check_names(d, leaves);
+  check_shares(d, leaves, out.rate);
 }
 
 }  // namespace turnpike::config

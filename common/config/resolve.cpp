@@ -186,22 +186,45 @@ std::string policy_text(const ClassRule& r) {
   return "standard";
 }
 
+std::string queue_text(double weight) {
+  return std::isinf(weight) ? "strict" : mapped({{"weight", number(weight)}});
+}
+
 std::string class_text(const LinkClass& c) {
   std::vector<YamlPair> keys;
   if (std::string match = match_text(c.match); !match.empty()) keys.push_back({"match", match});
   keys.push_back({"policy", policy_text(c.rule)});
-  if (std::isinf(c.rule.weight)) {
-    keys.push_back({"queue", "strict"});
-  } else if (c.rule.weight > 0) {
-    keys.push_back({"queue", mapped({{"weight", number(c.rule.weight)}})});
-  }
+  if (c.rule.weight > 0) keys.push_back({"queue", queue_text(c.rule.weight)});
   if (c.buffer.count() > 0) keys.push_back({"buffer", to_text(c.buffer)});
   return mapped(keys);
 }
 
+/// An outer class with its classes, which begin at `first`; moves `first` behind them.
+std::string outer_text(const std::vector<LinkClass>& all, size_t& first) {
+  const LinkClass& begin = all[first];
+  std::vector<YamlPair> inner, keys;
+  for (; first < all.size() && all[first].rule.parent == begin.rule.parent; ++first)
+    inner.push_back({plain(all[first].rule.name), class_text(all[first])});
+  if (std::string match = match_text(begin.parent_match); !match.empty())
+    keys.push_back({"match", match});
+  keys.push_back({"queue", queue_text(begin.rule.parent_weight)});
+  keys.push_back({"classes", mapped(inner)});
+  return mapped(keys);
+}
+
 void add_classes(const Direction& d, std::vector<YamlPair>& out) {
+  const bool tree = !d.classes.empty() && d.classes.back().rule.parent > 0;
   std::vector<YamlPair> classes;
-  for (const LinkClass& c : d.classes) classes.push_back({plain(c.rule.name), class_text(c)});
+  for (size_t i = 0; i < d.classes.size();) {
+    LinkClass c = d.classes[i];
+    if (!c.parent.empty()) {
+      classes.push_back({plain(c.parent), outer_text(d.classes, i)});
+      continue;
+    }
+    if (tree) c.rule.weight = c.rule.parent_weight;
+    classes.push_back({plain(c.rule.name), class_text(c)});
+    ++i;
+  }
   if (!classes.empty()) out.push_back({"classes", mapped(classes)});
 }
 

@@ -191,11 +191,14 @@ struct ClassQueueSpec {
   Field<Nothing> strict;
   Field<double> weight;
 };
-struct ClassSpec {
+struct LeafClassSpec {
   Field<MatchSpec> match;
   Field<PolicySpec> policy;
   Field<ClassQueueSpec> queue;
   Field<Bytes> buffer;
+};
+struct ClassSpec : LeafClassSpec {
+  Field<Table<LeafClassSpec>> classes;
 };
 
 struct DirectionSpec {

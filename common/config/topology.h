@@ -175,6 +175,8 @@ struct ClassMatch {
 /// A class of traffic on a link. Without conditions it matches every packet.
 struct LinkClass {
   ClassMatch match = {};
+  ClassMatch parent_match = {};  // of its outer class: must hold too
+  std::string parent = {};       // name of its outer class; empty: none
   ClassRule rule = {};
   Bytes buffer{0};  // limit of its queue; 0: the link's buffer
 };

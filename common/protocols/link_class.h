@@ -30,6 +30,10 @@ struct ClassRule {
   double share = 0;   // kLegacy: guaranteed, of the link
   double weight = 0;  // in the link's scheduler; 0: by policy; infinity: strict priority
   LegacyQueue discipline = LegacyQueue::kRed;
+  // In a tree of classes: the outer class, counted from 0 in the file's order, and its weight among
+  // outer classes. Without a tree all classes have one.
+  unsigned parent = 0;
+  double parent_weight = 1;
 };
 
 }  // namespace turnpike

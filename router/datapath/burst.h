@@ -67,6 +67,9 @@ struct Burst {
   std::array<PacketInfo, kBurst> info;
   std::array<DropReason, kBurst> reason;
 
+  /// Packets that are not simply forwarded.
+  [[nodiscard]] uint32_t apart() const { return local | oversized | dropped | multicast; }
+
   /// Moves packet i to `dropped`; WorkerContext::sweep() frees it.
   void drop(unsigned i, DropReason why) {
     leave(i);

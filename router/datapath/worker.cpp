@@ -32,11 +32,11 @@ Worker::Worker(const Parts& parts) : tables_(*parts.tables) {
     context_.queues.emplace_back(link, parts.index, port, parts.slack);
     shared_ = shared_ || (link.law && link.shards.size() > 1);
     if (port == nullptr) continue;
-    inputs_.push_back({.link = l,
-                       .port = port,
-                       .edge = parts.enforcement != nullptr && parts.enforcement->edge(l),
-                       .source_check = l < parts.source_checks.size() ? parts.source_checks[l]
-                                                                      : config::SourceCheck::kOff});
+    Input in{.link = l, .port = port};
+    in.edge = parts.enforcement != nullptr && parts.enforcement->edge(l);
+    if (l < parts.source_checks.size()) in.source_check = parts.source_checks[l];
+    in.guarded = in.edge || in.source_check != config::SourceCheck::kOff;
+    inputs_.push_back(in);
   }
 }
 
@@ -62,18 +62,15 @@ Nanos Worker::poll(Nanos now) {
     if (n == 0) continue;
     moved_ = true;
     parse(burst_, context_);
-    if (in.source_check != config::SourceCheck::kOff) [[unlikely]]
-      check_sources(burst_, in.source_check, context_);
-    if (in.edge) [[unlikely]]
-      find_customers(burst_, context_);
+    if (in.guarded) [[unlikely]]
+      identify(in);
     lookup(burst_, context_);
-    if (in.edge) [[unlikely]]
-      charge_customers(burst_, context_);
     if (context_.enforcement != nullptr) [[unlikely]]
-      credit_acks(burst_, context_);
-    if (burst_.multicast != 0) [[unlikely]]
+      enforce(in);
+    if (burst_.apart() != 0) [[unlikely]] {
       multicast(burst_, context_);
-    local_input(burst_, context_);
+      local_input(burst_, context_);
+    }
     forward(burst_, context_);
     context_.sweep(burst_);
     // Drains, so that packets which arrived during a stall find the room made by now.
@@ -85,6 +82,18 @@ Nanos Worker::poll(Nanos now) {
   if (behind_) [[unlikely]]
     end_stall();
   return std::min(next, drain(now));
+}
+
+// Checks and finds the senders of a burst from an input with customers or a source check.
+void Worker::identify(const Input& in) {
+  if (in.source_check != config::SourceCheck::kOff)
+    check_sources(burst_, in.source_check, context_);
+  if (in.edge) find_customers(burst_, context_);
+}
+
+void Worker::enforce(const Input& in) {
+  if (in.edge) charge_customers(burst_, context_);
+  credit_acks(burst_, context_);
 }
 
 void Worker::stall(Nanos since, Nanos now) {

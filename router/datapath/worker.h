@@ -25,8 +25,9 @@ class alignas(64) Worker {
   struct Input {
     unsigned link = 0;
     QueuePair* port = nullptr;
-    bool behind = false;  // packets that arrived during a stall wait there
-    bool edge = false;    // its packets are customers', see Enforcement
+    bool behind = false;   // packets that arrived during a stall wait there
+    bool guarded = false;  // identify() looks at its packets
+    bool edge = false;     // its packets are customers', see Enforcement
     config::SourceCheck source_check = config::SourceCheck::kOff;
   };
   struct Parts {
@@ -70,6 +71,8 @@ class alignas(64) Worker {
   void discard();
 
  private:
+  void identify(const Input& in);
+  void enforce(const Input& in);
   void housekeeping(Nanos now);
   Nanos drain(Nanos now);
   void end_stall();

@@ -44,7 +44,7 @@ def reassembled(namespace):
 class Transfer:
     """A TCP transfer from one namespace to another, running."""
 
-    def __init__(self, client, server, address, seconds):
+    def __init__(self, client, server, address, seconds, streams=1):
         self.seconds = seconds
         self.server = subprocess.Popen(inside(server, ["iperf3", "-s", "-1", "-B", address]),
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -52,7 +52,7 @@ class Transfer:
         sh("sh", "-c", f"for i in $(seq 50); do {listening} && exit; sleep 0.1; done",
            namespace=server, check=False)
         self.client = subprocess.Popen(
-            inside(client, ["iperf3", "-c", address, "-t", seconds, "-J"]),
+            inside(client, ["iperf3", "-c", address, "-t", seconds, "-P", streams, "-J"]),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def finish(self):

@@ -102,6 +102,77 @@ TEST(FcpFlow, APauseIsPromisedAnew) {
   EXPECT_NEAR(s.law.allowance.committed, 0.5, 1e-3);
 }
 
+// Doubles at most per round trip with a limit of 1: section 7.1's flows of a stability class.
+TEST(FcpFlow, PreloadsAreLimited) {
+  for (const double limit : {0.25, 1.0, 4.0}) {
+    Sender s;
+    s.law = FlowUnderTest<Flow>(with({{kPreloadLimit, limit}}));
+    s.open(8e-8);
+    s.law.set_target(Budget(1));
+    double granted = s.law.allowance.granted;
+    for (int round = 0; round < 3; ++round) {
+      std::deque<PacketNote> flying;
+      for (int i = 0; i < 10; ++i) {
+        s.state.now += 2_ms;
+        flying.push_back(s.send());
+        EXPECT_LE(s.last.preload, limit * (1 + 1e-6));
+      }
+      for (const PacketNote& n : flying) s.law.on_ack(s.state, n, echo_of_price(8e-8).data());
+      // Ten packets are the first round's rate, a part of it later.
+      EXPECT_LE(s.law.allowance.granted, granted * (1 + limit) * 1.01) << limit;
+      granted = s.law.allowance.granted;
+    }
+    EXPECT_GT(granted, 8e-8 * 10 * kPacket / 0.020 * (1 + std::min(limit, 1.0)));
+  }
+}
+
+// --- deadlines ----------------------------------------------------------------------------------
+
+constexpr double kFixed = 1e-12;     // $/B
+constexpr double kAsked = 40e6 / 8;  // B/s
+
+Sender deadline_sender() {
+  Sender s;
+  s.law = FlowUnderTest<Flow>(with({{kDeadlineRate, 8 * kAsked}, {kFixedPrice, kFixed}}));
+  return s;
+}
+
+TEST(FcpFlow, ADeadlineFlowAsksForItsRateWithOnePacket) {
+  Sender s = deadline_sender();
+  Bytes20 header;
+  PacketNote note;
+  s.law.write_syn(s.state, kSyn, header.data(), note);
+  EXPECT_EQ(load(header.data()).preload, 0) << "a SYN has no round trip";
+  s.open(kFixed);
+  s.law.set_target(Budget(1));
+  const PacketNote first = s.send();
+  EXPECT_NEAR(s.last.preload * kPacket / 0.020, kAsked, kAsked * 1e-3);
+  EXPECT_FLOAT_EQ(s.last.reserve, static_cast<float>(kFixed)) << "no other price is accepted";
+  s.law.on_ack(s.state, first, echo_of_price(kFixed).data());
+  EXPECT_NEAR(s.law.allowance.rate, kAsked, kAsked * 1e-2);
+  for (int i = 0; i < 20; ++i) {
+    s.state.now += 1_ms;
+    const PacketNote n = s.send();
+    EXPECT_NEAR(s.last.preload, 0, 1e-3) << "asked once";
+    s.law.on_ack(s.state, n, echo_of_price(kFixed).data());
+  }
+}
+
+TEST(FcpFlow, ARefusedDeadlineFlowCompetesByItsBudget) {
+  Sender s = deadline_sender();
+  s.open(kFixed);
+  s.law.set_target(Budget(1));
+  s.law.on_ack(s.state, s.send(), echo_of_price(8e-8).data());
+  const PacketNote next = s.send();
+  EXPECT_EQ(s.last.reserve, 0) << "any price is accepted";
+  s.law.on_ack(s.state, next, echo_of_price(8e-8).data());
+  for (int i = 0; i < 50; ++i) {
+    s.state.now += 1_ms;
+    s.law.on_ack(s.state, s.send(), echo_of_price(8e-8).data());
+  }
+  EXPECT_NEAR(s.law.allowance.granted, 1, 0.05);
+}
+
 TEST(FcpFlow, NeverPromisesMoreThanTheHostHasLeft) {
   Sender s;
   s.law.set_target(Budget(1));

@@ -10,31 +10,45 @@
 
 namespace turnpike::fcp {
 
-TURNPIKE_WIDEST
+[[gnu::always_inline]] inline void HeaderBatch::decode_row(size_t k) {
+  rtt_ns[k] = wire::swap_be32(fields_[k][0]);
+  price[k] = wire::swap_be32(fields_[k][1]);
+  reserve[k] = wire::swap_be32(fields_[k][2]);
+  age_ns[k] = wire::swap_be32(fields_[k][3]);
+  preload[k] = wire::swap_be32(fields_[k][4]);
+  balance[k] = wire::swap_be32(fields_[k][5]);
+  const uint32_t money = wire::swap_be32(fields_[k][6]);
+  exchange[k] = money & 0xffff0000;
+  charged[k] = money << 16;
+  slot[k] = wire::swap_be32(fields_[k][7]);
+}
+
 void HeaderBatch::decode() {
+  converted = crosses = charges = false;
+  if (count > kFew) return decode_many();
+  promises = foreign = false;
+  for (size_t k = 0; k < count; ++k) {
+    decode_row(k);
+    promises |= preload[k] != 0;
+    foreign |= exchange[k] != std::bit_cast<uint32_t>(1.0F);
+  }
+}
+
+TURNPIKE_WIDEST
+void HeaderBatch::decode_many() {
   const size_t n = rows();
   for (size_t k = count; k < n; ++k) {
     put_padding(k);
     paid[k] = 0;
   }
-  for (size_t k = 0; k < n; ++k) {
-    rtt_ns[k] = wire::swap_be32(fields_[k][0]);
-    price[k] = wire::swap_be32(fields_[k][1]);
-    reserve[k] = wire::swap_be32(fields_[k][2]);
-    age_ns[k] = wire::swap_be32(fields_[k][3]);
-    preload[k] = wire::swap_be32(fields_[k][4]);
-    balance[k] = wire::swap_be32(fields_[k][5]);
-    const uint32_t money = wire::swap_be32(fields_[k][6]);
-    exchange[k] = money & 0xffff0000;
-    charged[k] = money << 16;
-    slot[k] = wire::swap_be32(fields_[k][7]);
-  }
+  for (size_t k = 0; k < n; ++k) decode_row(k);
   uint32_t any = 0, other = 0;
-  for (size_t k = 0; k < n; ++k) any |= preload[k];
-  for (size_t k = 0; k < n; ++k) other |= exchange[k] ^ std::bit_cast<uint32_t>(1.0F);
+  for (size_t k = 0; k < n; ++k) {
+    any |= preload[k];
+    other |= exchange[k] ^ std::bit_cast<uint32_t>(1.0F);
+  }
   promises = any != 0;
   foreign = other != 0;
-  converted = crosses = charges = false;
 }
 
 // An amount in another currency. Keeps zero, and what is not credible; a credible amount stays one.
@@ -54,7 +68,9 @@ void HeaderBatch::convert(const float* rates, bool border) {
   if (border)
     for (size_t k = 0; k < n; ++k) value[k] = from_bfloat16(to_bfloat16(value[k]));
   for (size_t k = 0; k < n; ++k) balance[k] = exchanged(balance[k], value[k]);
-  for (size_t k = 0; k < n; ++k) reserve[k] = exchanged(reserve[k], value[k]);
+  // A SYN's reserve is a rate.
+  for (size_t k = 0; k < n; ++k)
+    reserve[k] = rtt_ns[k] == 0 ? reserve[k] : exchanged(reserve[k], value[k]);
   converted = true;
   crosses = border;
 }
@@ -71,6 +87,15 @@ void HeaderBatch::charge(const double* past, double unknown) {
         static_cast<float>(std::clamp<double>(add_prices(before, own), 0, kMaxPrice)));
   }
   charges = true;
+}
+
+void HeaderBatch::stamp_money(std::span<const LinkPacket> burst, uint64_t refused) const {
+  for (size_t k = 0; k < burst.size(); ++k) {
+    if (!stamps(burst[k], refused >> k)) continue;
+    uint8_t* header = burst[k].header;
+    if (charges) wire::store_be16(header + kChargedOffset, to_bfloat16(number(charged[k])));
+    if (crosses) wire::store_be16(header + kExchangeOffset, to_bfloat16(value[k]));
+  }
 }
 
 TURNPIKE_WIDEST

@@ -109,15 +109,11 @@ class HeaderBatch {
   void stamp(double link, std::span<const LinkPacket> burst, uint64_t refused) {
     converted ? add_converted_price(link) : add_price(link);
     const bool all = usual && refused == 0;
-    for (size_t k = 0; k < burst.size(); ++k) {
-      const LinkPacket& p = burst[k];
-      if (all || (p.header != nullptr && p.admitted && (refused >> k & 1) == 0)) {
-        std::memcpy(p.header + kPriceOffset, &price[k], sizeof price[k]);
-        if (charges)
-          wire::store_be16(p.header + kChargedOffset, to_bfloat16(number_of(charged[k])));
-        if (crosses) wire::store_be16(p.header + kExchangeOffset, to_bfloat16(value[k]));
-      }
-    }
+    for (size_t k = 0; k < burst.size(); ++k)
+      if (all || stamps(burst[k], refused >> k))
+        std::memcpy(burst[k].header + kPriceOffset, &price[k], sizeof price[k]);
+    if (charges || crosses) [[unlikely]]
+      stamp_money(burst, refused);
   }
 
   /// Rows computed: `count`, rounded up to a multiple of eight for vector loops.
@@ -176,9 +172,17 @@ class HeaderBatch {
   }
   // Converts rows to columns in host byte order.
   void decode();
+  void decode_row(size_t k);
+  void decode_many();
   // Both leave `price` in network byte order.
   void add_price(double link);
   void add_converted_price(double link);
+  // Bit 0 of `refused`: the packet's.
+  static bool stamps(const LinkPacket& p, uint64_t refused) {
+    return p.header != nullptr && p.admitted && (refused & 1) == 0;
+  }
+  // Writes `charged` and, at a border, the exchange rates.
+  void stamp_money(std::span<const LinkPacket> burst, uint64_t refused) const;
   static float number_of(uint32_t bits) { return std::bit_cast<float>(bits); }
 
   Totals total_of_few(const Terms& terms);

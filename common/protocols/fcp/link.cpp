@@ -111,9 +111,9 @@ uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkSta
 
   HeaderBatch rows;  // one for each packet
   const HeaderBatch::Arrivals arrived = rows.read<HeaderBatch::Syn::kWithoutRtt>(burst);
-  if (rows.foreign) [[unlikely]] {
+  if (rows.foreign || worth() != 1) [[unlikely]] {
     std::array<float, HeaderBatch::kMax> rates;
-    rates.fill(1);
+    rates.fill(worth());
     rows.convert(rates.data(), false);
   }
   value(shard, rows, now);

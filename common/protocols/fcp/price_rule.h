@@ -35,11 +35,17 @@ class ClassLaw : public LinkLaw {
   [[nodiscard]] virtual double average_rtt(unsigned shard) const = 0;
   /// Call before the first packet. The rule must outlive the law.
   void set_rule(PriceRule* rule) { rule_ = rule; }
+  /// The class's packets pay `factor` times the law's price: their money is worth 1 / factor in the
+  /// law's. Call before the first packet.
+  void set_factor(double factor) { worth_ = static_cast<float>(1 / factor); }
 
  protected:
   [[nodiscard]] PriceRule* rule() const { return rule_; }
+  /// Of a unit of the packets' money, in the law's.
+  [[nodiscard]] float worth() const { return worth_; }
 
  private:
+  float worth_ = 1;
   PriceRule* rule_ = nullptr;  // null: the law has the link for itself
 };
 

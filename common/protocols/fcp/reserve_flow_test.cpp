@@ -54,6 +54,54 @@ struct Sender {
   [[nodiscard]] double rate() const { return law.allowance.rate; }
 };
 
+Sender deadline_sender(double rate, double price) {
+  ParamValues params = preset_values(kProtocol, false, "turnpike");
+  params[kDeadlineRate] = 8 * rate;
+  params[kFixedPrice] = price;
+  Sender s;
+  s.law = FlowUnderTest<ReserveFlow>(params);
+  s.law.set_target(Budget(1));
+  return s;
+}
+
+TEST(ReserveFlow, ADeadlineFlowAsksForItsRateOnceAndReturnsIt) {
+  constexpr double kRate = 5e6, kPrice = 1e-12;
+  Sender s = deadline_sender(kRate, kPrice);
+  s.open(kPrice);
+  EXPECT_EQ(s.last.preload, 0) << "a SYN has no round trip";
+  const PacketNote first = s.send();
+  const double before = s.rate();
+  EXPECT_NEAR(s.last.preload * kPacket / 0.02, kRate - before, kRate * 0.01);
+  EXPECT_FLOAT_EQ(s.last.reserve, static_cast<float>(kPrice)) << "no other price is accepted";
+  s.acknowledge(first, kPrice);
+  for (int i = 0; i < 40; ++i) {
+    s.state.now += 1_ms;
+    const PacketNote n = s.send();
+    EXPECT_EQ(s.last.preload, 0) << "asked once";
+    s.acknowledge(n, kPrice);
+  }
+  EXPECT_NEAR(s.rate(), kRate, kRate * 0.01);
+  s.state.unsent = 3 * kPacket;
+  s.send();
+  EXPECT_EQ(s.last.preload, -1) << "the last round trip";
+}
+
+TEST(ReserveFlow, ARefusedDeadlineFlowCompetesByItsBudget) {
+  constexpr double kPrice = 1e-12, kOther = 1e-6;  // $/B
+  Sender s = deadline_sender(5e6, kPrice);
+  s.open(kPrice);
+  s.acknowledge(s.send(), kOther);
+  const double restarted = s.rate();
+  EXPECT_LE(restarted, kPacket / 0.02 * 1.01) << "no link expects the rate that it asked for";
+  for (int i = 0; i < 400; ++i) {
+    s.state.now += 1_ms;
+    const PacketNote n = s.send();
+    EXPECT_GT(s.last.reserve, kPrice * 1.001);
+    s.acknowledge(n, kOther);
+  }
+  EXPECT_NEAR(s.rate(), 1 / kOther, 0.05 / kOther);
+}
+
 TEST(ReserveFlow, SynAnnouncesTheFirstRound) {
   Sender s;
   s.open(1e-18);

@@ -87,7 +87,7 @@ void ReserveLink::convert(Shard& shard, unsigned index, PromiseBatch& rows,
                           std::span<const LinkPacket> burst, Nanos now) {
   HeaderBatch& h = rows.headers;
   std::array<float, HeaderBatch::kMax> rates;
-  rates.fill(1);
+  rates.fill(worth());
   const double memory = kGroupMemory * shard.average_rtt;
   for (size_t k = 0; k < h.count && !groups_.empty(); ++k) {
     const Header header = h.header_of(k);
@@ -102,7 +102,7 @@ void ReserveLink::convert(Shard& shard, unsigned index, PromiseBatch& rows,
       made.budget = header.slot > 0 ? made.dollars / header.slot : 0;
     }
     if (burst[k].header == nullptr || !credible(header)) made = {};
-    rates[k] = groups_.rate(index, burst[k].group, made, memory, now);
+    rates[k] *= groups_.rate(index, burst[k].group, made, memory, now);
   }
   h.convert(rates.data(), scope_ == Groups::kDomain);
 }
@@ -279,7 +279,7 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   Shard& shard = shards_[index];
   PromiseBatch rows;  // one for each packet; a SYN's row is validated but promises nothing
   const HeaderBatch::Arrivals arrived = rows.read(burst);
-  if (rows.headers.foreign || !groups_.empty()) [[unlikely]]
+  if (rows.headers.foreign || !groups_.empty() || worth() != 1) [[unlikely]]
     convert(shard, index, rows, burst, clock_now);
   const Nanos now = burst.empty()
                         ? shard.clock.at(clock_now)

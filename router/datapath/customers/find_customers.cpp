@@ -20,16 +20,9 @@ void find_customers(Burst& burst, const WorkerContext& context) {
     for_each(burst.forward, [&](unsigned i) { set(i, own); });
     return;
   }
-  AddressBatch batch;
-  for_each(burst.forward, [&](unsigned i) {
-    const PacketInfo& p = burst.info[i];
-    const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
-    if (p.has(kIpv6)) {
-      batch.add_ipv6(i, ip + wire::kIpv6SourceAt);
-    } else {
-      batch.add_ipv4(i, ip + wire::kIpv4SourceAt);
-    }
-  });
+  const AddressBatch batch(
+      burst, burst.forward, [](const uint8_t* ip) { return ip + wire::kIpv4SourceAt; },
+      [](unsigned, const uint8_t* ip) { return ip + wire::kIpv6SourceAt; });
   batch.find<uint64_t>(table, set);
 }
 

@@ -19,14 +19,12 @@ bool passes(const NextHop& hop, config::SourceCheck check, uint16_t input, const
 }  // namespace
 
 void check_sources(Burst& burst, config::SourceCheck check, const WorkerContext& context) {
-  AddressBatch batch;
-  for_each(burst.forward, [&](unsigned i) {
-    const PacketInfo& p = burst.info[i];
-    const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
-    if (!p.has(kIpv6)) return batch.add_ipv4(i, ip + wire::kIpv4SourceAt);
-    const uint8_t* source = ip + wire::kIpv6SourceAt;
-    if (!is_link_local(source) && !is_unspecified(source)) batch.add_ipv6(i, source);
-  });
+  const AddressBatch batch(
+      burst, burst.forward, [](const uint8_t* ip) { return ip + wire::kIpv4SourceAt; },
+      [](unsigned, const uint8_t* ip) -> const uint8_t* {
+        const uint8_t* source = ip + wire::kIpv6SourceAt;
+        return is_link_local(source) || is_unspecified(source) ? nullptr : source;
+      });
   const Tables& tables = *context.tables;
   batch.find<const NextHop*>(tables, [&](unsigned i, const NextHop* hop) {
     if (!passes(*hop, check, burst.input, tables)) burst.drop(i, DropReason::kSourceCheck);

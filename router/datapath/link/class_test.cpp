@@ -188,5 +188,48 @@ TEST(ClassScheduler, NoBacklogSeesMoreThanAPacketOfUnfairness) {
   }
 }
 
+TEST(ClassScheduler, ATreeSharesByTheWeightsOfEachLevel) {
+  // Parents 2 : 1; in the first one classes 3 : 1, in the second one a strict class.
+  ClassScheduler s;
+  const std::array<unsigned, 4> parent{0, 0, 1, 1};
+  for (unsigned c = 0; c < 4; ++c) s.set_parent(c, parent[c], c < 2 ? 2 : 1);
+  for (unsigned c = 0; c < 4; ++c) s.set_weight(c, std::array{3.0, 1.0, 5.0, kFirst}[c]);
+  const auto serve = [&](uint32_t waiting) {
+    std::array<double, 4> bytes{};
+    for (int i = 0; i < 24'000; ++i) {
+      const unsigned c = s.pick(waiting);
+      EXPECT_EQ(waiting >> c & 1, 1U);
+      const double size = c % 2 == 0 ? 1500 : 400;
+      s.served(c, size);
+      bytes[c] += size;
+    }
+    const double all = bytes[0] + bytes[1] + bytes[2] + bytes[3];
+    for (double& b : bytes) b /= all;
+    return bytes;
+  };
+  const auto all = serve(0b1111);
+  EXPECT_NEAR(all[0], 0.5, 0.002);
+  EXPECT_NEAR(all[1], 1.0 / 6, 0.002);
+  EXPECT_NEAR(all[2], 0, 1e-9) << "behind the strict class of its parent";
+  EXPECT_NEAR(all[3], 1.0 / 3, 0.002);
+  const auto without = serve(0b0110);
+  EXPECT_NEAR(without[1], 2.0 / 3, 0.002) << "an idle class's part stays in its parent";
+  EXPECT_NEAR(without[2], 1.0 / 3, 0.002);
+  EXPECT_NEAR(serve(0b0011)[0], 0.75, 0.002) << "an idle parent's part goes to the other";
+  EXPECT_NEAR(serve(0b1000)[3], 1, 1e-9);
+}
+
+TEST(ClassScheduler, StaysFairBeyondTheRestartOfItsTimes) {
+  ClassScheduler s;
+  for (unsigned c = 0; c < 2; ++c) s.set_weight(c, c == 0 ? 3e-7 : 1e-7);
+  std::array<double, 2> served{};
+  for (int i = 0; i < 100'000; ++i) {  // 5e10 of virtual time each
+    const unsigned c = s.pick(0b11);
+    s.served(c, 9000);
+    served[c] += 9000;
+    ASSERT_LE(std::fabs(served[0] / 3 - served[1]), 9001 * (1 + 1.0 / 3));
+  }
+}
+
 }  // namespace
 }  // namespace turnpike::router::test

@@ -2,6 +2,7 @@
 #include "router/datapath/link/classify.h"
 
 #include <algorithm>
+#include <bit>
 #include <type_traits>
 #include <variant>
 
@@ -10,12 +11,10 @@
 
 namespace turnpike::router {
 
-/// The header fields of a packet that rules test.
+/// The addresses and ports of a packet.
 struct Classifier::Fields {
   const uint8_t* ip = nullptr;
   bool ipv6 = false;
-  bool priced = false;
-  uint8_t dscp = 0, protocol = 0;
   uint16_t source_port = 0, destination_port = 0;  // UDP; 0: none
 };
 
@@ -51,20 +50,34 @@ Classifier::Prefixes Classifier::compile(
   return out;
 }
 
+Classifier::Conditions Classifier::compile(const config::ClassMatch& m) {
+  Conditions out;
+  for (const unsigned p : m.port) out.ports.push_back(static_cast<uint16_t>(p));
+  out.source = compile(m.source);
+  out.destination = compile(m.destination);
+  return out;
+}
+
 Classifier::Classifier(std::span<const config::LinkClass> classes) {
+  const auto lists = [](const std::vector<unsigned>& all, size_t v) {
+    return all.empty() || std::ranges::find(all, v) != all.end();
+  };
   for (const config::LinkClass& c : classes.first(classes.size() - 1)) {
-    const config::ClassMatch& m = c.match;
-    Rule& rule = rules_.emplace_back();
-    if (!m.dscp.empty()) rule.dscp = 0;
-    for (const unsigned d : m.dscp) rule.dscp |= uint64_t{1} << (d & 63);
-    rule.any_protocol = m.protocol.empty();
-    for (const unsigned p : m.protocol) rule.protocols.set(p & 255);
-    rule.any_port = m.port.empty();
-    for (const unsigned p : m.port) rule.ports.push_back(static_cast<uint16_t>(p));
-    rule.source = compile(m.source);
-    rule.destination = compile(m.destination);
-    rule.priced = !m.unpriced.value_or(false);
-    rule.unpriced = m.unpriced.value_or(true);
+    const auto bit = static_cast<Set>(1U << rules_.size());
+    Set dscp[64], protocol[256], priced[2];
+    std::ranges::fill(dscp, bit);
+    std::ranges::fill(protocol, bit);
+    std::ranges::fill(priced, bit);
+    for (const config::ClassMatch* m : {&c.match, &c.parent_match}) {
+      for (size_t d = 0; d < 64; ++d) dscp[d] = lists(m->dscp, d) ? dscp[d] : 0;
+      for (size_t p = 0; p < 256; ++p) protocol[p] = lists(m->protocol, p) ? protocol[p] : 0;
+      if (m->unpriced) priced[*m->unpriced ? 1 : 0] = 0;
+      if (!m->port.empty() || !m->source.empty() || !m->destination.empty()) complex_ |= bit;
+    }
+    for (size_t d = 0; d < 64; ++d) dscp_[d] |= dscp[d];
+    for (size_t p = 0; p < 256; ++p) protocol_[p] |= protocol[p];
+    for (size_t p = 0; p < 2; ++p) priced_[p] |= priced[p];
+    rules_.push_back({compile(c.match), compile(c.parent_match)});
   }
 }
 
@@ -82,16 +95,13 @@ bool Classifier::within(const Prefixes& prefixes, const Fields& packet, bool sou
                              [&](const Prefix4& p) { return (address & p.mask) == p.address; });
 }
 
-bool Classifier::matches(const Rule& rule, const Fields& packet) {
-  if ((rule.dscp >> packet.dscp & 1) == 0) return false;
-  if (!(packet.priced ? rule.priced : rule.unpriced)) return false;
-  if (!rule.any_protocol && !rule.protocols[packet.protocol]) return false;
-  if (!rule.any_port && std::ranges::none_of(rule.ports, [&](uint16_t p) {
+bool Classifier::hold(const Conditions& all, const Fields& packet) {
+  if (!all.ports.empty() && std::ranges::none_of(all.ports, [&](uint16_t p) {
         return p == packet.source_port || p == packet.destination_port;
       }))
     return false;
-  return (rule.source.any || within(rule.source, packet, true)) &&
-         (rule.destination.any || within(rule.destination, packet, false));
+  return (all.source.any || within(all.source, packet, true)) &&
+         (all.destination.any || within(all.destination, packet, false));
 }
 
 void Classifier::classify(const Burst& burst, uint32_t members, uint8_t protocol,
@@ -99,27 +109,34 @@ void Classifier::classify(const Burst& burst, uint32_t members, uint8_t protocol
   const auto last = static_cast<uint8_t>(rules_.size());
   for_each(members, [&](unsigned i) {
     const PacketInfo& p = burst.info[i];
-    classes[i] = last;
-    if (p.has(kArp)) return;
-    const uint8_t* frame = frame_of(burst.mbufs[i]);
-    Fields f{.ip = frame + p.l3,
-             .ipv6 = p.has(kIpv6),
-             .priced = p.congestion != 0 && p.protocol == protocol,
-             .protocol = p.l4_protocol};
+    const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
+    const bool priced = p.congestion != 0 && p.protocol == protocol;
     // IPv4's second byte is DSCP and ECN; in IPv6 the same bits follow the four of the version.
-    f.dscp = static_cast<uint8_t>(f.ipv6 ? wire::load_be16(f.ip) >> 6 & 63 : f.ip[1] >> 2);
-    const bool udp = p.l4_protocol == wire::kProtocolUdp && p.l4 != 0 && !p.has(kLaterFragment) &&
-                     p.l4 + wire::kUdpSize <= burst.mbufs[i]->data_len;
-    if (udp) {
-      f.source_port = wire::load_be16(frame + p.l4 + wire::kUdpSourceAt);
-      f.destination_port = wire::load_be16(frame + p.l4 + wire::kUdpDestinationAt);
-    }
-    for (uint8_t c = 0; c < last; ++c)
-      if (matches(rules_[c], f)) {
-        classes[i] = c;
-        return;
-      }
+    const unsigned dscp = (p.has(kIpv6) ? wire::load_be16(ip) >> 6 : ip[1] >> 2) & 63;
+    Set fit = dscp_[dscp] & protocol_[p.l4_protocol] & priced_[priced ? 1 : 0];
+    if (p.has(kArp)) [[unlikely]]
+      fit = 0;
+    if ((fit & complex_) != 0) fit = matching(burst, i, fit);
+    classes[i] = fit == 0 ? last : static_cast<uint8_t>(std::countr_zero(fit));
   });
+}
+
+// Leaves in `fit` a rule that also fits the packet's ports and addresses, if there is one.
+Classifier::Set Classifier::matching(const Burst& burst, unsigned i, Set fit) const {
+  const PacketInfo& p = burst.info[i];
+  const uint8_t* frame = frame_of(burst.mbufs[i]);
+  Fields f{.ip = frame + p.l3, .ipv6 = p.has(kIpv6)};
+  const bool udp = p.l4_protocol == wire::kProtocolUdp && p.l4 != 0 && !p.has(kLaterFragment) &&
+                   p.l4 + wire::kUdpSize <= burst.mbufs[i]->data_len;
+  if (udp) {
+    f.source_port = wire::load_be16(frame + p.l4 + wire::kUdpSourceAt);
+    f.destination_port = wire::load_be16(frame + p.l4 + wire::kUdpDestinationAt);
+  }
+  for (; fit != 0; fit &= fit - 1)
+    if (const Rule& rule = rules_[static_cast<size_t>(std::countr_zero(fit))];
+        hold(rule.own, f) && hold(rule.outer, f))
+      break;
+  return fit;
 }
 
 }  // namespace turnpike::router

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <bitset>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -37,21 +36,29 @@ class Classifier {
     std::vector<Prefix6> v6;
     bool any = true;  // no condition
   };
-  struct Rule {
-    uint64_t dscp = ~uint64_t{0};  // bit d: DSCP d matches
-    std::bitset<256> protocols;
-    std::vector<uint16_t> ports;
+  struct Conditions {
+    std::vector<uint16_t> ports;  // empty: any
     Prefixes source, destination;
-    bool any_protocol = true, any_port = true;
-    bool priced = true, unpriced = true;  // whether such packets match
+  };
+  struct Rule {
+    Conditions own, outer;  // of the class and of its outer class
   };
   struct Fields;
+  using Set = uint8_t;  // bit c: rule c
+  static_assert(kMaxClasses <= 8);
 
   static Prefixes compile(const std::vector<std::variant<config::Ipv4Prefix, config::Ipv6Prefix>>&);
-  static bool matches(const Rule& rule, const Fields& packet);
+  static Conditions compile(const config::ClassMatch& match);
+  [[nodiscard]] Set matching(const Burst& burst, unsigned i, Set fit) const;
+  static bool hold(const Conditions& all, const Fields& packet);
   static bool within(const Prefixes& prefixes, const Fields& packet, bool source);
 
   std::vector<Rule> rules_;  // without the last class
+  // Rules whose conditions on that field hold. A packet is in the sets of all of its fields.
+  std::array<Set, 64> dscp_{};
+  std::array<Set, 256> protocol_{};
+  std::array<Set, 2> priced_{};  // 1: it has a price
+  Set complex_ = 0;              // rules with conditions on ports or addresses
 };
 
 }  // namespace turnpike::router

@@ -143,6 +143,29 @@ TEST(Classify, TheFirstClassWhoseConditionsHoldTakesThePacket) {
   }
 }
 
+TEST(Classify, ConditionsOfAnOuterClassHoldToo) {
+  ScriptedLaw::script = {.weights = std::vector<double>(5, 1)};
+  config::Topology t = topology();
+  const config::ClassMatch outer{.port = {53},
+                                 .source = {config::Ipv4Prefix{ipv4("10.9.0.0"), 16}}};
+  auto& classes = t.links[kRight].directions[0].classes;
+  classes.push_back({.match = {.dscp = {46}}, .parent_match = {.dscp = {46, 10}}});
+  classes.push_back({.parent_match = {.dscp = {46, 10}, .protocol = {6}}});
+  classes.push_back({.match = {.port = {54}}, .parent_match = outer});
+  classes.push_back({.parent_match = outer});
+  classes.emplace_back();
+  RouterOptions options;
+  options.find = ScriptedLaw::find;
+  World w(1, t, options);
+  EXPECT_EQ(class_of(w, with_dscp(v4({}), 46)), 0U);
+  EXPECT_EQ(class_of(w, with_dscp(v4({}), 10)), 4U);
+  EXPECT_EQ(class_of(w, with_dscp(v4({.protocol = 6}), 10)), 1U);
+  EXPECT_EQ(class_of(w, v4({.source = "10.9.1.2"}, udp(53, 54, bytes(9)))), 2U);
+  EXPECT_EQ(class_of(w, v4({.source = "10.9.1.2"}, udp(53, 2, bytes(9)))), 3U);
+  EXPECT_EQ(class_of(w, v4({.source = "10.9.1.2"}, udp(54, 2, bytes(9)))), 4U);
+  EXPECT_EQ(class_of(w, v4({.source = "10.8.1.2"}, udp(53, 54, bytes(9)))), 4U);
+}
+
 TEST(Classify, EachClassHasItsBuffer) {
   World w = classed({{.dscp = {46}}}, {Bytes(5000)});
   for (int i = 0; i < 20; ++i) w.arrive(kLeft, with_dscp(plain(1000), 46));

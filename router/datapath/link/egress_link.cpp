@@ -29,6 +29,8 @@ EgressLink::EgressLink(const config::Link& link, size_t direction, unsigned work
       }
       law = p->make_classed_law(d.law.params, rules, workers, seed);
       classifier = std::make_unique<Classifier>(d.classes);
+      const auto outer = [](const ClassRule& r) { return r.parent; };
+      if (std::ranges::max(rules, {}, outer).parent > 0) tree = std::move(rules);
     } else {
       law = p->make_link_law(d.law.params, workers, seed);
     }

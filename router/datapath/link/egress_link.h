@@ -74,6 +74,7 @@ struct EgressLink {
   std::unique_ptr<LinkLaw> law;                  // null: FIFO
   std::unique_ptr<const Classifier> classifier;  // null: the link has no classes in its file
   std::array<double, kMaxClasses> class_buffer;  // B, limit of each class, with a classifier
+  std::vector<ClassRule> tree;                   // rules of a tree's classes; empty: no tree
   std::vector<LinkShard> shards;                 // by worker
   std::vector<std::unique_ptr<LinkRing>> ring;   // by worker; null: no ring, sends to the port
   std::vector<std::unique_ptr<BalanceAudit>> audits;  // by worker; empty: no audit here

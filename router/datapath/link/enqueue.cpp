@@ -27,13 +27,37 @@ void LinkQueue::enqueue(Burst& burst, const PricedGroup& group) {
 }
 
 void LinkQueue::enqueue_to_owner(Burst& burst, const PricedGroup& group) {
+  const uint32_t left = group.members & burst.forward;
+  // Counts before the owner sees the packets, so that `out` never exceeds `in`.
+  enter(bytes_of(burst, group, left), static_cast<unsigned>(std::popcount(left)));
+  if (link_.traits.classes == 1) {
+    push(burst, left, 0);
+    return;
+  }
+  std::array<uint32_t, kMaxClasses> sets{};
+  std::array<uint64_t, kMaxClasses> bytes{};
+  uint32_t present = 0;
+  for_each(left, [&](unsigned i) {
+    const uint8_t c = group.classes[i];
+    sets[c] |= uint32_t{1} << i;
+    bytes[c] += burst.info[i].size;
+    present |= uint32_t{1} << c;
+  });
+  for_each(present, [&](unsigned c) {
+    shard_.class_in[c].add(bytes[c]);
+    push(burst, sets[c], c);
+    for_each(sets[c] & burst.dropped,
+             [&](unsigned i) { shard_.class_out[c].add(burst.info[i].size); });
+  });
+}
+
+// Puts a set of packets, which are counted already, into the ring.
+void LinkQueue::push(Burst& burst, uint32_t set, unsigned queue_class) {
   std::array<QueuedPacket, kBurst> batch;
   std::array<uint8_t, kBurst> members;
   unsigned n = 0;
   const uint8_t protocol = link_.protocol;
-  const bool by_class = link_.traits.classes > 1;
-  const uint32_t left = group.members & burst.forward;
-  for_each(left, [&](unsigned i) {
+  for_each(set, [&](unsigned i) {
     const PacketInfo& p = burst.info[i];
     rewrite(burst.mbufs[i], p);
     batch[n] = {.mbuf = burst.mbufs[i],
@@ -41,47 +65,14 @@ void LinkQueue::enqueue_to_owner(Burst& burst, const PricedGroup& group) {
                 .size = p.size,
                 .congestion = p.protocol == protocol ? p.congestion : uint16_t{0},
                 .opens = p.has(kOpens),
-                .queue_class = by_class ? group.classes[i] : uint8_t{0}};
+                .queue_class = static_cast<uint8_t>(queue_class)};
     members[n++] = static_cast<uint8_t>(i);
   });
-  // Counts before the owner sees the packets, so that `out` never exceeds `in`.
-  enter(bytes_of(burst, group, left), n);
-  if (by_class) {
-    push_by_class(burst, {batch.data(), n}, members.data());
-  } else {
-    push(burst, {batch.data(), n}, members.data(), 0);
-  }
-}
-
-// Puts packets, which are counted already, into the ring. `members`: their places in the burst.
-void LinkQueue::push(Burst& burst, std::span<const QueuedPacket> batch, const uint8_t* members,
-                     unsigned queue_class) {
-  const unsigned taken = ring_->push(batch, queue_class);
+  const unsigned taken = ring_->push({batch.data(), n}, queue_class);
   for (unsigned k = 0; k < taken; ++k) burst.leave(members[k]);
-  for (size_t k = taken; k < batch.size(); ++k) {
+  for (unsigned k = taken; k < n; ++k) {
     shard_.leave(batch[k].size);
     burst.drop(members[k], DropReason::kQueueSlots);
-  }
-}
-
-void LinkQueue::push_by_class(Burst& burst, std::span<const QueuedPacket> batch,
-                              const uint8_t* members) {
-  for (unsigned c = 0; c < link_.traits.classes; ++c) {
-    std::array<QueuedPacket, kBurst> own;
-    std::array<uint8_t, kBurst> own_members;
-    unsigned n = 0;
-    uint64_t bytes = 0;
-    for (size_t k = 0; k < batch.size(); ++k) {
-      if (batch[k].queue_class != c) continue;
-      bytes += batch[k].size;
-      own_members[n] = members[k];
-      own[n++] = batch[k];
-    }
-    shard_.class_in[c].add(bytes);
-    push(burst, {own.data(), n}, own_members.data(), c);
-    for (unsigned k = 0; k < n; ++k) {
-      if ((burst.dropped >> own_members[k] & 1) != 0) shard_.class_out[c].add(own[k].size);
-    }
   }
 }
 

@@ -103,9 +103,7 @@ class LinkQueue {
   void enter(uint64_t bytes, uint64_t packets);
   void enqueue_to_owner(Burst& burst, const PricedGroup& group);
   void enqueue_to_port(Burst& burst, const PricedGroup& group);
-  void push(Burst& burst, std::span<const QueuedPacket> batch, const uint8_t* members,
-            unsigned queue_class);
-  void push_by_class(Burst& burst, std::span<const QueuedPacket> batch, const uint8_t* members);
+  void push(Burst& burst, uint32_t set, unsigned queue_class);
   void depart(std::span<const QueuedPacket> packets, Nanos now);
 
   [[nodiscard]] bool owner() const { return link_.owner == worker_; }

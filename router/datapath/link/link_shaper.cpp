@@ -2,6 +2,7 @@
 #include "router/datapath/link/link_shaper.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace turnpike::router {
 
@@ -13,6 +14,8 @@ LinkShaper::LinkShaper(EgressLink& link, unsigned worker, Nanos slack)
   for (unsigned c = 0; c < link.traits.classes; ++c)
     for (const auto& ring : link.ring)
       if (ring) sources_.push_back({.ring = ring.get(), .queue_class = c, .head = {}});
+  for (unsigned c = 0; c < link.tree.size(); ++c)
+    scheduler_.set_parent(c, link.tree[c].parent, link.tree[c].parent_weight);
   read_weights();
 }
 
@@ -31,18 +34,29 @@ LinkShaper::Source* LinkShaper::earliest(std::span<Source> sources) {
   return best;
 }
 
-LinkShaper::Source* LinkShaper::choose_by_class(Nanos now) {
-  std::array<Source*, kMaxClasses> first{};
+void LinkShaper::find_first(unsigned c) {
   const size_t each = sources_.size() / link_.traits.classes;
-  Nanos free = kNever;  // earliest time of a transmission
-  for (unsigned c = 0; c < link_.traits.classes; ++c) {
-    first[c] = earliest(std::span(sources_).subspan(c * each, each));
-    if (first[c] != nullptr) free = std::min(free, departure(first[c]->front(), now));
+  first_[c] = earliest(std::span(sources_).subspan(c * each, each));
+  const uint32_t bit = uint32_t{1} << c;
+  waiting_ = first_[c] != nullptr ? waiting_ | bit : waiting_ & ~bit;
+}
+
+LinkShaper::Source* LinkShaper::choose_by_class(Nanos now) {
+  if (waiting_ == 0) return nullptr;
+  const Nanos free = departure(Nanos(0), now);
+  uint32_t present = 0;  // when the link is free
+  Nanos next = kNever;
+  for (uint32_t left = waiting_; left != 0; left &= left - 1) {
+    const auto c = static_cast<unsigned>(std::countr_zero(left));
+    const Nanos time = first_[c]->front().time;
+    present |= uint32_t{time <= free} << c;
+    next = std::min(next, time);
   }
-  unsigned waiting = 0;
-  for (unsigned c = 0; c < link_.traits.classes; ++c)
-    if (first[c] != nullptr && first[c]->front().time <= free) waiting |= 1U << c;
-  return waiting == 0 ? nullptr : first[scheduler_.pick(waiting)];
+  for (uint32_t left = present == 0 ? waiting_ : 0; left != 0; left &= left - 1) {
+    const auto c = static_cast<unsigned>(std::countr_zero(left));
+    present |= uint32_t{first_[c]->front().time == next} << c;
+  }
+  return first_[scheduler_.pick(present)];
 }
 
 Nanos LinkShaper::poll(LinkQueue& queue, PortTx& port, Nanos now) {
@@ -51,6 +65,8 @@ Nanos LinkShaper::poll(LinkQueue& queue, PortTx& port, Nanos now) {
     port.flush(now);
     if (!port.empty()) return now + kPortRetry;
   }
+  const unsigned classes = link_.traits.classes;
+  for (unsigned c = 0; c < classes && classes > 1; ++c) find_first(c);
   if (choose(now) == nullptr) return kNever;
   const bool shaped = link_.drain == config::Drain::kShaped;
   std::array<QueuedPacket, kBatch> batch;
@@ -62,7 +78,7 @@ Nanos LinkShaper::poll(LinkQueue& queue, PortTx& port, Nanos now) {
       if (s == nullptr) break;
       const QueuedPacket& q = s->front();
       if (shaped) {
-        const Nanos when = departure(q, now);
+        const Nanos when = departure(q.time, now);
         if (when > now) {
           next = when;
           break;
@@ -78,9 +94,9 @@ Nanos LinkShaper::poll(LinkQueue& queue, PortTx& port, Nanos now) {
         free_ += Nanos(whole);
         fraction_ -= static_cast<double>(whole);
       }
-      if (link_.traits.classes > 1) take_from_class(q);
       batch[n++] = q;
       ++s->next;
+      if (classes > 1) take_from_class(batch[n - 1]);
     }
     if (n > 0) {
       moved_ = true;
@@ -95,6 +111,9 @@ Nanos LinkShaper::poll(LinkQueue& queue, PortTx& port, Nanos now) {
 void LinkShaper::take_from_class(const QueuedPacket& q) {
   scheduler_.served(q.queue_class, q.size);
   shard_.class_out[q.queue_class].add(q.size);
+  // With one worker a class's packets have one source.
+  const Source& s = *first_[q.queue_class];
+  if (sources_.size() > link_.traits.classes || s.next >= s.count) find_first(q.queue_class);
 }
 
 void LinkShaper::discard(DropReason why) {

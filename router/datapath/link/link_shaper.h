@@ -66,11 +66,14 @@ class alignas(64) LinkShaper {
     return link_.traits.classes == 1 ? earliest(sources_) : choose_by_class(now);
   }
   static Source* earliest(std::span<Source> sources);
+  /// The same from `first_`, which find_first() keeps for each class during a poll.
   Source* choose_by_class(Nanos now);
+  void find_first(unsigned c);
   void take_from_class(const QueuedPacket& q);
-  /// When the link can send it. Rounded up: a packet never leaves before the link is free.
-  [[nodiscard]] Nanos departure(const QueuedPacket& q, Nanos now) const {
-    return std::max({fraction_ > 0 ? free_ + 1_ns : free_, q.time, now - slack_});
+  /// When the link can send a packet that came at `time`. Rounded up: a packet never leaves before
+  /// the link is free.
+  [[nodiscard]] Nanos departure(Nanos time, Nanos now) const {
+    return std::max({fraction_ > 0 ? free_ + 1_ns : free_, time, now - slack_});
   }
 
   EgressLink& link_;
@@ -81,7 +84,10 @@ class alignas(64) LinkShaper {
   double fraction_ = 0;  // ns beyond that
   bool moved_ = false;
   std::vector<Source> sources_;  // class by class, then by worker
-  ClassScheduler scheduler_;     // of a link with several classes
+  // With several classes, in a poll: where the next packet of each class is, if it is in the set.
+  std::array<Source*, kMaxClasses> first_{};
+  uint32_t waiting_ = 0;
+  ClassScheduler scheduler_;  // of a link with several classes
 };
 
 }  // namespace turnpike::router

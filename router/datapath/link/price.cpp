@@ -143,10 +143,12 @@ void refuse(Burst& burst, uint32_t members, LawBatch& batch, uint64_t refused) {
   });
 }
 
-/// Copies classes that the law changed.
-void reclassify(PricedGroup& group, LawBatch& batch) {
-  for_each_of(batch, group.members,
-              [&](const LinkPacket& p, unsigned i) { group.classes[i] = p.queue_class; });
+/// Copies classes that the law changed. Drops packets for which the new class has no room.
+void reclassify(Burst& burst, PricedGroup& group, LawBatch& batch) {
+  for_each_of(batch, group.members, [&](const LinkPacket& p, unsigned i) {
+    group.classes[i] = p.queue_class;
+    if (!p.admitted && (burst.forward >> i & 1) != 0) burst.drop(i, DropReason::kQueueFull);
+  });
 }
 
 /// Runs the departure hook on the packets of a batch that were admitted.
@@ -191,7 +193,7 @@ PricedGroup LinkQueue::price(Burst& burst, const LinkGroup& group) {
   const uint64_t refused = link_.law->arrive(worker_, batch.span(), state, now);
   if (refused != 0) [[unlikely]]
     refuse(burst, group.members, batch, refused);
-  if (link_.classifier) reclassify(priced, batch);
+  if (link_.classifier) reclassify(burst, priced, batch);
   if (link_.traits.marks_or_drops) apply_actions(burst, group.members, batch);
   // Packets sent straight to the port depart as they arrive.
   if (link_.traits.wants_dequeue && ring_ == nullptr)

@@ -32,7 +32,6 @@ DropReason receive_ipv4(rte_mbuf& m, const PacketInfo& p, WorkerContext& context
 }  // namespace
 
 void local_input(Burst& burst, WorkerContext& context) {
-  if ((burst.local | burst.oversized | burst.dropped) == 0) return;
   LocalTx out(context, burst.now);
   for_each(burst.local, [&](unsigned i) {
     rte_mbuf& m = *burst.mbufs[i];

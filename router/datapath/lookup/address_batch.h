@@ -15,14 +15,24 @@ namespace turnpike::router {
 /// Collects one address per packet, IPv4 and IPv6 apart, and looks up each kind in one call.
 class AddressBatch {
  public:
-  /// Adds packet i's address; `address`: in the packet. At most kBurst of each kind.
-  void add_ipv4(unsigned i, const uint8_t* address) {
-    ipv4_[n4_] = wire::load_be32(address);
-    at4_[n4_++] = static_cast<uint8_t>(i);
-  }
-  void add_ipv6(unsigned i, const uint8_t* address) {
-    ipv6_[n6_] = load_ipv6(address);
-    at6_[n6_++] = static_cast<uint8_t>(i);
+  /// Takes the packets of `set`. `ipv4(ip)` returns where the address is in the packet with its IP
+  /// header at `ip`; `ipv6(i, ip)` the same for packet i, null to leave it out.
+  template <class Ipv4, class Ipv6>
+  AddressBatch(const Burst& burst, uint32_t set, Ipv4&& ipv4, Ipv6&& ipv6) {
+    size_t n4 = 0, n6 = 0;  // local, since stores to the arrays may alias members
+    for_each(set, [&](unsigned i) {
+      const PacketInfo& p = burst.info[i];
+      const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
+      if (!p.has(kIpv6)) {
+        ipv4_[n4] = wire::load_be32(ipv4(ip));
+        at4_[n4++] = static_cast<uint8_t>(i);
+      } else if (const uint8_t* address = ipv6(i, ip); address != nullptr) {
+        ipv6_[n6] = load_ipv6(address);
+        at6_[n6++] = static_cast<uint8_t>(i);
+      }
+    });
+    n4_ = n4;
+    n6_ = n6;
   }
 
   /// Calls f(i, found) for every packet added. `Value` and `table.find(addresses, values)`: as in
@@ -45,7 +55,7 @@ class AddressBatch {
   uint32_t ipv4_[kBurst];
   config::Ipv6 ipv6_[kBurst];
   uint8_t at4_[kBurst], at6_[kBurst];
-  size_t n4_ = 0, n6_ = 0;
+  size_t n4_, n6_;
 };
 
 }  // namespace turnpike::router

@@ -77,16 +77,14 @@ void settle_on_link(Burst& burst, unsigned i, const uint8_t* destination,
 }  // namespace
 
 void lookup(Burst& burst, const WorkerContext& context) {
-  AddressBatch batch;
-  for_each(burst.forward, [&](unsigned i) {
-    const PacketInfo& p = burst.info[i];
-    const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
-    if (!p.has(kIpv6)) return batch.add_ipv4(i, ip + wire::kIpv4DestinationAt);
-    const uint8_t* destination = ip + wire::kIpv6DestinationAt;
-    if (is_multicast(destination) || is_link_local(destination))
-      return settle_on_link(burst, i, destination, context);
-    batch.add_ipv6(i, destination);
-  });
+  const AddressBatch batch(
+      burst, burst.forward, [](const uint8_t* ip) { return ip + wire::kIpv4DestinationAt; },
+      [&](unsigned i, const uint8_t* ip) -> const uint8_t* {
+        const uint8_t* destination = ip + wire::kIpv6DestinationAt;
+        if (!is_multicast(destination) && !is_link_local(destination)) return destination;
+        settle_on_link(burst, i, destination, context);
+        return nullptr;
+      });
   batch.find<const NextHop*>(*context.tables,
                              [&](unsigned i, const NextHop* hop) { settle(burst, i, *hop); });
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <memory>
 #include <span>
@@ -38,13 +39,15 @@ class Grants {
     Shard& s = shards_[index];
     s.now = now;
     const auto sums = s.window.totals();
-    if (sums[kRttCount] >= 0.5) s.d = window(sums[kRtt] / sums[kRttCount]);
+    s.measured = sums[kRttCount] >= 0.5;
+    if (s.measured) s.set_window(window(sums[kRtt] / sums[kRttCount]));
     s.window.advance(now, s.d);
     s.requests.advance(now, s.d);
+    s.own = own(s);
     s.others = 0;
     for (unsigned i = 0; i < count_; ++i)
       if (i != index) s.others += read(shards_[i].published);
-    write(s.published, own(s));
+    write(s.published, s.own);
   }
 
   enum class Decision : uint8_t { kGranted, kBestEffort, kRefused };
@@ -53,28 +56,42 @@ class Grants {
     Shard& s = shards_[index];
     const Header h = load(p.header);
     if (!credible(h)) return Decision::kRefused;
-    const double rtt = h.rtt_ns * 1e-9;
     if (!p.opens && (h.rtt_ns == 0 || h.reserve == 0 || h.reserve > price_ * kSame))
       return Decision::kBestEffort;
     if (p.opens && h.preload > 0) return Decision::kBestEffort;
-    const double size = p.size;
+    const double size = p.size, rtt = h.rtt_ns * 1e-9;
     const double asks = p.opens || h.preload == 0 ? 0 : size * h.preload / rtt;
-    const double present = own(s) + s.others;
+    const double present = s.own + s.others;
     if (asks > 0 ? present + asks > cap_ : present > kTolerance * cap_) {
       write(s.refused, read(s.refused) + 1);
       return Decision::kBestEffort;
     }
     if (!p.admitted) return Decision::kGranted;
-    if (!p.opens && s.window.totals()[kRttCount] < 0.5) {  // the first packet sets the window
-      s.d = window(rtt);
+    if (!p.opens && !s.measured) {  // the first packet sets the window
+      s.measured = true;
+      s.set_window(window(rtt));
       s.window.advance(s.now, s.d);
       s.requests.advance(s.now, s.d);
     }
-    s.window.add({size, rtt, p.opens ? 0.0 : 1.0});
-    // A packet returns at most the rate that its own bytes stand for.
-    if (asks != 0) s.requests.add(std::max(asks, -size / to_seconds(s.d)), Nanos(h.rtt_ns));
-    write(s.published, own(s));
+    s.arrived[kBytes] += size;
+    s.arrived[kRtt] += rtt;
+    s.arrived[kRttCount] += p.opens ? 0 : 1;
+    s.own += size * s.per_d;
+    if (asks != 0) {
+      // A packet returns at most the rate that its own bytes stand for.
+      const double change = std::max(asks, -size * s.per_d);
+      s.requests.add(change, Nanos(h.rtt_ns));
+      s.own = std::max(s.own + change, 0.0);
+    }
     return Decision::kGranted;
+  }
+  /// Call after the packets of a burst.
+  void settle(unsigned index) {
+    Shard& s = shards_[index];
+    if (s.arrived[kBytes] <= 0) return;
+    s.window.add(s.arrived);
+    s.arrived = {};
+    write(s.published, own(s));
   }
 
   /// Adds the fixed price to the path's.
@@ -110,16 +127,24 @@ class Grants {
     ExpiringSum<kFields, 256> window;
     FadingSum<> requests;
     Nanos now{0}, d{200'000'000};
-    double others = 0;                             // B/s granted by other shards
+    double per_d = 5;                              // 1/s
+    bool measured = false;                         // packets of the window carried their round trip
+    double own = 0, others = 0;                    // B/s granted by this shard and by others
+    std::array<double, kFields> arrived{};         // of the burst, not yet in the window
     alignas(64) std::atomic<double> published{0};  // B/s
     std::atomic<double> refused{0};
+
+    void set_window(Nanos length) {
+      d = length;
+      per_d = 1 / to_seconds(length);
+    }
   };
 
   [[nodiscard]] Nanos window(double rtt) const {
     return from_seconds(2 * std::clamp(rtt > 0 ? rtt : first_rtt_, 1e-6, 2.0));
   }
   [[nodiscard]] static double own(const Shard& s) {
-    return std::max(s.window.totals()[kBytes] / to_seconds(s.d) + s.requests.total(), 0.0);
+    return std::max(s.window.totals()[kBytes] * s.per_d + s.requests.total(), 0.0);
   }
 
   double cap_, price_, first_rtt_;

@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "common/protocols/fcp/classes/priority.h"
+#include "common/protocols/fcp/classes/common_price.h"
 #include "common/protocols/fcp/params.h"
 #include "common/protocols/random.h"
 #include "common/protocols/relaxed.h"
@@ -22,7 +22,6 @@ constexpr Nanos kInterval = 1_ms;    // of update(): weights and loads
 constexpr double kMinPriced = 0.05;  // of the link, left to FCP's classes in any case
 constexpr double kMaxStable = 0.95;  // of FCP's capacity, that a stability class may take
 constexpr double kMinWeight = 0.02;  // of the link: a class that begins must not wait
-constexpr int kMaxSteps = 64;        // of clear(): at most one per bucket of all classes
 
 }  // namespace
 
@@ -37,8 +36,11 @@ struct ClassedLink::Class {
 // One lcore's state; fields that other lcores read are on lines of their own.
 struct alignas(64) ClassedLink::Shard {
   Nanos now{0};
-  double capacity = 0;                                                   // B/s, for FCP's prices
-  double all_price = kMinPrice.count(), rest_price = kMinPrice.count();  // start values of clear()
+  struct Outer {
+    double capacity = 0;                                                   // B/s, for FCP's prices
+    double all_price = kMinPrice.count(), rest_price = kMinPrice.count();  // starts of clear()
+  };
+  std::array<Outer, kMaxClasses> outer;  // classes
   // The last of each class, in the link's unit of money.
   std::array<double, kMaxClasses> price{};
   std::array<Nanos, kMaxClasses> heard{};        // last call of its law
@@ -97,9 +99,18 @@ ClassedLink::ClassedLink(MakeLaw make, const ParamValues& params, std::span<cons
       rules_.push_back(std::make_unique<Rule>(*this, c));
       own.law->set_rule(rules_.back().get());
       priced_ |= 1U << c;
+      if (own.rule.policy == PricingPolicy::kStability) stable_ |= 1U << c;
       own.gauge = "price_" + own.rule.name;
       if (own.rule.policy == PricingPolicy::kStability) own.second = "change_" + own.rule.name;
+      if (own.rule.policy == PricingPolicy::kPriority) own.law->set_factor(own.rule.factor);
     }
+  }
+  for (unsigned c = 0; c < rules.size(); ++c) {
+    if (rules[c].parent >= outer_.size()) outer_.resize(rules[c].parent + 1);
+    Outer& outer = outer_[rules[c].parent];
+    outer.weight = rules[c].parent_weight;
+    outer.classes |= 1U << c;
+    outer.last = c;
   }
   for (unsigned i = 0; i < shards; ++i) shards_.push_back(std::make_unique<Shard>());
 }
@@ -113,9 +124,6 @@ void ClassedLink::set_groups(std::span<const double> weights) {
 
 double ClassedLink::price(unsigned shard) const { return classes_.back().law->price(shard); }
 
-// Solves sum of D_c(p) = usable over a set of classes by Newton's method on 1/p. The demand is
-// concave and piecewise linear in 1/p: from the second step on the price rises monotonically, and
-// it is exact once the pieces are found. From burst to burst they rarely change.
 double ClassedLink::clear(unsigned index, double usable, unsigned classes, double start) const {
   const auto demand = [&](double price) {
     Demand sum;
@@ -127,48 +135,87 @@ double ClassedLink::clear(unsigned index, double usable, unsigned classes, doubl
     }
     return sum;
   };
-  // Elastic demand gets at least a hundredth, as in ClearingPrice.
-  const auto price_at = [&](const Demand& d) {
-    return d.elastic / std::max(usable - d.inelastic, 0.01 * usable);
-  };
-  double price = start;
-  for (int i = 0; i < kMaxSteps; ++i) {
-    Demand d = demand(price);
-    if (d.elastic <= 0) {
-      if (d.inelastic <= usable) return 0;
-      d = demand(std::numeric_limits<double>::infinity());
-      if (d.elastic <= 0) return 0;
-    }
-    const double next = price_at(d);
-    if (std::abs(next - price) <= 1e-9 * price) return next;
-    price = next;
-  }
-  return price;
+  return std::max(common_price(demand, usable, start), kMinPrice.count());
 }
 
 // The paper's two virtual queues, for any number of classes. A stability class whose price may
 // not follow the link's gets the bandwidth that its budget buys at its own price; the others clear
-// the rest.
+// the rest. In a tree, the classes of each outer class do so for themselves.
 double ClassedLink::price_of(unsigned index, unsigned c, double usable) {
   Shard& s = *shards_[index];
-  s.all_price = std::max(clear(index, usable, priced_, s.all_price), kMinPrice.count());
-  const double all = s.all_price;
-  unsigned rest = priced_;
+  const unsigned parent = classes_[c].rule.parent;
+  Shard::Outer& outer = s.outer[parent];
+  const unsigned priced = priced_ & outer_[parent].classes;
+  const double capacity = outer.capacity;
+  outer.all_price = clear(index, usable, priced, outer.all_price);
+  const double all = outer.all_price;
+  unsigned rest = priced;
   double taken = 0;
-  for (unsigned k = 0; k < classes_.size(); ++k) {
+  for (unsigned left = stable_ & priced; left != 0; left &= left - 1) {
+    const auto k = static_cast<unsigned>(std::countr_zero(left));
     const Class& own = classes_[k];
-    if (own.rule.policy != PricingPolicy::kStability) continue;
     const double price = recent(index, k, window_of(index, k)).bound(all, own.rule.factor);
     if (k == c) return s.price[c] = price;
     if (price == all) continue;
     rest &= ~(1U << k);
-    taken += std::min(own.law->demand(index, price).at(price), kMaxStable * s.capacity);
+    taken += std::min(own.law->demand(index, price).at(price), kMaxStable * capacity);
   }
-  if (rest == priced_) return s.price[c] = all;
-  const double left =
-      std::max({usable - taken, (s.capacity - taken) / 2, (1 - kMaxStable) / 2 * s.capacity});
-  s.rest_price = std::max(clear(index, left, rest, s.rest_price), kMinPrice.count());
-  return s.price[c] = s.rest_price;
+  if (rest == priced) return s.price[c] = all;
+  const double least = std::max(capacity - taken, (1 - kMaxStable) * capacity) / 2;
+  outer.rest_price = clear(index, std::max(usable - taken, least), rest, outer.rest_price);
+  return s.price[c] = outer.rest_price;
+}
+
+// Divides the link among outer classes by weight: each gets what it wants, or as much per weight as
+// all others that want more. Returns that level, B/s per weight; infinity: all get what they want.
+double ClassedLink::fill(std::span<const double> wanted, double capacity) const {
+  double weights = 0;
+  for (const Outer& o : outer_) weights += o.weight;
+  unsigned left = (1U << outer_.size()) - 1;
+  for (bool changed = true; changed && left != 0;) {
+    changed = false;
+    for (unsigned o = 0; o < outer_.size(); ++o) {
+      if ((left >> o & 1) == 0 || wanted[o] * weights > capacity * outer_[o].weight) continue;
+      capacity -= wanted[o];
+      weights -= outer_[o].weight;
+      left &= ~(1U << o);
+      changed = true;
+    }
+  }
+  return left == 0 ? std::numeric_limits<double>::infinity() : std::max(capacity, 0.0) / weights;
+}
+
+// Sets the capacities that FCP prices, and the queues of priced packets: what legacy load and
+// grants leave.
+void ClassedLink::divide(unsigned index, const LinkState& link,
+                         std::array<LinkState, kMaxClasses>& states) {
+  Shard& s = *shards_[index];
+  std::array<double, kMaxClasses> taken{}, wanted{};
+  for (unsigned o = 0; o < outer_.size(); ++o)
+    states[o] = {.capacity = link.capacity, .queue = 0, .buffer = link.buffer};
+  for (unsigned c = 0; c < classes_.size(); ++c) {
+    const Class& own = classes_[c];
+    const unsigned o = own.rule.parent;
+    if (own.grants) taken[o] += std::min(own.grants->granted(), own.rule.cap);
+    if (own.legacy) {
+      taken[o] += own.legacy->taken(link.capacity);
+    } else {
+      states[o].queue += link.queues[c];
+    }
+    // At the lowest price; a class with elastic demand wants all.
+    if (outer_.size() > 1 && own.law)
+      wanted[o] +=
+          std::min(own.law->demand(index, kMinPrice.count()).at(kMinPrice.count()), link.capacity);
+  }
+  double level = std::numeric_limits<double>::infinity();
+  if (outer_.size() > 1) {
+    for (unsigned o = 0; o < outer_.size(); ++o) wanted[o] += taken[o];
+    level = fill(wanted, link.capacity);
+  }
+  for (unsigned o = 0; o < outer_.size(); ++o) {
+    const double share = std::min(level * outer_[o].weight, link.capacity);
+    s.outer[o].capacity = states[o].capacity = std::max(share - taken[o], kMinPriced * share);
+  }
 }
 
 Nanos ClassedLink::window_of(unsigned index, unsigned c) const {
@@ -176,8 +223,8 @@ Nanos ClassedLink::window_of(unsigned index, unsigned c) const {
 }
 
 // The prices of a stability class within the window, of all shards.
-PriceRange ClassedLink::recent(unsigned index, unsigned c, Nanos window) const {
-  const Shard& s = *shards_[index];
+PriceRange ClassedLink::recent(unsigned index, unsigned c, Nanos window) {
+  Shard& s = *shards_[index];
   PriceRange all = s.windows[c].range(s.now, window);
   for (unsigned i = 0; i < shards_.size(); ++i) {
     if (i == index) continue;
@@ -200,9 +247,11 @@ void ClassedLink::record_price(Shard& s, unsigned index, unsigned c, Nanos now) 
   publish_range(s, c, s.windows[c].range(now, window));
 }
 
-// Decides about the packets of deadline classes; those without a grant move to the last class.
-void ClassedLink::admit(unsigned index, std::span<LinkPacket> burst, uint64_t& refused) {
-  const auto last = static_cast<uint8_t>(classes_.size() - 1);
+// Decides about the packets of deadline classes; those without a grant move to the last class of
+// their outer class.
+void ClassedLink::admit(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
+                        uint64_t& refused) {
+  std::array<double, kMaxClasses> moved{};  // B, by class
   for (size_t i = 0; i < burst.size(); ++i) {
     LinkPacket& p = burst[i];
     Class& own = classes_[p.queue_class];
@@ -213,9 +262,15 @@ void ClassedLink::admit(unsigned index, std::span<LinkPacket> burst, uint64_t& r
       refused |= uint64_t{1} << i;
       p.admitted = false;
     } else if (decision == Grants::Decision::kBestEffort) {
-      p.queue_class = last;
+      // The packet fitted into the class's own queue; the other one has a limit too.
+      const unsigned last = outer_[own.rule.parent].last;
+      p.queue_class = static_cast<uint8_t>(last);
+      p.admitted = p.admitted && link.queues[last] + moved[last] + p.size <= link.buffer;
+      if (p.admitted) moved[last] += p.size;
     }
   }
+  for (Class& c : classes_)
+    if (c.grants) c.grants->settle(index);
 }
 
 uint64_t ClassedLink::arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
@@ -223,21 +278,12 @@ uint64_t ClassedLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   Shard& s = *shards_[index];
   s.now = now;
   uint64_t refused = 0;
-  double taken = 0, queue = 0;
-  for (unsigned c = 0; c < classes_.size(); ++c) {
-    Class& own = classes_[c];
+  for (Class& own : classes_)
     if (own.grants) own.grants->advance(index, now);
-    if (own.legacy) {
-      taken += own.legacy->taken(link.capacity);
-    } else {
-      queue += link.queues[c];
-    }
-  }
-  if (has_deadline_) admit(index, burst, refused);
-  for (const Class& own : classes_)
-    if (own.grants) taken += std::min(own.grants->granted(), own.rule.cap);
-  s.capacity = std::max(link.capacity - taken, kMinPriced * link.capacity);
-  LinkState priced{.capacity = s.capacity, .queue = queue, .buffer = link.buffer};
+  if (has_deadline_) [[unlikely]]
+    admit(index, burst, link, refused);
+  std::array<LinkState, kMaxClasses> priced;  // by outer class
+  divide(index, link, priced);
 
   // Promises of other classes expire first, since every price depends on them.
   unsigned present = 0;
@@ -245,13 +291,13 @@ uint64_t ClassedLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   for (unsigned left = priced_ & ~present; left != 0; left &= left - 1) {
     const auto c = static_cast<unsigned>(std::countr_zero(left));
     if (!burst.empty() && now - s.heard[c] < kRefresh) continue;
-    classes_[c].law->arrive(index, {}, priced, now);
+    classes_[c].law->arrive(index, {}, priced[classes_[c].rule.parent], now);
     s.heard[c] = now;
   }
   if (std::has_single_bit(present)) {
     const auto c = static_cast<unsigned>(std::countr_zero(present));
     if (!classes_[c].legacy) {
-      refused |= arrive_class(index, c, burst, priced, now);
+      refused |= arrive_class(index, c, burst, priced[classes_[c].rule.parent], now);
       present = 0;
     }
   }
@@ -259,7 +305,7 @@ uint64_t ClassedLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
     SortedBurst sorted(burst, [](const LinkPacket& p) { return p.queue_class; });
     for (unsigned left = present; left != 0; left &= left - 1) {
       const auto c = static_cast<unsigned>(std::countr_zero(left));
-      LinkState state = priced;
+      LinkState state = priced[classes_[c].rule.parent];
       if (classes_[c].legacy) {
         const double share = classes_[c].legacy->share();
         state = {.capacity = share * link.capacity,
@@ -289,15 +335,8 @@ uint64_t ClassedLink::arrive_class(unsigned index, unsigned c, std::span<LinkPac
     return 0;
   }
   s.heard[c] = now;
-  if (own.rule.policy != PricingPolicy::kPriority) {
-    const uint64_t refused = own.law->arrive(index, packets, link, now);
-    if (own.rule.policy == PricingPolicy::kStability) record_price(s, index, c, now);
-    return refused;
-  }
-  PriorityExchange exchange(own.rule.factor);
-  exchange.enter(packets);
   const uint64_t refused = own.law->arrive(index, packets, link, now);
-  exchange.leave(packets, refused);
+  if (own.rule.policy == PricingPolicy::kStability) record_price(s, index, c, now);
   return refused;
 }
 
@@ -308,8 +347,9 @@ void ClassedLink::publish(unsigned index, const LinkState& link, Nanos now) {
     const Class& own = classes_[c];
     if (!own.law) continue;
     const double price = std::max(s.price[c], kMinPrice.count());
-    const bool priority = own.rule.policy == PricingPolicy::kPriority;
-    write(s.published.price[c], priority ? PriorityExchange(own.rule.factor).price(price) : price);
+    // A free link is free for every class.
+    const bool multiple = own.rule.policy == PricingPolicy::kPriority && price > kFree;
+    write(s.published.price[c], multiple ? own.rule.factor * price : price);
     write(s.published.bandwidth[c],
           std::min(own.law->demand(index, price).at(price), link.capacity));
     if (own.rule.policy == PricingPolicy::kStability)

@@ -27,6 +27,9 @@ namespace turnpike::fcp {
 /// - deadline: granted rates (classes/deadline.h). Packets without a grant move to the last class.
 /// - legacy: a queue discipline and a measured load (classes/legacy.h).
 ///
+/// In a tree, the link's capacity is divided among outer classes by weight as far as they want it,
+/// and all of this holds in each outer class for itself.
+///
 /// Classes whose packets have not come for kRefresh let their law expire promises then.
 class ClassedLink final : public LinkLaw {
  public:
@@ -57,18 +60,28 @@ class ClassedLink final : public LinkLaw {
   class Rule;
 
   [[nodiscard]] double price_of(unsigned index, unsigned c, double usable);
+  [[nodiscard]] double fill(std::span<const double> wanted, double capacity) const;
+  void divide(unsigned index, const LinkState& link, std::array<LinkState, kMaxClasses>& states);
   [[nodiscard]] double clear(unsigned index, double usable, unsigned classes, double start) const;
-  void admit(unsigned index, std::span<LinkPacket> burst, uint64_t& refused);
+  void admit(unsigned index, std::span<LinkPacket> burst, const LinkState& link, uint64_t& refused);
   uint64_t arrive_class(unsigned index, unsigned c, std::span<LinkPacket> packets,
                         const LinkState& link, Nanos now);
   void record_price(Shard& shard, unsigned index, unsigned c, Nanos now);
-  [[nodiscard]] PriceRange recent(unsigned index, unsigned c, Nanos window) const;
+  [[nodiscard]] PriceRange recent(unsigned index, unsigned c, Nanos window);
   [[nodiscard]] Nanos window_of(unsigned index, unsigned c) const;
   static void publish_range(Shard& shard, unsigned c, const PriceRange& range);
   void publish(unsigned index, const LinkState& link, Nanos now);
 
+  struct Outer {
+    double weight = 1;
+    unsigned classes = 0;  // bit c: class c is in it
+    unsigned last = 0;     // class
+  };
+
   std::vector<Class> classes_;
-  unsigned priced_ = 0;  // bit c: class c has a law of FCP's
+  std::vector<Outer> outer_;  // one without a tree
+  unsigned priced_ = 0;       // bit c: class c has a law of FCP's
+  unsigned stable_ = 0;       // bit c: and its policy is stability
   bool has_deadline_ = false;
   std::vector<std::unique_ptr<Rule>> rules_;
   std::vector<std::unique_ptr<Shard>> shards_;

@@ -241,6 +241,28 @@ TEST(ClassedLink, DeadlineGrantsWhatFitsAndMovesTheRest) {
   EXPECT_EQ(gauge(*law, "refused_urgent"), 2);
 }
 
+TEST(ClassedLink, APacketMovedToBestEffortNeedsRoomThere) {
+  const auto law = make({deadline(), {.name = "rest"}});
+  LinkState link{.capacity = kCapacity, .queue = 0, .buffer = 10'000};
+  for (const double waiting : {0.0, 8'000.0, 9'500.0}) {
+    link.queues = {0, waiting};
+    std::vector<Sent> sent(4, asking(1e12));
+    std::vector<LinkPacket> burst;
+    for (Sent& s : sent) {
+      s.packet.header = s.bytes.data();
+      burst.push_back(s.packet);
+    }
+    law->arrive(0, burst, link, 1_s);
+    double moved = waiting;
+    for (const LinkPacket& p : burst) {
+      EXPECT_EQ(p.queue_class, 1);
+      const bool fits = moved + 1000 <= 10'000;
+      EXPECT_EQ(p.admitted, fits) << waiting;
+      moved += fits ? 1000 : 0;
+    }
+  }
+}
+
 TEST(ClassedLink, WhoAcceptsAnotherPriceIsBestEffort) {
   const auto law = make({deadline(), {.name = "rest"}});
   for (const float reserve : {0.0F, 1e-9F}) {
@@ -265,7 +287,9 @@ TEST(Grants, AGrantLastsWhileItsTrafficComesAndEndsWithIt) {
                .balance = 1e-18F});
     s.packet.header = s.bytes.data();
     grants.advance(0, now);
-    return grants.decide(0, s.packet);
+    const Grants::Decision decision = grants.decide(0, s.packet);
+    grants.settle(0);
+    return decision;
   };
   // 4 MB/s: the request, a round trip later its packets of 1000 B every 250 us.
   EXPECT_EQ(send(8, 0), Grants::Decision::kGranted);
@@ -293,6 +317,7 @@ TEST(Grants, TrafficThatNeverAskedIsBounded) {
     s.packet.header = s.bytes.data();
     grants.advance(0, now);
     best_effort += grants.decide(0, s.packet) == Grants::Decision::kBestEffort ? 1 : 0;
+    grants.settle(0);
   }
   EXPECT_GT(best_effort, 4000 * 0.8);
   EXPECT_LT(grants.granted(), 1.6e6);
@@ -332,6 +357,59 @@ TEST(ClassedLink, LegacyReadsNoHeader) {
   s.arrive(*law, 1_s);
   EXPECT_EQ(s.bytes, before);
   EXPECT_EQ(s.packet.header, s.bytes.data());
+}
+
+// --- trees --------------------------------------------------------------------------------------
+
+std::vector<ClassRule> two_tenants(double large, double small) {
+  return {{.name = "a", .parent = 0, .parent_weight = large},
+          {.name = "b", .parent = 0, .parent_weight = large},
+          {.name = "c", .parent = 1, .parent_weight = small}};
+}
+
+TEST(ClassedLink, OuterClassesShareByWeightWhateverTheirBudgets) {
+  for (const double weight : {1.0, 2.0, 9.0}) {
+    const auto law = make(two_tenants(weight, 1));
+    Nanos now = 1_s;
+    const auto price = steady(*law, {1, 3, 50}, now, 3000);
+    const double large = kCapacity * weight / (weight + 1);
+    EXPECT_NEAR(price[0] * large, 4, 0.1) << weight;
+    EXPECT_NEAR(price[1] / price[0], 1, 0.02);
+    EXPECT_NEAR(price[2] * (kCapacity - large), 50, 1) << weight;
+  }
+}
+
+TEST(ClassedLink, AnIdleOuterClassLeavesItsShareToTheOthers) {
+  const auto law = make(two_tenants(3, 1));
+  Nanos now = 1_s;
+  auto price = steady(*law, {0, 0, 2}, now, 3000);
+  EXPECT_NEAR(price[2] * kCapacity, 2, 0.05);
+  price = steady(*law, {1, 0, 2}, now, 3000);
+  EXPECT_NEAR(price[2] * kCapacity, 8, 0.2);
+  EXPECT_NEAR(price[0] * kCapacity, 1 / 0.75, 0.05);
+}
+
+TEST(ClassedLink, LegacyLoadComesOffItsOuterClass) {
+  auto rules = two_tenants(1, 1);
+  rules[0].policy = PricingPolicy::kLegacy;
+  rules[0].share = 0.2;
+  const auto law = make(rules);
+  Nanos now = 1_s, due = now;
+  const LinkState link{.capacity = kCapacity, .queue = 0, .buffer = 1e6};
+  std::vector<double> price(3, 1e-7);
+  for (int i = 0; i < 3000; ++i) {
+    now += 1_ms;
+    if (now >= due) due = law->update(link, now);
+    LinkPacket plain{.size = static_cast<uint32_t>(0.3 * kCapacity * 1e-3), .queue_class = 0};
+    law->arrive(0, {&plain, 1}, link, now);
+    for (unsigned c = 1; c < 3; ++c) {
+      Sent s(c, {.rtt_ns = kRtt, .balance = static_cast<float>(price[c])},
+             static_cast<uint32_t>(std::clamp(1 / price[c] * 1e-3, 64.0, 60e3)));
+      price[c] = s.arrive(*law, now).price;
+    }
+  }
+  EXPECT_NEAR(price[1] * kCapacity, 1 / 0.3, 0.1) << "half of the link, less a fifth of it";
+  EXPECT_NEAR(price[2] * kCapacity, 1 / 0.5, 0.06);
 }
 
 // --- hostile headers ----------------------------------------------------------------------------

@@ -46,13 +46,14 @@ class PriceWindow {
     }
     bins_[head_].last = now;
     bins_[head_].range.include(price);
+    range_.include(price);
   }
 
-  /// Of the prices recorded after now - window.
-  [[nodiscard]] PriceRange range(Nanos now, Nanos window) const {
-    PriceRange all;
-    for (size_t i = 0; i < count_ && bin(i).last > now - window; ++i) all.include(bin(i).range);
-    return all;
+  /// Of the prices recorded after now - window. Sums up the bins anew only after one has left the
+  /// window, or after the window has changed.
+  [[nodiscard]] PriceRange range(Nanos now, Nanos window) {
+    if (now >= valid_until_ || window != window_) sum_up(now, window);
+    return range_;
   }
 
  private:
@@ -64,6 +65,18 @@ class PriceWindow {
   // The i-th newest.
   [[nodiscard]] const Bin& bin(size_t i) const { return bins_[(head_ + kBins - i) % kBins]; }
 
+  void sum_up(Nanos now, Nanos window) {
+    range_ = {};
+    window_ = window;
+    valid_until_ = now;  // without a bin there is nothing to keep
+    for (size_t i = 0; i < count_ && bin(i).last > now - window; ++i) {
+      range_.include(bin(i).range);
+      valid_until_ = bin(i).last + window;
+    }
+  }
+
+  PriceRange range_;  // of the window, from the last sum_up() on
+  Nanos window_{0}, valid_until_{0};
   size_t head_ = 0, count_ = 0;
   std::array<Bin, kBins> bins_{};
 };
