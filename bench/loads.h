@@ -36,6 +36,10 @@ inline constexpr Named kLoads[] = {
     {"priced/customers:1", {.traffic = Traffic::kPriced, .flows = 64, .customers = 1}},
     {"priced/customers:1000000",
      {.traffic = Traffic::kPriced, .flows = 100'000, .customers = 1'000'000}},
+    {"priced/groups:1",
+     {.traffic = Traffic::kPriced, .flows = 1000, .customers = 1000, .groups = 1}},
+    {"priced/groups:1000",
+     {.traffic = Traffic::kPriced, .flows = 1000, .customers = 1000, .groups = 1000}},
     {"priced/links:16", {.traffic = Traffic::kPriced, .flows = 64, .links = 16}},
     {"priced/links:256", {.traffic = Traffic::kPriced, .flows = 64, .links = 256}},
 };

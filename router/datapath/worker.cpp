@@ -24,7 +24,10 @@ Worker::Worker(const Parts& parts) : tables_(*parts.tables) {
   context_.errors = parts.errors;
   context_.buffers = parts.buffers;
   context_.enforcement = parts.enforcement;
+  context_.customers = parts.customers;
   context_.multicast = parts.multicast;
+  const bool groups = std::ranges::any_of(
+      parts.links, [](const EgressLink* link) { return link->groups != nullptr; });
   context_.queues.reserve(parts.links.size());
   for (unsigned l = 0; l < parts.links.size(); ++l) {
     EgressLink& link = *parts.links[l];
@@ -32,9 +35,11 @@ Worker::Worker(const Parts& parts) : tables_(*parts.tables) {
     context_.queues.emplace_back(link, parts.index, port, parts.slack);
     shared_ = shared_ || (link.law && link.shards.size() > 1);
     if (port == nullptr) continue;
+    const bool edge = parts.enforcement != nullptr && parts.enforcement->edge(l);
     inputs_.push_back({.link = l,
                        .port = port,
-                       .edge = parts.enforcement != nullptr && parts.enforcement->edge(l),
+                       .edge = edge,
+                       .customers = edge || groups,
                        .source_check = l < parts.source_checks.size() ? parts.source_checks[l]
                                                                       : config::SourceCheck::kOff});
   }
@@ -64,8 +69,8 @@ Nanos Worker::poll(Nanos now) {
     parse(burst_, context_);
     if (in.source_check != config::SourceCheck::kOff) [[unlikely]]
       check_sources(burst_, in.source_check, context_);
-    if (in.edge) [[unlikely]]
-      find_customers(burst_, context_);
+    if (in.customers) [[unlikely]]
+      find_customers(burst_, context_, in.edge);
     lookup(burst_, context_);
     if (in.edge) [[unlikely]]
       charge_customers(burst_, context_);

@@ -33,6 +33,21 @@ TEST(Exchange, RatesDependOnTheValueOfBudgetsAlone) {
   for (size_t i = 0; i < 2; ++i) EXPECT_NEAR(foreign[i], plain[i], 0.01 * plain[i]);
 }
 
+// A SYN's bound of the first round's rate is no money: no exchange rate changes it.
+TEST(Exchange, FirstRoundsAreAsFastInEveryCurrency) {
+  Nanos plain = 0_s;
+  for (const float rate : {1.0F, 0x1p-20F, 0x1p20F}) {
+    ToyNetwork net({.preset = "turnpike"});
+    const size_t first = net.add_link(100_Mbps, 5_ms), second = net.add_link(80_Mbps, 5_ms);
+    const size_t i = net.add_flow({first, second}, 10_ms, Budget(1 / double{rate}), 0_s, 30e3);
+    net.set_exchange(i, rate);
+    net.run_until(2_s);
+    if (rate == 1) plain = net.completion(i);
+    EXPECT_LT(plain, 70_ms) << "three round trips and the link's time";
+    EXPECT_EQ(net.completion(i), plain) << rate;
+  }
+}
+
 // Two domains of equal weight meet at a border; one prints money. Beyond the border all links use
 // the domain's currency.
 TEST(Exchange, PrintingMoneyGainsNothingAtABorder) {

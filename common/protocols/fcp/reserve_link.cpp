@@ -61,7 +61,9 @@ static_assert(kReserveOffset == kPriceOffset + 4 && kAgeOffset == kReserveOffset
               "one range holds all that the law rewrites");
 
 ReserveLink::ReserveLink(const ParamValues& params, unsigned shards, uint64_t seed)
-    : ClassLaw({.rewritten = rewritten_by(params), .knows_stalls = true}),
+    : ClassLaw({.rewritten = rewritten_by(params),
+                .groups = static_cast<Groups>(params[kGroups]) != Groups::kOff,
+                .knows_stalls = true}),
       params_(params),
       life_(params[kPromiseLife]),
       growth_(params[kGrowth] * kRounding),
@@ -304,7 +306,9 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   }
   for (uint64_t left = arrived.opens & ~totals.refused; left != 0; left &= left - 1) {
     const auto k = static_cast<size_t>(std::countr_zero(left));
-    open(shard, burst[k], rows.headers.header_of(k), link);
+    Header header = rows.headers.header_of(k);
+    header.reserve = wire::load_f32(burst[k].header + kReserveOffset);  // a SYN's is a rate
+    open(shard, burst[k], header, link);
   }
   begin_turns(shard, link);
   publish(shard);
