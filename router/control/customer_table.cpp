@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "common/protocols/registry.h"
+#include "common/config/groups.h"
 
 namespace turnpike::router {
 
@@ -18,19 +18,12 @@ std::vector<FibEntry<Prefix>> entries_of(const std::vector<config::CustomerPrefi
   return entries;
 }
 
-bool has_groups(const config::LawChoice& law) {
-  const Protocol* protocol = find_protocol(law.protocol);
-  for (size_t i = 0; protocol != nullptr && i < protocol->link_params.size(); ++i)
-    if (protocol->link_params[i].name == "groups") return law.params[i] != 0;
-  return false;
-}
-
 }  // namespace
 
 bool CustomerTable::needed(const config::Topology& topology, const config::Router& router) {
   return router.enforcement || std::ranges::any_of(router.links, [&](size_t l) {
            const config::Link& link = topology.links[l];
-           return has_groups(link.directions[link.end_at(router.name)].law);
+           return config::has_groups(link.directions[link.end_at(router.name)].law);
          });
 }
 

@@ -16,6 +16,7 @@ struct LawScript {
   std::vector<double> weights{1};                     // by class
   unsigned (*classify)(const LinkPacket&) = nullptr;  // null: all in class 0
   bool groups = false;
+  double price = 0;  // $/B
 };
 
 /// A law copies the script when it is made; `law` is the latest.
@@ -45,6 +46,7 @@ class ScriptedLaw final : public LinkLaw {
   [[nodiscard]] unsigned classify(const LinkPacket& p) const override {
     return script_.classify != nullptr ? script_.classify(p) : 0;
   }
+  [[nodiscard]] double price(unsigned) const override { return script_.price; }
   [[nodiscard]] double weight(unsigned c) const override { return script_.weights[c]; }
   size_t gauges(std::span<Gauge>) const override { return 0; }
 

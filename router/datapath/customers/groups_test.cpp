@@ -9,6 +9,7 @@
 #include "common/config/address.h"
 #include "common/protocols/fcp/params.h"
 #include "common/protocols/registry.h"
+#include "common/wire/layers.h"
 #include "tests/support/router_world.h"
 #include "tests/support/scripted_law.h"
 
@@ -113,6 +114,63 @@ TEST(GroupsAtARouter, SeePricesInTheirOwnMoney) {
       const auto [first, second] = prices({1, inflation}, workers);
       EXPECT_NEAR(second / first, 10 * inflation, inflation) << workers << ' ' << inflation;
     }
+}
+
+// --- at an edge ----------------------------------------------------------------------------------
+
+class GroupsAtAnEdge : public ::testing::Test {
+ protected:
+  /// A router at which the right link has this price, in its own money.
+  void start(const config::Topology& t, double price) {
+    ScriptedLaw::script = {.marks_or_drops = false, .groups = true, .price = price};
+    world_.emplace(1, t, RouterOptions{.find = ScriptedLaw::find});
+  }
+  /// Sends such frames at an even pace for a second; returns how many were admitted.
+  size_t admitted(const Frame& frame, int per_second) {
+    const Nanos begin = world_->now;
+    for (int i = 0; i < per_second; ++i) {
+      world_->arrive(kLeft, frame);
+      world_->poll(begin + Nanos(int64_t{1'000'000'000} / per_second * i));
+      world_->sent(kRight);
+    }
+    return static_cast<size_t>(per_second) - world_->drops(DropReason::kOverBudget);
+  }
+  std::optional<World> world_;
+};
+
+TEST_F(GroupsAtAnEdge, TakeNoExchangeRateFromCustomers) {
+  start(with_groups(true), 1e-9);
+  for (const uint16_t forged : {0x0000, 0x8000, 0x7f80, 0xff80, 0x7fc0, 0xbf80, 0x3f80, 0x5f80}) {
+    for (const std::string_view source : {"10.0.1.2", "203.0.113.3"}) {
+      std::array<uint8_t, fcp::kHeaderSize> header;
+      fcp::store({.rtt_ns = 20'000'000, .balance = 1e-9F}, header.data());
+      wire::store_be16(header.data() + fcp::kExchangeOffset, forged);
+      world_->arrive(kLeft, fcp({.source = source, .header = header.data()}));
+      world_->poll(world_->now += 100_ms);
+      const Frame out = world_->only(kRight);
+      EXPECT_EQ(unsound(out), "") << forged;
+      wire::UdpFrame at;
+      ASSERT_EQ(wire::locate_udp(out, at), wire::FrameError::kNone);
+      EXPECT_EQ(fcp::load(out.data() + at.payload + wire::kHeaderSize).exchange, 1) << forged;
+    }
+  }
+  EXPECT_EQ(world_->snapshot().dropped(), 0U);
+}
+
+// Traffic without a price pays the link's price in the customer's money: its budget is worth its
+// part of its group's weight, whatever the group's budgets are.
+TEST_F(GroupsAtAnEdge, ChargeUnpricedTrafficInTheCustomersMoney) {
+  constexpr double kPrice = 1e-6;
+  for (const double inflation : {1e-6, 1.0, 1e6}) {
+    config::Topology t = with_groups(true);
+    t.customers[0].budget = Budget(inflation);  // of `light`, weight 0.5, as the next one
+    t.customers.push_back({.name = "other", .budget = Budget(3 * inflation), .group = 1});
+    start(t, kPrice);
+    const double worth = 0.5 / 4;
+    EXPECT_NEAR(static_cast<double>(admitted(plain(1000), 1000)) * 1000 * kPrice, worth,
+                0.03 * worth)
+        << inflation;
+  }
 }
 
 }  // namespace
