@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "common/protocols/fcp/header_batch.h"
@@ -63,7 +64,7 @@ class GroupRates {
     g.covered = std::max(g.covered, now.count() + static_cast<int64_t>(slot * 0.5e9));
     if (!idle && passed * kSteps >= memory * 1e9) refresh(shard, group, memory, now);
     g.added += half;
-    ++g.arrived;
+    ++g.packets;
     return g.rate;
   }
 
@@ -78,6 +79,8 @@ class GroupRates {
   static constexpr double kForget = 16;  // memories without a packet until a group counts as idle
   static constexpr double kSteps = 32;   // refreshes per memory
   static constexpr double kMaxSlot = 4;  // s
+  static constexpr unsigned kTickShift = 14;  // of ns; ticks wrap around after 19 h
+  static constexpr double kTick = (1 << kTickShift) * 1e-9;
   // `recent` forgets as fast as so many averages, and is believed from so many packets on if it
   // exceeds the average by this factor.
   static constexpr double kFaster = 4;
@@ -94,7 +97,7 @@ class GroupRates {
     float highest = 0, before = 0;  // of the rates in this half of a memory, and in the last one
     float recent = 0;               // $/s, average over memory / kFaster
     float packets = 0;              // in the time of `recent`
-    uint32_t arrived = 0;           // packets since `refreshed`
+    uint32_t turned = 0;            // tick when this half began
   };
   static_assert(sizeof(Group) == 64);
 
@@ -113,7 +116,6 @@ class GroupRates {
     g.rate = rate_of(group, budget);
     g.budget.store(0, kRelaxed);
     g.added = 0;
-    g.arrived = 0;
     g.recent = g.packets = 0;
     g.started = g.covered = now.count();
     g.refreshed.store(now.count(), kRelaxed);
@@ -128,25 +130,25 @@ class GroupRates {
     const double kept_recent = kept * kept * kept * kept;
     const double decay = kept_recent * kept_recent;
     g.recent = static_cast<float>(g.recent * decay + g.added * kept_recent * kFaster / memory);
-    g.packets = g.packets * static_cast<float>(decay) + static_cast<float>(g.arrived);
-    const auto half = static_cast<int64_t>(memory * 0.5e9);
-    if (now.count() / half != g.refreshed.load(kRelaxed) / half) {
-      g.before = g.highest;
-      g.highest = 0;
+    const auto tick = static_cast<uint32_t>(now.count() >> kTickShift);
+    if (static_cast<double>(tick - g.turned) * kTick > memory / 2) {
+      g.before = std::exchange(g.highest, 0.0F);
+      g.turned = tick;
     }
     g.highest = std::max(g.highest, g.rate);
     // The average of a young group has not risen yet to what it commits.
     const double age = static_cast<double>(std::max(g.covered, now.count()) - g.started) * 1e-9;
     const double own = budget / -std::expm1(-age / memory);
     const double elsewhere = budget_elsewhere(&g, group, memory, now);
-    if (g.packets >= kMany && g.recent > kJump * own) {
+    const bool many = g.packets >= kMany;
+    g.packets *= static_cast<float>(decay);
+    if (many && g.recent > kJump * own) {
       start(g, group, std::max<double>(g.recent, g.added / passed) + elsewhere, now);
       return;
     }
     g.budget.store(budget, kRelaxed);
     g.refreshed.store(now.count(), kRelaxed);
     g.added = 0;
-    g.arrived = 0;
     if (own + elsewhere > 0) g.rate = rate_of(group, own + elsewhere);
   }
 

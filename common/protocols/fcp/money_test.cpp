@@ -96,5 +96,32 @@ TEST(Audit, HonestFlowsPayWhatTheyAreCharged) {
   }
 }
 
+// The value of a group's money falls while its flows join; they pay by its value of a round trip
+// ago.
+TEST(Audit, HonestFlowsOfAGroupOweNothingWhileOthersJoin) {
+  ToyNetwork net({.preset = "turnpike"});
+  net.set_link_param(kAudit, 1);
+  net.set_link_param(kGroups, static_cast<double>(Groups::kLink));
+  const size_t link = net.add_link(100_Mbps, 10_ms);
+  const std::array weights{1.0, 1.0, 1.0};
+  net.set_groups(link, weights);
+  double charged = 0, owed = 0;
+  size_t packets = 0, over = 0;
+  net.on_arrival = [&](size_t flow, const Header& h) {
+    if (flow == 0) return;
+    charged += double{h.charged};
+    owed += double{h.charged} - double{h.balance};
+    ++packets;
+    over += h.charged > 1.01F * h.balance;
+  };
+  net.set_group(net.add_flow({link}, 10_ms, Budget(1), 0_s), 1);
+  for (int i = 0; i < 7; ++i)
+    net.set_group(net.add_flow({link}, Nanos(int64_t{15'000'000}), Budget(1), 1_s + 1_ms * i), 2);
+  net.run_until(3_s);
+  EXPECT_GT(charged, 0);
+  EXPECT_LT(owed, 0);
+  EXPECT_EQ(over, 0U) << packets;
+}
+
 }  // namespace
 }  // namespace turnpike::fcp::money_test
