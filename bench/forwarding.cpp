@@ -29,7 +29,9 @@ config::Ipv6 ipv6_route(uint32_t i) {
 
 config::Topology topology_of(const Load& load) {
   std::string hosts = "hosts:\n", links = "links:\n";
-  const char* law = load.traffic == Traffic::kPriced ? "fcp" : "none";
+  const char* law = load.groups > 0                    ? "{fcp: {groups: link}}"
+                    : load.traffic == Traffic::kPriced ? "fcp"
+                                                       : "none";
   for (unsigned i = 0; i < load.links; ++i) {
     const std::string n = std::to_string(i);
     hosts.append("  h").append(n).append(": {budget: 1 $/s}\n");
@@ -56,8 +58,10 @@ config::Topology topology_of(const Load& load) {
   for (uint32_t i = 0; i < load.customers; ++i) {
     loaded->ipv4_customers.push_back({{kCustomers + (i << 8), 24}, i});
     loaded->customers.push_back({.name = std::to_string(i), .budget = Budget(1e6)});
+    if (load.groups > 0) loaded->customers.back().group = i % load.groups;
   }
-  if (load.customers > 0)
+  for (unsigned i = 0; i < load.groups; ++i) loaded->groups.push_back({std::to_string(i), 1});
+  if (load.customers > 0 && load.groups == 0)
     gate.enforcement = {.links = gate.links, .burst = 250_ms, .unpriced_burst = 20_ms};
   return std::move(*loaded);
 }

@@ -29,6 +29,7 @@ struct Load {
   unsigned prepared = 1;
   unsigned routes = 0;     // /24 or /48 beside the links' own
   unsigned customers = 0;  // IPv4; whose budgets the router enforces, the flows' sources among them
+  unsigned groups = 0;     // of these customers, which share each link; no budget is enforced then
   unsigned links = 2;      // each receives; its packets leave by the next
   uint16_t frame = 60;     // B without FCS; congestion headers may need more
   unsigned workers = 1;    // each with a queue at every port

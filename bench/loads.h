@@ -56,6 +56,10 @@ inline constexpr Named kLoads[] = {
       .flows = 64,
       .shaped = true,
       .policy = "{legacy: {share: 0.6}}"}},
+    {"priced/groups:1",
+     {.traffic = Traffic::kPriced, .flows = 1000, .customers = 1000, .groups = 1}},
+    {"priced/groups:1000",
+     {.traffic = Traffic::kPriced, .flows = 1000, .customers = 1000, .groups = 1000}},
     {"priced/links:16", {.traffic = Traffic::kPriced, .flows = 64, .links = 16}},
     {"priced/links:256", {.traffic = Traffic::kPriced, .flows = 64, .links = 256}},
 };

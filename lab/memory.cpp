@@ -78,11 +78,12 @@ size_t flow_tables(const config::Topology& t, const sender::Traces& traces, cons
 
 size_t customers(const config::Topology& t) {
   size_t bytes = 0;
-  for (const config::Router& r : t.routers)
+  for (const config::Router& r : t.routers) {
+    bytes += router::CustomerTable::memory(t, r);
     if (r.enforcement)
       bytes +=
-          router::CustomerTable::memory(t, r) +
           router::Enforcement::memory(t.customers.size(), static_cast<unsigned>(r.lcores.size()));
+  }
   return bytes;
 }
 

@@ -27,6 +27,13 @@ bool has_audit(const config::Topology& topology) {
   });
 }
 
+/// By LinkPacket::group.
+std::vector<double> weights_of(const config::Topology& topology) {
+  std::vector<double> weights{kNoGroupWeight};
+  for (const config::Group& g : topology.groups) weights.push_back(g.weight);
+  return weights;
+}
+
 bool is_host(const config::Topology& topology, const std::string& node) {
   return std::ranges::any_of(topology.hosts, [&](const config::Host& h) { return h.name == node; });
 }
@@ -114,7 +121,13 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     if (!enforcement) return tl::unexpected(enforcement.error());
     r->enforcement_ = std::move(*enforcement);
     r->customers_ = topology.customers;
+  } else if (CustomerTable::needed(topology, self)) {
+    auto table = CustomerTable::build(topology, node, options.socket);
+    if (!table) return tl::unexpected(table.error());
+    r->table_ = std::move(*table);
   }
+  const CustomerTable* customers =
+      r->enforcement_ ? &r->enforcement_->customers() : r->table_.get();
 
   if (!r->tables_->trees().empty()) {
     r->multicast_ = MulticastState::make(*r->tables_, options.workers, options.socket);
@@ -127,6 +140,10 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     const size_t direction = link.end_at(self.name);
     auto e = std::make_unique<EgressLink>(link, direction, options.workers, topology.run.seed,
                                           options.find);
+    if (e->traits.groups && customers != nullptr) {
+      e->law->set_groups(weights_of(topology));
+      e->groups = customers->groups();
+    }
     const auto first = std::ranges::find_if(ports[l], [](QueuePair* p) { return p != nullptr; });
     if (first == ports[l].end())
       return tl::unexpected("no worker has a queue at link " + link.name);
@@ -159,6 +176,7 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     if (options.share_pool) parts.buffers = BufferShare(pools[w], full, headroom);
     parts.errors = {options.errors_per_second, options.errors_at_once};
     parts.enforcement = r->enforcement_.get();
+    parts.customers = customers;
     parts.source_checks = source_checks(topology, self);
     for (size_t l = 0; l < r->links_.size(); ++l) {
       parts.links.push_back(r->links_[l].get());

@@ -84,9 +84,10 @@ class Router {
   std::atomic<const Tables*> current_{nullptr};
   std::vector<std::unique_ptr<EgressLink>> links_;
   std::vector<WorkerCounters> counters_;
-  std::unique_ptr<MulticastState> multicast_;  // null: no tree has a branch here
-  std::unique_ptr<Enforcement> enforcement_;   // null: none
-  std::vector<config::Customer> customers_;    // of enforcement_
+  std::unique_ptr<MulticastState> multicast_;   // null: no tree has a branch here
+  std::unique_ptr<Enforcement> enforcement_;    // null: none
+  std::unique_ptr<const CustomerTable> table_;  // if groups share a link here, without enforcement_
+  std::vector<config::Customer> customers_;     // of enforcement_
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 

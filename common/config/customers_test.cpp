@@ -7,6 +7,7 @@
 
 #include "common/config/address.h"
 #include "common/config/marked_file.h"
+#include "common/protocols/link_law.h"
 #include "common/units/instrumented.h"
 
 namespace turnpike::config {
@@ -52,6 +53,13 @@ TEST(Customers, ReportMistakes) {
       customers("  a: {budget: 1 $/s, link: left}\n  b: {budget: 1 $/s, link: ^left}\n"),
       {"already that of customer 'a'"});
   expect_mistakes(customers("  ^a: {link: left}\n"), {"missing key 'budget'"});
+}
+
+TEST(Customers, HaveAsManyGroupsAsALinkTells) {
+  std::string text = "groups:\n";
+  for (unsigned i = 0; i < kMaxGroups; ++i) text.append("  g" + std::to_string(i) + ":\n");
+  EXPECT_EQ(expect_right(changed("", text)).groups.size(), kMaxGroups);
+  expect_mistakes(changed("", text + "  ^more:\n"), {"more than 65535 groups"});
 }
 
 TEST(Enforcement, IsOnTheLinksOfHostsUnlessTheFileNamesOthers) {

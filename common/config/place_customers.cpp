@@ -4,6 +4,7 @@
 
 #include "common/config/address.h"
 #include "common/config/draft.h"
+#include "common/protocols/link_law.h"
 
 namespace turnpike::config {
 namespace {
@@ -124,7 +125,11 @@ void place_enforcement(Draft& d, size_t index) {
 }  // namespace
 
 void place_customers(Draft& d) {
-  for (const auto& [name, at, spec] : d.file.groups.value) {
+  const auto& groups = d.file.groups.value;
+  if (groups.size() > kMaxGroups)
+    d.mistakes.add(groups[kMaxGroups].at, "groups",
+                   "more than " + std::to_string(kMaxGroups) + " groups");
+  for (const auto& [name, at, spec] : groups) {
     d.groups.emplace(name, d.topology.groups.size());
     d.topology.groups.push_back({name, spec.weight.value});
   }

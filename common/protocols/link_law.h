@@ -16,6 +16,10 @@ namespace turnpike {
 
 /// Upper bound of the queue classes of a law.
 inline constexpr unsigned kMaxClasses = 8;
+/// Upper bound of the groups at a link; group 0 is not among them.
+inline constexpr unsigned kMaxGroups = UINT16_MAX;
+/// Weight of group 0: packets of no customer, and of customers without a group.
+inline constexpr double kNoGroupWeight = 1;
 
 /// A link's state as a law sees it, summed over all lcores.
 struct LinkState {
@@ -60,6 +64,7 @@ struct LinkTraits {
   /// of its own protocol by writing their headers.
   bool marks_or_drops = false;
   bool wants_dequeue = false;  // depart() is called
+  bool groups = false;         // arrive() reads LinkPacket::group; see set_groups()
   /// The law detects by itself that the lcore was descheduled. For other laws the caller subtracts
   /// that time from `now`: an lcore that receives no packets during a stall must not count the time
   /// as idle.

@@ -50,6 +50,8 @@ struct Protocol {
   bool (*cheats)(const ParamValues&) = nullptr;
   /// Returns the money that a packet spends; null: the protocol has none.
   ChargeOf charge = nullptr;
+  /// Offset of the value of a packet's money in its congestion header, a bfloat16; 0: it has none.
+  uint8_t exchange_at = 0;
   /// A law for a link with classes; null: the scheme has none. At least two classes.
   std::unique_ptr<LinkLaw> (*make_classed_law)(const ParamValues&, std::span<const ClassRule>,
                                                unsigned shards, uint64_t seed) = nullptr;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "common/config/groups.h"
+
 namespace turnpike::router {
 
 namespace {
@@ -18,6 +20,13 @@ std::vector<FibEntry<Prefix>> entries_of(const std::vector<config::CustomerPrefi
 
 }  // namespace
 
+bool CustomerTable::needed(const config::Topology& topology, const config::Router& router) {
+  return router.enforcement || std::ranges::any_of(router.links, [&](size_t l) {
+           const config::Link& link = topology.links[l];
+           return config::has_groups(link.directions[link.end_at(router.name)].law);
+         });
+}
+
 tl::expected<std::unique_ptr<const CustomerTable>, std::string> CustomerTable::build(
     const config::Topology& topology, size_t router, int socket) {
   std::unique_ptr<CustomerTable> t(new CustomerTable);
@@ -31,6 +40,9 @@ tl::expected<std::unique_ptr<const CustomerTable>, std::string> CustomerTable::b
                              entries_of(topology.ipv6_customers), socket);
   if (!prefixes) return tl::unexpected("table of customers: " + prefixes.error());
   t->prefixes_ = std::move(*prefixes);
+  t->groups_.push_back(0);
+  for (const config::Customer& c : topology.customers)
+    t->groups_.push_back(c.group == config::kNoIndex ? 0 : static_cast<uint16_t>(c.group + 1));
   const std::vector<size_t>& links = topology.routers[router].links;
   t->by_link_.resize(links.size());
   for (size_t c = 0; c < t->size_; ++c) {

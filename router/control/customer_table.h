@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An immutable table of customers: from a packet's source address or input link to a number.
+// An immutable table of customers: from a packet's source address or input link to a number, and
+// from there to a group.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +23,11 @@ class CustomerTable {
   static tl::expected<std::unique_ptr<const CustomerTable>, std::string> build(
       const config::Topology& topology, size_t router, int socket);
 
-  /// B of DPDK's memory for the table of a router that has one; 0 for others.
+  /// Whether the router needs a table: it enforces budgets, or has a link that groups share.
+  static bool needed(const config::Topology& topology, const config::Router& router);
+  /// B of DPDK's memory for the table of a router that needs one; 0 for others.
   static size_t memory(const config::Topology& topology, const config::Router& router) {
-    return router.enforcement
+    return needed(topology, router)
                ? Fib::memory(topology.ipv4_customers.size(), topology.ipv6_customers.size())
                : 0;
   }
@@ -39,6 +42,10 @@ class CustomerTable {
   /// The customer that has one of the router's links to itself; 0: look up the source address.
   [[nodiscard]] uint32_t of_link(size_t link) const { return by_link_[link]; }
 
+  /// LinkPacket::group by customer: 1 and up in the order of Topology::groups. 0 for a customer
+  /// without one, and for packets of no customer.
+  [[nodiscard]] const uint16_t* groups() const { return groups_.data(); }
+
   [[nodiscard]] size_t size() const { return size_; }
 
  private:
@@ -46,6 +53,7 @@ class CustomerTable {
 
   Fib prefixes_;
   std::vector<uint32_t> by_link_;  // by index among the router's links
+  std::vector<uint16_t> groups_;
   size_t size_ = 0;
 };
 

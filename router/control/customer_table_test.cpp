@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "common/config/address.h"
+#include "common/protocols/fcp/params.h"
 #include "tests/support/eal.h"
 #include "tests/support/router_topology.h"
 
@@ -77,6 +78,32 @@ TEST_F(CustomerTableTest, FindsIpv6AndLinks) {
   EXPECT_EQ(find(*config::parse_ipv4("10.0.0.1")), 0U) << "no IPv4 customers at all";
   EXPECT_EQ(table->of_link(test::kNarrow), 2U);
   EXPECT_EQ(table->of_link(test::kLeft), 0U);
+}
+
+TEST_F(CustomerTableTest, KnowsGroups) {
+  world.groups = {{"a", 1}, {"b", 2}};
+  add(), add(), add();
+  world.customers[0].group = 1;
+  world.customers[2].group = 0;
+  build();
+  EXPECT_EQ(std::vector<uint16_t>(table->groups(), table->groups() + 4),
+            (std::vector<uint16_t>{0, 2, 0, 1}));
+}
+
+TEST_F(CustomerTableTest, IsNeededForBudgetsAndForLinksThatGroupsShare) {
+  const auto needed = [this] { return CustomerTable::needed(world, world.routers[0]); };
+  EXPECT_FALSE(needed());
+  EXPECT_EQ(CustomerTable::memory(world, world.routers[0]), 0U);
+  config::Link& link = world.links[test::kRight];
+  const size_t out = link.end_at(world.routers[0].name);
+  link.directions[1 - out].law = link.directions[out].law;
+  link.directions[1 - out].law.params[fcp::kGroups] = 1;
+  EXPECT_FALSE(needed()) << "the other end's";
+  link.directions[out].law.params[fcp::kGroups] = 1;
+  EXPECT_TRUE(needed());
+  link.directions[out].law.params[fcp::kGroups] = 0;
+  world.routers[0].enforcement.emplace();
+  EXPECT_TRUE(needed());
 }
 
 }  // namespace

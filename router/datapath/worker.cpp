@@ -24,7 +24,10 @@ Worker::Worker(const Parts& parts) : tables_(*parts.tables) {
   context_.errors = parts.errors;
   context_.buffers = parts.buffers;
   context_.enforcement = parts.enforcement;
+  context_.customers = parts.customers;
   context_.multicast = parts.multicast;
+  const bool groups = std::ranges::any_of(
+      parts.links, [](const EgressLink* link) { return link->groups != nullptr; });
   context_.queues.reserve(parts.links.size());
   for (unsigned l = 0; l < parts.links.size(); ++l) {
     EgressLink& link = *parts.links[l];
@@ -34,8 +37,9 @@ Worker::Worker(const Parts& parts) : tables_(*parts.tables) {
     if (port == nullptr) continue;
     Input in{.link = l, .port = port};
     in.edge = parts.enforcement != nullptr && parts.enforcement->edge(l);
+    in.customers = in.edge || groups;
     if (l < parts.source_checks.size()) in.source_check = parts.source_checks[l];
-    in.guarded = in.edge || in.source_check != config::SourceCheck::kOff;
+    in.guarded = in.customers || in.source_check != config::SourceCheck::kOff;
     inputs_.push_back(in);
   }
 }
@@ -88,7 +92,7 @@ Nanos Worker::poll(Nanos now) {
 void Worker::identify(const Input& in) {
   if (in.source_check != config::SourceCheck::kOff)
     check_sources(burst_, in.source_check, context_);
-  if (in.edge) find_customers(burst_, context_);
+  if (in.customers) find_customers(burst_, context_, in.edge);
 }
 
 void Worker::enforce(const Input& in) {

@@ -25,9 +25,10 @@ class alignas(64) Worker {
   struct Input {
     unsigned link = 0;
     QueuePair* port = nullptr;
-    bool behind = false;   // packets that arrived during a stall wait there
-    bool guarded = false;  // identify() looks at its packets
-    bool edge = false;     // its packets are customers', see Enforcement
+    bool behind = false;     // packets that arrived during a stall wait there
+    bool guarded = false;    // identify() looks at its packets
+    bool edge = false;       // its packets are customers', see Enforcement
+    bool customers = false;  // of its packets matter: at an edge, or for links that groups share
     config::SourceCheck source_check = config::SourceCheck::kOff;
   };
   struct Parts {
@@ -40,8 +41,9 @@ class alignas(64) Worker {
     Nanos slack{0};                  // see LinkShaper
     TokenBucket errors;
     BufferShare buffers;
-    MulticastState* multicast = nullptr;  // null: no tree has a branch at this router
-    Enforcement* enforcement = nullptr;   // null: none
+    MulticastState* multicast = nullptr;       // null: no tree has a branch at this router
+    Enforcement* enforcement = nullptr;        // null: none
+    const CustomerTable* customers = nullptr;  // null: none
     std::vector<config::SourceCheck> source_checks = {};  // by link; empty: none
   };
   /// Polls between two housekeepings, which read new tables and let the laws of idle links publish.

@@ -15,8 +15,9 @@
 
 namespace turnpike::router {
 
-class MulticastState;
+class CustomerTable;
 class Enforcement;
+class MulticastState;
 
 /// One worker's counters that belong to no link. It writes, any thread reads.
 struct alignas(64) WorkerCounters {
@@ -35,8 +36,9 @@ struct WorkerContext {
   WorkerCounters* counters = nullptr;
   TokenBucket errors;  // rate of ICMP errors, RFC 1812 4.3.2.8
   BufferShare buffers;
-  MulticastState* multicast = nullptr;  // null: no tree has a branch at this router
-  Enforcement* enforcement = nullptr;   // null: customers' budgets are not enforced here
+  MulticastState* multicast = nullptr;       // null: no tree has a branch at this router
+  Enforcement* enforcement = nullptr;        // null: customers' budgets are not enforced here
+  const CustomerTable* customers = nullptr;  // null: no packet's customer matters here
   bool scarce = false;  // packet buffers are scarce: police() limits links in this poll
 
   /// Frees and counts a burst's dropped packets.

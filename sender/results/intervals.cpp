@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/config/groups.h"
 #include "sender/results/entitlement.h"
 
 namespace turnpike::sender {
@@ -95,6 +96,7 @@ std::vector<Busy> planned_busy(const Topology& topology) {
 }
 
 std::vector<Phase> phases(const Topology& topology, std::span<const Busy> busy) {
+  if (config::has_groups(topology)) return {};
   std::set<Nanos> cuts{Nanos(0), topology.run.duration};
   const auto cut = [&](Nanos t) {
     if (t > Nanos(0) && t < topology.run.duration) cuts.insert(t);

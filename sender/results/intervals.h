@@ -30,7 +30,7 @@ struct Busy {
 std::vector<Busy> planned_busy(const config::Topology& topology);
 
 /// Cuts the run where the set of open flows changes. Omits stretches that are busy, without an open
-/// flow, or with an open flow whose rate budgets do not determine.
+/// flow, or with an open flow whose rate budgets do not determine: all where groups share a link.
 std::vector<Phase> phases(const config::Topology& topology, std::span<const Busy> busy);
 
 /// phases() without Run::settle at the beginning of each: shares are checked there. Omits phases

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/protocols/fcp/params.h"
+#include "common/protocols/registry.h"
 #include "sender/results/test_topology.h"
 
 namespace turnpike::sender {
@@ -72,6 +74,15 @@ TEST(Intervals, NorForOtherSchemesAndStrategies) {
   t.flows[1].protocol = "tcp";
   EXPECT_EQ(steady_intervals(t, {}).size(), 2u);  // before bob, after bob
   t.hosts[0].strategy = "background";
+  EXPECT_TRUE(steady_intervals(t, {}).empty());
+}
+
+TEST(Intervals, NorWhereGroupsShareALink) {
+  config::Topology t = demo_topology();
+  config::LawChoice& law = t.links[3].directions[0].law;
+  law = {.protocol = "fcp", .params = preset_values(*find_protocol("fcp"), true, "turnpike")};
+  EXPECT_FALSE(steady_intervals(t, {}).empty());
+  law.params[fcp::kGroups] = 1;
   EXPECT_TRUE(steady_intervals(t, {}).empty());
 }
 

@@ -27,9 +27,7 @@ qcp-text-rcp-misestimate qcp-text-xcp-example qcp-text-es qcp-text-policing
 WITHIN = {"fcp-fig18": ("fcp-fig17", "figure 18")}
 
 # With no experiment yet.
-MISSING = {
-    "fcp-fig23": "needs budgets of aggregates",
-}
+MISSING = {}
 
 
 def main():

@@ -15,6 +15,8 @@ struct LawScript {
   bool marks_or_drops = true;
   std::vector<double> weights{1};                     // by class
   unsigned (*classify)(const LinkPacket&) = nullptr;  // null: all in class 0
+  bool groups = false;
+  double price = 0;  // $/B
 };
 
 /// A law copies the script when it is made; `law` is the latest.
@@ -25,11 +27,15 @@ class ScriptedLaw final : public LinkLaw {
 
   explicit ScriptedLaw(const ParamValues&, unsigned)
       : LinkLaw({.classes = static_cast<unsigned>(script.weights.size()),
-                 .marks_or_drops = script.marks_or_drops}),
+                 .marks_or_drops = script.marks_or_drops,
+                 .groups = script.groups}),
         script_(script) {
     law = this;
   }
 
+  void set_groups(std::span<const double> weights) override {
+    group_weights.assign(weights.begin(), weights.end());
+  }
   uint64_t arrive(unsigned, std::span<LinkPacket> burst, const LinkState& link, Nanos) override {
     for (LinkPacket& p : burst) p.action = script_.action;
     seen.assign(burst.begin(), burst.end());
@@ -40,12 +46,14 @@ class ScriptedLaw final : public LinkLaw {
   [[nodiscard]] unsigned classify(const LinkPacket& p) const override {
     return script_.classify != nullptr ? script_.classify(p) : 0;
   }
+  [[nodiscard]] double price(unsigned) const override { return script_.price; }
   [[nodiscard]] double weight(unsigned c) const override { return script_.weights[c]; }
   size_t gauges(std::span<Gauge>) const override { return 0; }
 
   void set_weight(unsigned c, double weight) { script_.weights[c] = weight; }
-  std::vector<LinkPacket> seen;  // the last burst, as arrive() left it
-  LinkState state;               // that came with it
+  std::vector<LinkPacket> seen;       // the last burst, as arrive() left it
+  LinkState state;                    // that came with it
+  std::vector<double> group_weights;  // of set_groups()
 
   /// For RouterOptions::find: every link's law is this one, with FCP's header.
   static const Protocol* find(std::string_view name) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "common/protocols/fcp/header_batch.h"
@@ -23,7 +24,9 @@ namespace turnpike::fcp {
 ///     E = weight / I      I: the group's committed budget here, $/s, averaged over `memory`
 ///
 /// (The paper's normalisation over groups scales all prices alike, and is left out.) The average
-/// decays when its group is used, so that idle groups cost nothing; rate() is O(1). Each shard
+/// decays when its group is used, so that idle groups cost nothing; rate() is O(1). Where a group
+/// commits more than twice its average within a quarter of `memory`, the average begins anew: money
+/// that is printed would otherwise be worth too much until the average has followed. Each shard
 /// writes its own averages and reads those of other shards.
 class GroupRates {
  public:
@@ -61,7 +64,14 @@ class GroupRates {
     g.covered = std::max(g.covered, now.count() + static_cast<int64_t>(slot * 0.5e9));
     if (!idle && passed * kSteps >= memory * 1e9) refresh(shard, group, memory, now);
     g.added += half;
+    ++g.packets;
     return g.rate;
+  }
+
+  /// The highest of the group's rates in the last half of a memory, at least.
+  [[nodiscard]] float highest(unsigned shard, unsigned group) const {
+    const Group& g = groups_[(group < weights_.size() ? group : 0) * shards_ + shard];
+    return std::max({g.rate, g.highest, g.before});
   }
 
  private:
@@ -69,6 +79,13 @@ class GroupRates {
   static constexpr double kForget = 16;  // memories without a packet until a group counts as idle
   static constexpr double kSteps = 32;   // refreshes per memory
   static constexpr double kMaxSlot = 4;  // s
+  static constexpr unsigned kTickShift = 14;  // of ns; ticks wrap around after 19 h
+  static constexpr double kTick = (1 << kTickShift) * 1e-9;
+  // `recent` forgets as fast as so many averages, and is believed from so many packets on if it
+  // exceeds the average by this factor.
+  static constexpr double kFaster = 4;
+  static constexpr float kMany = 8;
+  static constexpr double kJump = 2;
 
   struct alignas(64) Group {
     std::atomic<double> budget{0};  // $/s as of `refreshed`
@@ -77,7 +94,12 @@ class GroupRates {
     int64_t started = 0;  // ns, when the group became active
     int64_t covered = 0;  // ns, until when its packets have committed
     float rate = HeaderBatch::kMaxRate;
+    float highest = 0, before = 0;  // of the rates in this half of a memory, and in the last one
+    float recent = 0;               // $/s, average over memory / kFaster
+    float packets = 0;              // in the time of `recent`
+    uint32_t turned = 0;            // tick when this half began
   };
+  static_assert(sizeof(Group) == 64);
 
   Group& at(unsigned shard, unsigned group) { return groups_[group * shards_ + shard]; }
 
@@ -86,12 +108,17 @@ class GroupRates {
     const double others = budget_elsewhere(&g, group, memory, now);
     const double budget = others > 0 ? others : made.budget;
     if (!(budget > 0)) return false;
+    start(g, group, budget, now);
+    return true;
+  }
+
+  void start(Group& g, unsigned group, double budget, Nanos now) {
     g.rate = rate_of(group, budget);
     g.budget.store(0, kRelaxed);
     g.added = 0;
+    g.recent = g.packets = 0;
     g.started = g.covered = now.count();
     g.refreshed.store(now.count(), kRelaxed);
-    return true;
   }
 
   void refresh(unsigned shard, unsigned group, double memory, Nanos now) {
@@ -99,14 +126,30 @@ class GroupRates {
     const double passed = static_cast<double>(now.count() - g.refreshed.load(kRelaxed)) * 1e-9;
     const double kept = std::exp(-passed / memory / 2);  // of what was added, on average
     const double budget = g.budget.load(kRelaxed) * kept * kept + g.added * kept / memory;
+    static_assert(kFaster == 4);
+    const double kept_recent = kept * kept * kept * kept;
+    const double decay = kept_recent * kept_recent;
+    g.recent = static_cast<float>(g.recent * decay + g.added * kept_recent * kFaster / memory);
+    const auto tick = static_cast<uint32_t>(now.count() >> kTickShift);
+    if (static_cast<double>(tick - g.turned) * kTick > memory / 2) {
+      g.before = std::exchange(g.highest, 0.0F);
+      g.turned = tick;
+    }
+    g.highest = std::max(g.highest, g.rate);
+    // The average of a young group has not risen yet to what it commits.
+    const double age = static_cast<double>(std::max(g.covered, now.count()) - g.started) * 1e-9;
+    const double own = budget / -std::expm1(-age / memory);
+    const double elsewhere = budget_elsewhere(&g, group, memory, now);
+    const bool many = g.packets >= kMany;
+    g.packets *= static_cast<float>(decay);
+    if (many && g.recent > kJump * own) {
+      start(g, group, std::max<double>(g.recent, g.added / passed) + elsewhere, now);
+      return;
+    }
     g.budget.store(budget, kRelaxed);
     g.refreshed.store(now.count(), kRelaxed);
     g.added = 0;
-    // The average of a young group has not risen yet to what it commits.
-    const double age = static_cast<double>(std::max(g.covered, now.count()) - g.started) * 1e-9;
-    const double risen = -std::expm1(-age / memory);
-    const double all = budget / risen + budget_elsewhere(&g, group, memory, now);
-    if (all > 0) g.rate = rate_of(group, all);
+    if (own + elsewhere > 0) g.rate = rate_of(group, own + elsewhere);
   }
 
   double budget_elsewhere(const Group* own, unsigned group, double memory, Nanos now) {

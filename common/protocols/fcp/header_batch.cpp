@@ -67,6 +67,7 @@ void HeaderBatch::convert(const float* rates, bool border) {
   }
   if (border)
     for (size_t k = 0; k < n; ++k) value[k] = from_bfloat16(to_bfloat16(value[k]));
+  for (size_t k = 0; k < n; ++k) highest[k] = value[k];
   for (size_t k = 0; k < n; ++k) balance[k] = exchanged(balance[k], value[k]);
   // A SYN's reserve is a rate.
   for (size_t k = 0; k < n; ++k)
@@ -81,7 +82,10 @@ void HeaderBatch::charge(const double* past, double unknown) {
     if (rtt_ns[k] == 0) continue;
     const double known = std::isnan(past[k]) ? unknown : past[k];
     const double price = young ? std::min(known, balance_of(k)) : known;
-    const double own = price / (converted ? double{value[k]} : 1.0);
+    double own = price;
+    if (converted)
+      own = std::isinf(highest[k]) ? std::min(price, balance_of(k)) / double{value[k]}
+                                   : price / double{highest[k]};
     const double before = number(charged[k]);
     charged[k] = std::bit_cast<uint32_t>(
         static_cast<float>(std::clamp<double>(add_prices(before, own), 0, kMaxPrice)));

@@ -77,10 +77,12 @@ class HeaderBatch {
   /// rows() elements, from kMinRate to kMaxRate. `border`: stamp() also replaces the packets'
   /// exchange rates by `value`, so that the links beyond use the same currency as this one.
   void convert(const float* rates, bool border);
-  static constexpr float kMinRate = 1e-15F, kMaxRate = 1e15F;
+  static constexpr float kMinRate = 1e-30F, kMaxRate = kMaxPrice;  // as credible() bounds it
 
   /// Adds past[k], in the link's currency, to row k's `charged`, except for SYNs. Where that is NaN
   /// it adds `unknown`. An infinite `unknown` means a link too young to charge more than balances.
+  /// A sender pays a price of some time ago, when its money may have been worth more: `highest`
+  /// converts it. Where that is infinite, the charge is no more than the balance.
   void charge(const double* past, double unknown);
 
   /// Expects the price one round trip ago in `paid`, NaN if unknown. Replaces it by the lesser of
@@ -149,6 +151,7 @@ class HeaderBatch {
   // Bits of binary32.
   alignas(64) std::array<uint32_t, kMax> price, reserve, preload, balance, exchange, charged, slot;
   alignas(64) std::array<float, kMax> value;    // of a unit of the row's money here, if converted
+  alignas(64) std::array<float, kMax> highest;  // value lately, likewise
   alignas(64) std::array<int32_t, kMax> sizes;  // B; 0: not counted
   alignas(64) std::array<double, kMax> paid;    // pi, $/B; fill in before total()
   alignas(64) std::array<double, kMax> promised;

@@ -33,6 +33,21 @@ TEST(Exchange, RatesDependOnTheValueOfBudgetsAlone) {
   for (size_t i = 0; i < 2; ++i) EXPECT_NEAR(foreign[i], plain[i], 0.01 * plain[i]);
 }
 
+// A SYN's bound of the first round's rate is no money: no exchange rate changes it.
+TEST(Exchange, FirstRoundsAreAsFastInEveryCurrency) {
+  Nanos plain = 0_s;
+  for (const float rate : {1.0F, 0x1p-20F, 0x1p20F}) {
+    ToyNetwork net({.preset = "turnpike"});
+    const size_t first = net.add_link(100_Mbps, 5_ms), second = net.add_link(80_Mbps, 5_ms);
+    const size_t i = net.add_flow({first, second}, 10_ms, Budget(1 / double{rate}), 0_s, 30e3);
+    net.set_exchange(i, rate);
+    net.run_until(2_s);
+    if (rate == 1) plain = net.completion(i);
+    EXPECT_LT(plain, 70_ms) << "three round trips and the link's time";
+    EXPECT_EQ(net.completion(i), plain) << rate;
+  }
+}
+
 // Two domains of equal weight meet at a border; one prints money. Beyond the border all links use
 // the domain's currency.
 TEST(Exchange, PrintingMoneyGainsNothingAtABorder) {
@@ -79,6 +94,33 @@ TEST(Audit, HonestFlowsPayWhatTheyAreCharged) {
     EXPECT_NEAR(charged / paid, 1, 0.02) << preset;
     EXPECT_LT(short_of, 0.02 * paid) << preset;
   }
+}
+
+// The value of a group's money falls while its flows join; they pay by its value of a round trip
+// ago.
+TEST(Audit, HonestFlowsOfAGroupOweNothingWhileOthersJoin) {
+  ToyNetwork net({.preset = "turnpike"});
+  net.set_link_param(kAudit, 1);
+  net.set_link_param(kGroups, static_cast<double>(Groups::kLink));
+  const size_t link = net.add_link(100_Mbps, 10_ms);
+  const std::array weights{1.0, 1.0, 1.0};
+  net.set_groups(link, weights);
+  double charged = 0, owed = 0;
+  size_t packets = 0, over = 0;
+  net.on_arrival = [&](size_t flow, const Header& h) {
+    if (flow == 0) return;
+    charged += double{h.charged};
+    owed += double{h.charged} - double{h.balance};
+    ++packets;
+    over += h.charged > 1.01F * h.balance;
+  };
+  net.set_group(net.add_flow({link}, 10_ms, Budget(1), 0_s), 1);
+  for (int i = 0; i < 7; ++i)
+    net.set_group(net.add_flow({link}, Nanos(int64_t{15'000'000}), Budget(1), 1_s + 1_ms * i), 2);
+  net.run_until(3_s);
+  EXPECT_GT(charged, 0);
+  EXPECT_LT(owed, 0);
+  EXPECT_EQ(over, 0U) << packets;
 }
 
 }  // namespace

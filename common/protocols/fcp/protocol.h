@@ -54,6 +54,7 @@ inline constexpr Protocol kProtocol{
     .payment = payment_of,
     .cheats = cheats,
     .charge = charge_of,
+    .exchange_at = kExchangeOffset,
     .make_classed_law = make_classed_link,
 };
 

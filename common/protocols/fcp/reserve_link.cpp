@@ -61,7 +61,9 @@ static_assert(kReserveOffset == kPriceOffset + 4 && kAgeOffset == kReserveOffset
               "one range holds all that the law rewrites");
 
 ReserveLink::ReserveLink(const ParamValues& params, unsigned shards, uint64_t seed)
-    : ClassLaw({.rewritten = rewritten_by(params), .knows_stalls = true}),
+    : ClassLaw({.rewritten = rewritten_by(params),
+                .groups = static_cast<Groups>(params[kGroups]) != Groups::kOff,
+                .knows_stalls = true}),
       params_(params),
       life_(params[kPromiseLife]),
       growth_(params[kGrowth] * kRounding),
@@ -81,7 +83,22 @@ void ReserveLink::set_groups(std::span<const double> weights) {
   if (scope_ != Groups::kOff) groups_ = GroupRates(weights, static_cast<unsigned>(shards_.size()));
 }
 
-// Converts the burst's money into the link's currency. A packet commits what its promise adds to
+// The rates at which the rows' prices were converted when they were stamped are not known exactly.
+// A packet whose price is older than the rates that are kept is charged no more than its balance.
+void ReserveLink::charge_leniently(unsigned index, PromiseBatch& rows,
+                                   std::span<const LinkPacket> burst) {
+  HeaderBatch& h = rows.headers;
+  const double kept = kGroupMemory / 2 * shards_[index].average_rtt * 1e9;  // ns
+  for (size_t k = 0; k < h.count; ++k) {
+    const Header header = h.header_of(k);
+    h.highest[k] = std::max(h.value[k], header.exchange * groups_.highest(index, burst[k].group));
+    if (std::max(header.rtt_ns, header.age_ns) > kept)
+      h.highest[k] = std::numeric_limits<float>::infinity();
+  }
+}
+
+// Converts the burst's money into the link's currency. Rows that it refuses get a balance that is
+// not credible. A packet commits what its promise adds to
 // the demand: the budget of its flow for its slot.
 void ReserveLink::convert(Shard& shard, unsigned index, PromiseBatch& rows,
                           std::span<const LinkPacket> burst, Nanos now) {
@@ -105,6 +122,11 @@ void ReserveLink::convert(Shard& shard, unsigned index, PromiseBatch& rows,
     rates[k] *= groups_.rate(index, burst[k].group, made, memory, now);
   }
   h.convert(rates.data(), scope_ == Groups::kDomain);
+  if (shard.charge.on() && !groups_.empty()) charge_leniently(index, rows, burst);
+  // Money so inflated that its price does not fit into the header: no sender could react to it.
+  for (size_t k = 0; k < h.count; ++k)
+    if (shard.price > double{h.value[k]} * kMaxPrice) [[unlikely]]
+      h.balance[k] = std::bit_cast<uint32_t>(std::numeric_limits<float>::quiet_NaN());
 }
 
 // Advances to `now`: promises expire, and the link carries booked bytes. Slow variables, and the

@@ -105,6 +105,7 @@ class ReserveLink final : public ClassLaw {
   void refresh(Shard& shard, unsigned index, const LinkState& link, Nanos now);
   void convert(Shard& shard, unsigned index, PromiseBatch& rows, std::span<const LinkPacket> burst,
                Nanos now);
+  void charge_leniently(unsigned index, PromiseBatch& rows, std::span<const LinkPacket> burst);
   void open(Shard& shard, LinkPacket& packet, const Header& header, const LinkState& link);
   PromiseBatch::Totals on_data(Shard& shard, PromiseBatch& rows, Nanos now) const;
   void begin_turns(Shard& shard, const LinkState& link);

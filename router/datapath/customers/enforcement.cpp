@@ -7,6 +7,24 @@
 
 namespace turnpike::router {
 
+namespace {
+
+/// Enforcement::per_link_dollar() by customer.
+std::vector<float> inflation_of(const config::Topology& topology, const CustomerTable& table) {
+  std::vector<double> budgets(topology.groups.size() + 1, 0);
+  for (size_t c = 0; c < topology.customers.size(); ++c)
+    budgets[table.groups()[c + 1]] += topology.customers[c].budget.count();
+  std::vector<float> inflation;
+  for (size_t c = 0; c <= topology.customers.size(); ++c) {
+    const uint16_t group = table.groups()[c];
+    const double weight = group == 0 ? kNoGroupWeight : topology.groups[group - 1].weight;
+    inflation.push_back(budgets[group] > 0 ? static_cast<float>(budgets[group] / weight) : 1.0F);
+  }
+  return inflation;
+}
+
+}  // namespace
+
 Enforcement::Shard::Shard(size_t customers)
     : accounts(customers), drops(customers), offenders(customers) {}
 
@@ -20,13 +38,17 @@ tl::expected<std::unique_ptr<Enforcement>, std::string> Enforcement::make(
   auto table = CustomerTable::build(topology, router, socket);
   if (!table) return tl::unexpected(table.error());
   e->table_ = std::move(*table);
+  e->inflation_ = inflation_of(topology, *e->table_);
   e->limits_ = {.tolerance = static_cast<float>(given.tolerance),
                 .burst = static_cast<float>(to_seconds(given.burst)),
                 .unpriced_burst = static_cast<float>(to_seconds(given.unpriced_burst)),
                 .charge_unpriced = given.charge_unpriced};
   for (const size_t l : node.links)
     e->edge_.push_back(std::ranges::find(given.links, l) != given.links.end());
-  for (const Protocol& p : protocols()) e->charges_[p.id] = p.charge;
+  for (const Protocol& p : protocols()) {
+    e->charges_[p.id] = p.charge;
+    e->exchange_at_[p.id] = p.exchange_at;
+  }
   for (unsigned w = 0; w < workers; ++w) {
     auto shard = std::make_unique<Shard>(topology.customers.size() + 1);
     for (size_t c = 0; c < topology.customers.size(); ++c) {

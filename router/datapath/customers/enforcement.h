@@ -45,6 +45,11 @@ class Enforcement {
   [[nodiscard]] bool edge(size_t link) const { return edge_[link]; }
   /// The function that reads the charge of a protocol's packets; null: it has no money.
   [[nodiscard]] ChargeOf charge_of(uint8_t protocol) const { return charges_[protocol]; }
+  /// Protocol::exchange_at.
+  [[nodiscard]] uint8_t exchange_at(uint8_t protocol) const { return exchange_at_[protocol]; }
+  /// The customer's money that is worth a dollar at links with groups, at least: if all customers
+  /// of its group spent their budgets there.
+  [[nodiscard]] float per_link_dollar(uint32_t customer) const { return inflation_[customer]; }
 
   [[nodiscard]] CustomerAccount& account(unsigned worker, uint32_t customer) {
     return shards_[worker]->accounts[customer];
@@ -80,6 +85,8 @@ class Enforcement {
   ChargeLimits limits_;
   std::vector<bool> edge_;
   std::array<ChargeOf, 256> charges_{};
+  std::array<uint8_t, 256> exchange_at_{};
+  std::vector<float> inflation_;  // by customer
   std::vector<std::unique_ptr<Shard>> shards_;
 };
 

@@ -9,12 +9,11 @@
 
 namespace turnpike::router {
 
-void find_customers(Burst& burst, const WorkerContext& context) {
-  Enforcement& enforcement = *context.enforcement;
-  const CustomerTable& table = enforcement.customers();
+void find_customers(Burst& burst, const WorkerContext& context, bool edge) {
+  const CustomerTable& table = *context.customers;
   const auto set = [&](unsigned i, uint64_t customer) {
     burst.info[i].customer = static_cast<uint32_t>(customer);
-    rte_prefetch0(&enforcement.account(context.index, burst.info[i].customer));
+    if (edge) rte_prefetch0(&context.enforcement->account(context.index, burst.info[i].customer));
   };
   if (const uint32_t own = table.of_link(burst.input); own != 0) {
     for_each(burst.forward, [&](unsigned i) { set(i, own); });

@@ -6,6 +6,7 @@
 #include "common/wire/bytes.h"
 #include "router/datapath/customers/enforcement.h"
 #include "router/datapath/ingress/ip.h"
+#include "router/datapath/link/checksum_range.h"
 
 namespace turnpike::router {
 
@@ -57,6 +58,17 @@ void credit_ack(Enforcement& enforcement, unsigned worker, uint32_t customer) {
   if (surplus > 0) add(account.acks_used, static_cast<uint32_t>(surplus));
 }
 
+/// A customer's money is its own: only routers beyond may say what it is worth elsewhere.
+void reset_exchange(uint8_t* congestion, uint8_t at) {
+  constexpr uint16_t kOne = 0x3f80;  // bfloat16
+  if (wire::load_be16(congestion + at) == kOne) [[likely]]
+    return;
+  const HeaderRange range{at, static_cast<uint8_t>(at + 2)};
+  const uint32_t before = sum_of(congestion, range);
+  wire::store_be16(congestion + at, kOne);
+  update_checksum(congestion, before, sum_of(congestion, range));
+}
+
 /// One worker's view of one burst.
 class Charger {
  public:
@@ -69,6 +81,9 @@ class Charger {
 
   void charge(unsigned i) {
     const PacketInfo& p = burst_.info[i];
+    const uint8_t exchange = p.congestion != 0 ? enforcement_.exchange_at(p.protocol) : 0;
+    if (exchange != 0) reset_exchange(frame_of(burst_.mbufs[i]) + p.congestion, exchange);
+    if (p.customer == 0) return;
     CustomerAccount& account = enforcement_.account(context_.index, p.customer);
     account.pass(tick_);
     const Refusal why = refusal(account, i, p);
@@ -156,13 +171,14 @@ class Charger {
     account.debt[which].add_others(static_cast<float>(more) * (limits_.burst / kUnits));
   }
 
-  // Packets of a burst usually leave by the same link.
+  // In the customer's money. Packets of a burst usually leave by the same link.
   float price_of(const PacketInfo& p) {
     if (p.link != link_) {
       link_ = p.link;
       price_ = static_cast<float>(context_.queues[p.link].price_now());
     }
-    return price_;
+    const bool groups = context_.queues[p.link].has_groups();
+    return groups ? price_ * enforcement_.per_link_dollar(p.customer) : price_;
   }
 
   Burst& burst_;
@@ -178,9 +194,7 @@ class Charger {
 
 void charge_customers(Burst& burst, WorkerContext& context) {
   Charger charger(burst, context);
-  for_each(burst.forward | burst.oversized, [&](unsigned i) {
-    if (burst.info[i].customer != 0) charger.charge(i);
-  });
+  for_each(burst.forward | burst.oversized, [&](unsigned i) { charger.charge(i); });
 }
 
 void credit_acks(const Burst& burst, WorkerContext& context) {

@@ -10,6 +10,9 @@ namespace turnpike::router {
 /// their budgets (kOverBudget), so that their promises count nowhere. After find_customers() and
 /// lookup().
 ///
+/// Sets the exchange rates of all packets with money to 1: their amounts are in the customers' own
+/// money, as budgets are. Prices of links that groups share are converted into it.
+///
 /// A customer with budget W has token buckets of rate W x (1 + tolerance), each with the depth of
 /// `burst`:
 /// - payments: balance x size of packets with a charge; price of the egress link x size x (1 +

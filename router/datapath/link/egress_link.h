@@ -72,6 +72,7 @@ struct EgressLink {
   uint8_t protocol = 0;                          // Turnpike id of the law; 0: none
   LinkTraits traits;                             // the law's
   std::unique_ptr<LinkLaw> law;                  // null: FIFO
+  const uint16_t* groups = nullptr;              // by customer; null: the law has no groups
   std::unique_ptr<const Classifier> classifier;  // null: the link has no classes in its file
   std::array<double, kMaxClasses> class_buffer;  // B, limit of each class, with a classifier
   std::vector<ClassRule> tree;                   // rules of a tree's classes; empty: no tree

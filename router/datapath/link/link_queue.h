@@ -91,6 +91,8 @@ class LinkQueue {
 
   /// Price of the link at present by this worker's shard of the law, $/B; 0: it has none.
   [[nodiscard]] double price_now() const { return link_.law ? link_.law->price(worker_) : 0; }
+  /// Whether groups share the link: that price is not in senders' money.
+  [[nodiscard]] bool has_groups() const { return link_.groups != nullptr; }
   /// Packets held for the link by all workers.
   [[nodiscard]] uint64_t held() const { return link_.held(); }
   /// B per packet that the link adds to the datagram.

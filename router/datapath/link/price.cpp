@@ -29,7 +29,7 @@ uint64_t admit_plain(Burst& burst, uint32_t members, const LinkState& state) {
   return offered;
 }
 
-/// A group as the law sees it: packet k is the k-th of the group's members.
+/// A link's packets as the law sees them: packet k is the k-th of the members.
 struct LawBatch {
   unsigned count = 0;
   uint64_t bytes = 0;  // of all members on the link
@@ -43,6 +43,16 @@ struct LawBatch {
   }
 
   [[nodiscard]] std::span<LinkPacket> span() { return {packets.data(), count}; }
+
+  /// Sets the groups of packets with a header; those without one spend no money. `groups`: by
+  /// customer.
+  void set_groups(const Burst& burst, uint32_t members, const uint16_t* groups) {
+    unsigned k = 0;
+    for_each(members, [&](unsigned i) {
+      if (packets[k].header != nullptr) packets[k].group = groups[burst.info[i].customer];
+      ++k;
+    });
+  }
 
   /// Updates the UDP checksums of stamped packets; returns their number.
   [[nodiscard]] uint64_t update_checksums(HeaderRange rewritten) const {
@@ -182,6 +192,8 @@ PricedGroup LinkQueue::price(Burst& burst, const LinkGroup& group) {
     return priced;
   }
   LawBatch batch(burst, group.members, link_);
+  if (link_.groups != nullptr) [[unlikely]]
+    batch.set_groups(burst, group.members, link_.groups);
   priced.bytes = batch.bytes;
   shard_.offered_bytes.add(priced.bytes);
   if (owed_ > 0_ns) [[unlikely]]

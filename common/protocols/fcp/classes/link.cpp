@@ -73,6 +73,7 @@ LinkTraits traits_of(std::span<const ClassRule> rules, const LinkTraits& law) {
           .classes = static_cast<unsigned>(rules.size()),
           .marks_or_drops = std::ranges::any_of(
               rules, [](const ClassRule& r) { return r.policy == PricingPolicy::kLegacy; }),
+          .groups = law.groups,
           .knows_stalls = law.knows_stalls};
 }
 
