@@ -53,7 +53,8 @@ config::Topology topology_of(const Load& load) {
     loaded->customers.push_back({.name = std::to_string(i), .budget = Budget(1e6)});
   }
   if (load.customers > 0)
-    gate.enforcement = {.links = gate.links, .burst = 250_ms, .unpriced_burst = 20_ms};
+    gate.enforcement = {
+        .links = gate.links, .burst = 250_ms, .promise_burst = 250_ms, .unpriced_burst = 20_ms};
   return std::move(*loaded);
 }
 

@@ -15,16 +15,16 @@ uint32_t slots_for(const EgressLink& link, uint32_t pool) {
   return static_cast<uint32_t>(std::clamp<int64_t>(by_bytes, kBurst, pool));
 }
 
-/// Whether some link's law charges packets, so that the last link of a path can audit payments.
-bool has_audit(const config::Topology& topology) {
-  return std::ranges::any_of(topology.links, [](const config::Link& link) {
-    return std::ranges::any_of(link.directions, [](const config::Direction& d) {
+/// The packets that some link's law charges.
+Audited audited_packets(const config::Topology& topology) {
+  for (const config::Link& link : topology.links)
+    for (const config::Direction& d : link.directions) {
       const Protocol* protocol = find_protocol(d.law.protocol);
       for (size_t i = 0; protocol != nullptr && i < protocol->link_params.size(); ++i)
-        if (protocol->link_params[i].name == "audit" && d.law.params[i] != 0) return true;
-      return false;
-    });
-  });
+        if (protocol->link_params[i].name == "audit" && d.law.params[i] != 0)
+          return {protocol->id, protocol->charge};
+    }
+  return {};
 }
 
 bool is_host(const config::Topology& topology, const std::string& node) {
@@ -121,7 +121,7 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     if (!r->multicast_) return tl::unexpected("no memory for the trees of " + self.name);
   }
 
-  const bool audited = has_audit(topology);
+  const Audited audited = audited_packets(topology);
   for (size_t l = 0; l < self.links.size(); ++l) {
     const config::Link& link = topology.links[self.links[l]];
     const size_t direction = link.end_at(self.name);
@@ -131,9 +131,10 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     if (first == ports[l].end())
       return tl::unexpected("no worker has a queue at link " + link.name);
     e->owner = static_cast<unsigned>(first - ports[l].begin());
-    if (audited && is_host(topology, link.ends[1 - direction].node))
-      for (unsigned w = 0; w < options.workers; ++w)
-        e->audits.push_back(std::make_unique<BalanceAudit>());
+    const bool last = is_host(topology, link.ends[1 - direction].node);
+    if (last || self.enforcement) e->audited = audited;
+    for (unsigned w = 0; w < options.workers && last && audited.charge_of != nullptr; ++w)
+      e->audits.push_back(std::make_unique<BalanceAudit>());
     for (unsigned w = 0; w < options.workers; ++w) {
       if (e->drain == config::Drain::kLineRate && ports[l][w] != nullptr) continue;
       e->ring[w] =

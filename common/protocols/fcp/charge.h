@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/protocols/charge.h"
 #include "common/protocols/fcp/header.h"
@@ -17,16 +18,27 @@ namespace turnpike::fcp {
 ///
 /// Without a reserve price (preset `paper`) this is the commitment of equation 4. Links clip
 /// promises of more than `growth` times the packet, which no honest sender exceeds; this charge is
-/// not clipped.
+/// not clipped. All amounts are multiplied by `exchange`, since links value a sender's money so.
 inline Charge charge_of(const uint8_t* header, uint32_t size, bool opens) {
   const auto amount = [](float v) { return v > 0 ? v : 0.0F; };  // NaN: 0
-  const auto bytes = static_cast<float>(size);
+  const auto finite = [](float v) { return std::fabs(v) < 1e30F ? v : 0.0F; };
+  const uint32_t money = wire::load_be32(header + kExchangeOffset);
+  const float worth = amount(from_bfloat16(static_cast<uint16_t>(money >> 16)));
+  const float dollars = worth * static_cast<float>(size);
   const float balance = amount(wire::load_f32(header + kBalanceOffset));
   const float preload = wire::load_f32(header + kPreloadOffset);
-  if (opens) return {.first_bytes = amount(preload) * bytes, .budget = balance};
+  if (opens)
+    return {.first_bytes = amount(preload) * static_cast<float>(size),
+            .budget = amount(balance * worth)};
   const float reserve = amount(wire::load_f32(header + kReserveOffset));
-  return {.paid = balance * bytes,
-          .committed = amount(std::max(reserve, balance) * bytes * amount(1 + preload)),
+  const float slot = wire::load_f32(header + kSlotOffset);
+  const float charged = amount(from_bfloat16(static_cast<uint16_t>(money)));
+  return {.paid = amount(balance * dollars),
+          .charged = amount(charged * dollars),
+          .committed = amount(std::max(reserve, balance) * dollars * amount(1 + preload)),
+          .expected = finite(balance * dollars * (1 + preload)),
+          .slot = std::fabs(slot),
+          .first = std::signbit(slot),
           .rtt = static_cast<float>(wire::load_be32(header + kRttOffset)) * 1e-9F};
 }
 

@@ -22,6 +22,7 @@ Opening Flow::on_syn_ack(const FlowState& s, const PacketNote& note, const uint8
     price_ = kMinPrice.count();
     return {allow(s, false)};
   }
+  priced_ = s.now - std::max(s.rtt, s.answered_after);
   deadline_.refused_at(price_);
   const auto promise = note.get<Promise>();
   const double rtt = rtt_field(s.rtt) * 1e-9;
@@ -42,6 +43,7 @@ double Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Pack
   const bool takes = conduct_ == Misbehaviour::kTake && promise.preload == 0 && !stale_;
   store({.rtt_ns = rtt_ns,
          .reserve = deadline_.wanted() ? deadline_.price : 0,
+         .age_ns = rtt_field(s.now - priced_),
          .preload = takes ? -1 : promise.preload,
          .balance = paid},
         header);
@@ -101,7 +103,10 @@ double Flow::last_round_preload(const FlowState& s, uint32_t size, double rtt) {
 // The last RTT has returned the flow's budget, so the FIN carries no preload.
 double Flow::write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
   const uint32_t rtt_ns = rtt_field(s.rtt);
-  store({.rtt_ns = rtt_ns, .balance = static_cast<float>(price_)}, header);
+  store({.rtt_ns = rtt_ns,
+         .age_ns = rtt_field(s.now - priced_),
+         .balance = static_cast<float>(price_)},
+        header);
   note.put(Promise{static_cast<float>(price_), 0, rtt_ns, size});
   return committed();
 }
@@ -110,6 +115,7 @@ Allowance Flow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t
   settle(note, true);
   first_rtt_gain_ = 1;
   if (!take_price(header, price_)) return allow(s, false);
+  priced_ = s.now - std::max(s.rtt, s.answered_after);
   stale_ = false;
   deadline_.refused_at(price_);
   return allow(s);

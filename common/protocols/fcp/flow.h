@@ -68,6 +68,7 @@ class Flow final : public FlowLaw {
   double round_base_ = 0;  // `granted` when this round began
   Nanos round_end_{0};
   double price_ = 0;  // $/B of the last feedback; 0 before the handshake
+  Nanos priced_{0};   // send time of the packet that brought price_
   double syn_packets_;
   double dead_band_;
   double cancel_share_;

@@ -67,8 +67,10 @@ void HeaderBatch::charge(const double* past, double unknown) {
     const double price = young ? std::min(known, balance_of(k)) : known;
     const double own = price / (converted ? double{value[k]} : 1.0);
     const double before = number(charged[k]);
-    charged[k] = std::bit_cast<uint32_t>(
-        static_cast<float>(std::clamp<double>(add_prices(before, own), 0, kMaxPrice)));
+    // Rounds down to bfloat16, so that no sender owes a rounding error.
+    charged[k] = std::bit_cast<uint32_t>(static_cast<float>(
+                     std::clamp<double>(add_prices(before, own), 0, kMaxPrice))) &
+                 0xffff0000;
   }
   charges = true;
 }

@@ -15,6 +15,7 @@ void find_customers(Burst& burst, const WorkerContext& context) {
   const auto set = [&](unsigned i, uint64_t customer) {
     burst.info[i].customer = static_cast<uint32_t>(customer);
     rte_prefetch0(&enforcement.account(context.index, burst.info[i].customer));
+    rte_prefetch0(&enforcement.misbehaviour(context.index, burst.info[i].customer));
   };
   if (const uint32_t own = table.of_link(burst.input); own != 0) {
     for_each(burst.forward, [&](unsigned i) { set(i, own); });

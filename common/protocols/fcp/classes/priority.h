@@ -15,7 +15,8 @@ namespace turnpike::fcp {
 
 /// At a price of `factor` times the link's, a budget buys 1/factor of the bandwidth. So the class's
 /// packets are shown to the link's law with amounts of money divided by the factor, and the price
-/// that the law stamps is multiplied by it: the clearing price stays consistent,
+/// that the law stamps is multiplied by it, and so is its charge: the clearing price stays
+/// consistent,
 ///
 ///     p = (I_standard + I_priority / factor) / C
 class PriorityExchange {
@@ -31,10 +32,11 @@ class PriorityExchange {
       if (p.header == nullptr) continue;
       Amounts& own = saved_[k];
       own = {wire::load_f32(p.header + kPriceOffset), wire::load_f32(p.header + kReserveOffset),
-             wire::load_f32(p.header + kBalanceOffset)};
+             wire::load_f32(p.header + kBalanceOffset), load_charged(p.header)};
       if (!credible_amount(own.price)) continue;
       wire::store_f32(p.header + kPriceOffset, 0);
       wire::store_f32(p.header + kBalanceOffset, own.balance * inverse_);
+      store_charged(p.header, 0);
       // A SYN's reserve is a rate.
       if (!p.opens) wire::store_f32(p.header + kReserveOffset, own.reserve * inverse_);
     }
@@ -49,6 +51,9 @@ class PriorityExchange {
       const Amounts& own = saved_[k];
       const double stamped = wire::load_f32(p.header + kPriceOffset);
       wire::store_f32(p.header + kBalanceOffset, own.balance);
+      // Zero unless the law charges packets.
+      const double charged = load_charged(p.header);
+      store_charged(p.header, charged > 0 ? add_prices(own.charged, price(charged)) : own.charged);
       if (!p.opens) wire::store_f32(p.header + kReserveOffset, own.reserve);
       const bool priced = p.admitted && (refused & 1) == 0;
       const double path = priced ? add_prices(own.price, price(stamped)) : own.price;
@@ -62,7 +67,7 @@ class PriorityExchange {
 
  private:
   struct Amounts {
-    float price, reserve, balance;  // as the packet brought them
+    float price, reserve, balance, charged;  // as the packet brought them
   };
 
   double factor_;
