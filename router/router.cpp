@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "common/config/address.h"
+#include "common/wire/bytes.h"
+
 namespace turnpike::router {
 
 namespace {
@@ -25,6 +28,14 @@ Audited audited_packets(const config::Topology& topology) {
           return {protocol->id, protocol->charge};
     }
   return {};
+}
+
+/// An address as audits keep it: IPv4 as ::ffff:a.b.c.d.
+std::string text_of(const config::Ipv6& address) {
+  constexpr std::array<uint8_t, 12> kMapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  if (!std::equal(kMapped.begin(), kMapped.end(), address.begin()))
+    return config::ipv6_text(address);
+  return config::ipv4_text(wire::load_be32(address.data() + 12));
 }
 
 bool is_host(const config::Topology& topology, const std::string& node) {
@@ -205,6 +216,27 @@ std::vector<CustomerSnapshot> Router::customers() const {
   for (const Enforcement::Drops& d : enforcement_->drops()) {
     const config::Customer& c = customers_[d.customer - 1];
     all.push_back({.name = c.name, .budget = c.budget, .packets = d.packets, .bytes = d.bytes});
+  }
+  return all;
+}
+
+std::vector<OffenderSnapshot> Router::offenders() const {
+  std::vector<OffenderSnapshot> all;
+  for (const auto& link : links_) {
+    const auto begin = static_cast<std::ptrdiff_t>(all.size());
+    for (const auto& audit : link->audits) {
+      std::array<BalanceAudit::Offender, BalanceAudit::kMaxOffenders> found;
+      const size_t n = audit->offenders(found);
+      for (const BalanceAudit::Offender& o : std::span(found.data(), n)) {
+        const std::string source = text_of(o.source);
+        auto same = std::find_if(all.begin() + begin, all.end(),
+                                 [&](const OffenderSnapshot& s) { return s.source == source; });
+        if (same == all.end()) same = all.insert(all.end(), {.link = link->name, .source = source});
+        same->owed = std::max(same->owed, o.owed);
+        same->offences += o.offences;
+        same->dropped += o.dropped;
+      }
+    }
   }
   return all;
 }

@@ -60,7 +60,15 @@ class Charger {
         enforcement_(*context.enforcement),
         limits_(enforcement_.limits()),
         tick_(CustomerAccount::tick_of(burst.now)),
-        milli_(Misbehaviour::tick_of(burst.now)) {}
+        milli_(Misbehaviour::tick_of(burst.now)) {
+    // Packets that waited during a stall of this worker come at once, at the time of its end.
+    if (burst.since < burst.now) [[unlikely]] {
+      const auto stalled = static_cast<float>(to_seconds(burst.now - burst.since));
+      limits_.burst += stalled;
+      limits_.promise_burst += stalled;
+      limits_.unpriced_burst += stalled;
+    }
+  }
 
   void charge(unsigned i) {
     const PacketInfo& p = burst_.info[i];
@@ -155,7 +163,7 @@ class Charger {
   Burst& burst_;
   WorkerContext& context_;
   Enforcement& enforcement_;
-  const ChargeLimits limits_;
+  ChargeLimits limits_;
   uint32_t tick_, milli_;
   uint32_t link_ = UINT32_MAX;
   float price_ = 0;

@@ -30,8 +30,8 @@ class alignas(64) Misbehaviour {
  public:
   static constexpr float kRoundTrips = 8;
   static constexpr int kWindows = 5;
-  static constexpr float kLeast = 0.8F, kMost = 1.25F;  // of announced by spent
-  static constexpr uint16_t kEvidence = 50;             // packets in a window; fewer prolong it
+  static constexpr float kMinRatio = 0.8F, kMaxRatio = 1.25F;  // of announced by spent
+  static constexpr uint16_t kEvidence = 50;  // packets in a window; fewer prolong it
   static constexpr float kMinWindow = 0.1F, kMaxWindow = 2;  // s
   static constexpr float kBlock = 1, kMaxBlock = 64;         // s
 
@@ -69,7 +69,7 @@ class alignas(64) Misbehaviour {
   static bool after(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) > 0; }
 
   void judge(uint32_t now) {
-    const int8_t way = least_ > kMost * spent_ ? 1 : most_ < kLeast * spent_ ? -1 : 0;
+    const int8_t way = least_ > kMaxRatio * spent_ ? 1 : most_ < kMinRatio * spent_ ? -1 : 0;
     windows_ = way != 0 && way == way_ ? static_cast<uint8_t>(windows_ + 1) : way != 0 ? 1 : 0;
     way_ = way;
     least_ = most_ = spent_ = 0;
