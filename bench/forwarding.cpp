@@ -62,7 +62,8 @@ config::Topology topology_of(const Load& load) {
   }
   for (unsigned i = 0; i < load.groups; ++i) loaded->groups.push_back({std::to_string(i), 1});
   if (load.customers > 0 && load.groups == 0)
-    gate.enforcement = {.links = gate.links, .burst = 250_ms, .unpriced_burst = 20_ms};
+    gate.enforcement = {
+        .links = gate.links, .burst = 250_ms, .promise_burst = 250_ms, .unpriced_burst = 20_ms};
   return std::move(*loaded);
 }
 

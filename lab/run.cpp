@@ -62,7 +62,8 @@ class RouterRecords {
         return tl::unexpected(t.routers[i].name + ": the counters do not add up");
       const std::vector<PortStats> ports(end.links.size());  // wires count by themselves
       const auto customers = world.router(i).customers();
-      if (auto done = records_[i].finish(end, ports, to_seconds(world.now()), Nanos(0), customers);
+      if (auto done = records_[i].finish(end, ports, to_seconds(world.now()), Nanos(0), customers,
+                                         world.router(i).offenders());
           !done)
         return done;
     }
@@ -83,11 +84,14 @@ Done check(sender::Invariant& invariant, const World& world) {
   return {};
 }
 
-/// Adds the customers whose packets edge routers have dropped, by router.
-void add_customers(nlohmann::json& summary, const config::Topology& t, World& world) {
+/// Adds the customers and senders whose packets routers have dropped, by router.
+void add_offenders(nlohmann::json& summary, const config::Topology& t, World& world) {
   for (size_t i = 0; i < t.routers.size(); ++i)
     if (t.routers[i].enforcement)
       summary["customers"][t.routers[i].name] = router::customers_json(world.router(i).customers());
+  for (size_t i = 0; i < t.routers.size(); ++i)
+    if (const auto offenders = world.router(i).offenders(); !offenders.empty())
+      summary["offenders"][t.routers[i].name] = router::offenders_json(offenders);
 }
 
 /// Closes open flows, as at the end of a real run.
@@ -139,7 +143,7 @@ tl::expected<nlohmann::json, std::string> run_world(const config::Topology& t,
   nlohmann::json summary =
       recorder.summary({.now = t.run.duration, .facts = {{"DPDK", rte_version()}}});
   spans.complete(summary);
-  add_customers(summary, t, world);
+  add_offenders(summary, t, world);
   return routers->finish(t, world)
       .and_then([&] { return recorder.write_series(folder); })
       .and_then(

@@ -79,7 +79,8 @@ tl::expected<void, std::string> watch(Engine& engine, const TscClock& clock, con
       Sample sample = sampler.take(engine.router().snapshot(), now);
       sample.stalled_ms = to_seconds(engine.stalled()) * 1e3;
       record.add(sample);
-      for (const std::string& line : customers.lines(engine.router().customers(), now))
+      for (const std::string& line :
+           customers.lines(engine.router().customers(), engine.router().offenders(), now))
         spdlog::warn(line);
       if (o.live == "json") {
         std::puts(json_text(sample, name).c_str());
@@ -160,10 +161,11 @@ int run(int argc, char** argv) {
   });
 
   const Snapshot end = (*engine)->router().snapshot();
-  const auto written = record->finish(end, (*engine)->port_stats(), to_seconds(clock.now()),
-                                      (*engine)->stalled(), (*engine)->router().customers());
+  const auto written =
+      record->finish(end, (*engine)->port_stats(), to_seconds(clock.now()), (*engine)->stalled(),
+                     (*engine)->router().customers(), (*engine)->router().offenders());
   std::cerr << counters_text(end, name) << customers_text((*engine)->router().customers())
-            << (*engine)->stalls_text();
+            << offenders_text((*engine)->router().offenders()) << (*engine)->stalls_text();
   ExitCode code = kExitOk;
   const auto complain = [&](const std::string& text) {
     code = static_cast<ExitCode>(fail(kExitRuntime, text));

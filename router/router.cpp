@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "common/config/address.h"
+#include "common/wire/bytes.h"
+
 namespace turnpike::router {
 
 namespace {
@@ -15,16 +18,24 @@ uint32_t slots_for(const EgressLink& link, uint32_t pool) {
   return static_cast<uint32_t>(std::clamp<int64_t>(by_bytes, kBurst, pool));
 }
 
-/// Whether some link's law charges packets, so that the last link of a path can audit payments.
-bool has_audit(const config::Topology& topology) {
-  return std::ranges::any_of(topology.links, [](const config::Link& link) {
-    return std::ranges::any_of(link.directions, [](const config::Direction& d) {
+/// The packets that some link's law charges.
+Audited audited_packets(const config::Topology& topology) {
+  for (const config::Link& link : topology.links)
+    for (const config::Direction& d : link.directions) {
       const Protocol* protocol = find_protocol(d.law.protocol);
       for (size_t i = 0; protocol != nullptr && i < protocol->link_params.size(); ++i)
-        if (protocol->link_params[i].name == "audit" && d.law.params[i] != 0) return true;
-      return false;
-    });
-  });
+        if (protocol->link_params[i].name == "audit" && d.law.params[i] != 0)
+          return {protocol->id, protocol->charge};
+    }
+  return {};
+}
+
+/// An address as audits keep it: IPv4 as ::ffff:a.b.c.d.
+std::string text_of(const config::Ipv6& address) {
+  constexpr std::array<uint8_t, 12> kMapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  if (!std::equal(kMapped.begin(), kMapped.end(), address.begin()))
+    return config::ipv6_text(address);
+  return config::ipv4_text(wire::load_be32(address.data() + 12));
 }
 
 /// By LinkPacket::group.
@@ -134,7 +145,7 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     if (!r->multicast_) return tl::unexpected("no memory for the trees of " + self.name);
   }
 
-  const bool audited = has_audit(topology);
+  const Audited audited = audited_packets(topology);
   for (size_t l = 0; l < self.links.size(); ++l) {
     const config::Link& link = topology.links[self.links[l]];
     const size_t direction = link.end_at(self.name);
@@ -148,9 +159,10 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     if (first == ports[l].end())
       return tl::unexpected("no worker has a queue at link " + link.name);
     e->owner = static_cast<unsigned>(first - ports[l].begin());
-    if (audited && is_host(topology, link.ends[1 - direction].node))
-      for (unsigned w = 0; w < options.workers; ++w)
-        e->audits.push_back(std::make_unique<BalanceAudit>());
+    const bool last = is_host(topology, link.ends[1 - direction].node);
+    if (last || self.enforcement) e->audited = audited;
+    for (unsigned w = 0; w < options.workers && last && audited.charge_of != nullptr; ++w)
+      e->audits.push_back(std::make_unique<BalanceAudit>());
     for (unsigned w = 0; w < options.workers; ++w) {
       if (e->drain == config::Drain::kLineRate && ports[l][w] != nullptr) continue;
       e->ring[w] =
@@ -222,6 +234,27 @@ std::vector<CustomerSnapshot> Router::customers() const {
   for (const Enforcement::Drops& d : enforcement_->drops()) {
     const config::Customer& c = customers_[d.customer - 1];
     all.push_back({.name = c.name, .budget = c.budget, .packets = d.packets, .bytes = d.bytes});
+  }
+  return all;
+}
+
+std::vector<OffenderSnapshot> Router::offenders() const {
+  std::vector<OffenderSnapshot> all;
+  for (const auto& link : links_) {
+    const auto begin = static_cast<std::ptrdiff_t>(all.size());
+    for (const auto& audit : link->audits) {
+      std::array<BalanceAudit::Offender, BalanceAudit::kMaxOffenders> found;
+      const size_t n = audit->offenders(found);
+      for (const BalanceAudit::Offender& o : std::span(found.data(), n)) {
+        const std::string source = text_of(o.source);
+        auto same = std::find_if(all.begin() + begin, all.end(),
+                                 [&](const OffenderSnapshot& s) { return s.source == source; });
+        if (same == all.end()) same = all.insert(all.end(), {.link = link->name, .source = source});
+        same->owed = std::max(same->owed, o.owed);
+        same->offences += o.offences;
+        same->dropped += o.dropped;
+      }
+    }
   }
   return all;
 }

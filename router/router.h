@@ -76,6 +76,8 @@ class Router {
   [[nodiscard]] uint64_t held() const;
   /// Customers whose packets were dropped, in order of their numbers. Safe while workers run.
   [[nodiscard]] std::vector<CustomerSnapshot> customers() const;
+  /// The newest senders that audits have blocked, summed over workers. Any thread.
+  [[nodiscard]] std::vector<OffenderSnapshot> offenders() const;
 
  private:
   Router() = default;

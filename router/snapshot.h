@@ -45,6 +45,14 @@ struct CustomerSnapshot {
   }
 };
 
+/// A sender whose packets an audit at a last link has dropped (drop reason unpaid).
+struct OffenderSnapshot {
+  std::string link;
+  std::string source;  // address
+  double owed = 0;     // share of its charges
+  uint64_t offences = 0, dropped = 0;
+};
+
 /// Packets since the start, except `held`: at present.
 struct Snapshot {
   std::vector<LinkSnapshot> links;

@@ -69,7 +69,10 @@ TEST(Enforcement, IsOnTheLinksOfHostsUnlessTheFileNamesOthers) {
   const Topology t = expect_right(with("{}"));
   ASSERT_TRUE(t.routers[0].enforcement);
   EXPECT_EQ(t.routers[0].enforcement->links, (std::vector<size_t>{0, 1}));
-  EXPECT_EQ(t.routers[0].enforcement->burst, 250_ms);
+  EXPECT_EQ(t.routers[0].enforcement->burst, 50_ms);
+  EXPECT_EQ(t.routers[0].enforcement->promise_burst, 250_ms);
+  // Sources are validated, and links add their prices.
+  EXPECT_EQ(t.links[0].directions[0].source_check, SourceCheck::kStrict);
   EXPECT_TRUE(t.routers[0].enforcement->charge_unpriced);
   const Topology one = expect_right(with("{links: right, burst: 1 s}"));
   EXPECT_EQ(one.routers[0].enforcement->links, (std::vector<size_t>{1}));

@@ -115,11 +115,16 @@ void describe(V& v, EnforcementSpec& s) {
                   "customers' own links unless given"});
   v.field("tolerance", s.tolerance,
           {.doc = "spending beyond a customer's budget that is accepted, as a share of it",
-           .fallback = "0.05",
+           .fallback = "0.005",
            .min = "0",
            .max = "10"});
   v.field("burst", s.burst,
           {.doc = "a customer may spend the budget of this time at once",
+           .fallback = "50 ms",
+           .min = "1 ms",
+           .max = "1 min"});
+  v.field("promise_burst", s.promise_burst,
+          {.doc = "as `burst`, for what its packets announce; more than its longest round trip",
            .fallback = "250 ms",
            .min = "1 ms",
            .max = "1 min"});

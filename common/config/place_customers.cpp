@@ -5,6 +5,7 @@
 #include "common/config/address.h"
 #include "common/config/draft.h"
 #include "common/protocols/link_law.h"
+#include "common/protocols/registry.h"
 
 namespace turnpike::config {
 namespace {
@@ -91,6 +92,25 @@ std::vector<size_t> edge_links(const Draft& d, const Router& router) {
   return links;
 }
 
+// A customer's address is its name: sources on its links are validated unless the file says how.
+void check_sources(Draft& d, const Router& router, size_t index) {
+  Link& link = d.topology.links[index];
+  const size_t direction = 1 - link.end_at(router.name);
+  const LinkSpec& spec = d.link_spec(index);
+  const DirectionSpec& own = (direction == 0 ? spec.forward : spec.reverse).value;
+  if (!spec.source_check.given && !own.source_check.given)
+    link.directions[direction].source_check = SourceCheck::kStrict;
+}
+
+// Budgets buy at the links' prices: every law that can add its price to packets does.
+void audit_links(Draft& d) {
+  for (Link& link : d.topology.links)
+    for (Direction& direction : link.directions)
+      if (const Protocol* protocol = find_protocol(direction.law.protocol))
+        for (size_t i = 0; i < protocol->link_params.size(); ++i)
+          if (protocol->link_params[i].name == "audit") direction.law.params[i] = 1;
+}
+
 void place_enforcement(Draft& d, size_t index) {
   const Field<EnforcementSpec>& field = d.file.routers.value[index].value.enforce;
   if (!field.given || field.wrong) return;
@@ -99,10 +119,12 @@ void place_enforcement(Draft& d, size_t index) {
   Enforcement& e = router.enforcement.emplace();
   e.tolerance = spec.tolerance.value;
   e.burst = spec.burst.value;
+  e.promise_burst = spec.promise_burst.value;
   e.charge_unpriced = spec.charge_unpriced.value;
   e.unpriced_burst = spec.unpriced_burst.value;
   if (!spec.links.given) {
     e.links = edge_links(d, router);
+    for (const size_t l : e.links) check_sources(d, router, l);
     return;
   }
   std::vector<std::string_view> names;
@@ -113,12 +135,14 @@ void place_enforcement(Draft& d, size_t index) {
     if (item.wrong || spec.links.wrong) continue;
     const Position at = items.size() > 1 ? item.at : spec.links.at;
     const auto found = d.links.find(item.value);
-    if (found != d.links.end() && std::ranges::count(router.links, found->second) != 0)
+    if (found != d.links.end() && std::ranges::count(router.links, found->second) != 0) {
       e.links.push_back(found->second);
-    else
+      check_sources(d, router, found->second);
+    } else {
       d.mistakes.add(
           at, "routers." + router.name + ".enforce.links",
           "'" + item.value + "' is no link of this router" + suggestion(item.value, names));
+    }
   }
 }
 
@@ -137,6 +161,9 @@ void place_customers(Draft& d) {
   const Field<std::string>& table = d.file.customer_table;
   if (table.given && !table.wrong) place_customer_table(d, table);
   for (size_t r = 0; r < d.topology.routers.size(); ++r) place_enforcement(d, r);
+  if (std::ranges::any_of(d.topology.routers,
+                          [](const Router& r) { return r.enforcement.has_value(); }))
+    audit_links(d);
 }
 
 }  // namespace turnpike::config

@@ -76,6 +76,7 @@ std::string enforcement(const Topology& t, const Enforcement& e) {
   for (const size_t l : e.links) links.push_back(plain(t.links[l].name));
   std::vector<YamlPair> keys{{"tolerance", number(e.tolerance)},
                              {"burst", to_text(e.burst)},
+                             {"promise_burst", to_text(e.promise_burst)},
                              {"charge_unpriced", truth(e.charge_unpriced)},
                              {"unpriced_burst", to_text(e.unpriced_burst)}};
   if (!links.empty()) keys.insert(keys.begin(), {"links", listed(links)});

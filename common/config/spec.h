@@ -109,7 +109,7 @@ struct RouteSpec {
 struct EnforcementSpec {
   Field<OneOrMany<std::string>> links;
   Field<double> tolerance;
-  Field<Nanos> burst;
+  Field<Nanos> burst, promise_burst;
   Field<bool> charge_unpriced;
   Field<Nanos> unpriced_burst;
 };

@@ -102,8 +102,9 @@ struct Route {
 /// A router's enforcement of its customers' budgets.
 struct Enforcement {
   std::vector<size_t> links;    // links whose packets are charged
-  double tolerance = 0.05;      // spending beyond the budget that is accepted, as a share of it
+  double tolerance = 0.005;     // spending beyond the budget that is accepted, as a share of it
   Nanos burst{0};               // of spending: budget of this time may be spent at once
+  Nanos promise_burst{0};       // the same for promises of flows, and for their SYNs
   bool charge_unpriced = true;  // packets without a congestion header cost size x price
   Nanos unpriced_burst{0};      // the same as `burst`, for such packets
 };

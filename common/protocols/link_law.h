@@ -71,12 +71,6 @@ struct LinkTraits {
   bool knows_stalls = false;
 };
 
-/// A packet's payment and the charges of the links of its path, $/B, both as of the time of
-/// payment.
-struct Payment {
-  double paid = 0, charged = 0;
-};
-
 /// A named figure that a law publishes: price, average RTT, number of flows.
 struct Gauge {
   std::string_view name;

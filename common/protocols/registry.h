@@ -42,13 +42,10 @@ struct Protocol {
   FlowLaw* (*make_flow_law)(const ParamValues&, void* storage);
   /// Likewise in ReceiverLaw::kMaxBytes bytes; null: receivers echo headers.
   ReceiverLaw* (*make_receiver_law)(void* storage) = nullptr;
-  /// The payment of a packet with this congestion header at the end of its path; zero for packets
-  /// that pay nothing, such as SYNs. Null: the protocol has no payments.
-  Payment (*payment)(const uint8_t* header) = nullptr;
   /// Whether flows with these parameters exceed their budget on purpose, for experiments; null:
   /// none do.
   bool (*cheats)(const ParamValues&) = nullptr;
-  /// Returns the money that a packet spends; null: the protocol has none.
+  /// Returns the money that a packet pays, owes and promises; null: the protocol has none.
   ChargeOf charge = nullptr;
   /// Offset of the value of a packet's money in its congestion header, a bfloat16; 0: it has none.
   uint8_t exchange_at = 0;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs every kind of cheater in the lab beside four honest hosts, and prints shares over the entitled share as a
-# Markdown table. Writes cheaters.json, with each window, and cheaters.svg. `--set` switches enforcement on, so that the
-# same table can be made with it; --check then compares the shares with bounds. Exit code 1 if a run fails or breaks a
-# bound.
-# Usage: cheaters.py [--kind PATTERN]... [--set PATH=VALUE]... [--check] (--help has the rest)
+# Markdown table. Writes cheaters.json, with each window, and cheaters.svg. --enforce makes the same table with five
+# customers whose budgets are enforced; --check then compares the shares with bounds, and requires that no packet of an
+# honest customer was dropped. Exit code 1 if a run fails or breaks a bound.
+# Usage: cheaters.py [--kind PATTERN]... [--enforce] [--set PATH=VALUE]... [--check] (--help has the rest)
 import argparse
 import fnmatch
 import json
@@ -22,6 +22,8 @@ FOLDER = ROOT / "configs/evolution/cheaters"
 CONTROL = {"name": "honest", "about": "no cheater: five honest hosts", "settings": {}}
 MOST, LEAST = 1.01, 0.99  # of the entitled share: the cheater's window, an honest host's mean
 # Columns after name and lies: heading, field of Shares.
+# With --enforce, columns of their own: packets of customers that the edge dropped.
+DROPS = (("dropped", "cheater_drops"), ("dropped, honest", "honest_drops"))
 COLUMNS = (("cheater", "cheater"), ("most", "cheater_window"), ("honest", "honest"), ("least", "honest_window"),
            ("loss", "loss"), ("queue (ms)", "queue_ms"))
 
@@ -30,7 +32,9 @@ def arguments():
     p = argparse.ArgumentParser(description="Run the kinds of cheater in the lab, with or without enforcement.")
     p.add_argument("--kind", action="append", default=[], metavar="PATTERN", help="kinds whose names match (all)")
     p.add_argument("--set", action="append", default=[], dest="settings", metavar="PATH=VALUE",
-                   help="for all runs, such as enforcement; a kind's own settings come later")
+                   help="for all runs; a kind's own settings come later")
+    p.add_argument("--enforce", action="store_true",
+                   help="enforce customers' budgets: with the settings of enforcement.json in the same folder")
     p.add_argument("--file", type=pathlib.Path, default=FOLDER / "five-hosts.yaml", help="topology (%(default)s)")
     p.add_argument("--kinds", type=pathlib.Path, default=FOLDER / "kinds.json", help="(%(default)s)")
     p.add_argument("--check", action="store_true",
@@ -50,7 +54,9 @@ def chosen(kinds, patterns):
 
 
 def command(kind, options):
-    settings = [*options.settings, *(f"{path}={value}" for path, value in kind["settings"].items())]
+    enforced = json.loads((FOLDER / "enforcement.json").read_text()) if options.enforce else {}
+    settings = [*(f"{path}={value}" for path, value in enforced.items()), *options.settings,
+                *(f"{path}={value}" for path, value in kind["settings"].items())]
     words = [options.turnpike, "lab", str(options.file), "--seed", str(options.seed),
              "--out", str(options.out / kind["name"])]
     return words + [w for s in settings for w in ("--set", s)]
@@ -70,14 +76,15 @@ def play(kind, options):
     return found, ""
 
 
-def markdown(rows):
+def markdown(rows, columns):
     """Rows of (kind, Shares or None, error) as a table."""
-    lines = ["| kind | lie | " + " | ".join(heading for heading, _ in COLUMNS) + " |",
-             "|---|---|" + "--:|" * len(COLUMNS)]
+    lines = ["| kind | lie | " + " | ".join(heading for heading, _ in columns) + " |",
+             "|---|---|" + "--:|" * len(columns)]
     for kind, found, error in rows:
-        cells = [error] + [""] * (len(COLUMNS) - 1)
+        cells = [error] + [""] * (len(columns) - 1)
         if found:
-            cells = [f"{getattr(found, field):.3f}" for _, field in COLUMNS]
+            values = [getattr(found, field) for _, field in columns]
+            cells = [f"{v:.3f}" if isinstance(v, float) else str(v) for v in values]
         lines.append(f"| {kind['name']} | {kind['about']} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -90,6 +97,8 @@ def broken(rows):
             out.append(f"{kind['name']}: the cheater has {found.cheater_window:.3f} in a window, more than {MOST}")
         if found and found.honest < LEAST:
             out.append(f"{kind['name']}: an honest host has {found.honest:.3f}, less than {LEAST}")
+        if found and found.honest_drops > 0:
+            out.append(f"{kind['name']}: the edge dropped {found.honest_drops} packets of honest customers")
     return out
 
 
@@ -108,7 +117,7 @@ def main():
     with ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda k: play(k, options), kinds))
     rows = [(kind, *result) for kind, result in zip(kinds, results)]
-    print(markdown(rows))
+    print(markdown(rows, COLUMNS + DROPS if options.enforce else COLUMNS))
     (options.out / "cheaters.json").write_text(json.dumps(
         [{**kind, "error": error, **(vars(found) if found else {})} for kind, found, error in rows], indent=1) + "\n")
     drawn = [(k["name"], found.cheater, found.honest) for k, found, _ in rows if found]

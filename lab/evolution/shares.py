@@ -14,6 +14,7 @@ START = 2.0           # s, the cheater's
 CAPACITY = 100.0      # Mbps
 ENTITLED = 20.0       # Mbps, of each of five customers
 LAST = ("last", 200)  # the link to the sink, Mbps
+CHEATER = "mallory"   # the customer that cheats
 SPAN = "cheated"      # of run.measure: from the start to the end
 
 
@@ -26,6 +27,8 @@ class Shares:
     honest_window: float   # least window of any honest host
     loss: float            # share of the bottleneck's packets that it dropped in the whole run
     queue_ms: float        # mean queueing delay at the bottleneck after the start
+    cheater_drops: int     # packets of customers that an edge router dropped, or an audit: the cheater's
+    honest_drops: int      # and the others'
     windows: list          # per window: end (s), cheater, honest hosts' least
 
 
@@ -67,8 +70,10 @@ def shares(folder):
     cheater = [row["cheat"] for _, row in windows]
     means = {c: statistics.fmean(row[c] for _, row in windows) for c in honest}
     summary = json.loads((folder / "summary.json").read_text())
+    drops = {name: c["dropped"] for router in summary.get("customers", {}).values() for name, c in router.items()}
     return Shares(cheater=statistics.fmean(cheater), cheater_window=max(cheater),
                   honest=min(means.values()), honest_window=min(row[c] for _, row in windows for c in honest),
                   loss=summary["links"]["bottleneck"]["loss_rate"],
                   queue_ms=summary["measure"][SPAN]["links"]["bottleneck"]["queue_delay_ms"]["mean"],
+                  cheater_drops=drops.pop(CHEATER, 0), honest_drops=sum(drops.values()),
                   windows=[(end, row["cheat"], min(row[c] for c in honest)) for end, row in windows])

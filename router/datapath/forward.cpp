@@ -16,12 +16,11 @@ void forward(Burst& burst, WorkerContext& context) {
     left &= ~group.members;
     police(burst, group, context);
     LinkQueue& queue = context.queues[group.link];
-    BalanceAudit* audit = queue.audit();
-    if (audit != nullptr) [[unlikely]]
+    if (BalanceAudit* audit = queue.audit(); audit != nullptr) [[unlikely]]
       drop_blocked(burst, group, *audit);
     const PricedGroup priced = queue.price(burst, group);
-    if (audit != nullptr) [[unlikely]]
-      audit_payments(burst, priced.members & burst.forward, *audit);
+    if (queue.audited().charge_of != nullptr) [[unlikely]]
+      audit_payments(burst, priced.members & burst.forward, queue, context);
     queue.enqueue(burst, priced);
   }
 }

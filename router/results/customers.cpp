@@ -2,6 +2,7 @@
 #include "router/results/customers.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/units/text.h"
 
@@ -33,6 +34,18 @@ std::string drops_text(const CustomerSnapshot& c) {
          " packets over budget (" + reasons_text(c) + ")";
 }
 
+std::string drops_text(const OffenderSnapshot& o) {
+  return "sender " + o.source + " at link " + o.link + ": " + std::to_string(o.dropped) +
+         " packets unpaid (" + std::to_string(o.offences) + " offences, owed " +
+         std::to_string(std::lround(100 * o.owed)) + " % of its charges)";
+}
+
+// One line of the log.
+struct Entry {
+  std::string name, text;
+  uint64_t dropped;
+};
+
 }  // namespace
 
 nlohmann::ordered_json customers_json(std::span<const CustomerSnapshot> customers) {
@@ -59,23 +72,43 @@ std::string customers_text(std::span<const CustomerSnapshot> customers) {
   return text;
 }
 
-std::vector<std::string> CustomerLog::lines(const std::vector<CustomerSnapshot>& customers,
+nlohmann::ordered_json offenders_json(std::span<const OffenderSnapshot> offenders) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::object();
+  for (const OffenderSnapshot& o : offenders)
+    all[o.link][o.source] = {{"owed", o.owed}, {"offences", o.offences}, {"dropped", o.dropped}};
+  return all;
+}
+
+std::string offenders_text(std::span<const OffenderSnapshot> offenders) {
+  std::string text;
+  for (const OffenderSnapshot& o : offenders) text.append("  ").append(drops_text(o)).append("\n");
+  return text;
+}
+
+std::vector<std::string> CustomerLog::lines(std::span<const CustomerSnapshot> customers,
+                                            std::span<const OffenderSnapshot> offenders,
                                             Nanos now) {
+  std::vector<Entry> entries;
+  entries.reserve(customers.size() + offenders.size());
+  for (const CustomerSnapshot& c : customers)
+    entries.push_back({c.name, drops_text(c), c.dropped()});
+  for (const OffenderSnapshot& o : offenders)
+    entries.push_back({o.link + " " + o.source, drops_text(o), o.dropped});
   std::vector<std::string> out;
   size_t more = 0;
-  for (const CustomerSnapshot& c : customers) {
-    const auto [known, fresh] = known_.try_emplace(c.name);
-    if (c.dropped() == known->second.dropped) continue;
+  for (const Entry& e : entries) {
+    const auto [known, fresh] = known_.try_emplace(e.name);
+    if (e.dropped == known->second.dropped) continue;
     if (!fresh && now < known->second.named + kRepeat) continue;
     if (out.size() == kMaxLines) {
       if (fresh) known_.erase(known);
       ++more;
       continue;
     }
-    known->second = {c.dropped(), now};
-    out.push_back(drops_text(c));
+    known->second = {e.dropped, now};
+    out.push_back(e.text);
   }
-  if (more > 0) out.back() += "; and " + std::to_string(more) + " more customers";
+  if (more > 0) out.back() += "; and " + std::to_string(more) + " more";
   return out;
 }
 

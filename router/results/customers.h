@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Customers whose packets were dropped: in JSON, as text, and as lines of the log.
+// Customers and senders whose packets were dropped: in JSON, as text, and as lines of the log.
 #pragma once
 
 #include <map>
@@ -20,17 +20,24 @@ nlohmann::ordered_json customers_json(std::span<const CustomerSnapshot> customer
 /// A line for each of the same customers.
 std::string customers_text(std::span<const CustomerSnapshot> customers);
 
+/// {LINK: {ADDRESS: {"owed":..,"offences":..,"dropped":..}}}: senders that the audit of a last link
+/// has blocked.
+nlohmann::ordered_json offenders_json(std::span<const OffenderSnapshot> offenders);
+/// A line for each of them.
+std::string offenders_text(std::span<const OffenderSnapshot> offenders);
+
 inline constexpr size_t kMaxListed = 100;
 
-/// Log lines about customers with new drops. A customer is named at most once per kRepeat, and a
-/// call returns at most kMaxLines; further customers are counted in the last line.
+/// Log lines about customers and senders with new drops. Each is named at most once per kRepeat,
+/// and a call returns at most kMaxLines; further ones are counted in the last line.
 class CustomerLog {
  public:
   static constexpr Nanos kRepeat = 10_s;
   static constexpr size_t kMaxLines = 5;
 
-  /// `customers`: all with drops since the start.
-  std::vector<std::string> lines(const std::vector<CustomerSnapshot>& customers, Nanos now);
+  /// All with drops since the start.
+  std::vector<std::string> lines(std::span<const CustomerSnapshot> customers,
+                                 std::span<const OffenderSnapshot> offenders, Nanos now);
 
  private:
   struct Known {

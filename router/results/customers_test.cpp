@@ -36,18 +36,30 @@ TEST(Customers, AreListedByTheirDrops) {
 TEST(CustomerLog, LimitsItsLines) {
   CustomerLog log;
   std::vector<CustomerSnapshot> all{customer("a", 1)};
-  EXPECT_EQ(log.lines(all, 1_s).size(), 1U);
-  EXPECT_TRUE(log.lines(all, 20_s).empty()) << "no new drop";
+  EXPECT_EQ(log.lines(all, {}, 1_s).size(), 1U);
+  EXPECT_TRUE(log.lines(all, {}, 20_s).empty()) << "no new drop";
   all[0] = customer("a", 2);
-  EXPECT_EQ(log.lines(all, 21_s).size(), 1U);
+  EXPECT_EQ(log.lines(all, {}, 21_s).size(), 1U);
   all[0] = customer("a", 3);
-  EXPECT_TRUE(log.lines(all, 22_s).empty()) << "named a moment ago";
-  EXPECT_EQ(log.lines(all, 32_s).size(), 1U);
+  EXPECT_TRUE(log.lines(all, {}, 22_s).empty()) << "named a moment ago";
+  EXPECT_EQ(log.lines(all, {}, 32_s).size(), 1U);
   for (int i = 0; i < 8; ++i) all.push_back(customer("b" + std::to_string(i), 1));
-  const auto first = log.lines(all, 33_s);
+  const auto first = log.lines(all, {}, 33_s);
   ASSERT_EQ(first.size(), CustomerLog::kMaxLines);
-  EXPECT_NE(first.back().find("and 3 more customers"), std::string::npos);
-  EXPECT_EQ(log.lines(all, 34_s).size(), 3U) << "those left out";
+  EXPECT_NE(first.back().find("and 3 more"), std::string::npos);
+  EXPECT_EQ(log.lines(all, {}, 34_s).size(), 3U) << "those left out";
+}
+
+TEST(Offenders, AreListedByLinkAndNamedInTheLog) {
+  const std::vector<OffenderSnapshot> all{
+      {.link = "last", .source = "10.0.1.2", .owed = 0.9, .offences = 2, .dropped = 70}};
+  EXPECT_EQ(offenders_json(all)["last"]["10.0.1.2"]["dropped"], 70);
+  const std::string line =
+      "sender 10.0.1.2 at link last: 70 packets unpaid (2 offences, owed 90 % of its charges)";
+  EXPECT_EQ(offenders_text(all), "  " + line + "\n");
+  CustomerLog log;
+  EXPECT_EQ(log.lines({}, all, 1_s), std::vector{line});
+  EXPECT_TRUE(log.lines({}, all, 20_s).empty()) << "no new drop";
 }
 
 }  // namespace

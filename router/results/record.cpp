@@ -89,7 +89,8 @@ void Record::add(const Sample& sample) {
 tl::expected<void, std::string> Record::finish(const Snapshot& end,
                                                std::span<const PortStats> ports, double seconds,
                                                Nanos stalled,
-                                               std::span<const CustomerSnapshot> customers) {
+                                               std::span<const CustomerSnapshot> customers,
+                                               std::span<const OffenderSnapshot> offenders) {
   if (auto done = series_->finish(); !done) return done;
 
   nlohmann::ordered_json links = nlohmann::ordered_json::object();
@@ -123,6 +124,7 @@ tl::expected<void, std::string> Record::finish(const Snapshot& end,
                              {"drops", drops_of(end.drops)},
                              {"links", std::move(links)}};
   if (!customers.empty()) all["customers"] = customers_json(customers);
+  if (!offenders.empty()) all["offenders"] = offenders_json(offenders);
   return report::write_text(folder_ + "/router-" + node_ + ".json", all.dump(2) + "\n");
 }
 

@@ -25,10 +25,11 @@ class Record {
   /// Appends a line per link to links.csv.
   void add(const Sample& sample);
   /// Completes links.csv and writes the counters. `seconds`: duration of the run; `stalled`: time
-  /// of the workers' stalls, 0 on a virtual clock; `customers`: those with drops.
+  /// of the workers' stalls, 0 on a virtual clock; `customers`, `offenders`: those with drops.
   tl::expected<void, std::string> finish(const Snapshot& end, std::span<const PortStats> ports,
                                          double seconds, Nanos stalled = Nanos(0),
-                                         std::span<const CustomerSnapshot> customers = {});
+                                         std::span<const CustomerSnapshot> customers = {},
+                                         std::span<const OffenderSnapshot> offenders = {});
 
  private:
   Record() = default;

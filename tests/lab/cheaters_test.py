@@ -42,7 +42,9 @@ def write_run(folder, samples):
     (folder / "links.csv").write_text("\n".join(links) + "\n")
     span = {"links": {"bottleneck": {"queue_delay_ms": {"mean": 3}}}}
     (folder / "summary.json").write_text(json.dumps({"links": {"bottleneck": {"loss_rate": 0.25}},
-                                                     "measure": {"cheated": span}}))
+                                                     "measure": {"cheated": span},
+                                                     "customers": {"gate": {"mallory": {"dropped": 7},
+                                                                            "honest1": {"dropped": 2}}}}))
 
 
 def near(found, **expected):
@@ -64,20 +66,22 @@ def check_shares(tap):
                   near(found, cheater=(5 * 2 + 3 * 1.5) / 8, cheater_window=2), found)
         tap.check("the honest host with the least, on average and in a window",
                   near(found, honest=(5 * 1 + 3 * 0.5) / 8, honest_window=0.5, loss=0.25, queue_ms=3), found)
+        tap.check("packets that the edge dropped", found.cheater_drops == 7 and found.honest_drops == 2, found)
 
 
 def check_bounds(tap):
     def row(name, **changes):
         fields = {"cheater": 1, "cheater_window": 1, "honest": 1, "honest_window": 0.9, "loss": 0, "queue_ms": 0,
-                  "windows": []}
+                  "cheater_drops": 5, "honest_drops": 0, "windows": []}
         return {"name": name, "about": "", "settings": {}}, Shares(**fields | changes), ""
 
-    rows = [row("good"), row("gains", cheater_window=1.02), row("harms", honest=0.98)]
+    rows = [row("good"), row("gains", cheater_window=1.02), row("harms", honest=0.98),
+            row("punished", honest_drops=1)]
     tap.check("each bound that is broken is named", [line.split(":")[0] for line in cheaters.broken(rows)] ==
-              ["gains", "harms"], *cheaters.broken(rows))
-    table = cheaters.markdown(rows + [({"name": "failed", "about": ""}, None, "why")]).splitlines()
+              ["gains", "harms", "punished"], *cheaters.broken(rows))
+    table = cheaters.markdown(rows + [({"name": "failed", "about": ""}, None, "why")], cheaters.COLUMNS).splitlines()
     tap.check("the table has a row per kind, all of one width",
-              len(table) == 6 and len({line.count("|") for line in table}) == 1 and "why" in table[-1], *table)
+              len(table) == 7 and len({line.count("|") for line in table}) == 1 and "why" in table[-1], *table)
     figure = chart.draw([("a", 100, 0)], "some")
     tap.check("points beyond the axis are at its ends", f'cx="{chart.LEFT + chart.WIDTH}.0"' in figure and
               f'cx="{chart.LEFT}.0"' in figure, figure)

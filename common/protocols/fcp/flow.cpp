@@ -10,7 +10,7 @@ namespace turnpike::fcp {
 double Flow::write_syn(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
   // A deadline flow asks with its first data packet, which carries a round trip.
   const double first_round =
-      deadline_.wanted() ? 0 : std::min(syn_packets_ * s.packet_size, s.unsent);
+      deadline_.wanted() ? 0 : std::min(double{syn_packets_} * s.packet_size, s.unsent);
   const auto preload = static_cast<float>(first_round / size);
   store({.rtt_ns = 0, .preload = preload}, header);
   note.put(Promise{0, preload, 0, size});
@@ -22,6 +22,7 @@ Opening Flow::on_syn_ack(const FlowState& s, const PacketNote& note, const uint8
     price_ = kMinPrice.count();
     return {allow(s, false)};
   }
+  priced_ = s.now - std::max(s.rtt, s.answered_after);
   deadline_.refused_at(price_);
   const auto promise = note.get<Promise>();
   const double rtt = rtt_field(s.rtt) * 1e-9;
@@ -42,6 +43,7 @@ double Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Pack
   const bool takes = conduct_ == Misbehaviour::kTake && promise.preload == 0 && !stale_;
   store({.rtt_ns = rtt_ns,
          .reserve = deadline_.wanted() ? deadline_.price : 0,
+         .age_ns = rtt_field(s.now - priced_),
          .preload = takes ? -1 : promise.preload,
          .balance = paid},
         header);
@@ -80,7 +82,7 @@ double Flow::preload_for(const FlowState& s, uint32_t size, double rtt) {
   const double useful = price_ * std::min(s.unsent / rtt, limit);
   const double wanted = honest ? std::min(target_, useful) : target_;
   const double need = std::min(wanted - committed(), s.headroom);
-  if (std::fabs(need) <= dead_band_ * wanted) return 0;
+  if (std::fabs(need) <= double{dead_band_} * wanted) return 0;
 
   const double whole = std::fabs(need) * rtt / (price_ * size);  // the whole gap on this packet
   const double most = need > 0 ? preload_limit_ : whole;
@@ -103,7 +105,10 @@ double Flow::last_round_preload(const FlowState& s, uint32_t size, double rtt) {
 // The last RTT has returned the flow's budget, so the FIN carries no preload.
 double Flow::write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) {
   const uint32_t rtt_ns = rtt_field(s.rtt);
-  store({.rtt_ns = rtt_ns, .balance = static_cast<float>(price_)}, header);
+  store({.rtt_ns = rtt_ns,
+         .age_ns = rtt_field(s.now - priced_),
+         .balance = static_cast<float>(price_)},
+        header);
   note.put(Promise{static_cast<float>(price_), 0, rtt_ns, size});
   return committed();
 }
@@ -112,6 +117,7 @@ Allowance Flow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t
   settle(note, true);
   first_rtt_gain_ = 1;
   if (!take_price(header, price_)) return allow(s, false);
+  priced_ = s.now - std::max(s.rtt, s.answered_after);
   stale_ = false;
   deadline_.refused_at(price_);
   return allow(s);

@@ -20,9 +20,9 @@ namespace turnpike::fcp {
 class Flow final : public FlowLaw {
  public:
   explicit Flow(const ParamValues& params)
-      : syn_packets_(params[kSynPackets]),
-        dead_band_(params[kDeadBand]),
-        cancel_share_(params[kCancelShare]),
+      : cancel_share_(params[kCancelShare]),
+        syn_packets_(static_cast<float>(params[kSynPackets])),
+        dead_band_(static_cast<float>(params[kDeadBand])),
         first_round_(static_cast<float>(params[kFirstRound])),
         cancellation_(static_cast<Cancellation>(params[kCancellation])),
         conduct_(static_cast<Misbehaviour>(params[kConduct])),
@@ -70,11 +70,12 @@ class Flow final : public FlowLaw {
   double round_base_ = 0;  // `granted` when this round began
   Nanos round_end_{0};
   double price_ = 0;  // $/B of the last feedback; 0 before the handshake
-  double syn_packets_;
-  double dead_band_;
+  Nanos priced_{0};   // send time of the packet that brought price_
   double cancel_share_;
   Nanos cancelled_until_{0};  // kWhole: time by which its ACK is due; 0: not sent
   uint32_t promises_ = 0;     // packets in flight with a promise
+  float syn_packets_;
+  float dead_band_;
   float first_round_;
   float first_rtt_gain_ = 1;  // first_round_ until the first data packet is acknowledged
   bool stale_ = false;        // price_ is older than a long pause

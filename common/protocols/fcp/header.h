@@ -48,6 +48,16 @@ inline uint16_t to_bfloat16(float v) {
 }
 inline float from_bfloat16(uint16_t half) { return std::bit_cast<float>(uint32_t{half} << 16); }
 
+/// `charged` alone.
+inline float load_charged(const uint8_t* p) {
+  return from_bfloat16(wire::load_be16(p + kChargedOffset));
+}
+/// Rounds down, so that no sender owes a rounding error.
+inline void store_charged(uint8_t* p, double charged) {
+  const auto most = static_cast<float>(std::min<double>(charged, 1e12));
+  wire::store_be16(p + kChargedOffset, static_cast<uint16_t>(std::bit_cast<uint32_t>(most) >> 16));
+}
+
 /// Decodes a header without validating it; see credible().
 inline Header load(const uint8_t* p) {
   const float slot = wire::load_f32(p + kSlotOffset);
@@ -95,12 +105,6 @@ inline bool credible(const Header& h) {
          credible_amount(h.balance) && credible_amount(h.reserve) && credible_amount(h.slot) &&
          credible_amount(h.charged) && (size == 0 || (size >= kMinNormal && size <= kMaxPreload)) &&
          h.exchange >= kMinNormal && h.exchange <= kMaxPrice;
-}
-
-/// For Protocol::payment.
-inline Payment payment_of(const uint8_t* header) {
-  const Header h = load(header);
-  return h.rtt_ns == 0 ? Payment{} : Payment{h.balance, h.charged};
 }
 
 /// MIN as binary32, which rounds it up.

@@ -87,8 +87,10 @@ void HeaderBatch::charge(const double* past, double unknown) {
       own = std::isinf(highest[k]) ? std::min(price, balance_of(k)) / double{value[k]}
                                    : price / double{highest[k]};
     const double before = number(charged[k]);
-    charged[k] = std::bit_cast<uint32_t>(
-        static_cast<float>(std::clamp<double>(add_prices(before, own), 0, kMaxPrice)));
+    // Rounds down to bfloat16, so that no sender owes a rounding error.
+    charged[k] = std::bit_cast<uint32_t>(static_cast<float>(
+                     std::clamp<double>(add_prices(before, own), 0, kMaxPrice))) &
+                 0xffff0000;
   }
   charges = true;
 }

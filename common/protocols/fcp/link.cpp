@@ -44,7 +44,7 @@ void Link::value(const Shard& shard, HeaderBatch& rows, Nanos now) const {
   if (past_price_ != PastPrice::kBalance)
     shard.history.at(now, {rows.rtt_ns.data(), rows.count}, rows.paid.data());
   if (shard.charge.on())
-    shard.charge.add(rows, rows.rtt_ns.data(),
+    shard.charge.add(rows, rows.age_ns.data(),
                      young ? std::numeric_limits<double>::infinity() : today, now);
   if (past_price_ == PastPrice::kLesser) {
     rows.cap_at_balance(today, unknown);

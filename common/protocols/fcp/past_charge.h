@@ -11,9 +11,10 @@
 namespace turnpike::fcp {
 
 /// Adds a link's past price to packets' `charged` (section 5 of the paper). It is the lowest price
-/// around the time that the packet pays for, which is known only to about a bin of TimeSeries: a
-/// price may change by many powers of ten between neighbouring packets, and an audit must not
-/// accuse a sender that saw the lower one.
+/// within a few milliseconds of the time that the packet pays for. That time is known only to the
+/// difference of two packets' delays before the link, which on a machine that shares its processors
+/// is milliseconds; a price may change by many powers of ten between neighbouring packets, and an
+/// audit must not accuse a sender that saw the lower one.
 class PastCharge {
  public:
   /// Does nothing until started.
@@ -36,8 +37,8 @@ class PastCharge {
 
  private:
   // Reaches back as far as `age` does: flows that wait for their turn pay with an old price.
-  using Prices = TimeSeries<2048, 12, 4>;
-  static_assert(Prices::reach(3) > UINT32_MAX);
+  using Prices = TimeSeries<2048, 21, 2>;  // bins of 2.1 ms, for the last 4.3 s
+  static_assert(Prices::reach(1) > UINT32_MAX);
 
   std::unique_ptr<Prices> lowest_;  // negated
 };

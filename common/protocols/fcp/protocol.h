@@ -51,7 +51,6 @@ inline constexpr Protocol kProtocol{
     .presets = kPresets,
     .make_link_law = make_link,
     .make_flow_law = make_flow,
-    .payment = payment_of,
     .cheats = cheats,
     .charge = charge_of,
     .exchange_at = kExchangeOffset,

@@ -6,6 +6,13 @@
 #include <numeric>
 
 namespace turnpike::router {
+namespace {
+
+// Published units per burst, and units between two readings of other lcores' withdrawals.
+constexpr float kUnits = 65536;
+constexpr uint32_t kReadEvery = 2048;
+
+}  // namespace
 
 namespace {
 
@@ -26,7 +33,7 @@ std::vector<float> inflation_of(const config::Topology& topology, const Customer
 }  // namespace
 
 Enforcement::Shard::Shard(size_t customers)
-    : accounts(customers), drops(customers), offenders(customers) {}
+    : accounts(customers), misbehaviour(customers), drops(customers), offenders(customers) {}
 
 tl::expected<std::unique_ptr<Enforcement>, std::string> Enforcement::make(
     const config::Topology& topology, size_t router, unsigned workers, int socket) {
@@ -41,6 +48,7 @@ tl::expected<std::unique_ptr<Enforcement>, std::string> Enforcement::make(
   e->inflation_ = inflation_of(topology, *e->table_);
   e->limits_ = {.tolerance = static_cast<float>(given.tolerance),
                 .burst = static_cast<float>(to_seconds(given.burst)),
+                .promise_burst = static_cast<float>(to_seconds(given.promise_burst)),
                 .unpriced_burst = static_cast<float>(to_seconds(given.unpriced_burst)),
                 .charge_unpriced = given.charge_unpriced};
   for (const size_t l : node.links)
@@ -58,6 +66,44 @@ tl::expected<std::unique_ptr<Enforcement>, std::string> Enforcement::make(
     e->shards_.push_back(std::move(shard));
   }
   return e;
+}
+
+// Of the published withdrawals, s.
+float Enforcement::unit(CustomerAccount::Shared which) const {
+  return (which == CustomerAccount::kPaid ? limits_.burst : limits_.promise_burst) / kUnits;
+}
+
+void Enforcement::withdraw(unsigned worker, uint32_t customer, CustomerAccount::Shared which,
+                           float seconds) {
+  CustomerAccount& own = account(worker, customer);
+  own.debt[which].add(seconds);
+  if (workers() == 1) return;
+  float& carry = own.carry[which];
+  carry += seconds / unit(which);
+  if (carry < 1) return;
+  const auto units = static_cast<uint32_t>(carry);
+  carry -= static_cast<float>(units);
+  // Single writer: no read-modify-write is needed.
+  const uint32_t before = own.published[which].load(std::memory_order_relaxed),
+                 now = before + units;
+  own.published[which].store(now, std::memory_order_relaxed);
+  if (before / kReadEvery != now / kReadEvery) add_others(worker, customer, which);
+}
+
+void Enforcement::add_others(unsigned worker, uint32_t customer, CustomerAccount::Shared which) {
+  uint32_t others = 0;
+  for (unsigned w = 0; w < workers(); ++w)
+    if (w != worker)
+      others += account(w, customer).published[which].load(std::memory_order_relaxed);
+  CustomerAccount& own = account(worker, customer);
+  const uint32_t more = others - own.seen[which];
+  own.seen[which] = others;
+  own.debt[which].add_others(static_cast<float>(more) * unit(which));
+}
+
+void Enforcement::debit(unsigned worker, uint32_t customer, float dollars) {
+  const float seconds = dollars * account(worker, customer).per_dollar * (1 + kSurcharge);
+  withdraw(worker, customer, CustomerAccount::kPaid, std::min(seconds, kMaxCost));
 }
 
 void Enforcement::count(unsigned worker, uint32_t customer, Refusal why, uint32_t bytes) {
@@ -98,7 +144,8 @@ std::vector<Enforcement::Drops> Enforcement::drops() const {
 
 size_t Enforcement::memory(size_t customers, unsigned workers) {
   return (customers + 1) * workers *
-         (sizeof(CustomerAccount) + sizeof(CustomerDrops) + sizeof(uint32_t));
+         (sizeof(CustomerAccount) + sizeof(Misbehaviour) + sizeof(CustomerDrops) +
+          sizeof(uint32_t));
 }
 
 }  // namespace turnpike::router

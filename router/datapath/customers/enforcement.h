@@ -13,6 +13,7 @@
 #include "common/protocols/registry.h"
 #include "router/control/customer_table.h"
 #include "router/datapath/customers/account.h"
+#include "router/datapath/customers/misbehaviour.h"
 #include "router/datapath/customers/refusal.h"
 
 namespace turnpike::router {
@@ -23,11 +24,21 @@ struct CustomerDrops {
   metrics::Counter bytes;
 };
 
+/// Largest cost of one packet, s of the budget: that of a flow which can afford a packet in the
+/// longest time between packets of the sender.
+inline constexpr float kMaxCost = 4;
+
+/// Added to the charge for what a packet paid too little, as a share of it. Links charge the lowest
+/// price around the time of payment, so that a customer which never pays enough would pay less than
+/// others where prices swing.
+inline constexpr float kSurcharge = 0.25F;
+
 /// Limits of debts and charges, in seconds of a customer's budget unless noted.
 struct ChargeLimits {
-  float tolerance = 0.05F;  // share
-  float burst = 0.25F;
-  float unpriced_burst = 0.02F;
+  float tolerance = 0;  // share
+  float burst = 0;      // of payments
+  float promise_burst = 0;
+  float unpriced_burst = 0;
   bool charge_unpriced = true;
 };
 
@@ -54,7 +65,15 @@ class Enforcement {
   [[nodiscard]] CustomerAccount& account(unsigned worker, uint32_t customer) {
     return shards_[worker]->accounts[customer];
   }
-  /// Counts a dropped packet of the customer. Called by the worker's thread.
+  [[nodiscard]] Misbehaviour& misbehaviour(unsigned worker, uint32_t customer) {
+    return shards_[worker]->misbehaviour[customer];
+  }
+  /// Adds seconds of the customer's budget to one of its debts, and publishes it to the other
+  /// workers. Called by the worker's thread, like the functions below.
+  void withdraw(unsigned worker, uint32_t customer, CustomerAccount::Shared which, float seconds);
+  /// Charges what a packet, which has passed, paid too little: dollars.
+  void debit(unsigned worker, uint32_t customer, float dollars);
+  /// Counts a dropped packet of the customer.
   void count(unsigned worker, uint32_t customer, Refusal why, uint32_t bytes);
 
   /// Of one customer, summed over workers.
@@ -74,12 +93,15 @@ class Enforcement {
   struct Shard {
     explicit Shard(size_t customers);
     LargeArray<CustomerAccount> accounts;
+    LargeArray<Misbehaviour> misbehaviour;
     LargeArray<CustomerDrops> drops;
     LargeArray<uint32_t> offenders;  // customers with drops, in order of their first one
     std::atomic<uint32_t> offender_count{0};
   };
 
   Enforcement() = default;
+  [[nodiscard]] float unit(CustomerAccount::Shared which) const;
+  void add_others(unsigned worker, uint32_t customer, CustomerAccount::Shared which);
 
   std::unique_ptr<const CustomerTable> table_;
   ChargeLimits limits_;

@@ -13,7 +13,9 @@ void find_customers(Burst& burst, const WorkerContext& context, bool edge) {
   const CustomerTable& table = *context.customers;
   const auto set = [&](unsigned i, uint64_t customer) {
     burst.info[i].customer = static_cast<uint32_t>(customer);
-    if (edge) rte_prefetch0(&context.enforcement->account(context.index, burst.info[i].customer));
+    if (!edge) return;
+    rte_prefetch0(&context.enforcement->account(context.index, burst.info[i].customer));
+    rte_prefetch0(&context.enforcement->misbehaviour(context.index, burst.info[i].customer));
   };
   if (const uint32_t own = table.of_link(burst.input); own != 0) {
     for_each(burst.forward, [&](unsigned i) { set(i, own); });

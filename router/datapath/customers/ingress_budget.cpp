@@ -14,9 +14,6 @@ namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
 
-// Largest cost of one packet, s of the budget: that of a flow which can afford a packet in the
-// longest time between packets of the sender.
-constexpr float kMaxCost = 4;
 // A burst may have this many packets, however expensive they are.
 constexpr float kMinPackets = 3;
 // Rate of the bucket of openings, as a multiple of the budget.
@@ -25,9 +22,6 @@ constexpr float kOpenings = 2;
 constexpr float kMinRtt = 1e-3F, kMaxRtt = 20e-3F;
 // The shortest round trip is forgotten at this rate per packet.
 constexpr float kForget = 1e-3F;
-// Published units per `burst`, and units between two readings of other lcores' withdrawals.
-constexpr float kUnits = 65536;
-constexpr uint32_t kReadEvery = 2048;
 // Largest free ACK, B on the link: with a full list of SACK ranges.
 constexpr uint32_t kMaxAck = 256;
 // Bound of the free ACKs that a customer has left, kept once in kTrimEvery data packets.
@@ -77,7 +71,16 @@ class Charger {
         context_(context),
         enforcement_(*context.enforcement),
         limits_(enforcement_.limits()),
-        tick_(CustomerAccount::tick_of(burst.now)) {}
+        tick_(CustomerAccount::tick_of(burst.now)),
+        milli_(Misbehaviour::tick_of(burst.now)) {
+    // Packets that waited during a stall of this worker come at once, at the time of its end.
+    if (burst.since < burst.now) [[unlikely]] {
+      const auto stalled = static_cast<float>(to_seconds(burst.now - burst.since));
+      limits_.burst += stalled;
+      limits_.promise_burst += stalled;
+      limits_.unpriced_burst += stalled;
+    }
+  }
 
   void charge(unsigned i) {
     const PacketInfo& p = burst_.info[i];
@@ -101,19 +104,31 @@ class Charger {
     if (charge_of == nullptr) return unpriced(account, p);
     const Charge charge =
         charge_of(frame_of(burst_.mbufs[i]) + p.congestion, p.size, p.has(kOpens));
-    if (p.has(kOpens)) return open(account, p, charge);
+    Misbehaviour& misbehaviour = enforcement_.misbehaviour(context_.index, p.customer);
+    if (misbehaviour.blocked(milli_)) [[unlikely]]
+      return Refusal::kMisbehaviour;
+    if (p.has(kOpens)) {
+      const Refusal why = open(account, p, charge);
+      if (why == Refusal::kNone) misbehaviour.open(charge.first_bytes);
+      return why;
+    }
     const float paid = charge.paid * account.per_dollar;
     const float committed = charge.committed * account.per_dollar;
-    if (!fits(account.debt[Account::kPaid].total, paid)) return Refusal::kSpending;
-    if (!fits(account.debt[Account::kCommitted].total, committed)) return Refusal::kCommitment;
+    // Before the budget: a sender that announces what it is not allowed to send misbehaves, too.
+    misbehaviour.send(charge, static_cast<float>(p.size), milli_);
+    if (!fits(account.debt[Account::kPaid].total, paid, limits_.burst)) return Refusal::kSpending;
+    if (!fits(account.debt[Account::kCommitted].total, committed, limits_.promise_burst))
+      return Refusal::kCommitment;
     account.rtt = account.rtt > 0 ? std::min(account.rtt * (1 + kForget), charge.rtt) : charge.rtt;
-    withdraw(account, Account::kPaid, paid);
-    withdraw(account, Account::kCommitted, committed);
+    withdraw(p, Account::kPaid, paid);
+    withdraw(p, Account::kCommitted, committed);
     return Refusal::kNone;
   }
 
-  [[nodiscard]] bool fits(float debt, float cost) const {
-    return cost <= kMaxCost && debt + cost <= std::max(limits_.burst, kMinPackets * cost);
+  // Whether the debt is small enough, whatever the packet adds to it: otherwise a sender of far too
+  // many packets would have only its cheapest ones admitted.
+  static bool fits(float debt, float cost, float burst) {
+    return cost <= kMaxCost && debt <= std::max(burst, (kMinPackets - 1) * cost);
   }
 
   // A packet without a charge costs more by the tolerance, so that it gets what the budget buys.
@@ -123,7 +138,7 @@ class Charger {
         price_of(p) * static_cast<float>(p.size) * account.per_dollar * (1 + limits_.tolerance);
     if (account.debt[Account::kPaid].total > limits_.unpriced_burst || cost > kMaxCost)
       return Refusal::kUnpriced;
-    withdraw(account, Account::kPaid, cost);
+    withdraw(p, Account::kPaid, cost);
     return Refusal::kNone;
   }
 
@@ -134,7 +149,7 @@ class Charger {
     const float first = std::min(charge.first_bytes * price, budget * rtt);
     const float cost =
         (first + price * static_cast<float>(p.size)) * account.per_dollar / kOpenings;
-    if (!fits(account.opened, cost)) return Refusal::kOpenings;
+    if (!fits(account.opened, cost, limits_.promise_burst)) return Refusal::kOpenings;
     account.opened += cost;
     return Refusal::kNone;
   }
@@ -146,33 +161,13 @@ class Charger {
     return true;
   }
 
-  void withdraw(Account& account, Account::Shared which, float cost) {
-    account.debt[which].add(cost);
-    if (enforcement_.workers() == 1) return;
-    float& carry = account.carry[which];
-    carry += cost * (kUnits / limits_.burst);
-    if (carry < 1) return;
-    const auto units = static_cast<uint32_t>(carry);
-    carry -= static_cast<float>(units);
-    const uint32_t before = load(account.published[which]), now = before + units;
-    account.published[which].store(now, kRelaxed);
-    if (before / kReadEvery != now / kReadEvery) add_others(account, which);
-  }
-
-  void add_others(Account& account, Account::Shared which) {
-    // An account's place in the array is its customer's number.
-    const auto customer =
-        static_cast<uint32_t>(&account - &enforcement_.account(context_.index, 0));
-    uint32_t others = 0;
-    for (unsigned w = 0; w < enforcement_.workers(); ++w)
-      if (w != context_.index) others += load(enforcement_.account(w, customer).published[which]);
-    const uint32_t more = others - account.seen[which];
-    account.seen[which] = others;
-    account.debt[which].add_others(static_cast<float>(more) * (limits_.burst / kUnits));
+  void withdraw(const PacketInfo& p, Account::Shared which, float cost) {
+    enforcement_.withdraw(context_.index, p.customer, which, cost);
   }
 
   // In the customer's money. Packets of a burst usually leave by the same link.
   float price_of(const PacketInfo& p) {
+    if (p.hop->action == NextHop::Action::kTree) return 0;  // `link` is none
     if (p.link != link_) {
       link_ = p.link;
       price_ = static_cast<float>(context_.queues[p.link].price_now());
@@ -184,8 +179,8 @@ class Charger {
   Burst& burst_;
   WorkerContext& context_;
   Enforcement& enforcement_;
-  const ChargeLimits limits_;
-  uint32_t tick_;
+  ChargeLimits limits_;
+  uint32_t tick_, milli_;
   uint32_t link_ = UINT32_MAX;
   float price_ = 0;
 };
@@ -194,7 +189,8 @@ class Charger {
 
 void charge_customers(Burst& burst, WorkerContext& context) {
   Charger charger(burst, context);
-  for_each(burst.forward | burst.oversized, [&](unsigned i) { charger.charge(i); });
+  for_each(burst.forward | burst.oversized | burst.multicast,
+           [&](unsigned i) { charger.charge(i); });
 }
 
 void credit_acks(const Burst& burst, WorkerContext& context) {

@@ -32,8 +32,11 @@ config::Topology edge() {
   t.ipv6_customers.push_back({*config::parse_ipv6_prefix("fd00:1::/64"), 0});
   t.links[kRight].directions[0].law.params =
       preset_values(*find_protocol("fcp"), /*link=*/true, "turnpike");
-  t.routers[0].enforcement = {
-      .links = {kLeft}, .tolerance = kTolerance, .burst = 250_ms, .unpriced_burst = 20_ms};
+  t.routers[0].enforcement = {.links = {kLeft},
+                              .tolerance = kTolerance,
+                              .burst = 250_ms,
+                              .promise_burst = 250_ms,
+                              .unpriced_burst = 20_ms};
   return t;
 }
 
@@ -46,8 +49,10 @@ test::Frame packet(const fcp::Header& header, uint16_t size = kSize, bool v6 = f
 
 /// A data packet that pays `dollars`, and promises `promised` dollars for its slot.
 fcp::Header paying(double dollars, double promised = 0) {
-  fcp::Header h{
-      .rtt_ns = 20'000'000, .preload = -1, .balance = static_cast<float>(dollars / kSize)};
+  fcp::Header h{.rtt_ns = 20'000'000,
+                .preload = -1,
+                .balance = static_cast<float>(dollars / kSize),
+                .slot = 1};
   if (promised > 0) {
     h.reserve = static_cast<float>(std::max(promised, dollars) / kSize);
     h.preload = static_cast<float>(promised / (h.reserve * kSize) - 1);
@@ -129,8 +134,8 @@ TEST_F(IngressBudget, AgreesWithATokenBucket) {
     tokens = std::min(tokens + (t - last) * 2 * (1 + kTolerance), 2 * kBurst * (1 + kTolerance));
     last = t;
     const bool pass = admits(packet(paying(dollars)), start + from_seconds(t));
-    // Rounding may decide where they are almost equal.
-    if (pass != (dollars <= tokens)) ++differ;
+    // Admits the packet that overdraws. Rounding may decide where they are almost equal.
+    if (pass != (tokens >= 0)) ++differ;
     if (pass) tokens -= dollars;
     yes += pass;
   }
@@ -164,6 +169,42 @@ TEST_F(IngressBudget, LeavesAWorkerWithFewPacketsItsPart) {
   // 98 % of the budget; every 50th packet arrives at the second worker.
   for (int64_t i = 0; i < 20'000; ++i)
     ASSERT_TRUE(admits(frame, start + Nanos(i * 1'020'000), i % 50 == 0 ? 1 : 0)) << i;
+}
+
+// A claimed exchange rate is set to 1 first.
+TEST_F(IngressBudget, CountsMoneyAtNoClaimedValue) {
+  for (const float claimed : {0.125F, 8.0F}) {
+    start(1);
+    fcp::Header h = paying(0.002);
+    h.exchange = claimed;
+    EXPECT_NEAR(static_cast<double>(admitted(packet(h), 3000, 10)), (21 + 0.25 * 2.1) / 0.002, 3)
+        << claimed;
+  }
+}
+
+// The link's charge, which is in the header here, counts where the packet pays less.
+TEST_F(IngressBudget, CustomersPayThePriceWhateverTheyDeclare) {
+  config::Topology t = edge();
+  const auto params = find_protocol("fcp")->link_params;
+  for (size_t i = 0; i < params.size(); ++i)
+    if (params[i].name == "audit") t.links[kRight].directions[0].law.params[i] = 1;
+  start(1, t);
+  fcp::Header h = paying(0.002);
+  h.charged = static_cast<float>(0.02 / kSize);
+  const double bill = 0.002 + 1.25 * 0.018;
+  EXPECT_NEAR(static_cast<double>(admitted(packet(h), 1000, 10)), (21 + 0.25 * 2.1) / bill, 15);
+  start(1, t);
+  h.charged = static_cast<float>(0.001 / kSize);  // other links' prices are to come
+  EXPECT_EQ(admitted(packet(h), 900, 10), 9000U);
+}
+
+TEST_F(IngressBudget, BlocksCustomersThatAnnounceOtherThanTheySend) {
+  fcp::Header h = paying(0.001);
+  h.preload = 8;
+  h.slot = 5e-3F;
+  // Found after five windows of 50 packets each, three times: blocks of 1, 2 and 4 s are between.
+  EXPECT_NEAR(static_cast<double>(admitted(packet(h), 200, 10)), 3 * 250, 5);
+  EXPECT_GT(refused(Refusal::kMisbehaviour), 1000U);
 }
 
 TEST_F(IngressBudget, NeitherChargesNorDropsOthers) {

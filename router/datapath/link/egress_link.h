@@ -56,6 +56,12 @@ static_assert(offsetof(LinkShard, rx_packets) == 64,
               "fields that other workers read fit one cache line");
 static_assert(sizeof(LinkShard) % 64 == 0, "no line with two writers");
 
+/// The packets whose payments are checked at a link: those of a protocol.
+struct Audited {
+  uint8_t protocol = 0;          // Turnpike id
+  ChargeOf charge_of = nullptr;  // null: no link of the topology charges packets
+};
+
 /// Sizes are bytes on the link: IP datagram plus overhead per packet. The seed of the law's random
 /// numbers depends on the run's seed, the link and the direction.
 struct EgressLink {
@@ -78,7 +84,8 @@ struct EgressLink {
   std::vector<ClassRule> tree;                   // rules of a tree's classes; empty: no tree
   std::vector<LinkShard> shards;                 // by worker
   std::vector<std::unique_ptr<LinkRing>> ring;   // by worker; null: no ring, sends to the port
-  std::vector<std::unique_ptr<BalanceAudit>> audits;  // by worker; empty: no audit here
+  Audited audited;                               // here
+  std::vector<std::unique_ptr<BalanceAudit>> audits;  // by worker; empty: not the end of paths
 
   /// B admitted and not yet sent, over all workers. Other workers' counters may lag by a burst;
   /// never below zero.

@@ -86,7 +86,9 @@ class LinkQueue {
     shard_.rx_bytes.add(bytes);
   }
 
-  /// This worker's audit of the link; null: none.
+  /// The packets whose payments are checked here.
+  [[nodiscard]] const Audited& audited() const { return link_.audited; }
+  /// This worker's audit of senders; null: other routers are behind the link.
   [[nodiscard]] BalanceAudit* audit() const { return audit_; }
 
   /// Price of the link at present by this worker's shard of the law, $/B; 0: it has none.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/datapath/police/audit.h"
 
-#include "common/protocols/registry.h"
+#include "router/datapath/customers/enforcement.h"
 #include "router/datapath/ingress/ip.h"
 
 namespace turnpike::router {
@@ -24,15 +24,22 @@ void drop_blocked(Burst& burst, LinkGroup& group, BalanceAudit& audit) {
   });
 }
 
-void audit_payments(const Burst& burst, uint32_t members, BalanceAudit& audit) {
+void audit_payments(const Burst& burst, uint32_t members, const LinkQueue& queue,
+                    WorkerContext& context) {
+  const Audited audited = queue.audited();
+  BalanceAudit* audit = queue.audit();
+  Enforcement* enforcement = context.enforcement;
+  const bool edge = enforcement != nullptr && enforcement->edge(burst.input);
   for_each(members, [&](unsigned i) {
     const PacketInfo& p = burst.info[i];
-    if (p.congestion == 0) return;
-    const Protocol* protocol = find_protocol(p.protocol);
-    if (protocol == nullptr || protocol->payment == nullptr) return;
-    const Payment payment = protocol->payment(frame_of(burst.mbufs[i]) + p.congestion);
-    if (payment.charged > 0)
-      audit.account(sender_of(burst, i), {payment.paid, payment.charged, p.size}, burst.now);
+    if (p.congestion == 0 || p.protocol != audited.protocol) return;
+    const Charge c =
+        audited.charge_of(frame_of(burst.mbufs[i]) + p.congestion, p.size, p.has(kOpens));
+    if (c.charged <= 0) return;
+    if (edge && p.customer != 0 && c.charged > c.paid)
+      enforcement->debit(context.index, p.customer, c.charged - c.paid);
+    if (audit != nullptr)
+      audit->account(sender_of(burst, i), {c.paid, c.charged, p.size}, burst.now);
   });
 }
 

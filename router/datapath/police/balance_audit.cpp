@@ -43,19 +43,28 @@ void BalanceAudit::account(const Address& source, const Payment& p, Nanos now) {
     return;
   Sender* s = missing > 0 ? watch(source, now.count()) : find(source);
   if (s == nullptr) return;
-  s->average.age(now.count(), memory);
-  s->average.charged += p.size * p.charged;
-  s->average.owed += p.size * p.charged * missing;
+  if (now.count() >= s->window_end && s->packets >= kEvidence) end_window(*s, now.count());
+  s->charged += p.charged;
+  s->owed += p.charged * missing;
   ++s->packets;
-  if (s->average.share() > kGuilty && s->packets >= kEvidence &&
-      static_cast<double>(now.count() - s->since) >= kWatched * memory)
-    block(*s, now.count());
+}
+
+void BalanceAudit::begin_window(Sender& s, int64_t now) const {
+  s.charged = s.owed = 0;
+  s.packets = 0;
+  s.window_end = now + memory_.count() / kWindows;
+}
+
+void BalanceAudit::end_window(Sender& s, int64_t now) {
+  s.guilty = s.share() > kGuilty ? static_cast<uint16_t>(s.guilty + 1) : 0;
+  if (s.guilty == kWindows) block(s, now);
+  begin_window(s, std::max(now, s.blocked_until));
 }
 
 BalanceAudit::Sender* BalanceAudit::find(const Address& source) {
   const size_t first = hash_of(source) % (kSenders / kWays) * kWays;
   for (size_t i = first; i < first + kWays; ++i)
-    if (senders_[i].since != 0 && senders_[i].source == source) return &senders_[i];
+    if (senders_[i].window_end != 0 && senders_[i].source == source) return &senders_[i];
   return nullptr;
 }
 
@@ -67,14 +76,14 @@ BalanceAudit::Sender* BalanceAudit::watch(const Address& source, int64_t now) {
   for (size_t i = first; i < first + kWays; ++i) {
     Sender& s = senders_[i];
     if (s.blocked_until > now) continue;
-    s.average.age(now, static_cast<double>(memory_.count()));
-    if (place == nullptr || s.average.owed < place->average.owed) place = &s;
+    if (place == nullptr || s.guilty < place->guilty ||
+        (s.guilty == place->guilty && s.owed < place->owed))
+      place = &s;
   }
   if (place != nullptr) {
     *place = {};
     place->source = source;
-    place->since = now;
-    place->average.aged = now;
+    begin_window(*place, now);
   }
   return place;
 }
@@ -82,18 +91,16 @@ BalanceAudit::Sender* BalanceAudit::watch(const Address& source, int64_t now) {
 void BalanceAudit::block(Sender& s, int64_t now) {
   if (now >= s.pardon) s.offences = 0;
   const int64_t once = 2 * memory_.count();
-  const int64_t time = std::min(once << std::min(s.offences, 10U), kMaxBlock);
+  const int64_t time = std::min(once << std::min<unsigned>(s.offences, 10), kMaxBlock);
   ++s.offences;
   s.blocked_until = now + time;
   s.pardon = s.blocked_until + 4 * time;
-  s.packets = 0;
-  s.since = s.blocked_until;
+  s.guilty = 0;
   blocks_until_ = std::max(blocks_until_, Nanos(s.blocked_until));
   Published& v = place_for(s.source);
-  v.owed.store(s.average.share(), kRelaxed);
+  v.owed.store(s.share(), kRelaxed);
   v.offences.store(v.offences.load(kRelaxed) + 1, kRelaxed);
   offences_.store(offences_.load(kRelaxed) + 1, kRelaxed);
-  s.average = {.aged = now};
 }
 
 bool BalanceAudit::blocked(const Address& source, Nanos now) {

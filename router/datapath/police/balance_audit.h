@@ -19,9 +19,10 @@ namespace turnpike::router {
 /// payments fall short of is a sender's debt.
 ///
 /// While debts are below a thousandth of the traffic, the audit keeps two averages of the link
-/// alone. Above that it keeps them for each sender, in a table of fixed size, and blocks a sender
-/// that owes more than a hundredth of its charges over several round trips. A block lasts for two
-/// memories at first, and twice as long for each offence that follows soon.
+/// alone. Above that it adds up the charges and debts of each sender in consecutive windows, in a
+/// table of fixed size, and blocks a sender that owes more than a hundredth of its charges in each
+/// of kWindows: a flow that a link moves to a dearer class pays too little for one round trip. A
+/// block lasts for two memories at first, and twice as long for each offence that follows soon.
 ///
 ///     for each packet that arrives: if (audit.blocks(now)) audit.blocked(source, now) -> drop it
 ///     for each packet stamped:      audit.account(source, packet, now)
@@ -29,11 +30,11 @@ class BalanceAudit {
  public:
   using Address = config::Ipv6;  // IPv4 as ::ffff:a.b.c.d
 
-  /// `memory`: of the averages; at least ten of the longest round trips.
+  /// `memory`: of the averages, at least ten of the longest round trips. A window is a fifth of it.
   explicit BalanceAudit(Nanos memory = kDefaultMemory) : memory_(memory) {}
 
   struct Payment {
-    double paid = 0, charged = 0;  // $/B
+    double paid = 0, charged = 0;  // $
     uint32_t size = 0;             // B
   };
   /// Counts a packet.
@@ -47,7 +48,7 @@ class BalanceAudit {
   /// A sender that was blocked; safe from any thread, approximate while packets pass.
   struct Offender {
     Address source{};
-    double owed = 0;  // share of its charges
+    double owed = 0;  // share of its charges, in the window before the last block
     uint64_t offences = 0;
     uint64_t dropped = 0;  // packets
   };
@@ -65,25 +66,27 @@ class BalanceAudit {
   // Of a packet's charge: no sender may pay too much while prices are low and too little later.
   static constexpr double kMaxCredit = 0.1;
   static constexpr double kSuspicious = 1e-3, kGuilty = 0.01;
-  static constexpr uint32_t kEvidence = 50;  // packets of a sender before it may be blocked
+  static constexpr uint32_t kWindows = 5;    // in a row
+  static constexpr uint32_t kEvidence = 10;  // packets of a sender in a window; fewer prolong it
   static constexpr int64_t kWatch = 4;       // memories that senders are watched after a suspicion
-  static constexpr double kWatched = 0.3;    // memories that a sender is watched before it may be
   static constexpr int64_t kMaxBlock = 60'000'000'000;  // ns
 
   // Sums that fade with age.
   struct Average {
-    double charged = 0, owed = 0;
-    int64_t aged = 0;  // ns
+    double charged = 0, owed = 0;  // B
+    int64_t aged = 0;              // ns
     void age(int64_t now, double memory_ns);
-    [[nodiscard]] double share() const { return charged > 0 ? owed / charged : 0; }
   };
   struct Sender {
     Address source{};
-    Average average;
-    int64_t since = 0;          // ns: watched since then; 0: free place
-    int64_t blocked_until = 0;  // ns
-    int64_t pardon = 0;         // ns: earlier offences are forgotten from then on
-    uint32_t packets = 0, offences = 0;
+    double charged = 0, owed = 0;  // $ in the present window
+    int64_t window_end = 0;        // ns; 0: free place
+    int64_t blocked_until = 0;     // ns
+    int64_t pardon = 0;            // ns: earlier offences are forgotten from then on
+    uint32_t packets = 0;          // in the present window
+    uint16_t guilty = 0;           // windows in a row
+    uint16_t offences = 0;
+    [[nodiscard]] double share() const { return charged > 0 ? owed / charged : 0; }
   };
   // Written by the worker, read by any thread.
   struct Published {
@@ -94,6 +97,8 @@ class BalanceAudit {
 
   Sender* find(const Address& source);
   Sender* watch(const Address& source, int64_t now);
+  void begin_window(Sender& s, int64_t now) const;
+  void end_window(Sender& s, int64_t now);
   void block(Sender& s, int64_t now);
   Published& place_for(const Address& source);
 

@@ -39,9 +39,11 @@ struct Traffic {
       passed += who == first ? 1 : 0;
       const double price = 1e-7 * std::exp(3 * std::sin(to_seconds(now) * 7));
       const double off = 1 + noise * (2 * std::generate_canonical<double, 32>(random) - 1);
-      audit->account(
-          host(who),
-          {.paid = price * (who == first ? part : 1), .charged = price * off, .size = 1000}, now);
+      audit->account(host(who),
+                     {.paid = 1e3 * price * (who == first ? part : 1),
+                      .charged = 1e3 * price * off,
+                      .size = 1000},
+                     now);
     }
   }
 };

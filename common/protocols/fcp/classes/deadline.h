@@ -94,12 +94,13 @@ class Grants {
     write(s.published, own(s));
   }
 
-  /// Adds the fixed price to the path's.
-  void stamp(std::span<LinkPacket> burst) const {
+  /// Adds the fixed price to the path's, and to the packets' charges if the link audits.
+  void stamp(std::span<LinkPacket> burst, bool audits) const {
     for (const LinkPacket& p : burst) {
       if (p.header == nullptr || !p.admitted) continue;
       const double path = wire::load_f32(p.header + kPriceOffset);
       wire::store_f32(p.header + kPriceOffset, static_cast<float>(add_prices(path, price_)));
+      if (audits && !p.opens) store_charged(p.header, add_prices(load_charged(p.header), price_));
     }
   }
 

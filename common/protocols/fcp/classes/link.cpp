@@ -81,7 +81,7 @@ LinkTraits traits_of(std::span<const ClassRule> rules, const LinkTraits& law) {
 
 ClassedLink::ClassedLink(MakeLaw make, const ParamValues& params, std::span<const ClassRule> rules,
                          unsigned shards, uint64_t seed)
-    : LinkLaw(traits_of(rules, make(params, 1, seed)->traits())) {
+    : LinkLaw(traits_of(rules, make(params, 1, seed)->traits())), audits_(params[kAudit] != 0) {
   for (unsigned c = 0; c < rules.size(); ++c) {
     Class& own = classes_.emplace_back();
     own.rule = rules[c];
@@ -332,7 +332,7 @@ uint64_t ClassedLink::arrive_class(unsigned index, unsigned c, std::span<LinkPac
     return 0;
   }
   if (own.grants) {
-    own.grants->stamp(packets);
+    own.grants->stamp(packets, audits_);
     return 0;
   }
   s.heard[c] = now;

@@ -83,6 +83,7 @@ class ClassedLink final : public LinkLaw {
   unsigned priced_ = 0;       // bit c: class c has a law of FCP's
   unsigned stable_ = 0;       // bit c: and its policy is stability
   bool has_deadline_ = false;
+  bool audits_;
   std::vector<std::unique_ptr<Rule>> rules_;
   std::vector<std::unique_ptr<Shard>> shards_;
   std::atomic<double> capacity_{0};  // B/s of the link; the owner writes

@@ -62,6 +62,37 @@ std::vector<double> steady(LinkLaw& law, const std::vector<double>& budget, Nano
   return price;
 }
 
+// Each class charges its own price at the time of payment, so that a flow that pays the
+// last price it learned owes nothing, and one in a dear class cannot pay the link's price.
+TEST(ClassedLink, ChargesEachClassItsPrice) {
+  ParamValues params = preset_values(kProtocol, true, "paper");
+  params[kAudit] = 1;
+  constexpr double kFixed = 1e-12;
+  const std::vector<ClassRule> rules{
+      {.name = "gold", .policy = PricingPolicy::kPriority, .factor = 10},
+      {.name = "d", .policy = PricingPolicy::kDeadline, .cap = 2e6, .price = kFixed},
+      {.name = "rest"}};
+  const auto law = make_classed_link(params, rules, 1, 1);
+  Nanos now = 1_s;
+  std::array<double, 3> price{1e-7, kFixed, 1e-7};
+  for (int i = 0; i < 3000; ++i)
+    for (unsigned c = 0; c < 3; ++c) {
+      now += 300_us;
+      const double bytes = c == 1 ? 500 : std::clamp(9e-4 / price[c], 64.0, 60e3);
+      const Header h{.rtt_ns = kRtt,
+                     .reserve = c == 1 ? static_cast<float>(kFixed) : 0,
+                     .age_ns = 900'000,
+                     .balance = static_cast<float>(price[c])};
+      const Header out = Sent(c, h, static_cast<uint32_t>(bytes)).arrive(*law, now);
+      if (i > 2000) {
+        EXPECT_NEAR(out.charged / h.balance, 1, 0.05) << i << " " << c;
+        EXPECT_LE(out.charged, h.balance * 1.001F) << i << " " << c;
+      }
+      price[c] = out.price;
+    }
+  EXPECT_NEAR(price[0] / price[2], 10, 0.2);
+}
+
 TEST(ClassedLink, ClassesOfOnePolicyShareOnePrice) {
   const auto law = make({{.name = "a"}, {.name = "b"}, {.name = "c"}});
   Nanos now = 1_s;
