@@ -57,7 +57,7 @@ config::Topology topology_of(const Load& load) {
   if (!loaded) throw std::runtime_error(loaded.error().front().text());
   config::Router& gate = loaded->routers[0];
   for (uint32_t i = 0; i < load.routes; ++i) {
-    const auto link = i % load.links;
+    const auto link = i % std::max(load.links, 1U);
     if (load.traffic == Traffic::kIpv6) {
       gate.ipv6_routes.push_back({{ipv6_route(i), 48}, link});
     } else {
