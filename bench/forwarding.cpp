@@ -17,6 +17,7 @@ namespace {
 
 constexpr uint32_t kIpv4Routes = 0x20000000;  // 32.0.0.0, a /24 each
 constexpr uint32_t kCustomers = 0x60000000;   // 96.0.0.0, a /24 each
+constexpr uint32_t kGroup = 0xef010001;       // 239.1.0.1
 constexpr uint8_t kIpv6Routes = 0x20;         // 2000::, a /48 each
 constexpr size_t kBuffers = 1024;             // per port
 constexpr Nanos kSettled = 2100_us;
@@ -27,11 +28,13 @@ config::Ipv6 ipv6_route(uint32_t i) {
   return a;
 }
 
+bool priced(const Load& load) {
+  return load.traffic == Traffic::kPriced || load.traffic == Traffic::kTree;
+}
+
 config::Topology topology_of(const Load& load) {
   std::string hosts = "hosts:\n", links = "links:\n";
-  const char* law = load.groups > 0                    ? "{fcp: {groups: link}}"
-                    : load.traffic == Traffic::kPriced ? "fcp"
-                                                       : "none";
+  const char* law = load.groups > 0 ? "{fcp: {groups: link}}" : priced(load) ? "fcp" : "none";
   for (unsigned i = 0; i < load.links; ++i) {
     const std::string n = std::to_string(i);
     hosts.append("  h").append(n).append(": {budget: 1 $/s}\n");
@@ -44,11 +47,17 @@ config::Topology topology_of(const Load& load) {
           .append("}, rest: {}}");
     links.append("}\n");
   }
-  auto loaded = config::load_text(hosts + "routers: {gate: {}}\n" + links, "bench");
+  std::string tree;
+  if (load.traffic == Traffic::kTree) {
+    tree = "trees: {tree: {group: 239.1.0.1, root: h0, receivers: [h1";
+    for (unsigned i = 2; i < load.links; ++i) tree.append(", h").append(std::to_string(i));
+    tree.append("]}}\n");
+  }
+  auto loaded = config::load_text(hosts + "routers: {gate: {}}\n" + links + tree, "bench");
   if (!loaded) throw std::runtime_error(loaded.error().front().text());
   config::Router& gate = loaded->routers[0];
   for (uint32_t i = 0; i < load.routes; ++i) {
-    const auto link = i % load.links;
+    const auto link = i % std::max(load.links, 1U);
     if (load.traffic == Traffic::kIpv6) {
       gate.ipv6_routes.push_back({{ipv6_route(i), 48}, link});
     } else {
@@ -79,7 +88,7 @@ Front front_of(const Load& load, const config::Topology& t, unsigned from, unsig
   const config::Link &in = t.links[from], &out = t.links[to];
   const bool routed = load.routes >= load.links;
   const uint32_t k = routed ? route_for(load, to, flow) : 0;
-  const bool turnpike = load.traffic == Traffic::kFcp || load.traffic == Traffic::kPriced;
+  const bool turnpike = load.traffic == Traffic::kFcp || priced(load);
   wire::FrameSpec spec;
   spec.source_mac = in.ends[1].mac;
   spec.destination_mac = in.ends[0].mac;
@@ -92,7 +101,7 @@ Front front_of(const Load& load, const config::Topology& t, unsigned from, unsig
     const uint32_t customer = flow * 2654435761U % std::max(load.customers, 1U);
     const uint32_t from4 =
         load.customers > 0 ? kCustomers + (customer << 8) + 1 : in.ends[1].ipv4.address;
-    spec.addresses = wire::Ipv4Pair{from4, to4};
+    spec.addresses = wire::Ipv4Pair{from4, load.traffic == Traffic::kTree ? kGroup : to4};
   }
   spec.source_port = static_cast<uint16_t>(1024 + flow % 60'000);
   spec.destination_port = turnpike ? t.run.udp_port : 9;
@@ -129,7 +138,7 @@ Pool pool_for(const Load& load) {
 
 }  // namespace
 
-Forwarding::Side::Side(rte_mempool* pool, unsigned links) : buffers(pool, links * kBuffers) {}
+Forwarding::Side::Side(rte_mempool* pool, size_t buffers) : buffers(pool, buffers) {}
 
 uint64_t Forwarding::Side::sent() const {
   uint64_t n = 0;
@@ -142,16 +151,18 @@ Forwarding::Forwarding(const Load& load)
       clock_(rte_get_tsc_hz(), TscClock::ticks()),
       topology_(topology_of(load)),
       pool_(pool_for(load)) {
+  const bool tree = load.traffic == Traffic::kTree;
   std::vector<std::vector<QueuePair*>> ports(load.links);
   for (unsigned w = 0; w < load.workers; ++w) {
-    Side& side = *sides_.emplace_back(std::make_unique<Side>(pool_.get(), load.links));
+    Side& side =
+        *sides_.emplace_back(std::make_unique<Side>(pool_.get(), tree ? 0 : load.links * kBuffers));
     for (unsigned i = 0; i < load.links; ++i) {
       std::vector<Front> fronts;
-      const unsigned packets = std::max(load.flows, load.prepared);
+      const unsigned packets = tree && i > 0 ? 0 : std::max(load.flows, load.prepared);
       fronts.reserve(packets);
       for (unsigned p = 0; p < packets; ++p)
         fronts.push_back(front_of(load, topology_, i, p % load.flows));
-      frame_ = fronts.front().length;
+      if (!fronts.empty()) frame_ = fronts.front().length;
       side.ports.push_back(std::make_unique<RefillPort>(side.buffers, std::move(fronts),
                                                         static_cast<uint16_t>(load.burst)));
       ports[i].push_back(side.ports.back().get());
@@ -165,7 +176,7 @@ Forwarding::Forwarding(const Load& load)
   if (!made) throw std::runtime_error(made.error());
   router_ = std::move(*made);
   // Laws settle first: a window of twice the round trips above.
-  for (unsigned w = 0; w < load.workers && load.traffic == Traffic::kPriced; ++w)
+  for (unsigned w = 0; w < load.workers && priced(load); ++w)
     for (Side& side = *sides_[w]; side.now < kBegin + kSettled;)
       router_->worker(w).poll(step(side));
 }

@@ -18,6 +18,7 @@ enum class Traffic : uint8_t {
   kIpv6,    // the same
   kFcp,     // FCP data packets over links without a law
   kPriced,  // FCP data packets over links with one
+  kTree,    // the same from the first link to the group of a tree with a branch on each other link
 };
 
 struct Load {
@@ -59,7 +60,7 @@ class Forwarding {
 
   // State of one worker, on cache lines of its own.
   struct alignas(64) Side {
-    Side(rte_mempool* pool, unsigned links);
+    Side(rte_mempool* pool, size_t buffers);
     [[nodiscard]] uint64_t sent() const;
 
     BufferStack buffers;

@@ -60,6 +60,11 @@ inline constexpr Named kLoads[] = {
      {.traffic = Traffic::kPriced, .flows = 1000, .customers = 1000, .groups = 1}},
     {"priced/groups:1000",
      {.traffic = Traffic::kPriced, .flows = 1000, .customers = 1000, .groups = 1000}},
+    // The same frame of 1000 B, forwarded once and copied.
+    {"priced/frame:1000", {.traffic = Traffic::kPriced, .flows = 64, .frame = 1000}},
+    {"tree/branches:1", {.traffic = Traffic::kTree, .flows = 64, .links = 2, .frame = 1000}},
+    {"tree/branches:2", {.traffic = Traffic::kTree, .flows = 64, .links = 3, .frame = 1000}},
+    {"tree/branches:8", {.traffic = Traffic::kTree, .flows = 64, .links = 9, .frame = 1000}},
     {"priced/links:16", {.traffic = Traffic::kPriced, .flows = 64, .links = 16}},
     {"priced/links:256", {.traffic = Traffic::kPriced, .flows = 64, .links = 256}},
 };

@@ -25,23 +25,33 @@ struct Front {
 /// next ones filled.
 class BufferStack {
  public:
-  /// Takes `count` buffers from the pool, for good.
-  BufferStack(rte_mempool* pool, size_t count) : free_(count) {
-    rte_pktmbuf_alloc_bulk(pool, free_.data(), static_cast<unsigned>(count));
+  /// Takes `count` buffers from the pool, for good. 0: passes them on to the pool, as is necessary
+  /// for packets of several buffers.
+  BufferStack(rte_mempool* pool, size_t count) : pool_(count == 0 ? pool : nullptr), free_(count) {
+    if (count > 0) rte_pktmbuf_alloc_bulk(pool, free_.data(), static_cast<unsigned>(count));
   }
   ~BufferStack() { rte_pktmbuf_free_bulk(free_.data(), static_cast<unsigned>(free_.size())); }
   BufferStack(const BufferStack&) = delete;
   BufferStack& operator=(const BufferStack&) = delete;
 
   void take(std::span<rte_mbuf*> out) {
+    if (pool_ != nullptr) {
+      rte_pktmbuf_alloc_bulk(pool_, out.data(), static_cast<unsigned>(out.size()));
+      return;
+    }
     std::copy(free_.end() - static_cast<std::ptrdiff_t>(out.size()), free_.end(), out.begin());
     free_.resize(free_.size() - out.size());
   }
-  void give(std::span<rte_mbuf* const> back) {
-    free_.insert(free_.end(), back.begin(), back.end());
+  void give(std::span<rte_mbuf*> back) {
+    if (pool_ != nullptr) {
+      rte_pktmbuf_free_bulk(back.data(), static_cast<unsigned>(back.size()));
+    } else {
+      free_.insert(free_.end(), back.begin(), back.end());
+    }
   }
 
  private:
+  rte_mempool* pool_;  // null: the buffers are in free_
   std::vector<rte_mbuf*> free_;
 };
 

@@ -136,8 +136,9 @@ std::vector<Leaf> leaves_of(Draft& d, const Table<ClassSpec>& table, const std::
         d.mistakes.add(spec.policy.given ? spec.policy.at : spec.buffer.at, place,
                        "its classes have the policies and buffers");
       for (const auto& inner : spec.classes.value) {
-        Leaf& leaf = out.emplace_back(class_of(inner.name, inner.value), &inner.value,
-                                      joined(place + ".classes", inner.name), inner.at);
+        out.push_back({class_of(inner.name, inner.value), &inner.value,
+                       joined(place + ".classes", inner.name), inner.at});
+        Leaf& leaf = out.back();
         leaf.placed.parent = name;
         leaf.placed.parent_match = match_of(spec.match.value);
       }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/config/topology.h"
+#include "common/protocols/link_law.h"
 #include "router/datapath/burst.h"
 
 namespace turnpike::router {

@@ -163,6 +163,49 @@ TEST_P(Mixes, ShareTheLinkAsBisectionDoes) {
     EXPECT_NEAR(total, kCapacity - legacy, 0.06 * kCapacity) << round;
   }
 }
+// A flow that changes its DSCP with every packet, and pays each class's price, gets no more than
+// one that stays; nor do the others get less.
+TEST(ClassAttack, AFlowThatChangesItsClassGainsNothing) {
+  const std::vector<ClassRule> rules{
+      {.name = "calm", .policy = PricingPolicy::kStability},
+      {.name = "gold", .policy = PricingPolicy::kPriority, .factor = 10},
+      {.name = "urgent", .policy = PricingPolicy::kDeadline, .cap = kCapacity / 4, .price = 1e-18},
+      {.name = "old", .policy = PricingPolicy::kLegacy, .share = 0.2},
+      {.name = "rest"}};
+  for (const char* preset : {"paper", "turnpike"}) {
+    const auto law = make_classed_link(preset_values(kProtocol, true, preset), rules, 1, 1);
+    const LinkState link{.capacity = kCapacity, .queue = 0, .buffer = 1e6};
+    Nanos now = 1_s, due = now;
+    std::array<double, 2> price{1e-7, 1e-7}, bytes{};  // of the honest flow and of the other one
+    std::array<double, 5> last{1e-7, 1e-6, 1e-7, 1e-7, 1e-7};
+    for (int i = 0; i < 6000; ++i) {
+      for (unsigned flow = 0; flow < 2; ++flow) {
+        now += 250_us;
+        if (now >= due) due = law->update(link, now);
+        constexpr std::array<unsigned, 4> kVisited{0, 1, 2, 4};
+        const unsigned c = flow == 0 ? 4 : kVisited[static_cast<size_t>(i) % 4];
+        const double pays = flow == 0 ? price[0] : last[c];
+        const double rate = std::min(1 / pays, kCapacity);
+        const auto size = static_cast<uint32_t>(std::clamp(rate * 500e-6, 64.0, 6e3));
+        std::array<uint8_t, kHeaderSize> header{};
+        store({.rtt_ns = kRtt,
+               .reserve = static_cast<float>(1 / kCapacity),
+               .balance = static_cast<float>(pays),
+               .slot = 500e-6F},
+              header.data());
+        LinkPacket p{.header = header.data(), .size = size, .queue_class = static_cast<uint8_t>(c)};
+        ASSERT_EQ(law->arrive(0, {&p, 1}, link, now), 0U);
+        const double stamped = load(header.data()).price;
+        ASSERT_TRUE(std::isfinite(stamped) && stamped > 0);
+        (flow == 0 ? price[0] : last[c]) = stamped;
+        if (i >= 3000) bytes[flow] += size;
+      }
+    }
+    EXPECT_LE(bytes[1], bytes[0] * 1.05) << preset;
+    EXPECT_GE(bytes[0] / 1.5, 0.9 * kCapacity / 2) << preset;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Shards, Mixes, testing::Values(1U, 2U));
 
 }  // namespace
