@@ -99,7 +99,10 @@ Front front_of(const Load& load, const config::Topology& t, unsigned from, unsig
                   .flow = flow,
                   .sequence = 1},
                  payload.data());
-    fcp::store({.rtt_ns = 1'000'000 + flow % 64 * 1000, .balance = 1e-9F},
+    // Only packets that say when the next one follows commit money to their group.
+    fcp::store({.rtt_ns = 1'000'000 + flow % 64 * 1000,
+                .balance = 1e-9F,
+                .slot = load.groups > 0 ? 1e-3F : 0},
                payload.data() + wire::kHeaderSize);
   }
   const auto frame =
