@@ -117,10 +117,13 @@ Front front_of(const Load& load, const config::Topology& t, unsigned from, unsig
                   .flow = flow,
                   .sequence = 1},
                  payload.data());
-    // A deadline class grants flows that accept no price above its own.
-    fcp::store(
-        {.rtt_ns = 1'000'000 + flow % 64 * 1000, .reserve = classed ? 1e-10F : 0, .balance = 1e-9F},
-        payload.data() + wire::kHeaderSize);
+    // A deadline class grants flows that accept no price above its own. Only packets that say when
+    // the next one follows commit money to their group.
+    fcp::store({.rtt_ns = 1'000'000 + flow % 64 * 1000,
+                .reserve = classed ? 1e-10F : 0,
+                .balance = 1e-9F,
+                .slot = load.groups > 0 ? 1e-3F : 0},
+               payload.data() + wire::kHeaderSize);
   }
   const auto frame =
       wire::build_frame(spec, payload, static_cast<uint16_t>(load.frame - wire::kEthernetSize));

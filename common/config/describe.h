@@ -165,7 +165,9 @@ void describe(V& v, GroupSpec& s) {
 template <class V>
 void describe(V& v, CustomerSpec& s) {
   v.field("prefix", s.prefix, {.doc = "source addresses: one prefix or a list"});
-  v.field("link", s.link, {.doc = "or the link on which all packets are this customer's"});
+  v.field("link", s.link,
+          {.doc = "or the link on which all packets are this customer's; other routers do not know "
+                  "its packets"});
   v.field("budget", s.budget,
           {.doc = "budget of all its hosts together",
            .min = "0 $/s",
@@ -525,8 +527,12 @@ void describe(V& v, FileSpec& s) {
   v.field("routers", s.routers, {.doc = "routers by name"});
   v.field("links", s.links, {.doc = "links by name", .required = true});
   v.field("trees", s.trees, {.doc = "multicast distribution trees by name"});
-  v.field("groups", s.groups, {.doc = "groups of customers by name"});
-  v.field("customers", s.customers, {.doc = "customers by name; see routers' `enforce`"});
+  v.field("groups", s.groups,
+          {.doc = "groups of customers by name, which share links of FCP with `groups: link` or "
+                  "`domain`; customers without one, and packets of no customer, share a group of "
+                  "weight 1"});
+  v.field("customers", s.customers,
+          {.doc = "customers by name; see routers' `enforce`, and `groups`"});
   v.field("customer_table", s.customer_table,
           {.doc = "file of more customers, however many, relative to this one: on each line a "
                   "prefix, a budget without a blank (2$/s) and, if it has one, its group"});

@@ -54,6 +54,8 @@ UDP = "  streams:\n    udp: { from: other, to: sink, start: 1 s, rate: { l2: 80 
 # One flow of one round trip after another, with and without a larger claim.
 FLAPS = "\n".join(f"    flap{i}: {{ from: other, to: sink, start: {2000 + 40 * i} ms, stop: {2020 + 40 * i} ms }}"
                   for i in range(49))
+SHORT = ("  workloads:\n    short: { from: other, to: sink, start: 1 s, arrivals: { poisson: 400 /s }, "
+         "size: { fixed: 30 KB } }\n")
 EACH = "budget: 1 $/s, addresses: 10.3.0.1/24, strategy: each-flow"
 ENFORCE = "enforce: {}"
 
@@ -74,6 +76,7 @@ ATTACKS = {
     "flows of one round trip": (base("", EACH, more=FLAPS), 0.98),
     "flows of one round trip with a hundredfold claim": (base("", EACH, more=FLAPS.replace(
         " stop:", " protocol: { fcp: { budget_lie: 100 } }, stop:")), 0.98),
+    "short flows": (base("").replace("  flows:\n", SHORT + "  flows:\n"), 0.98),
     "ignored prices at an enforcing edge": (base(cheat("ignore_price: 80 Mbps"), gate=ENFORCE), 0.99),
     "UDP at an enforcing edge": (base("", gate=ENFORCE).replace("  flows:\n", UDP + "  flows:\n"), 0.99),
     "audits of honest senders": (base("count: 3", gate=ENFORCE).replace("groups: link", "groups: link, audit: on"), 0.99),

@@ -69,10 +69,10 @@ class ToyNetwork {
 
   /// Passes a packet of `size` B with that congestion header, of no flow, through the link. Returns
   /// whether the law accepted it; a refused packet takes no capacity.
-  bool inject(size_t link, const Header& header, uint32_t size, bool opens) {
+  bool inject(size_t link, const Header& header, uint32_t size, bool opens, uint16_t group = 0) {
     std::array<uint8_t, kHeaderSize> bytes;
     store(header, bytes.data());
-    return pass(links_[link], bytes.data(), size, opens);
+    return pass(links_[link], bytes.data(), size, opens, group);
   }
 
   /// Flow i's application can send no faster.

@@ -81,7 +81,7 @@ class GroupRates {
   static constexpr double kMaxSlot = 4;  // s
   static constexpr unsigned kTickShift = 14;  // of ns; ticks wrap around after 19 h
   static constexpr double kTick = (1 << kTickShift) * 1e-9;
-  // `recent` forgets as fast as so many averages, and is believed from so many packets on if it
+  // `recent` forgets as fast as so many averages, and counts from so many packets on where it
   // exceeds the average by this factor.
   static constexpr double kFaster = 4;
   static constexpr float kMany = 8;

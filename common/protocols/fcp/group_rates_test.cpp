@@ -3,6 +3,7 @@
 #include "common/protocols/fcp/group_rates.h"
 
 #include <array>
+#include <cmath>
 #include <random>
 #include <vector>
 
@@ -156,6 +157,57 @@ TEST(GroupsAtALink, AnIdleGroupsShareGoesToTheOthers) {
   const auto r = share({{1, 1}, {2, 1}}, weights, 4, 1);
   EXPECT_NEAR(r[0] + r[1], 98.5, 1.5);
   EXPECT_NEAR(r[1] / r[0], 2, 0.04);
+}
+
+/// Shares of two honest groups with two flows each, Mbit/s, and the packets of theirs that the law
+/// refused, beside 80 packets a second, a hundredth of the link's, with any values in group
+/// `forged`.
+std::array<double, 3> beside_forged_headers(unsigned forged, uint64_t seed) {
+  constexpr std::array kOdd{0.0F,   -0.0F, 1.0F,  -1.0F,  1e-38F,   1e-45F,    1e12F, 3e38F,
+                            1e-18F, 1e6F,  1e-9F, -1e20F, INFINITY, -INFINITY, NAN};
+  ToyNetwork net({.preset = "turnpike"});
+  net.set_link_param(kGroups, static_cast<double>(Groups::kLink));
+  const size_t link = net.add_link(100_Mbps, 10_ms);
+  const std::array weights{1.0, 1.0, 1.0};
+  net.set_groups(link, weights);
+  for (unsigned i = 0; i < 4; ++i)
+    net.set_group(net.add_flow({link}, 10_ms, Budget(1), 0_s), 1 + i / 2);
+  std::mt19937_64 random(seed);
+  const auto odd = [&] { return kOdd[random() % kOdd.size()]; };
+  for (Nanos t = 1_s; t < 5_s; t += 12'500_us)
+    net.at(t, [&] {
+      const Header header{.rtt_ns = random() % 4 == 0 ? 0U : 20'000'000U,
+                          .price = 0,
+                          .reserve = odd(),
+                          .age_ns = static_cast<uint32_t>(random()),
+                          .preload = odd(),
+                          .balance = odd(),
+                          .exchange = odd(),
+                          .charged = odd(),
+                          .slot = odd()};
+      net.inject(link, header, 1500, random() % 4 == 0, static_cast<uint16_t>(forged));
+    });
+  net.run_until(2_s);
+  for (size_t i = 0; i < 4; ++i) (void)net.delivered_rate(i);
+  net.run_until(5_s);
+  std::array<double, 3> found{0, 0, static_cast<double>(net.refused())};
+  for (size_t i = 0; i < 4; ++i) found[i / 2] += net.delivered_rate(i).count() / 1e6;
+  EXPECT_TRUE(std::isfinite(net.price(link)));
+  return found;
+}
+
+// A forged header takes part of its own group's share: by its source address, that may be another
+// tenant's. The bound is that of a link without groups (vandal_test.cpp).
+TEST(GroupsAtALink, ForgedHeadersTakeLittleFromOtherGroups) {
+  for (const uint64_t seed : {1, 2, 3}) {
+    const auto [first, second, refused] = beside_forged_headers(0, seed);
+    EXPECT_GT(first, 45) << seed;
+    EXPECT_GT(second, 45) << seed;
+    EXPECT_EQ(refused, 0) << seed;
+    const auto [spoofed, other, none] = beside_forged_headers(1, seed);
+    EXPECT_GT(other, 45) << seed;
+    EXPECT_EQ(none, 0) << seed << ", own group " << spoofed;
+  }
 }
 
 TEST(GroupsAtALink, AThousandGroupsShareEqually) {

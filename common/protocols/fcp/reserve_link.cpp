@@ -98,8 +98,9 @@ void ReserveLink::charge_leniently(unsigned index, PromiseBatch& rows,
 }
 
 // Converts the burst's money into the link's currency. Rows that it refuses get a balance that is
-// not credible. A packet commits what its promise adds to
-// the demand: the budget of its flow for its slot.
+// not credible. A packet commits what its promise adds to the demand, the budget of its flow for
+// its slot, and at least its own cost: otherwise groups of flows that end would seem to spend
+// nothing.
 void ReserveLink::convert(Shard& shard, unsigned index, PromiseBatch& rows,
                           std::span<const LinkPacket> burst, Nanos now) {
   HeaderBatch& h = rows.headers;
@@ -113,7 +114,7 @@ void ReserveLink::convert(Shard& shard, unsigned index, PromiseBatch& rows,
       made.budget = double{header.balance} * header.exchange;
     } else {
       const double price = std::max(header.balance, header.reserve);
-      const double change = std::clamp<double>(1 + double{header.preload}, 0, growth_);
+      const double change = std::clamp<double>(1 + double{header.preload}, 1, growth_);
       made.dollars = price * header.exchange * h.sizes[k] * change;
       made.slot = header.slot;
       made.budget = header.slot > 0 ? made.dollars / header.slot : 0;
