@@ -9,6 +9,7 @@
 
 #include "common/config/load.h"
 #include "common/protocols/fcp/header.h"
+#include "common/protocols/fcp/params.h"
 #include "common/wire/frame_builder.h"
 #include "common/wire/turnpike_header.h"
 
@@ -52,9 +53,13 @@ config::Topology topology_of(const Load& load) {
     loaded->ipv4_customers.push_back({{kCustomers + (i << 8), 24}, i});
     loaded->customers.push_back({.name = std::to_string(i), .budget = Budget(1e6)});
   }
-  if (load.customers > 0)
+  if (load.customers > 0) {
     gate.enforcement = {
         .links = gate.links, .burst = 250_ms, .promise_burst = 250_ms, .unpriced_burst = 20_ms};
+    for (config::Link& link : loaded->links)
+      for (config::Direction& d : link.directions)
+        if (d.law.protocol == "fcp") d.law.params[fcp::kAudit] = 1;
+  }
   return std::move(*loaded);
 }
 
