@@ -9,6 +9,7 @@
 
 #include "common/config/load.h"
 #include "common/protocols/fcp/header.h"
+#include "common/protocols/fcp/params.h"
 #include "common/wire/frame_builder.h"
 #include "common/wire/turnpike_header.h"
 
@@ -70,9 +71,13 @@ config::Topology topology_of(const Load& load) {
     if (load.groups > 0) loaded->customers.back().group = i % load.groups;
   }
   for (unsigned i = 0; i < load.groups; ++i) loaded->groups.push_back({std::to_string(i), 1});
-  if (load.customers > 0 && load.groups == 0)
+  if (load.customers > 0 && load.groups == 0) {
     gate.enforcement = {
         .links = gate.links, .burst = 250_ms, .promise_burst = 250_ms, .unpriced_burst = 20_ms};
+    for (config::Link& link : loaded->links)
+      for (config::Direction& d : link.directions)
+        if (d.law.protocol == "fcp") d.law.params[fcp::kAudit] = 1;
+  }
   return std::move(*loaded);
 }
 

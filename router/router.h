@@ -31,7 +31,7 @@
 #include "common/config/topology.h"
 #include "common/protocols/registry.h"
 #include "router/control/tables.h"
-#include "router/datapath/customers/enforcement.h"
+#include "router/datapath/enforcement/enforcement.h"
 #include "router/datapath/multicast/tree_state.h"
 #include "router/datapath/worker.h"
 #include "router/snapshot.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/protocols/link_law.h"
-#include "router/datapath/customers/refusal.h"
 #include "router/datapath/drop_reason.h"
+#include "router/datapath/enforcement/refusal.h"
 
 namespace turnpike::router {
 

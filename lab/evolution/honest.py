@@ -36,7 +36,7 @@ def entries(text, section):
 
 
 def budget_of(host):
-    """What the customer needs, in $/s, or None: the host only receives."""
+    """The budget that the customer needs, in $/s, or None: the host only receives."""
     budgets = [float(b) for b in re.findall(r"budget: ([0-9.e+-]+) \$/s", host or "")]
     if not budgets:
         return None

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/datapath/forward.h"
 
+#include "router/datapath/enforcement/audit.h"
 #include "router/datapath/link/police.h"
-#include "router/datapath/police/audit.h"
 
 namespace turnpike::router {
 

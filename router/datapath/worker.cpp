@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "router/datapath/customers/enforcement.h"
-#include "router/datapath/customers/find_customers.h"
-#include "router/datapath/customers/ingress_budget.h"
+#include "router/datapath/enforcement/enforcement.h"
+#include "router/datapath/enforcement/find_customers.h"
+#include "router/datapath/enforcement/ingress_budget.h"
 #include "router/datapath/forward.h"
 #include "router/datapath/ingress/parse.h"
 #include "router/datapath/ingress/rx.h"

@@ -72,7 +72,8 @@ TEST(Exchange, PrintingMoneyGainsNothingAtABorder) {
   }
 }
 
-// Every link charges what the sender pays for: at the end of the path both sums agree.
+// Every link charges what the sender pays for: at the end of the path both sums agree, but for the
+// charge being the lowest price of some milliseconds.
 TEST(Audit, HonestFlowsPayWhatTheyAreCharged) {
   for (const std::string_view preset : {"turnpike", "paper"}) {
     ToyNetwork net({.preset = preset});
@@ -91,7 +92,8 @@ TEST(Audit, HonestFlowsPayWhatTheyAreCharged) {
     for (int i = 0; i < 20; ++i)
       net.add_flow({first, second}, 10_ms, Budget(0.1), from_seconds(1 + 0.1 * i), 50e3);
     net.run_until(4_s);
-    EXPECT_NEAR(charged / paid, 1, 0.02) << preset;
+    EXPECT_LE(charged, paid * 1.002) << preset;
+    EXPECT_GE(charged, paid * 0.97) << preset;
     EXPECT_LT(short_of, 0.02 * paid) << preset;
   }
 }

@@ -12,11 +12,11 @@
 #include "common/metrics/counter.h"
 #include "common/protocols/registry.h"
 #include "router/datapath/drop_reason.h"
+#include "router/datapath/enforcement/balance_audit.h"
 #include "router/datapath/link/classify.h"
 #include "router/datapath/link/link_ring.h"
 #include "router/datapath/link/queue_meter.h"
 #include "router/datapath/link/virtual_queue.h"
-#include "router/datapath/police/balance_audit.h"
 
 namespace turnpike::router {
 

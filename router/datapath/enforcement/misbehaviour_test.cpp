@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/datapath/customers/misbehaviour.h"
+#include "router/datapath/enforcement/misbehaviour.h"
 
 #include <cmath>
 #include <limits>

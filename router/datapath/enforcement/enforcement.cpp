@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/datapath/customers/enforcement.h"
+#include "router/datapath/enforcement/enforcement.h"
 
 #include <algorithm>
 #include <map>

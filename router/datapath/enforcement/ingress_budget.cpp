@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/datapath/customers/ingress_budget.h"
+#include "router/datapath/enforcement/ingress_budget.h"
 
 #include <algorithm>
 
 #include "common/wire/bytes.h"
-#include "router/datapath/customers/enforcement.h"
+#include "router/datapath/enforcement/enforcement.h"
 #include "router/datapath/ingress/ip.h"
 #include "router/datapath/link/checksum_range.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/datapath/customers/find_customers.h"
+#include "router/datapath/enforcement/find_customers.h"
 
 #include <rte_prefetch.h>
 
-#include "router/datapath/customers/enforcement.h"
+#include "router/datapath/enforcement/enforcement.h"
 #include "router/datapath/ingress/ip.h"
 #include "router/datapath/lookup/address_batch.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Customers' budgets at an edge router: what passes, and what does not.
-#include "router/datapath/customers/ingress_budget.h"
+#include "router/datapath/enforcement/ingress_budget.h"
 
 #include <array>
 #include <cmath>
@@ -12,7 +12,7 @@
 #include "common/config/address.h"
 #include "common/protocols/fcp/header.h"
 #include "common/protocols/registry.h"
-#include "router/datapath/customers/refusal.h"
+#include "router/datapath/enforcement/refusal.h"
 #include "tests/support/router_world.h"
 
 namespace turnpike::router {

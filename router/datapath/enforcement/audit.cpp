@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/datapath/police/audit.h"
+#include "router/datapath/enforcement/audit.h"
 
-#include "router/datapath/customers/enforcement.h"
+#include "router/datapath/enforcement/enforcement.h"
 #include "router/datapath/ingress/ip.h"
 
 namespace turnpike::router {

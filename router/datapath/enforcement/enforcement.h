@@ -12,9 +12,9 @@
 #include "common/metrics/counter.h"
 #include "common/protocols/registry.h"
 #include "router/control/customer_table.h"
-#include "router/datapath/customers/account.h"
-#include "router/datapath/customers/misbehaviour.h"
-#include "router/datapath/customers/refusal.h"
+#include "router/datapath/enforcement/account.h"
+#include "router/datapath/enforcement/misbehaviour.h"
+#include "router/datapath/enforcement/refusal.h"
 
 namespace turnpike::router {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/datapath/police/balance_audit.h"
+#include "router/datapath/enforcement/balance_audit.h"
 
 #include <cmath>
 #include <memory>
