@@ -149,11 +149,13 @@ std::string match_text(const ClassMatch& m) {
   std::vector<YamlPair> keys;
   const auto numbers = [&](const char* key, const std::vector<unsigned>& all) {
     std::vector<std::string> out;
+    out.reserve(all.size());
     for (const unsigned n : all) out.push_back(std::to_string(n));
     if (!out.empty()) keys.push_back({key, listed(out)});
   };
   const auto prefixes = [&](const char* key, const auto& all) {
     std::vector<std::string> out;
+    out.reserve(all.size());
     for (const auto& p : all) out.push_back(std::visit(PrefixText{}, p));
     if (!out.empty()) keys.push_back({key, listed(out)});
   };

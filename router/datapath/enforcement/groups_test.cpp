@@ -43,20 +43,20 @@ class GroupsOfPackets : public ::testing::TestWithParam<bool> {
  protected:
   GroupsOfPackets() {
     ScriptedLaw::script = {.marks_or_drops = false, .groups = true};
-    world_.emplace(1, with_groups(GetParam()), RouterOptions{.find = ScriptedLaw::find});
+    world.emplace(1, with_groups(GetParam()), RouterOptions{.find = ScriptedLaw::find});
   }
   /// The group in which the law sees a frame that arrives on `link`; -1: it sees none.
   int group_of(const Frame& frame, size_t link = kLeft) {
     ScriptedLaw::law->seen.clear();
     Frame f = frame;
     std::ranges::copy(router_mac(link), f.begin());
-    world_->arrive(link, f);
-    world_->poll(world_->now);
-    world_->sent(kRight);
+    world->arrive(link, f);
+    world->poll(world->now);
+    world->sent(kRight);
     return ScriptedLaw::law->seen.size() == 1 ? ScriptedLaw::law->seen[0].group : -1;
   }
 
-  std::optional<World> world_;
+  std::optional<World> world;
 };
 INSTANTIATE_TEST_SUITE_P(EdgeAndCore, GroupsOfPackets, ::testing::Bool());
 
@@ -123,19 +123,19 @@ class GroupsAtAnEdge : public ::testing::Test {
   /// A router at which the right link has this price, in its own money.
   void start(const config::Topology& t, double price) {
     ScriptedLaw::script = {.marks_or_drops = false, .groups = true, .price = price};
-    world_.emplace(1, t, RouterOptions{.find = ScriptedLaw::find});
+    world.emplace(1, t, RouterOptions{.find = ScriptedLaw::find});
   }
   /// Sends such frames at an even pace for a second; returns how many were admitted.
   size_t admitted(const Frame& frame, int per_second) {
-    const Nanos begin = world_->now;
+    const Nanos begin = world->now;
     for (int i = 0; i < per_second; ++i) {
-      world_->arrive(kLeft, frame);
-      world_->poll(begin + Nanos(int64_t{1'000'000'000} / per_second * i));
-      world_->sent(kRight);
+      world->arrive(kLeft, frame);
+      world->poll(begin + Nanos(int64_t{1'000'000'000} / per_second * i));
+      world->sent(kRight);
     }
-    return static_cast<size_t>(per_second) - world_->drops(DropReason::kOverBudget);
+    return static_cast<size_t>(per_second) - world->drops(DropReason::kOverBudget);
   }
-  std::optional<World> world_;
+  std::optional<World> world;
 };
 
 TEST_F(GroupsAtAnEdge, TakeNoExchangeRateFromCustomers) {
@@ -145,16 +145,16 @@ TEST_F(GroupsAtAnEdge, TakeNoExchangeRateFromCustomers) {
       std::array<uint8_t, fcp::kHeaderSize> header;
       fcp::store({.rtt_ns = 20'000'000, .balance = 1e-9F}, header.data());
       wire::store_be16(header.data() + fcp::kExchangeOffset, forged);
-      world_->arrive(kLeft, fcp({.source = source, .header = header.data()}));
-      world_->poll(world_->now += 100_ms);
-      const Frame out = world_->only(kRight);
+      world->arrive(kLeft, fcp({.source = source, .header = header.data()}));
+      world->poll(world->now += 100_ms);
+      const Frame out = world->only(kRight);
       EXPECT_EQ(unsound(out), "") << forged;
       wire::UdpFrame at;
       ASSERT_EQ(wire::locate_udp(out, at), wire::FrameError::kNone);
       EXPECT_EQ(fcp::load(out.data() + at.payload + wire::kHeaderSize).exchange, 1) << forged;
     }
   }
-  EXPECT_EQ(world_->snapshot().dropped(), 0U);
+  EXPECT_EQ(world->snapshot().dropped(), 0U);
 }
 
 // Traffic without a price pays the link's price in the customer's money: its budget is worth its

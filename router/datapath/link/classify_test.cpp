@@ -16,7 +16,8 @@ namespace turnpike::router::test {
 namespace {
 
 /// A router whose right link has these classes. The last one is added: it has no conditions.
-World classed(std::vector<config::ClassMatch> matches, std::vector<Bytes> buffers = {}) {
+World classed(const std::vector<config::ClassMatch>& matches,
+              const std::vector<Bytes>& buffers = {}) {
   ScriptedLaw::script = {.weights = std::vector<double>(matches.size() + 1, 1)};
   config::Topology t = topology();
   auto& classes = t.links[kRight].directions[0].classes;
