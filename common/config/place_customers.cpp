@@ -108,7 +108,8 @@ void audit_links(Draft& d) {
     for (Direction& direction : link.directions)
       if (const Protocol* protocol = find_protocol(direction.law.protocol))
         for (size_t i = 0; i < protocol->link_params.size(); ++i)
-          if (protocol->link_params[i].name == "audit") direction.law.params[i] = 1;
+          if (protocol->link_params[i].name == "audit" && direction.law.params[i] == 0)
+            direction.law.params[i] = 1;
 }
 
 void place_enforcement(Draft& d, size_t index) {

@@ -28,8 +28,7 @@ Link::Link(ParamValues params, unsigned shards, uint64_t seed)
       storage_(std::make_unique<Shard[]>(shards)) {
   shards_ = {storage_.get(), shards};
   for (Shard& s : shards_) s.set_window(window_of(Sums{}));
-  if (params_[kAudit] != 0)
-    for (Shard& s : shards_) s.charge.start();
+  for (Shard& s : shards_) s.charge.start(static_cast<Audit>(params_[kAudit]));
   for (unsigned i = 0; i < shards; ++i) shards_[i].random = SplitMix64(seed, i).next() | 1;
 }
 

@@ -66,6 +66,11 @@ inline constexpr std::array<std::string_view, 8> kParts{
 enum class Groups { kOff, kLink, kDomain };
 inline constexpr std::array<std::string_view, 3> kGroupScopes{"off", "link", "domain"};
 
+/// Whether packets are charged, and how exactly the time is known that they pay for: see
+/// PastCharge.
+enum class Audit { kOff, kOn, kExact };
+inline constexpr std::array<std::string_view, 3> kAudits{"off", "on", "exact"};
+
 inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
     {"alpha", ParamUnit::kNumber, 2, 0, 100, "queue gain in the price's denominator, eq 2"},
     {"window", ParamUnit::kNumber, 2, 0.1, 100, "averaging window d, in average round trips"},
@@ -104,10 +109,11 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
      "3.5 % of the capacity free"},
     {"without", ParamUnit::kWord, 0, 0, kParts.size() - 1,
      "for experiments: part of the law to leave out", kParts},
-    {"audit", ParamUnit::kWord, 0, 0, 1,
+    {"audit", ParamUnit::kWord, 0, 0, kAudits.size() - 1,
      "adds the link's price at the time of payment to `charged` in the header, so that the last "
-     "router can check what senders pay",
-     kOffOn},
+     "router can check what senders pay: the lowest price of 2 to 4 ms around that time; exact: of "
+     "4 us and more, where delays before the link do not vary",
+     kAudits},
     {"groups", ParamUnit::kWord, 0, 0, 2,
      "exchange rates between the currencies of groups and the link's: groups share this link by "
      "weight; or this link is the border of a domain, whose links all do",

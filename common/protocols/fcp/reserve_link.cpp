@@ -74,7 +74,7 @@ ReserveLink::ReserveLink(const ParamValues& params, unsigned shards, uint64_t se
   for (unsigned i = 0; i < shards; ++i) {
     shards_[i].average_rtt = params_[kFirstRtt];
     shards_[i].margin = CapacityMargin(params_[kQueueTarget]);
-    if (params_[kAudit] != 0) shards_[i].charge.start();
+    shards_[i].charge.start(static_cast<Audit>(params_[kAudit]));
     shards_[i].random = SplitMix64(seed, i).next() | 1;
   }
 }
