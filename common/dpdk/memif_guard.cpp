@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
