@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/config/address.h"
+#include "common/config/link_param.h"
 #include "common/wire/bytes.h"
 
 namespace turnpike::router {
@@ -22,10 +23,10 @@ uint32_t slots_for(const EgressLink& link, uint32_t pool) {
 Audited audited_packets(const config::Topology& topology) {
   for (const config::Link& link : topology.links)
     for (const config::Direction& d : link.directions) {
+      const auto audit = config::link_param(d.law, "audit");
+      if (!audit || d.law.params[*audit] == 0) continue;
       const Protocol* protocol = find_protocol(d.law.protocol);
-      for (size_t i = 0; protocol != nullptr && i < protocol->link_params.size(); ++i)
-        if (protocol->link_params[i].name == "audit" && d.law.params[i] != 0)
-          return {protocol->id, protocol->charge};
+      return {protocol->id, protocol->charge};
     }
   return {};
 }

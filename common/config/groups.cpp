@@ -3,16 +3,13 @@
 
 #include <algorithm>
 
-#include "common/protocols/registry.h"
+#include "common/config/link_param.h"
 
 namespace turnpike::config {
 
 bool has_groups(const LawChoice& law) {
-  const Protocol* protocol = find_protocol(law.protocol);
-  // A law that is not resolved yet has no parameters.
-  for (size_t i = 0; protocol != nullptr && i < law.params.size(); ++i)
-    if (protocol->link_params[i].name == "groups") return law.params[i] != 0;
-  return false;
+  const auto groups = link_param(law, "groups");
+  return groups && law.params[*groups] != 0;
 }
 
 bool has_groups(const Topology& topology) {

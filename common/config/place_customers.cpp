@@ -4,8 +4,8 @@
 
 #include "common/config/address.h"
 #include "common/config/draft.h"
+#include "common/config/link_param.h"
 #include "common/protocols/link_law.h"
-#include "common/protocols/registry.h"
 
 namespace turnpike::config {
 namespace {
@@ -106,10 +106,9 @@ void check_sources(Draft& d, const Router& router, size_t index) {
 void audit_links(Draft& d) {
   for (Link& link : d.topology.links)
     for (Direction& direction : link.directions)
-      if (const Protocol* protocol = find_protocol(direction.law.protocol))
-        for (size_t i = 0; i < protocol->link_params.size(); ++i)
-          if (protocol->link_params[i].name == "audit" && direction.law.params[i] == 0)
-            direction.law.params[i] = 1;
+      if (const auto audit = link_param(direction.law, "audit");
+          audit && direction.law.params[*audit] == 0)
+        direction.law.params[*audit] = 1;
 }
 
 void place_enforcement(Draft& d, size_t index) {
