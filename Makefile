@@ -2,7 +2,8 @@
 # Targets for users; meson does the work. `make help` lists them.
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all compile setup build benchmarks bench bench-testpmd bench-check lint fuzz \
-  fuzz-coverage format hooks docker clean
+  fuzz-coverage format hooks docker package package-test image-test \
+  appliance-test appliance-page-test clean
 MAKEFLAGS += --no-print-directory
 
 FUZZ_SECONDS ?= 600
@@ -15,7 +16,7 @@ quiet = @mkdir -p build/log; echo "$@: $(1)"; from=$$(date +%s); \
   took=$$(($$(date +%s) - from)); [ $$took -lt 10 ] || echo "$@: took $$took s"
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-19s %s\n", $$1, $$2}' Makefile
 
 demo: build  ## build, then run the main job: three hosts pay for a shared bottleneck
 	@build/lab/turnpike demo
@@ -70,6 +71,25 @@ hooks:  ## make git check the subject and the layout of every commit, in this cl
 
 docker:  ## build the runtime image
 	$(call quiet,building the image turnpike,docker build -t turnpike -f docker/Dockerfile .)
+
+package:  ## build the Debian packages into build/packages/
+	$(call quiet,building turnpike and turnpike-doc into build/packages/,\
+	  docker/install-packages build package && tests/packages/build build/packages)
+
+package-test: package  ## lint the packages; install, upgrade, remove and purge them where systemd is PID 1 (as root)
+	@docker/install-packages build package && tests/packages/package_test.py
+
+image-test:  ## build the image without a daemon, run the two containers of docker/compose.yaml (as root)
+	@docker/install-packages package && tests/packages/image_test.py
+
+appliance-test: setup build  ## FRR and keepalived over the router, and a storm of routes, between network namespaces (as root)
+	@docker/install-packages appliance
+	@tests/appliance/frr_test.py build/router/turnpike-router build/lab/turnpike
+	@tests/appliance/vrrp_test.py build/router/turnpike-router
+	@tests/appliance/storm_test.py build/router/turnpike-router build/lab/turnpike --long
+
+appliance-page-test: setup  ## run every command of docs/appliance.md on a bare machine, a container (as root)
+	@docker/install-packages build package appliance && tests/appliance/page_test.py
 
 clean:  ## remove everything that was built
 	@rm -rf build build-sanitize build-fuzz build-gcc build-clang && echo "clean: done"

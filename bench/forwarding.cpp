@@ -30,7 +30,8 @@ config::Ipv6 ipv6_route(uint32_t i) {
 }
 
 bool priced(const Load& load) {
-  return load.traffic == Traffic::kPriced || load.traffic == Traffic::kTree;
+  return load.traffic == Traffic::kPriced || load.traffic == Traffic::kTree ||
+         load.traffic == Traffic::kUnpriced;
 }
 
 config::Topology topology_of(const Load& load) {
@@ -65,19 +66,21 @@ config::Topology topology_of(const Load& load) {
       gate.ipv4_routes.push_back({{kIpv4Routes + (i << 8), 24}, link});
     }
   }
+  if (load.fib) gate.fib = {.ipv4 = load.routes + 1000, .ipv6 = load.routes + 1000};
   for (uint32_t i = 0; i < load.customers; ++i) {
     loaded->ipv4_customers.push_back({{kCustomers + (i << 8), 24}, i});
     loaded->customers.push_back({.name = std::to_string(i), .budget = Budget(1e6)});
     if (load.groups > 0) loaded->customers.back().group = i % load.groups;
   }
   for (unsigned i = 0; i < load.groups; ++i) loaded->groups.push_back({std::to_string(i), 1});
-  if (load.customers > 0 && load.groups == 0) {
+  if (load.customers > 0 && load.groups == 0)
     gate.enforcement = {
         .links = gate.links, .burst = 250_ms, .promise_burst = 250_ms, .unpriced_burst = 20_ms};
-    for (config::Link& link : loaded->links)
-      for (config::Direction& d : link.directions)
-        if (d.law.protocol == "fcp") d.law.params[fcp::kAudit] = 1;
-  }
+  for (config::Link& link : loaded->links)
+    for (config::Direction& d : link.directions) {
+      if (d.law.protocol == "fcp" && load.audit) d.law.params[fcp::kAudit] = 1;
+      if (load.strict) d.source_check = config::SourceCheck::kStrict;
+    }
   return std::move(*loaded);
 }
 
@@ -93,7 +96,8 @@ Front front_of(const Load& load, const config::Topology& t, unsigned from, unsig
   const config::Link &in = t.links[from], &out = t.links[to];
   const bool routed = load.routes >= load.links;
   const uint32_t k = routed ? route_for(load, to, flow) : 0;
-  const bool turnpike = load.traffic == Traffic::kFcp || priced(load);
+  const bool turnpike =
+      load.traffic == Traffic::kFcp || (priced(load) && load.traffic != Traffic::kUnpriced);
   wire::FrameSpec spec;
   spec.source_mac = in.ends[1].mac;
   spec.destination_mac = in.ends[0].mac;
@@ -187,6 +191,14 @@ Forwarding::Forwarding(const Load& load)
   for (unsigned w = 0; w < load.workers && priced(load); ++w)
     for (Side& side = *sides_[w]; side.now < kBegin + kSettled;)
       router_->worker(w).poll(step(side));
+  for (unsigned w = 0; w < load.workers && load.fib; ++w) router_->worker(w).online();
+  for (unsigned w = 0; w < load.workers && load.capture > 0; ++w) {
+    router::Mirror::Options mirror{.sample = load.capture, .slots = 1 << 16, .links = load.links};
+    mirrors_.push_back(std::make_unique<router::Mirror>(mirror));
+    probes_.push_back(std::make_unique<router::Probe>(
+        router::Probe::Parts{.mirror = mirrors_.back().get()}, load.links));
+    router_->worker(w).set_probe(probes_.back().get());
+  }
 }
 
 Nanos Forwarding::step(Side& side) const {
@@ -200,6 +212,7 @@ uint64_t Forwarding::poll(unsigned worker) {
   Side& side = *sides_[worker];
   const uint64_t before = side.sent();
   router_->worker(worker).poll(step(side));
+  if (load_.fib) router_->worker(worker).quiescent();
   return side.sent() - before;
 }
 

@@ -2,6 +2,7 @@
 // A port that always has packets: it receives the buffers that were sent, refilled.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>

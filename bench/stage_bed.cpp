@@ -64,6 +64,7 @@ StageBed::StageBed(unsigned links, const char* law, Packets kind)
   if (!tables) throw std::runtime_error(tables.error());
   tables_ = std::move(*tables);
   context.tables = tables_.get();
+  context.routes = &tables_->routes();
   context.pool = pool_.get();
   context.counters = &counters_;
   for (const config::Link& link : topology_.links) {
@@ -88,7 +89,7 @@ void StageBed::receive(unsigned count, Nanos now) {
   burst.count = count;
   burst.now = burst.since = now;
   burst.forward = count == router::kBurst ? ~0U : (1U << count) - 1;
-  burst.local = burst.oversized = burst.dropped = 0;
+  burst.local = burst.oversized = burst.dropped = burst.unresolved = 0;
   for (unsigned i = 0; i < count; ++i) burst.info[i] = router::PacketInfo{};
 }
 

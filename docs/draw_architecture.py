@@ -82,7 +82,8 @@ def read_modules():
     uses, lines = {m: set() for m in layers.MAY_INCLUDE}, collections.Counter()
     for module in layers.MAY_INCLUDE:
         for path in sorted((ROOT / module).rglob("*")):
-            if path.suffix in (".h", ".cpp") and not path.name.endswith("_test.cpp"):
+            own = module_of(path.relative_to(ROOT).as_posix()) == module  # not of a module within
+            if own and path.suffix in (".h", ".cpp") and not path.name.endswith("_test.cpp"):
                 text = path.read_text()
                 lines[module] += text.count("\n")
                 uses[module] |= {module_of(target) for target in INCLUDE.findall(text)} - {module, None}
@@ -300,11 +301,10 @@ def placed(arrows):
             for r, dummy in enumerate(dummies, depth(module) + 1):
                 rows[r].append(dummy)
             chains.append([module, *dummies, target])
-    near = collections.defaultdict(set)
+    near = collections.defaultdict(dict)  # ordered, unlike sets: sums of floats depend on it
     for chain in chains:
         for a, b in zip(chain, chain[1:]):
-            near[a].add(b)
-            near[b].add(a)
+            near[a][b] = near[b][a] = True
     for sweep in range(8):
         order = range(1, len(rows)) if sweep % 2 == 0 else range(len(rows) - 2, -1, -1)
         for r in order:

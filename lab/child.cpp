@@ -85,7 +85,7 @@ tl::expected<Child, std::string> Child::start(const Command& command) {
   const pid_t pid = fork_blocked();
   if (pid == 0) {
     const int error = become(argv.data(), command.log.c_str(), output.ends[1], parent);
-    if (write(failure.ends[1], &error, sizeof error) < 0) _exit(126);
+    if (::write(failure.ends[1], &error, sizeof error) < 0) _exit(126);
     _exit(127);
   }
   int error = errno;
@@ -93,7 +93,7 @@ tl::expected<Child, std::string> Child::start(const Command& command) {
   ssize_t length = sizeof error;
   if (pid > 0) {
     do {
-      length = read(failure.ends[0], &error, sizeof error);
+      length = ::read(failure.ends[0], &error, sizeof error);
     } while (length < 0 && errno == EINTR);
     if (length > 0) waitpid(pid, nullptr, 0);
   }
@@ -129,7 +129,7 @@ std::vector<std::string> Child::take_lines() {
   std::vector<std::string> lines;
   char buffer[4096];
   while (!ended()) {
-    const ssize_t n = read(output_, buffer, sizeof buffer);
+    const ssize_t n = ::read(output_, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) break;  // nothing more for now
     if (n == 0) {

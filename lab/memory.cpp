@@ -79,7 +79,8 @@ size_t flow_tables(const config::Topology& t, const sender::Traces& traces, cons
 size_t customers(const config::Topology& t) {
   size_t bytes = 0;
   for (const config::Router& r : t.routers) {
-    bytes += router::CustomerTable::memory(t, r);
+    bytes += router::CustomerTable::memory(t, r) + router::CustomerTable::large_memory(t, r) +
+             router::route_table_memory(r).all();
     if (r.enforcement)
       bytes +=
           router::Enforcement::memory(t.customers.size(), static_cast<unsigned>(r.lcores.size()));

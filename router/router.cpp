@@ -4,32 +4,12 @@
 #include <algorithm>
 
 #include "common/config/address.h"
-#include "common/config/link_param.h"
 #include "common/wire/bytes.h"
+#include "router/parts.h"
 
 namespace turnpike::router {
 
 namespace {
-
-constexpr int64_t kMinDatagram = 20;  // B: smallest datagram in a buffer
-
-/// Slots for the packets that a link's buffer can hold, at most `pool`.
-uint32_t slots_for(const EgressLink& link, uint32_t pool) {
-  const int64_t by_bytes = link.buffer / (kMinDatagram + link.overhead) + 1;
-  return static_cast<uint32_t>(std::clamp<int64_t>(by_bytes, kBurst, pool));
-}
-
-/// The packets that some link's law charges.
-Audited audited_packets(const config::Topology& topology) {
-  for (const config::Link& link : topology.links)
-    for (const config::Direction& d : link.directions) {
-      const auto audit = config::link_param(d.law, "audit");
-      if (!audit || d.law.params[*audit] == 0) continue;
-      const Protocol* protocol = find_protocol(d.law.protocol);
-      return {protocol->id, protocol->charge};
-    }
-  return {};
-}
 
 /// An address as audits keep it: IPv4 as ::ffff:a.b.c.d.
 std::string text_of(const config::Ipv6& address) {
@@ -38,26 +18,6 @@ std::string text_of(const config::Ipv6& address) {
     return config::ipv6_text(address);
   return config::ipv4_text(wire::load_be32(address.data() + 12));
 }
-
-/// By LinkPacket::group.
-std::vector<double> weights_of(const config::Topology& topology) {
-  std::vector<double> weights{kNoGroupWeight};
-  for (const config::Group& g : topology.groups) weights.push_back(g.weight);
-  return weights;
-}
-
-bool is_host(const config::Topology& topology, const std::string& node) {
-  return std::ranges::any_of(topology.hosts, [&](const config::Host& h) { return h.name == node; });
-}
-
-/// Packet buffers in a queue full of MTU-sized packets.
-uint32_t full_packets(const EgressLink& link, uint16_t mtu) {
-  return static_cast<uint32_t>(
-      std::clamp<int64_t>(link.buffer / (mtu + link.overhead), kBurst, UINT32_MAX / kBurst));
-}
-
-/// Headroom of the packet pool, per port and worker.
-constexpr uint32_t kHeadroomPerPort = 4 * kBurst;
 
 uint64_t sum(const std::vector<LinkShard>& shards, metrics::Counter LinkShard::*field) {
   uint64_t n = 0;
@@ -91,15 +51,31 @@ LinkSnapshot snapshot_of(const EgressLink& link) {
   return s;
 }
 
-/// By link of the router: the check of what it receives there.
-std::vector<config::SourceCheck> source_checks(const config::Topology& topology,
-                                               const config::Router& router) {
-  std::vector<config::SourceCheck> checks;
-  for (const size_t l : router.links) {
-    const config::Link& link = topology.links[l];
-    checks.push_back(link.directions[1 - link.end_at(router.name)].source_check);
+/// Packets for Linux: delivered once the punt thread has taken them, unless Linux refused them.
+void add_punted(PuntPath& path, Snapshot& s) {
+  s.punt.emplace();
+  // In this order, so that a packet on its way meanwhile counts as held.
+  std::vector<uint64_t> refused;
+  for (size_t l = 0; l < s.links.size(); ++l) refused.push_back(path.refused(l));
+  const uint64_t taken = path.taken();
+  for (unsigned w = 0; w < path.workers(); ++w)
+    for (size_t k = 0; k < kPuntClasses; ++k) {
+      s.punt->punted[k] += path.shard(w).punted[k].read();
+      s.punt->limited[k] += path.shard(w).limited[k].read();
+      s.punt->dropped[k] += path.shard(w).dropped[k].read();
+    }
+  s.punt->unusable = path.unusable();
+  s.punt->waiting = path.waiting();
+  uint64_t punted = 0;
+  for (const uint64_t n : s.punt->punted) punted += n;
+  s.held += punted - taken + s.punt->waiting;
+  s.delivered += taken;
+  constexpr auto kRefused = static_cast<size_t>(DropReason::kPuntRefused);
+  for (size_t l = 0; l < s.links.size(); ++l) {
+    s.delivered -= refused[l];
+    s.links[l].drops[kRefused] += refused[l];
+    s.drops[kRefused] += refused[l];
   }
-  return checks;
 }
 
 }  // namespace
@@ -117,15 +93,38 @@ uint64_t Snapshot::dropped() const {
   return n;
 }
 
+tl::expected<std::unique_ptr<const Tables>, std::string> Router::build_tables(
+    const config::Topology& topology, size_t node) const {
+  const auto with = topology.routers[node].fib ? Tables::With::kNoRoutes : Tables::With::kRoutes;
+  return Tables::build(topology, node, options_.socket, with);
+}
+
+const CustomerTable* Router::customer_table() const {
+  return enforcement_ ? &enforcement_->customers() : table_.get();
+}
+
 tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     const config::Topology& topology, size_t node,
     const std::vector<std::vector<QueuePair*>>& ports, std::span<rte_mempool* const> pools,
     const RouterOptions& options) {
   const config::Router& self = topology.routers[node];
   std::unique_ptr<Router> r(new Router);
-  auto tables = Tables::build(topology, node, options.socket);
+  r->name_ = self.name;
+  r->former_.name = "former customers";
+  r->options_ = options;
+  if (self.linux_control && options.linux_control)
+    r->options_.addresses = Addresses::kFromControlPlane;
+  r->pools_.assign(pools.begin(), pools.end());
+  auto tables = r->build_tables(topology, node);
   if (!tables) return tl::unexpected(tables.error());
   r->tables_ = std::move(*tables);
+  r->file_routes_.store(&r->tables_->routes(), std::memory_order_release);
+  if (self.fib) {
+    auto table = make_route_table(topology, node, *r->tables_, r->options_.addresses,
+                                  options.workers, options.socket);
+    if (!table) return tl::unexpected(table.error());
+    r->route_table_ = std::move(*table);
+  }
   r->current_.store(r->tables_.get(), std::memory_order_release);
   r->counters_ = std::vector<WorkerCounters>(options.workers);
   if (self.enforcement) {
@@ -138,66 +137,62 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     if (!table) return tl::unexpected(table.error());
     r->table_ = std::move(*table);
   }
-  const CustomerTable* customers =
-      r->enforcement_ ? &r->enforcement_->customers() : r->table_.get();
 
   if (!r->tables_->trees().empty()) {
     r->multicast_ = MulticastState::make(*r->tables_, options.workers, options.socket);
     if (!r->multicast_) return tl::unexpected("no memory for the trees of " + self.name);
   }
 
-  const Audited audited = audited_packets(topology);
+  if (self.linux_control && options.linux_control) {
+    r->punt_ =
+        PuntPath::make(*self.linux_control, self.links.size(), options.workers, options.socket);
+    if (!r->punt_) return tl::unexpected("no memory for the queues to Linux of " + self.name);
+  }
+
   for (size_t l = 0; l < self.links.size(); ++l) {
-    const config::Link& link = topology.links[self.links[l]];
-    const size_t direction = link.end_at(self.name);
-    auto e = std::make_unique<EgressLink>(link, direction, options.workers, topology.run.seed,
-                                          options.find);
-    if (e->traits.groups && customers != nullptr) {
-      e->law->set_groups(weights_of(topology));
-      e->groups = customers->groups();
-    }
+    auto e = make_link(topology, node, l, options, r->customer_table());
     const auto first = std::ranges::find_if(ports[l], [](QueuePair* p) { return p != nullptr; });
-    if (first == ports[l].end())
-      return tl::unexpected("no worker has a queue at link " + link.name);
+    if (first == ports[l].end()) return tl::unexpected("no worker has a queue at link " + e->name);
     e->owner = static_cast<unsigned>(first - ports[l].begin());
-    const bool last = is_host(topology, link.ends[1 - direction].node);
-    if (last || self.enforcement) e->audited = audited;
-    for (unsigned w = 0; w < options.workers && last && audited.charge_of != nullptr; ++w)
-      e->audits.push_back(std::make_unique<BalanceAudit>());
     for (unsigned w = 0; w < options.workers; ++w) {
       if (e->drain == config::Drain::kLineRate && ports[l][w] != nullptr) continue;
-      e->ring[w] =
-          LinkRing::make(slots_for(*e, options.most_held != 0 ? options.most_held : pools[w]->size),
-                         options.socket, e->traits.classes, options.growing);
-      if (!e->ring[w]) return tl::unexpected("no memory for the queue of link " + link.name);
+      e->ring[w] = r->make_ring(*e, w, e->traits.classes);
+      if (!e->ring[w]) return tl::unexpected("no memory for the queue of link " + e->name);
     }
     r->links_.push_back(std::move(e));
   }
-  std::vector<uint32_t> full;
-  for (size_t l = 0; l < self.links.size(); ++l)
-    full.push_back(full_packets(*r->links_[l], topology.links[self.links[l]].mtu));
-  const auto headroom =
-      static_cast<uint32_t>(self.links.size() * options.workers * kHeadroomPerPort);
   for (unsigned w = 0; w < options.workers; ++w) {
-    Worker::Parts parts;
-    parts.index = w;
-    parts.pool = pools[w];
-    parts.counters = &r->counters_[w];
+    Worker::Parts parts = r->parts_of(topology, node, w);
+    for (size_t l = 0; l < r->links_.size(); ++l) parts.ports.push_back(ports[l][w]);
     parts.tables = &r->current_;
-    parts.slack = options.slack;
-    parts.multicast = r->multicast_.get();
-    if (options.share_pool) parts.buffers = BufferShare(pools[w], full, headroom);
-    parts.errors = {options.errors_per_second, options.errors_at_once};
+    parts.routes = r->route_table_ ? &r->route_table_->current() : &r->file_routes_;
+    if (r->route_table_) parts.quiescence = &r->route_table_->quiescence();
+    parts.buffers = buffer_share(topology, node, options, parts.links, pools[w]);
     parts.enforcement = r->enforcement_.get();
-    parts.customers = customers;
-    parts.source_checks = source_checks(topology, self);
-    for (size_t l = 0; l < r->links_.size(); ++l) {
-      parts.links.push_back(r->links_[l].get());
-      parts.ports.push_back(ports[l][w]);
-    }
+    parts.customers = r->customer_table();
     r->workers_.push_back(std::make_unique<Worker>(parts));
   }
   return r;
+}
+
+std::unique_ptr<LinkRing> Router::make_ring(const EgressLink& link, unsigned worker,
+                                            unsigned classes) const {
+  const uint32_t pool = options_.most_held != 0 ? options_.most_held : pools_[worker]->size;
+  return LinkRing::make(slots_for(link, pool), options_.socket, classes, options_.growing);
+}
+
+Worker::Parts Router::parts_of(const config::Topology& topology, size_t node, unsigned worker) {
+  Worker::Parts parts;
+  parts.index = worker;
+  parts.pool = pools_[worker];
+  parts.counters = &counters_[worker];
+  parts.slack = options_.slack;
+  parts.multicast = multicast_.get();
+  parts.punt = punt_.get();
+  parts.errors = {options_.errors_per_second, options_.errors_at_once};
+  parts.source_checks = source_checks(topology, node);
+  for (const auto& link : links_) parts.links.push_back(link.get());
+  return parts;
 }
 
 Snapshot Router::snapshot() const {
@@ -220,6 +215,7 @@ Snapshot Router::snapshot() const {
     s.suppressed_errors += c.suppressed_errors.read();
   }
   for (const WorkerCounters& c : counters_) s.held -= c.taken.read();
+  if (punt_) add_punted(*punt_, s);
   return s;
 }
 
@@ -231,12 +227,23 @@ double Snapshot::imbalance() const {
 
 std::vector<CustomerSnapshot> Router::customers() const {
   std::vector<CustomerSnapshot> all;
+  if (former_.bytes > 0) all.push_back(former_);
   if (!enforcement_) return all;
   for (const Enforcement::Drops& d : enforcement_->drops()) {
     const config::Customer& c = customers_[d.customer - 1];
     all.push_back({.name = c.name, .budget = c.budget, .packets = d.packets, .bytes = d.bytes});
   }
   return all;
+}
+
+std::string Router::customer_of(const Address& source, std::optional<size_t> link) const {
+  const CustomerTable* table = customer_table();
+  if (table == nullptr) return "";
+  uint64_t customer = link ? table->of_link(*link) : 0;
+  if (customer == 0)
+    std::visit([&](const auto& address) { table->find(std::span(&address, 1), &customer); },
+               source);
+  return customer == 0 || customer > customers_.size() ? "" : customers_[customer - 1].name;
 }
 
 std::vector<OffenderSnapshot> Router::offenders() const {
@@ -277,7 +284,14 @@ uint64_t Router::held() const {
   uint64_t handed = 0, taken = 0;
   for (const WorkerCounters& c : counters_) taken += c.taken.read();
   for (const WorkerCounters& c : counters_) handed += c.handed.read();
-  return n + handed - taken;
+  return n + handed - taken + (punt_ ? punt_->held() : 0);
+}
+
+std::vector<unsigned> Router::owners() const {
+  std::vector<unsigned> owners;
+  owners.reserve(links_.size());
+  for (const auto& link : links_) owners.push_back(link->owner);
+  return owners;
 }
 
 }  // namespace turnpike::router

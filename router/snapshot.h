@@ -5,9 +5,11 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/config/topology.h"
 #include "common/protocols/link_law.h"
 #include "router/datapath/drop_reason.h"
 #include "router/datapath/enforcement/refusal.h"
@@ -53,6 +55,15 @@ struct OffenderSnapshot {
   uint64_t offences = 0, dropped = 0;
 };
 
+/// Packets of a router whose control plane is Linux; `waiting`: at present.
+struct PuntSnapshot {
+  std::array<uint64_t, config::kPuntClasses> punted{};   // put into the queue to Linux
+  std::array<uint64_t, config::kPuntClasses> limited{};  // dropped by their class's rate
+  std::array<uint64_t, config::kPuntClasses> dropped{};  // the queue to Linux was full
+  uint64_t waiting = 0;   // for a neighbour's MAC address; part of `held`
+  uint64_t unusable = 0;  // frames from Linux that fit no packet buffer: not sent
+};
+
 /// Packets since the start, except `held`: at present.
 struct Snapshot {
   std::vector<LinkSnapshot> links;
@@ -60,6 +71,7 @@ struct Snapshot {
   uint64_t suppressed_errors = 0;
   std::vector<uint64_t> received_by;  // packets, by worker
   std::array<uint64_t, kDropReasons> drops{};
+  std::optional<PuntSnapshot> punt;  // none: Linux is not the control plane
 
   [[nodiscard]] uint64_t dropped() const;
   /// The busiest worker's packets divided by the mean over workers; 1 without packets.

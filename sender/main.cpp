@@ -18,6 +18,8 @@
 #include "common/program/attachment.h"
 #include "common/program/guarded.h"
 #include "common/program/machine_memory.h"
+#include "common/program/runtime_folder.h"
+#include "common/program/sandbox/sandbox.h"
 #include "common/program/signals.h"
 #include "common/report/whole_file.h"
 #include "common/units/text.h"
@@ -201,6 +203,15 @@ int run(int argc, char** argv) {
   if (end_requests() != 0) return ended_early();
   if (!linked) return fail(kExitHostNotReady, linked.error());
 
+  std::vector<const config::Attachment*> ports;
+  for (const uint32_t host : *hosts)
+    ports.push_back(&t.links[t.hosts[host].link].ends[t.hosts[host].end].attachment);
+  const auto sandbox = enter_sandbox({.mode = options->sandbox,
+                                      .needs = needs_of_ports(ports),
+                                      .topology = options->file,
+                                      .writable = {t.run.output, runtime_folder()}});
+  if (!sandbox) return fail(kExitHostNotReady, sandbox.error());
+
   report::remove_results(t.run.output, {"summary.json", "rates.csv", "flows.csv", "report.html"});
   Control control(t, runners, report::live_style(options->live, stdout));
   const std::chrono::duration<double> unix_time =
@@ -214,6 +225,8 @@ int run(int argc, char** argv) {
                        .unix_s = unix_time.count(),
                        .facts = {{"DPDK", rte_version()}}};
   const auto written = control.write(t.run.output, run_end);
+  for (const std::string& line : new_refusals())
+    std::cerr << "turnpike-sender: the sandbox refused " << line << '\n';
   std::cerr << counters_text(t, runners) << control.verdict_text(run_end) << "\nResults in "
             << t.run.output << '\n';
 

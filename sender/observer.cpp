@@ -60,8 +60,8 @@ void observe(std::span<Sender* const> senders, Nanos now, const config::Topology
 void observe_delays(std::span<Sender* const> senders, Recorder& recorder) {
   for (const Sender* sender : senders)
     for (const auto& host : sender->hosts())
-      recorder.delays(host->index(), spread_of(host->source().rtts()),
-                      spread_of(host->source().queueing()));
+      recorder.delays(host->index(), spread_of(host->delays().round_trips),
+                      spread_of(host->delays().queueing));
 }
 
 void observe_limits(std::span<Sender* const> senders, Recorder& recorder) {

@@ -17,15 +17,13 @@ constexpr size_t kMinRuns = 16384, kMaxRuns = size_t{1} << 21;
 
 /// `entry`: a config::Flow or config::Workload.
 FlowClass make_kind(const Protocol& protocol, const auto& entry, const Terms& terms) {
-  const size_t ip = entry.ip_version == 6 ? wire::kIpv6Size : wire::kIpv4Size;
-  const size_t headers = ip + wire::kUdpSize + wire::header_length(protocol.header_size, 0);
   return {.protocol = &protocol,
           .params = entry.params.size() == 0 ? ParamValues(protocol.flow_params) : entry.params,
           .ip_version = entry.ip_version,
           .dscp = entry.dscp,
           .terms = terms,
           .packet = static_cast<uint32_t>(entry.packet.count()),
-          .headers = static_cast<uint32_t>(headers),
+          .headers = packet_headers(protocol, entry.ip_version),
           .count_packets = entry.count_packets,
           .limit = entry.limit.count() > 0 ? bytes_per_second(entry.limit) : INFINITY};
 }
@@ -33,12 +31,6 @@ FlowClass make_kind(const Protocol& protocol, const auto& entry, const Terms& te
 SecretKey secret_of(uint64_t seed) {
   SplitMix64 random(seed);
   return {random.next(), random.next()};
-}
-
-/// A key for one purpose: keys of different purposes are independent.
-SecretKey derive(const SecretKey& secret, uint64_t purpose) {
-  return {siphash(secret, std::array{purpose, uint64_t{0}}),
-          siphash(secret, std::array{purpose, uint64_t{1}})};
 }
 
 }  // namespace

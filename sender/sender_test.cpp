@@ -84,8 +84,9 @@ TEST(SenderRun, GroupsAndHostsAddUp) {
   EXPECT_EQ(w.sender(0).groups()[1].acked_bytes.read(), 3 * (200'000 + 142 * 84U));
   EXPECT_EQ(w.totals(0).opened_flows.read(), 4U);
   EXPECT_EQ(w.totals(0).completed_flows.read(), 4U);
-  EXPECT_EQ(w.source().rtts().min(), 20'000'000U);
-  EXPECT_EQ(w.source().queueing().max(), 0U);
+  const Delays& delays = w.sender(0).hosts()[0]->delays();
+  EXPECT_EQ(delays.round_trips.min(), 20'000'000U);
+  EXPECT_EQ(delays.queueing.max(), 0U);
 }
 
 /// More flows than the 64 entries of the flow table; none ends.

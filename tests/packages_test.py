@@ -9,7 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BEGIN, END = "<!-- packages: made from packages.txt -->", "<!-- /packages -->"
-STAGES = ["build", "run", "test", "nic"]
+STAGES = ["build", "run", "test", "telemetry", "package", "appliance", "nic"]
 
 
 def packages():
@@ -32,6 +32,13 @@ def readme_table():
     return match and match.group(1)
 
 
+def build_depends():
+    """Build-Depends of debian/control, without debhelper."""
+    text = (ROOT / "debian" / "control").read_text()
+    field = re.search(r"^Build-Depends:\n((?: .*\n)+)", text, re.M)[1]
+    return {name.strip() for name in field.split(",") if name.strip()} - {"debhelper-compat (= 13)"}
+
+
 def output(*command):
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
@@ -48,8 +55,8 @@ def dependencies():
 
 
 def named(name, packages_):
-    """The packages that match a name of the list: * in it is a version."""
-    pattern = re.compile(re.escape(name).replace(r"\*", "[0-9.]+"))
+    """The packages that match a name of the list: * in it is a version, to which Debian 13 adds t64 for some."""
+    pattern = re.compile(re.escape(name).replace(r"\*", "[0-9.]+(t64)?"))
     return [package for package in packages_ if pattern.fullmatch(package)]
 
 
@@ -93,6 +100,10 @@ def main():
     tap.check("no package is listed twice", len(names) == len(set(names)))
     tap.check("README's table is the list", readme_table() == table(rows),
               "render it with: tests/packages_test.py --write")
+    # A C++ compiler is part of build-essential.
+    built = {name for name, stage, _ in rows if stage == "build"} - {"g++"}
+    tap.check("Build-Depends of debian/control are the packages of stage build", build_depends() == built,
+              *(build_depends() ^ built))
     # libdpdk-dev brings the drivers, and each -dev package its library, so a machine that built the programs has all.
     depends = dependencies()
     wanted = {name: named(name, depends) for name, stage, _ in rows if stage == "run"}

@@ -57,6 +57,8 @@ void place_addresses(Draft& draft);
 void place_ports(Draft& draft);
 /// Routing tables: routes from the file, and the shortest path to every other link.
 void place_routes(Draft& draft);
+/// Linux as a router's control plane: names of the TAP interfaces. Needs attachments.
+void place_control(Draft& draft);
 /// Adds the routes in the `table` file of router `index`. Called by place_routes().
 void place_table(Draft& draft, size_t index, const Field<std::string>& table);
 /// The router's link named by `via`: the link's name, or the neighbour's address on it.
@@ -70,6 +72,8 @@ void check_times(Draft& draft, const Field<Nanos>& start, const Field<Nanos>& st
 void place_customers(Draft& draft);
 /// Customers in a separate file. Called by place_customers().
 void place_customer_table(Draft& draft, const Field<std::string>& table);
+/// Gateways: their core links and their peers. Needs routes.
+void place_gateways(Draft& draft);
 /// Trees: addresses, receivers, and each router's branch.
 void place_trees(Draft& draft);
 /// Flows and workloads. Reports hosts without a path to each other.

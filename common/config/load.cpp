@@ -23,9 +23,11 @@ Loaded load_text(const std::string& text, const std::string& name,
   place_links(draft);
   place_addresses(draft);
   place_ports(draft);
+  place_control(draft);
   place_routes(draft);
   place_trees(draft);
   place_customers(draft);
+  place_gateways(draft);
   place_traffic(draft);
   place_streams(draft);
   place_buffers(draft);

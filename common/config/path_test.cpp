@@ -40,7 +40,7 @@ TEST(Completion, FillsInTheFile) {
   const auto& memif = std::get<AttachMemif>(t.links[0].ends[1].attachment);
   EXPECT_TRUE(memif.server);
   EXPECT_FALSE(std::get<AttachMemif>(t.links[0].ends[0].attachment).server);
-  EXPECT_EQ(memif.socket, "@turnpike/file/ag");
+  EXPECT_EQ(memif.socket, "%t/memif/file+ag");
 }
 
 TEST(Completion, BuffersFollowTheLongestRoundTrip) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ports: attaches each end, and reports two ends of one process at one device.
+#include <cctype>
+#include <string_view>
+
 #include "common/config/draft.h"
 
 namespace turnpike::config {
@@ -12,15 +15,33 @@ struct PlacedSpec {
   std::string path;
 };
 
+// A name as part of a path and of DPDK's arguments: bytes other than letters, digits, '.', '_' and
+// '-' become %XX.
+std::string file_name(std::string_view name) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || c == '.' || c == '_' || c == '-')
+      out += c;
+    else if (c == '/')
+      out += '+';
+    else
+      out += {'%', kHex[byte >> 4], kHex[byte & 15]};
+  }
+  return out;
+}
+
 // Settings that one end omits follow from the other; exactly one end is the server.
 AttachMemif memif(const Draft& d, size_t link, size_t end, const MemifSpec& own,
                   const MemifSpec& other) {
   const auto& ends = d.topology.links[link].ends;
   AttachMemif out;
-  out.socket = own.socket.given ? own.socket.value.text
-               : other.socket.given
-                   ? other.socket.value.text
-                   : "@turnpike/" + d.topology.run.name + "/" + d.topology.links[link].name;
+  out.socket =
+      own.socket.given ? own.socket.value.text
+      : other.socket.given
+          ? other.socket.value.text
+          : "%t/memif/" + file_name(d.topology.run.name + "/" + d.topology.links[link].name);
   out.id = own.id.given ? own.id.value : other.id.value;
   const bool first = d.routers.contains(ends[0].node) || !d.routers.contains(ends[1].node);
   out.server = own.server.given     ? own.server.value

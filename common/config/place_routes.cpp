@@ -41,7 +41,8 @@ void add_by_hand(Draft& d, Router& router, std::vector<Route<Prefix>>& table, co
     if (route.prefix.address == key.address && route.prefix.length == key.length)
       d.mistakes.add(spec.prefix.at, path + ".prefix", prefix_text(key) + " has a route already");
   if (spec.via.wrong) return;
-  if (const auto link = link_via(d, router, spec.via, path + ".via")) table.push_back({key, *link});
+  if (const auto link = link_via(d, router, spec.via, path + ".via"))
+    table.push_back({key, *link, static_cast<uint8_t>(spec.distance.value)});
 }
 
 void place_by_hand(Draft& d, size_t index) {
@@ -129,6 +130,15 @@ void add_computed(std::vector<Route<Prefix>>& table, size_t by_hand, const Prefi
   if (!covered) table.push_back({subnet, link});
 }
 
+// The `fib` of router `index`.
+void place_fib(Draft& d, size_t index) {
+  const Field<FibSpec>& fib = d.file.routers.value[index].value.fib;
+  if (fib.wrong) return;
+  // Linux changes routes: its router has such tables in any case.
+  if (!fib.given && !d.file.routers.value[index].value.control.given) return;
+  d.topology.routers[index].fib = {.ipv4 = fib.value.ipv4.value, .ipv6 = fib.value.ipv6.value};
+}
+
 }  // namespace
 
 std::optional<size_t> neighbour_link(const Draft& d, const Router& router, const std::string& via) {
@@ -148,6 +158,7 @@ void place_routes(Draft& d) {
   const size_t routers = d.topology.routers.size();
   for (size_t r = 0; r < routers; ++r) {
     place_by_hand(d, r);
+    place_fib(d, r);
     const auto& table = d.file.routers.value[r].value.table;
     if (table.given && !table.wrong) place_table(d, r, table);
   }

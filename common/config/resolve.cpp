@@ -67,7 +67,8 @@ void add_routes(const Topology& t, const std::vector<Route<Prefix>>& table, size
                 std::vector<std::string>& out) {
   for (size_t i = 0; i < by_hand; ++i)
     out.push_back(mapped({{"prefix", in_quotes(prefix_text(table[i].prefix))},
-                          {"via", plain(t.links[table[i].link].name)}}));
+                          {"via", plain(t.links[table[i].link].name)},
+                          {"distance", std::to_string(table[i].distance)}}));
 }
 
 std::string enforcement(const Topology& t, const Enforcement& e) {
@@ -83,6 +84,21 @@ std::string enforcement(const Topology& t, const Enforcement& e) {
   return mapped(keys);
 }
 
+std::string control(const Topology& t, const Router& router) {
+  const LinuxControl& c = *router.linux_control;
+  std::vector<YamlPair> interfaces, punt;
+  for (size_t l = 0; l < c.interfaces.size(); ++l)
+    interfaces.push_back({plain(t.links[router.links[l]].name), in_quotes(c.interfaces[l])});
+  for (size_t k = 0; k < kPuntClasses; ++k)
+    punt.push_back({std::string(kPuntClassNames[k]), number(c.rates[k]) + " /s"});
+  std::vector<YamlPair> keys{{"punt", mapped(punt)},
+                             {"ttl_expired", std::string(kTtlExpired[c.punt_ttl ? 1 : 0])},
+                             {"addresses", std::string(kAddressSources[c.file_addresses ? 0 : 1])}};
+  if (!interfaces.empty()) keys.insert(keys.begin(), {"interfaces", mapped(interfaces)});
+  if (!c.network_namespace.empty()) keys.push_back({"namespace", plain(c.network_namespace)});
+  return mapped({{"linux", mapped(keys)}});
+}
+
 void write_router(YamlWriter& out, const Topology& t, const Router& router) {
   out.map(plain(router.name), [&] {
     std::vector<std::string> lcores, routes;
@@ -93,6 +109,10 @@ void write_router(YamlWriter& out, const Topology& t, const Router& router) {
     if (!routes.empty()) out.put("routes", listed(routes));
     if (!router.table.empty()) out.put("table", in_quotes(router.table));
     if (router.enforcement) out.put("enforce", enforcement(t, *router.enforcement));
+    if (router.fib)
+      out.put("fib", mapped({{"ipv4", std::to_string(router.fib->ipv4)},
+                             {"ipv6", std::to_string(router.fib->ipv6)}}));
+    if (router.linux_control) out.put("control", control(t, router));
   });
 }
 
@@ -330,6 +350,44 @@ void write_customers(YamlWriter& out, const Topology& t) {
   if (!t.customer_table.empty()) out.put("customer_table", in_quotes(t.customer_table));
 }
 
+// --- gateways -----------------------------------------------------------------------------------
+
+void write_peer(YamlWriter& out, const GatewayPeer& peer) {
+  const auto* v4 = std::get_if<Ipv4>(&peer.address);
+  const std::string address =
+      v4 != nullptr ? ipv4_text(*v4) : ipv6_text(std::get<Ipv6>(peer.address));
+  std::vector<std::string> prefixes;
+  for (const Ipv4Prefix& p : peer.ipv4) prefixes.push_back(in_quotes(prefix_text(p)));
+  for (const Ipv6Prefix& p : peer.ipv6) prefixes.push_back(in_quotes(prefix_text(p)));
+  out.put(plain(peer.name),
+          mapped({{"address", in_quotes(address)}, {"prefix", listed(prefixes)}}));
+}
+
+void write_gateway(YamlWriter& out, const Topology& t, const Gateway& g) {
+  out.map(plain(t.routers[g.router].name), [&] {
+    std::vector<std::string> core;
+    for (const size_t l : g.core) core.push_back(plain(t.links[l].name));
+    out.put("core", listed(core));
+    out.map("peers", [&] {
+      for (const GatewayPeer& p : g.peers) write_peer(out, p);
+    });
+    out.put("protocol", scheme(g.law.protocol, g.law.params, false));
+    out.put("mtu", to_text(g.mtu));
+    out.put("limit", to_text(g.limit));
+    out.put("target", to_text(g.target));
+    out.put("interval", to_text(g.interval));
+    out.put("idle", to_text(g.idle));
+    out.put("silent_peer", std::string(kSilentPeers[static_cast<size_t>(g.silent_peer)]));
+  });
+}
+
+void write_gateways(YamlWriter& out, const Topology& t) {
+  if (t.gateways.empty()) return;
+  out.map("gateways", [&] {
+    for (const Gateway& g : t.gateways) write_gateway(out, t, g);
+  });
+}
+
 // --- traffic ------------------------------------------------------------------------------------
 
 template <class Transfer>
@@ -438,6 +496,7 @@ std::string resolved_text(const Topology& t) {
     for (const Link& l : t.links) write_link(out, l);
   });
   write_customers(out, t);
+  write_gateways(out, t);
   if (!t.trees.empty())
     out.map("trees", [&] {
       for (const Tree& tree : t.trees) write_tree(out, t, tree);

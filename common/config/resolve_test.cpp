@@ -94,6 +94,13 @@ TEST(Resolve, KeepsEveryKindOfValue) {
   EXPECT_TRUE(t.hosts[2].external);
   EXPECT_EQ(t.routers[1].ipv4_by_hand, 1U);
   EXPECT_EQ(t.routers[1].ipv6_by_hand, 1U);
+  EXPECT_EQ(t.routers[1].ipv4_routes[0].distance, 1);
+  EXPECT_EQ(t.routers[1].ipv6_routes[0].distance, 30);
+  ASSERT_TRUE(t.routers[1].fib);
+  EXPECT_EQ(t.routers[1].fib->ipv4, 50'000U);
+  EXPECT_EQ(t.routers[1].fib->ipv6, 20'000U);
+  ASSERT_TRUE(t.routers[0].fib);  // of `control: linux`
+  EXPECT_EQ(t.routers[0].fib->ipv4, config::FibSize().ipv4);
   const auto& memif = std::get<AttachMemif>(t.links[1].ends[0].attachment);
   EXPECT_EQ(memif.socket, "/run/tp.sock");
   EXPECT_EQ(memif.id, 3U);

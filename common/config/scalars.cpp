@@ -171,6 +171,17 @@ Complaint read_scalar(const YamlNode& node, const About&, AddressSpec& out) {
   return {};
 }
 
+Complaint read_scalar(const YamlNode& node, const About&, NodeAddress& out) {
+  if (const auto v4 = parse_ipv4(node.text)) {
+    out.address = *v4;
+  } else if (const auto v6 = parse_ipv6(node.text)) {
+    out.address = *v6;
+  } else {
+    return quoted(node) + " is not an address such as 10.0.0.1 or fd00::1";
+  }
+  return {};
+}
+
 // RFC 5771 and RFC 4291 2.7: groups of link scope never cross a router.
 Complaint read_scalar(const YamlNode& node, const About&, GroupAddress& out) {
   if (const auto v4 = parse_ipv4(node.text)) {

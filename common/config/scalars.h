@@ -31,6 +31,7 @@ Complaint read_scalar(const YamlNode& node, const About& about, std::string& out
 Complaint read_scalar(const YamlNode& node, const About& about, IpVersion& out);
 Complaint read_scalar(const YamlNode& node, const About& about, Mac& out);
 Complaint read_scalar(const YamlNode& node, const About& about, AddressSpec& out);
+Complaint read_scalar(const YamlNode& node, const About& about, NodeAddress& out);
 Complaint read_scalar(const YamlNode& node, const About& about, GroupAddress& out);
 Complaint read_scalar(const YamlNode& node, const About& about, PciAddress& out);
 Complaint read_scalar(const YamlNode& node, const About& about, InterfaceName& out);

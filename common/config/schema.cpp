@@ -69,6 +69,7 @@ Json schema_of(const std::string*, const About& about) {
 }
 Json schema_of(const Mac*, const About&) { return pattern("^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$"); }
 Json schema_of(const AddressSpec*, const About&) { return pattern("^[0-9a-fA-F.:]+/[0-9]+$"); }
+Json schema_of(const NodeAddress*, const About&) { return pattern("^[0-9a-fA-F.:]+$"); }
 Json schema_of(const GroupAddress*, const About&) { return pattern("^[0-9a-fA-F.:]+$"); }
 Json schema_of(const PciAddress*, const About&) {
   return pattern("^([0-9a-fA-F]{4}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\\.[0-9a-fA-F]$");

@@ -45,6 +45,9 @@ struct Frequency {
 struct AddressSpec {
   std::variant<Ipv4Prefix, Ipv6Prefix> prefix;
 };
+struct NodeAddress {
+  std::variant<Ipv4, Ipv6> address;
+};
 struct GroupAddress {
   std::variant<Ipv4, Ipv6> address;
 };
@@ -104,6 +107,11 @@ struct HostSpec {
 struct RouteSpec {
   Field<AddressSpec> prefix;
   Field<std::string> via;
+  Field<unsigned> distance;
+};
+
+struct FibSpec {
+  Field<unsigned> ipv4, ipv6;
 };
 
 struct EnforcementSpec {
@@ -114,11 +122,27 @@ struct EnforcementSpec {
   Field<Nanos> unpriced_burst;
 };
 
+struct PuntSpec {
+  Field<Frequency> neighbour, routing, local, ttl, other;
+};
+struct LinuxControlSpec {
+  Field<Table<Field<InterfaceName>>> interfaces;
+  Field<PuntSpec> punt;
+  Field<std::string> ttl_expired, addresses;
+  Field<Name> network_namespace;
+};
+struct ControlSpec {
+  static constexpr bool kOneOf = true;
+  Field<LinuxControlSpec> linux_control;
+};
+
 struct RouterSpec {
   Field<OneOrMany<unsigned>> lcores;
   Field<OneOrMany<RouteSpec>> routes;
   Field<std::string> table;
   Field<EnforcementSpec> enforce;
+  Field<FibSpec> fib;
+  Field<ControlSpec> control;
 };
 
 struct GroupSpec {
@@ -130,6 +154,21 @@ struct CustomerSpec {
   Field<std::string> link;
   Field<Budget> budget;
   Field<std::string> group;
+};
+
+struct GatewayPeerSpec {
+  Field<NodeAddress> address;
+  Field<OneOrMany<AddressSpec>> prefix;
+  Field<IpVersion> ip_version;
+};
+
+struct GatewaySpec {
+  Field<OneOrMany<std::string>> core;
+  Field<Table<GatewayPeerSpec>> peers;
+  Field<FlowScheme> protocol;
+  Field<Bytes> mtu, limit;
+  Field<Nanos> target, interval, idle;
+  Field<std::string> silent_peer;
 };
 
 // A struct with kOneOf holds exactly one of its fields.
@@ -308,6 +347,7 @@ struct FileSpec {
   Field<Table<GroupSpec>> groups;
   Field<Table<CustomerSpec>> customers;
   Field<std::string> customer_table;
+  Field<Table<GatewaySpec>> gateways;
   Field<TrafficSpec> traffic;
 };
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -97,6 +98,12 @@ template <class Prefix>
 struct Route {
   Prefix prefix;
   size_t link = 0;
+  uint8_t distance = 1;  // administrative: of several routes to a prefix the smallest serves
+};
+
+/// Room in a router's forwarding tables that a control plane changes.
+struct FibSize {
+  uint32_t ipv4 = 200'000, ipv6 = 50'000;  // prefixes
 };
 
 /// A router's enforcement of its customers' budgets.
@@ -109,6 +116,28 @@ struct Enforcement {
   Nanos unpriced_burst{0};      // the same as `burst`, for such packets
 };
 
+/// Classes of packets that go to Linux, each with a rate limit.
+enum class PuntClass : uint8_t {
+  kNeighbour,  // ARP and neighbour discovery
+  kRouting,    // link-scope multicast of routing protocols, IS-IS
+  kLocal,      // to the router's own addresses
+  kTtl,        // with an expired TTL
+  kOther,      // LLDP, groups that Linux has joined, limited broadcasts
+};
+inline constexpr size_t kPuntClasses = 5;
+/// Names in files and reports, in the order of PuntClass.
+inline constexpr std::array<std::string_view, kPuntClasses> kPuntClassNames{
+    "neighbour", "routing", "local", "ttl", "other"};
+
+/// Linux as a router's control plane: a TAP interface for each link.
+struct LinuxControl {
+  std::vector<std::string> interfaces;       // by link of the router
+  std::array<double, kPuntClasses> rates{};  // packets/s of each class, per link and lcore
+  bool punt_ttl = false;                     // Linux answers packets with an expired TTL
+  bool file_addresses = true;                // the interfaces start with the file's addresses
+  std::string network_namespace = {};        // of the interfaces; empty: the router's
+};
+
 struct Router {
   std::string name;
   std::vector<unsigned> lcores;                // CPUs; shaped links belong to the first by default
@@ -119,6 +148,8 @@ struct Router {
   std::string table = {};                       // file of more routes, empty: none
   size_t ipv4_in_table = 0, ipv6_in_table = 0;  // number of routes from it, which come next
   std::optional<Enforcement> enforcement = {};
+  std::optional<FibSize> fib = {};                 // none: the routes of the file, for good
+  std::optional<LinuxControl> linux_control = {};  // none: the router answers for itself
 };
 
 // --- customers ----------------------------------------------------------------------------------
@@ -145,13 +176,43 @@ struct CustomerPrefix {
   uint32_t customer = 0;  // index into Topology::customers
 };
 
-// --- links --------------------------------------------------------------------------------------
-
 /// A protocol's law with its parameters, or none: FIFO.
 struct LawChoice {
   std::string protocol = "none";
   ParamValues params;
 };
+
+// --- gateways -----------------------------------------------------------------------------------
+
+/// The other end of a gateway's tunnels.
+struct GatewayPeer {
+  std::string name;
+  std::variant<Ipv4, Ipv6> address;   // to which the tunnels' packets go
+  std::vector<Ipv4Prefix> ipv4 = {};  // destinations behind it
+  std::vector<Ipv6Prefix> ipv6 = {};
+};
+
+/// Treatment of packets for a peer that does not answer.
+enum class SilentPeer : uint8_t {
+  kForward,  // forwards them as any router does
+  kDrop,
+};
+
+/// A router that carries its customers' packets to peers in tunnels: priced flows, one for each
+/// customer and peer.
+struct Gateway {
+  size_t router = 0;         // index into Topology::routers
+  std::vector<size_t> core;  // links towards the peers; the router's others face customers
+  std::vector<GatewayPeer> peers = {};
+  LawChoice law;                 // of the tunnels' flows
+  Bytes mtu{0};                  // of the tunnels' packets, headers included
+  Bytes limit{0};                // of a tunnel's queue
+  Nanos target{0}, interval{0};  // of CoDel in it
+  Nanos idle{0};                 // a tunnel without packets for so long closes
+  SilentPeer silent_peer = SilentPeer::kForward;
+};
+
+// --- links --------------------------------------------------------------------------------------
 
 /// Validation of source addresses at a link's receiving end, a router (RFC 3704, RFC 8704).
 enum class SourceCheck : uint8_t {
@@ -367,6 +428,7 @@ struct Topology {
   std::vector<Customer> customers = {};  // those of `customer_table` last, named by their prefixes
   std::vector<CustomerPrefix<Ipv4Prefix>> ipv4_customers = {};
   std::vector<CustomerPrefix<Ipv6Prefix>> ipv6_customers = {};
+  std::vector<Gateway> gateways = {};
   std::string customer_table = {};  // file of customers, empty: none
   size_t customers_in_table = 0;
 

@@ -3,6 +3,8 @@
 // line.
 #pragma once
 
+#include <cstdint>
+
 #include <rte_mbuf.h>
 
 namespace turnpike {

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include <rte_dev.h>
 #include <rte_ethdev.h>
@@ -29,12 +30,24 @@ std::string name_of(const char* driver, unsigned number) {
   return "net_" + std::string(driver) + std::to_string(number);
 }
 
+/// While it exists, new files of the process are for its user alone.
+class PrivateFiles {
+ public:
+  PrivateFiles() : before_(umask(S_IXUSR | S_IRWXG | S_IRWXO)) {}
+  ~PrivateFiles() { umask(before_); }
+  PrivateFiles(const PrivateFiles&) = delete;
+  PrivateFiles& operator=(const PrivateFiles&) = delete;
+
+ private:
+  mode_t before_;
+};
+
 /// A server that died without cleaning up leaves its socket's file, which makes bind() fail. Leaves
 /// a file alone if a process listens on it.
 void remove_stale_socket(const std::string& path) {
   struct stat status {};
   sockaddr_un address{};
-  if (path.size() >= sizeof address.sun_path || stat(path.c_str(), &status) != 0 ||
+  if (path.size() >= sizeof address.sun_path || lstat(path.c_str(), &status) != 0 ||
       !S_ISSOCK(status.st_mode)) {
     return;
   }
@@ -138,6 +151,9 @@ tl::expected<uint16_t, std::string> attach(const Device& device) {
   }
   if (!device.stale.empty()) remove_stale_socket(device.stale);
   const CapturedLog log;
+  // The driver of a memif server binds its socket now: for this user alone.
+  const std::optional<PrivateFiles> own =
+      device.stale.empty() ? std::nullopt : std::make_optional<PrivateFiles>();
   if (rte_dev_probe(device.arguments.c_str()) == 0 &&
       rte_eth_dev_get_port_by_name(device.name.c_str(), &port) == 0) {
     return port;

@@ -25,7 +25,7 @@ Captured& captured() {
 ssize_t write_log(void* /*cookie*/, const char* text, size_t size) {
   Captured& c = captured();
   const std::lock_guard lock(c.mutex);
-  if (!c.lines) return write(STDERR_FILENO, text, size);
+  if (!c.lines) return ::write(STDERR_FILENO, text, size);
   c.lines->append(text, size);
   return static_cast<ssize_t>(size);
 }

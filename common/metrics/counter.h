@@ -14,6 +14,8 @@ class Counter {
   void add(uint64_t n = 1) {
     value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
+  /// Only while no lcore uses the counter.
+  void set(uint64_t n) { value_.store(n, std::memory_order_relaxed); }
   [[nodiscard]] uint64_t read() const { return value_.load(std::memory_order_relaxed); }
 
  private:

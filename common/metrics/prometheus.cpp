@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 namespace turnpike::metrics {
 namespace {
@@ -16,6 +17,13 @@ std::string number(T v) {
   }
   std::array<char, 32> out;  // the shortest text that reads back as the same number
   return {out.data(), std::to_chars(out.data(), out.data() + out.size(), v).ptr};
+}
+
+// OpenMetrics asks for "1.0"; one text for both formats, so that the series are the same.
+std::string bound_text(double bound) {
+  std::string text = number(bound);
+  if (text.find_first_not_of("-0123456789") == text.npos) text += ".0";
+  return text;
 }
 
 // Only metric names may have colons; no name may begin with a digit.
@@ -51,13 +59,39 @@ void append_label(std::string& out, std::string_view name, std::string_view valu
 
 }  // namespace
 
-void PrometheusText::family(std::string_view name, std::string_view help, std::string_view type) {
-  name_ = valid_name(name, true);
-  text_ += "# HELP " + name_ + " ";
-  append_escaped(text_, help, false);
-  text_ += "\n# TYPE " + name_ + " ";
-  text_ += type;
+std::string Family::sample_name() const {
+  std::string out = valid_name(name, true);
+  if (type == MetricType::kCounter) out += "_total";
+  if (type == MetricType::kInfo) out += "_info";
+  return out;
+}
+
+std::string_view name_of(MetricType type) {
+  constexpr std::array<std::string_view, 4> kNames{"counter", "gauge", "histogram", "info"};
+  return kNames[static_cast<size_t>(type)];
+}
+
+void PrometheusText::family(const Family& family) {
+  const bool open = format_ == TextFormat::kOpenMetrics;
+  name_ = family.sample_name();
+  // OpenMetrics announces a family by its own name, Prometheus 0.0.4 by that of its samples; it has
+  // no infos.
+  const std::string announced = open ? valid_name(family.name, true) : name_;
+  const bool gauge = !open && family.type == MetricType::kInfo;
+  text_ += "# HELP " + announced + " ";
+  append_escaped(text_, family.help, /*quotes=*/open);
+  text_ += "\n# TYPE " + announced + " ";
+  text_ += gauge ? "gauge" : name_of(family.type);
   text_ += '\n';
+  if (!open || family.unit.empty()) return;
+  text_ += "# UNIT " + announced + " ";
+  text_ += family.unit;
+  text_ += '\n';
+}
+
+std::string PrometheusText::finish() {
+  if (format_ == TextFormat::kOpenMetrics) text_ += "# EOF\n";
+  return std::move(text_);
 }
 
 void PrometheusText::sample(Labels labels, uint64_t value) { line("", labels, "", number(value)); }
@@ -70,7 +104,7 @@ void PrometheusText::observations(Labels labels, const Histogram& h, std::span<c
     const uint64_t count = raw < 0         ? 0
                            : raw >= 0x1p64 ? h.count()
                                            : h.count_up_to(static_cast<uint64_t>(raw));
-    line("_bucket", labels, number(bound), number(count));
+    line("_bucket", labels, bound_text(bound), number(count));
   }
   line("_bucket", labels, "+Inf", number(h.count()));
   line("_sum", labels, "", number(h.sum() * unit));

@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include <rte_build_config.h>
+#include <sys/un.h>
 
+#include "common/program/runtime_folder.h"
 #include "common/units/input_file.h"
 
 namespace turnpike {
@@ -39,7 +41,13 @@ struct ToDevice {
   }
   Result operator()(const config::AttachPci& a) const { return pci_device(a.address); }
   Result operator()(const config::AttachMemif& a) const {
-    return memif_device(number, {.socket = a.socket,
+    const std::string path = socket_path(a.socket);
+    if (path.size() >= sizeof(sockaddr_un::sun_path))
+      return tl::unexpected("the path of memif's socket is longer than Linux allows, " +
+                            std::to_string(sizeof(sockaddr_un::sun_path) - 1) + " B: " + path +
+                            "; set attach.memif.socket to a shorter one");
+    if (auto done = prepare_socket_folder(a.socket); !done) return tl::unexpected(done.error());
+    return memif_device(number, {.socket = path,
                                  .id = a.id,
                                  .server = a.server,
                                  .mac = own.mac,

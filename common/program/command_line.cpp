@@ -48,6 +48,9 @@ tl::expected<void, int> parse_command_line(int argc, char** argv, const ProgramF
   app.add_option("--idle", out.idle,
                  "idle lcores: keep polling, or sleep briefly (auto: poll with NICs)")
       ->check(CLI::IsMember({"auto", "poll", "sleep"}));
+  app.add_option("--sandbox", out.sandbox,
+                 "privileges given up once the ports are open (auto: all that the kernel can take)")
+      ->check(CLI::IsMember({"auto", "on", "off"}));
   add_time(
       app, "--wait", [&out](Nanos t) { out.wait = t; },
       "how long to wait for peers (default: 30s)");

@@ -23,6 +23,7 @@ struct CommandLine {
   std::vector<unsigned> lcores;    // CPUs to run on; empty: chosen
   std::string live = "auto";       // auto, table, lines, json, off
   std::string idle = "auto";       // auto, poll, sleep
+  std::string sandbox = "auto";    // auto, on, off
   std::string output;              // folder; empty: the file's
   Nanos wait = 30_s;               // for peers and links
   std::optional<Nanos> duration;

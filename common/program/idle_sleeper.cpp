@@ -40,6 +40,12 @@ void ask_for_short_slices() {
 
 }  // namespace
 
+void wake_without_delay() {
+  // The kernel may wake a sleeper up to this much late, in ns; the default is 50 us.
+  prctl(PR_SET_TIMERSLACK, 1UL);
+  ask_for_short_slices();
+}
+
 SleepLimits sleep_limits_for(const config::Topology& topology) {
   Nanos shortest = kMaxSleep * kPart;
   for (const config::Link& link : topology.links)
@@ -49,10 +55,7 @@ SleepLimits sleep_limits_for(const config::Topology& topology) {
 }
 
 IdleSleeper::IdleSleeper(SleepLimits limits) : limits_(limits) {
-  if (!limits_) return;
-  // The kernel may wake a sleeper up to this much late, in ns; the default is 50 us.
-  prctl(PR_SET_TIMERSLACK, 1UL);
-  ask_for_short_slices();
+  if (limits_) wake_without_delay();
 }
 
 void IdleSleeper::nap(Nanos ran, Nanos until_next) const {

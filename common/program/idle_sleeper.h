@@ -28,6 +28,9 @@ struct SleepLimits {
 /// with late events.
 SleepLimits sleep_limits_for(const config::Topology& topology);
 
+/// Asks the kernel to run the calling thread soon after its sleeps, see IdleSleeper.
+void wake_without_delay();
+
 /// Used by one thread. The kernel runs a thread as soon as it wakes if it has used less than its
 /// share of the CPU and asks for short slices; otherwise it may wait for a scheduler tick of 1 to 4
 /// ms. So the thread asks for short slices (Linux 6.12 or later) and sleeps for as long as it ran.

@@ -26,6 +26,8 @@ class LinkMonitor {
 
   /// Indices of links that the last call found up again after they had been down.
   [[nodiscard]] std::span<const size_t> restored() const { return restored_; }
+  /// Whether the last call, or at first the constructor, found the link up. `link`: index.
+  [[nodiscard]] bool up(size_t link) const { return links_[link].up && links_[link].carrier; }
   /// Names of the links that are down, separated by commas; empty: none.
   [[nodiscard]] std::string down() const;
   /// The reason why the program cannot go on (a kernel interface is gone); empty: none.

@@ -14,6 +14,10 @@ static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes th
 std::atomic<int> requests{0};
 std::atomic<int> first{0};
 
+std::atomic<int> reloads{0};
+
+void on_reload(int /*number*/) { reloads.store(1); }
+
 void on_signal(int number) {
   int none = 0;
   first.compare_exchange_strong(none, number);
@@ -37,6 +41,10 @@ void handle_signals() {
   if (!is_ignored(SIGHUP)) set_handler(SIGHUP, on_signal);
   ignore_signals();
 }
+
+void reload_on_hup() { set_handler(SIGHUP, on_reload); }
+
+bool take_reload_request() { return reloads.exchange(0) != 0; }
 
 void ignore_signals() {
   for (const int number : {SIGPIPE, SIGUSR1, SIGUSR2}) set_handler(number, SIG_IGN);

@@ -12,6 +12,11 @@ void handle_signals();
 /// Ignores PIPE, USR1 and USR2: a closed output does not end a run.
 void ignore_signals();
 
+/// From now on HUP asks for a reload, not for the end.
+void reload_on_hup();
+/// Whether HUP has come since the last call, after reload_on_hup().
+bool take_reload_request();
+
 /// Whether the process ignores the signal.
 bool is_ignored(int number);
 

@@ -2,8 +2,8 @@
 // Detects times in which the machine did not run a polling thread.
 #pragma once
 
+#include <atomic>
 #include <string>
-#include <utility>
 
 #include "common/metrics/counter.h"
 #include "common/units/units.h"
@@ -18,12 +18,23 @@ class alignas(64) Stalls {
 
   /// Call before each poll. Returns the time since the last call if it was a stall, otherwise 0.
   Nanos missed(Nanos now) {
-    const Nanos gap = now - std::exchange(last_, now);
+    const Nanos gap = now - Nanos(last_.load(std::memory_order_relaxed));
+    last_.store(now.count(), std::memory_order_relaxed);
     if (gap < kMin) [[likely]]
       return Nanos(0);
     count_.add();
     nanos_.add(static_cast<uint64_t>(gap.count()));
     return gap;
+  }
+
+  /// Time of the last poll, ns; any thread may ask.
+  [[nodiscard]] int64_t last_poll() const { return last_.load(std::memory_order_relaxed); }
+  /// Call instead of missed() when the thread was held on purpose: returns the time since the last
+  /// call if it was as long as a stall, and does not count it.
+  Nanos pardon(Nanos now) {
+    const Nanos gap = now - Nanos(last_.load(std::memory_order_relaxed));
+    last_.store(now.count(), std::memory_order_relaxed);
+    return gap < kMin ? Nanos(0) : gap;
   }
 
   [[nodiscard]] uint64_t count() const { return count_.read(); }
@@ -37,7 +48,7 @@ class alignas(64) Stalls {
   }
 
  private:
-  Nanos last_ = kNever;  // the first call never reports a stall
+  std::atomic<int64_t> last_{kNever.count()};  // the first call never reports a stall
   metrics::Counter count_, nanos_;
 };
 

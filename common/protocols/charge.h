@@ -3,6 +3,8 @@
 // budgets.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace turnpike {
@@ -16,15 +18,43 @@ struct Charge {
   float committed = 0;  // $ for the traffic that it announces for one round trip later
   float expected = 0;   // $ that the sender expects to pay for that traffic; negative: it returns
                         // budget that earlier packets announced
-  float slot = 0;       // s until the flow's next packet, 0: unknown
-  bool first = false;   // of the round that the flow's SYN announced
+  bool first = false;   // may be of the round that the flow's SYN announced
+  bool slow = false;    // the flow sends at most one packet per round trip
   // SYN only.
   float first_bytes = 0;  // B announced for the first round
   float budget = 0;       // $/s that the flow may spend, 0: unknown
   float rtt = 0;          // s, 0: unknown
 };
 
-/// `header`: congestion header of the protocol; `size`: B on the link; `opens`: a SYN.
-using ChargeOf = Charge (*)(const uint8_t* header, uint32_t size, bool opens);
+/// Charges of a burst's packets, in columns: row k is packet k's.
+struct ChargeBatch {
+  static constexpr size_t kMax = 32;
+
+  /// Adds a packet: the congestion header and its B on the link.
+  void add(const uint8_t* header, uint32_t size) {
+    headers[count] = header;
+    sizes[count++] = size;
+  }
+
+  // As in Charge.
+  alignas(64) std::array<float, kMax> paid, charged, committed, expected, rtt;
+  alignas(64) std::array<uint32_t, kMax> first, slow;  // 1: true
+  std::array<const uint8_t*, kMax> headers;
+  std::array<uint32_t, kMax> sizes;
+  size_t count = 0;
+  // B of all packets that links have charged, and the part of them that they did not pay.
+  float charged_bytes = 0, owed_bytes = 0;
+};
+
+/// How to read the charges of a protocol's packets.
+struct ChargeReader {
+  /// Of one packet: its congestion header; B on the link; whether it is a SYN.
+  Charge (*one)(const uint8_t* header, uint32_t size, bool opens);
+  /// Of data packets: fills in all columns but `charged`.
+  /// Returns whether the money of all of them has the value 1 (Protocol::exchange_at).
+  bool (*data)(ChargeBatch& batch);
+  /// Of data packets: fills in the columns `paid` and `charged`, and the sums of bytes.
+  void (*payments)(ChargeBatch& batch);
+};
 
 }  // namespace turnpike

@@ -20,6 +20,8 @@ inline constexpr unsigned kMaxClasses = 8;
 inline constexpr unsigned kMaxGroups = UINT16_MAX;
 /// Weight of group 0: packets of no customer, and of customers without a group.
 inline constexpr double kNoGroupWeight = 1;
+/// A group that a link did not have before, see LinkLaw::take_settings().
+inline constexpr uint16_t kNewGroup = UINT16_MAX;
 
 /// A link's state as a law sees it, summed over all lcores.
 struct LinkState {
@@ -102,6 +104,15 @@ class LinkLaw {
   /// Called at most once, before the first packet. A law without groups ignores it.
   virtual void set_groups(std::span<const double> /*weights*/) {}
 
+  /// Takes the parameters, groups and classes of `made`, a law of the same protocol for as many
+  /// lcores that has seen no packet, and keeps its own sums, prices and averages. `groups`: by new
+  /// LinkPacket::group the old one, or kNewGroup; empty: they are the same. Call while no lcore
+  /// uses the law. Does not allocate. False: the sums mean nothing under the new parameters
+  /// (ParamSpec::restarts), and nothing has changed.
+  virtual bool take_settings(LinkLaw& /*made*/, std::span<const uint16_t> /*groups*/) {
+    return false;
+  }
+
   /// Accounts for at most 64 packets that arrived together and stamps their headers in place. An
   /// lcore without packets for this link calls with an empty burst at housekeeping, so that its
   /// shard's published figures stay current. Returns a bit per packet (bit i: packet i) whose
@@ -131,6 +142,9 @@ class LinkLaw {
   /// Writes the law's figures for time series and plots, at most out.size(); safe from any thread,
   /// approximate while lcores run. Returns the number of gauges written (at most kMaxGauges).
   virtual size_t gauges(std::span<Gauge> out) const = 0;
+
+ protected:
+  void take_traits(const LinkLaw& made) { traits_ = made.traits_; }
 
  private:
   LinkTraits traits_;

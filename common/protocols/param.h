@@ -22,6 +22,9 @@ struct ParamSpec {
   double min, max;  // inclusive
   std::string_view doc;
   std::span<const std::string_view> words = {};  // of a kWord: min is 0, max the last one's index
+  /// Of a link: the law begins anew when a running router changes it, see
+  /// LinkLaw::take_settings().
+  bool restarts = false;
 };
 
 /// Words of a parameter that is a switch; its value is 0 or 1.

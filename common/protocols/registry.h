@@ -30,9 +30,10 @@ namespace turnpike {
 
 /// A scheme as router, sender and configuration use it.
 struct Protocol {
-  std::string_view name;  // as topology files write it
-  uint8_t id;             // in packets; 0 is never used
-  uint8_t header_size;    // B of its congestion header, a multiple of 4
+  std::string_view name;    // as topology files write it
+  uint8_t id;               // in packets; 0 is never used
+  uint8_t header_size;      // B of its congestion header, a multiple of 4
+  bool end_to_end = false;  // flows find their rate without a law on any link
   std::span<const ParamSpec> link_params;
   std::span<const ParamSpec> flow_params;
   std::span<const Preset> presets;  // overrides of the default preset, if any, and of others
@@ -45,8 +46,8 @@ struct Protocol {
   /// Whether flows with these parameters exceed their budget on purpose, for experiments; null:
   /// none do.
   bool (*cheats)(const ParamValues&) = nullptr;
-  /// Returns the money that a packet pays, owes and promises; null: the protocol has none.
-  ChargeOf charge = nullptr;
+  /// Reads the money that packets pay, owe and promise; null: the protocol has none.
+  const ChargeReader* charge = nullptr;
   /// Offset of the value of a packet's money in its congestion header, a bfloat16; 0: it has none.
   uint8_t exchange_at = 0;
   /// A law for a link with classes; null: the scheme has none. At least two classes.

@@ -49,7 +49,7 @@ RunData sample_run() {
   return run;
 }
 
-class Folder : public testing::Test {
+class Folder : public ::testing::Test {
  protected:
   Folder() { std::filesystem::create_directories(path); }
   ~Folder() override { std::filesystem::remove_all(path); }

@@ -91,10 +91,10 @@ void compare(uint64_t seed, const Schedule& s, int steps, const Check& check) {
 }
 
 template <class Size>
-class ExpiringSumOfSize : public testing::Test {};
+class ExpiringSumOfSize : public ::testing::Test {};
 using Sizes =
-    testing::Types<std::integral_constant<size_t, 256>, std::integral_constant<size_t, 512>,
-                   std::integral_constant<size_t, 1024>>;
+    ::testing::Types<std::integral_constant<size_t, 256>, std::integral_constant<size_t, 512>,
+                     std::integral_constant<size_t, 1024>>;
 TYPED_TEST_SUITE(ExpiringSumOfSize, Sizes);
 
 TYPED_TEST(ExpiringSumOfSize, IsNeverWrongByMoreThanABucket) {

@@ -12,6 +12,7 @@
 #include "common/config/address.h"
 #include "common/config/load.h"
 #include "common/config/path.h"
+#include "common/config/without_law.h"
 #include "common/units/printable.h"
 #include "common/units/text.h"
 #include "lab/batch/case.h"
@@ -197,6 +198,14 @@ std::string traffic(const Topology& t) {
   return table.text();
 }
 
+std::string warnings(const Topology& t) {
+  std::string out;
+  for (const std::string& name : without_law(t))
+    out += "  warning: " + name +
+           " crosses no link with a law of its protocol and sends as fast as its first link\n";
+  return out;
+}
+
 /// The name that starts a program from here: its path if it lies near this one.
 std::string command(const std::string& name) {
   const std::string path = find_program(own_executable(), name);
@@ -247,7 +256,7 @@ std::string description(const Topology& t, const std::string& file) {
                     t.run.output + "\n\n";
   out += "Nodes\n" + nodes(t) + "\nLinks\n" + links(t);
   if (!t.flows.empty() || !t.workloads.empty() || !t.streams.empty())
-    out += "\nTraffic\n" + traffic(t);
+    out += "\nTraffic\n" + traffic(t) + warnings(t);
   const bool attached = std::any_of(t.links.begin(), t.links.end(), [](const Link& l) {
     return l.ends[0].attachment.index() != 0 || l.ends[1].attachment.index() != 0;
   });

@@ -15,6 +15,7 @@
 #include "common/program/guarded.h"
 #include "common/program/version.h"
 #include "lab/cli/verbs.h"
+#include "operator/verbs.h"
 
 namespace {
 
@@ -46,6 +47,15 @@ int main(int argc, char** argv) {
   lab::add_paper(app, code);
   lab::add_bench(app, code);
   lab::add_report(app, code);
+  ops::add_show(app, code);
+  ops::add_reload(app, code);
+  ops::add_commit(app, code);
+  ops::add_rollback(app, code);
+  ops::add_top(app, code);
+  ops::add_trace(app, code);
+  ops::add_capture(app, code);
+  ops::add_doctor(app, code);
+  ops::add_support(app, code);
   app.footer(
       "Start with: turnpike check configs/demo.yaml, turnpike lab configs/demo.yaml\n"
       "Exit codes: 0 success, 1 failure, 2 usage error, 3 invalid topology file, 4 host not ready");

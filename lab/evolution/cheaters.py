@@ -4,11 +4,12 @@
 # Markdown table. Writes cheaters.json, with each window, and cheaters.svg. --enforce makes the same table with five
 # customers whose budgets are enforced; --check then compares the shares with bounds, and requires that no packet of an
 # honest customer was dropped. Exit code 1 if a run fails or breaks a bound.
-# Usage: cheaters.py [--kind PATTERN]... [--enforce] [--set PATH=VALUE]... [--check] (--help has the rest)
+# Usage: cheaters.py [--kind PATTERN]... [--enforce] [--lcores N] [--set PATH=VALUE]... [--check] (--help has the rest)
 import argparse
 import fnmatch
 import json
 import pathlib
+import random
 import shutil
 import subprocess
 import sys
@@ -35,12 +36,15 @@ def arguments():
                    help="for all runs; a kind's own settings come later")
     p.add_argument("--enforce", action="store_true",
                    help="enforce customers' budgets: with the settings of enforcement.json in the same folder")
+    p.add_argument("--lcores", type=int, default=1, metavar="N", help="of the edge router (%(default)s)")
     p.add_argument("--file", type=pathlib.Path, default=FOLDER / "five-hosts.yaml", help="topology (%(default)s)")
     p.add_argument("--kinds", type=pathlib.Path, default=FOLDER / "kinds.json", help="(%(default)s)")
     p.add_argument("--check", action="store_true",
                    help=f"fail if a cheater has more than {MOST} in a window, or an honest host less than {LEAST}")
     p.add_argument("--title", default="Shares over the entitled share", help="of the figure (%(default)s)")
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--vary", type=int, metavar="SEED",
+                   help="draw the honest hosts' starts and delays, on which a run depends more than on --seed")
     p.add_argument("--turnpike", default=str(ROOT / "build/lab/turnpike"), metavar="PATH", help="(%(default)s)")
     p.add_argument("--out", default="out/evolution/cheaters", type=pathlib.Path, help="(%(default)s)")
     p.add_argument("--jobs", type=int, default=2, help="processes at a time (%(default)s)")
@@ -53,10 +57,22 @@ def chosen(kinds, patterns):
     return [k for k in kinds if not patterns or any(fnmatch.fnmatch(k["name"], p) for p in patterns)]
 
 
+def varied(seed):
+    """Settings that move the honest hosts: starts within a round trip, delays within a twentieth."""
+    chance = random.Random(seed)
+    settings = []
+    for i in range(1, 5):
+        settings.append(f"traffic.flows.honest{i}.start={chance.uniform(0, 20):.3f} ms")
+        settings.append(f"links.honest{i}-gate.delay={chance.uniform(1.9, 2.1):.4f} ms")
+    return settings
+
+
 def command(kind, options):
     enforced = json.loads((FOLDER / "enforcement.json").read_text()) if options.enforce else {}
-    settings = [*(f"{path}={value}" for path, value in enforced.items()), *options.settings,
-                *(f"{path}={value}" for path, value in kind["settings"].items())]
+    lcores = [f"routers.gate.lcores={list(range(options.lcores))}"] if options.lcores > 1 else []
+    moved = varied(options.vary) if options.vary is not None else []
+    settings = [*(f"{path}={value}" for path, value in enforced.items()), *lcores, *options.settings,
+                *(f"{path}={value}" for path, value in kind["settings"].items()), *moved]
     words = [options.turnpike, "lab", str(options.file), "--seed", str(options.seed),
              "--out", str(options.out / kind["name"])]
     return words + [w for s in settings for w in ("--set", s)]

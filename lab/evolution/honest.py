@@ -3,7 +3,7 @@
 # Runs topology files in the lab with every host as a customer of its own and all budgets enforced, and counts the
 # packets that edges and audits dropped: an honest host has none. Hosts whose flows do not share the host's budget
 # (`strategy: each-flow`) are customers of a large budget. Exit code 1 if a run fails or an honest host is punished.
-# Usage: honest.py [--set PATH=VALUE]... [FILE]...
+# Usage: honest.py [--lcores N] [--set PATH=VALUE]... [FILE]...
 import argparse
 import json
 import os
@@ -43,8 +43,9 @@ def budget_of(host):
     return UNBOUNDED if "each-flow" in host else max(budgets)
 
 
-def settings(path):
-    """The settings that make customers of the file's hosts and enforce their budgets."""
+def settings(path, lcores=1):
+    """The settings that make customers of the file's hosts and enforce their budgets, at routers with so many
+    lcores."""
     text = path.read_text()
     hosts, routers = entries(text, "hosts"), entries(text, "routers")
     customers, edges = [], set()
@@ -56,14 +57,15 @@ def settings(path):
                 customers.append(f"{host}: {{ budget: {budget:g} $/s, link: {link} }}")
                 edges.add(router)
     enforce = "{ charge_unpriced: false }" if path.stem in FREE else "{}"
-    return [f"customers={{ {', '.join(customers)} }}", *(f"routers.{r}.enforce={enforce}" for r in sorted(edges))]
+    return [f"customers={{ {', '.join(customers)} }}", *(f"routers.{r}.enforce={enforce}" for r in sorted(edges)),
+            *(f"routers.{r}.lcores={list(range(lcores))}" for r in sorted(routers) if lcores > 1)]
 
 
 def play(path, options):
     """(drops by customer or link, error)."""
     with tempfile.TemporaryDirectory() as folder:
         words = [options.turnpike, "lab", str(path), "--out", folder]
-        for s in [*settings(path), *options.settings]:
+        for s in [*settings(path, options.lcores), *options.settings]:
             words += ["--set", s]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -79,6 +81,7 @@ def main():
     p = argparse.ArgumentParser(description="Enforce the budgets of honest hosts; count what is dropped.")
     p.add_argument("files", nargs="*", type=pathlib.Path, metavar="FILE", help="topologies (all with FCP)")
     p.add_argument("--set", action="append", default=[], dest="settings", metavar="PATH=VALUE")
+    p.add_argument("--lcores", type=int, default=1, metavar="N", help="of each router (%(default)s)")
     p.add_argument("--turnpike", default=str(ROOT / "build/lab/turnpike"), metavar="PATH", help="(%(default)s)")
     p.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="(%(default)s)")
     options = p.parse_args()

@@ -26,7 +26,7 @@ constexpr const char* kFlows =
     "id,flow,start_s,bytes,completion_s\n1,w,0,1000,0.1\n2,w,0,1000,0.3\n3,w,0,50000,0.5\n4,w,0,"
     "9000,\n";
 
-class PaperMetrics : public testing::Test {
+class PaperMetrics : public ::testing::Test {
  protected:
   PaperMetrics() {
     for (const uint64_t seed : {1, 2, 3}) {

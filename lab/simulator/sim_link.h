@@ -38,6 +38,8 @@ class SimChannel {
   /// Sends the first packets of the burst, as many as a port's descriptors hold; returns their
   /// number.
   uint16_t send(Nanos now, std::span<rte_mbuf*> burst);
+  /// For packets from now on, B/s; 0: the sending node paces.
+  void set_rate(double rate) { nanos_per_byte_ = rate > 0 ? 1e9 / rate : 0; }
   /// Receives packets that have arrived at that queue by `now`.
   uint16_t receive(size_t queue, Nanos now, std::span<rte_mbuf*> out);
   [[nodiscard]] Nanos next(size_t queue) const { return queues_[queue].next(); }
@@ -115,6 +117,7 @@ class SimLink {
   SimLink(const std::array<SimLinkOptions, 2>& wires, Schedule& schedule,
           const std::array<std::vector<uint32_t>, 2>& nodes);
   [[nodiscard]] QueuePair* end(size_t i, size_t queue) { return &ends_[i][queue]; }
+  void set_rate(size_t i, double rate) { channels_[i]->set_rate(rate); }
   /// The channel that leads from end i.
   [[nodiscard]] const SimChannel& line(size_t i) const { return *channels_[i]; }
 

@@ -18,7 +18,7 @@ class Ignore final : public sender::OutcomeSink {
 /// One stream `load` from host a to host b, over the test's links.
 class StreamsInTheLab : public ::testing::Test {
  protected:
-  void play(const std::string& links, const std::string& stream, const std::string& routers = "") {
+  void make(const std::string& links, const std::string& stream, const std::string& routers = "") {
     auto loaded = config::load_text(
         "run: {duration: 1 s}\nhosts: {a: {}, b: {}}\n" + routers + "\nlinks: {" + links +
             "}\ntraffic: {streams: {load: {from: a, to: b, " + stream + "}}}\n",
@@ -28,6 +28,12 @@ class StreamsInTheLab : public ::testing::Test {
     auto made = World::make(topology, ignore, {});
     ASSERT_TRUE(made) << made.error();
     world = std::move(*made);
+  }
+  void play(const std::string& links, const std::string& stream, const std::string& routers = "") {
+    make(links, stream, routers);
+    finish();
+  }
+  void finish() {
     world->run_until(1_s);
     for (sender::Sender* s : world->senders()) s->stop(world->now());
     world->run_until(2_s);
@@ -50,6 +56,19 @@ class StreamsInTheLab : public ::testing::Test {
 };
 
 constexpr const char* kGate = "routers: {gate: {}}";
+
+/// A router that stands still keeps all packets: the stream finds no buffer, and time goes on.
+TEST_F(StreamsInTheLab, GoOnAfterTheirBuffersRanOut) {
+  make(
+      "l: {ends: [a, gate], rate: 10 Gbps},"
+      "r: {ends: [gate, b], rate: 10 Gbps}",
+      "rate: {packets: 1000000 /s}", kGate);
+  world->run_until(100_ms);
+  world->stall_router(0, 200_ms);
+  finish();
+  EXPECT_GT(emitter().departures().no_buffer.read(), 0U);
+  EXPECT_GT(received(), 700'000U);
+}
 
 TEST_F(StreamsInTheLab, LatencyIsWhatTheWayTakes) {
   // 46 B over Ethernet's 1 Gbit/s take 368 ns; over the shaped 100 Mbit/s, 3680 ns.

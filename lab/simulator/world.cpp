@@ -6,6 +6,7 @@
 
 #include <rte_ether.h>
 
+#include "router/reload/plan.h"
 #include "sender/sizing.h"
 
 namespace turnpike::lab {
@@ -29,10 +30,11 @@ size_t buffers_of(const config::Topology& t, const sender::Sizing& size) {
   return size.packets + kBuffersPerNode * t.hosts.size();
 }
 
-/// A copy on a tree takes a buffer for its headers, and one that refers to the packet's payload.
+/// A copy on a tree takes a buffer for its headers, and one that refers to the packet's payload. A
+/// tunnel's packet is acknowledged in a buffer of its own.
 size_t router_buffers_of(const config::Topology& t, const sender::Sizing& size) {
   return kBuffersPerNode * std::max<size_t>(t.routers.size(), 1) +
-         (t.trees.empty() ? 0 : 2 * size.packets);
+         (t.trees.empty() ? 0 : 2 * size.packets) + (t.gateways.empty() ? 0 : size.packets);
 }
 
 /// The smallest buffer that holds the largest frame: no port writes into these buffers.
@@ -54,6 +56,16 @@ unsigned tick_shift(Nanos quantum) {
 
 bool is_router(const config::Topology& t, const std::string& node) {
   return std::ranges::find(t.routers, node, &config::Router::name) != t.routers.end();
+}
+
+size_t node_of(const config::Topology& t, const router::Router& router) {
+  const auto at = std::ranges::find(t.routers, router.name(), &config::Router::name);
+  return static_cast<size_t>(at - t.routers.begin());
+}
+
+const config::Link* named_link(const config::Topology& t, const std::string& name) {
+  const auto at = std::ranges::find(t.links, name, &config::Link::name);
+  return at == t.links.end() ? nullptr : &*at;
 }
 
 /// Shaped routers pace their packets; hosts and line-rate routers rely on their port.
@@ -85,7 +97,8 @@ unsigned World::memory_mb(const config::Topology& t, const sender::Traces& trace
   // A queue doubles when it is full, and keeps the old ring while it copies.
   size_t rings = 4 * buffers_of(t, size_of_all(t, traces)) * sizeof(router::QueuedPacket);
   size_t customers = 0;
-  for (const config::Router& r : t.routers) customers += router::CustomerTable::memory(t, r);
+  for (const config::Router& r : t.routers)
+    customers += router::CustomerTable::memory(t, r) + router::route_table_memory(r).dpdk;
   for (const config::Router& r : t.routers)
     rings += r.links.size() * r.lcores.size() * kMaxClasses *
              router::LinkRing::memory(router::LinkRing::kFirstSlots);
@@ -112,6 +125,7 @@ tl::expected<std::unique_ptr<World>, std::string> World::make(const config::Topo
   w->lay_cables(options);
   for (size_t r = 0; r < t.routers.size(); ++r)
     if (auto added = w->add_router(r, options); !added) return tl::unexpected(added.error());
+  if (auto added = w->add_gateways(options); !added) return tl::unexpected(added.error());
   for (uint32_t h = 0; h < t.hosts.size(); ++h) {
     if (w->host_nodes_[h] == kNobody) continue;
     if (auto added = w->add_host(h, traces, outcomes, options); !added)
@@ -176,6 +190,20 @@ tl::expected<void, std::string> World::add_router(size_t r, const Options& optio
   return {};
 }
 
+tl::expected<void, std::string> World::add_gateways(const Options& options) {
+  for (size_t i = 0; i < topology_.gateways.size(); ++i) {
+    auto made = gateway::Gateway::make(topology_, i,
+                                       {.pool = router_pool_.get(),
+                                        .seed = options.seed + i,
+                                        .tick_shift = tick_shift(topology_.run.quantum),
+                                        .populated = false});
+    if (!made) return tl::unexpected(made.error());
+    routers_[topology_.gateways[i].router]->worker(0).set_tunnels(made->get());
+    gateways_.push_back(std::move(*made));
+  }
+  return {};
+}
+
 tl::expected<void, std::string> World::add_host(uint32_t h, const sender::Traces& traces,
                                                 sender::OutcomeSink& outcomes,
                                                 const Options& options) {
@@ -225,6 +253,41 @@ void World::run_until(Nanos end) {
     poll(schedule_.first());
   }
   now_ = end;
+}
+
+tl::expected<void, std::string> World::reload(const config::Topology& wanted) {
+  auto next = std::make_unique<const config::Topology>(wanted);
+  const config::Topology& running = reloaded_ ? *reloaded_ : topology_;
+  std::vector<router::Router::ChangePtr> changes;
+  std::vector<bool> changes_at;  // by router: it has to be polled
+  std::string why;
+  for (const auto& r : routers_) {
+    auto change = r->prepare(running, wanted);
+    if (!change) {
+      why += (why.empty() ? "" : "\n") + r->name() + ": " + change.error();
+      continue;
+    }
+    changes.push_back(std::move(*change));
+    changes_at.push_back(router::plan(running, wanted, node_of(running, *r)).applies());
+  }
+  if (!why.empty()) return tl::unexpected(why);
+  auto change = changes.begin();
+  for (const auto& r : routers_) {
+    r->apply(**change);
+    r->apply_routes(**change++);
+  }
+  for (const auto& gateway : gateways_) gateway->take_budgets(wanted);
+  for (size_t r = 0; r < routers_.size(); ++r)
+    for (const uint32_t node : worker_nodes_[r])
+      if (changes_at[r]) schedule_.wake(node, now_);
+  for (size_t l = 0; l < links_.size(); ++l)
+    for (size_t d = 0; d < 2; ++d)
+      if (const config::Link* link = named_link(wanted, topology_.links[l].name);
+          is_router(topology_, topology_.links[l].ends[d].node) && link != nullptr)
+        links_[l].set_rate(
+            d, options_of(wanted, static_cast<size_t>(link - wanted.links.data()), d, 1).rate);
+  reloaded_ = std::move(next);
+  return {};
 }
 
 bool World::catch_up(Nanos now) {

@@ -28,6 +28,7 @@
 #include "common/dpdk/pool.h"
 #include "lab/simulator/schedule.h"
 #include "lab/simulator/sim_link.h"
+#include "router/gateway/gateway.h"
 #include "router/router.h"
 #include "sender/sender.h"
 
@@ -57,6 +58,11 @@ class World {
   /// MB of EAL's memory that the world needs.
   static unsigned memory_mb(const config::Topology& topology, const sender::Traces& traces);
 
+  /// All routers take `wanted`, between two polls, as a running router does on a reload. Hosts,
+  /// their traffic and the cables stay as they are. The error: all reasons of all routers; none has
+  /// changed.
+  tl::expected<void, std::string> reload(const config::Topology& wanted);
+
   /// Plays until `end`.
   void run_until(Nanos end);
   /// Polls at `now` all nodes that have come due by then, as a machine that reads its clock late;
@@ -69,6 +75,8 @@ class World {
 
   [[nodiscard]] Nanos now() const { return now_; }
   [[nodiscard]] router::Router& router(size_t i) { return *routers_[i]; }
+  /// In the order of Topology::gateways.
+  [[nodiscard]] gateway::Gateway& gateway(size_t i) { return *gateways_[i]; }
   /// One sender per host that is played, in the order of the file.
   [[nodiscard]] std::span<sender::Sender* const> senders() const { return senders_; }
   /// Packet buffers that are not free: those of packets in flight.
@@ -98,18 +106,21 @@ class World {
   void number_nodes();
   void lay_cables(const Options& options);
   tl::expected<void, std::string> add_router(size_t r, const Options& options);
+  tl::expected<void, std::string> add_gateways(const Options& options);
   tl::expected<void, std::string> add_host(uint32_t h, const sender::Traces& traces,
                                            sender::OutcomeSink& outcomes, const Options& options);
   void stall(uint32_t i, Nanos time);
   void poll(uint32_t i);
 
   const config::Topology& topology_;
+  std::unique_ptr<const config::Topology> reloaded_;  // that routers have taken last; null: none
   Pool source_pool_, router_pool_;  // separate: packets that routers make vary in layout
   sender::RecordPool records_;      // of all hosts' packets in flight
   Schedule schedule_;
-  std::vector<SimLink> links_;                       // by link
-  std::vector<std::vector<uint32_t>> worker_nodes_;  // by router
-  std::vector<uint32_t> host_nodes_;                 // by host
+  std::vector<SimLink> links_;                               // by link
+  std::vector<std::vector<uint32_t>> worker_nodes_;          // by router
+  std::vector<uint32_t> host_nodes_;                         // by host
+  std::vector<std::unique_ptr<gateway::Gateway>> gateways_;  // end after the routers' workers
   std::vector<std::unique_ptr<router::Router>> routers_;
   std::vector<std::unique_ptr<sender::Sender>> hosts_;
   std::vector<sender::Sender*> senders_;

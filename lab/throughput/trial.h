@@ -2,6 +2,7 @@
 // Result of one trial, and whether the device or the test setup determined it.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>

@@ -36,10 +36,11 @@ tl::expected<std::unique_ptr<const CustomerTable>, std::string> CustomerTable::b
   // The object's address makes the name unique in the process.
   char name[32];
   std::snprintf(name, sizeof name, "c-%p", static_cast<void*>(t.get()));
-  auto prefixes = Fib::build(name, entries_of(topology.ipv4_customers),
-                             entries_of(topology.ipv6_customers), socket);
-  if (!prefixes) return tl::unexpected("table of customers: " + prefixes.error());
-  t->prefixes_ = std::move(*prefixes);
+  if (!topology.ipv4_customers.empty())
+    t->ipv4_ = Dir24::build(entries_of(topology.ipv4_customers));
+  auto ipv6 = Fib::build(name, {}, entries_of(topology.ipv6_customers), socket);
+  if (!ipv6) return tl::unexpected("table of customers: " + ipv6.error());
+  t->ipv6_ = std::move(*ipv6);
   t->groups_.push_back(0);
   for (const config::Customer& c : topology.customers)
     t->groups_.push_back(c.group == config::kNoIndex ? 0 : static_cast<uint16_t>(c.group + 1));

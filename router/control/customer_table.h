@@ -3,6 +3,7 @@
 // from there to a group.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -12,6 +13,7 @@
 #include <tl/expected.hpp>
 
 #include "common/config/topology.h"
+#include "router/control/dir24.h"
 #include "router/control/fib.h"
 
 namespace turnpike::router {
@@ -25,19 +27,26 @@ class CustomerTable {
 
   /// Whether the router needs a table: it enforces budgets, or has a link that groups share.
   static bool needed(const config::Topology& topology, const config::Router& router);
-  /// B of DPDK's memory for the table of a router that needs one; 0 for others.
+  /// B of large pages for the table of a router that needs one; 0 for others.
+  static size_t large_memory(const config::Topology& topology, const config::Router& router) {
+    return needed(topology, router) ? Dir24::built_memory(topology.ipv4_customers.size()) : 0;
+  }
+  /// B of DPDK's memory for it.
   static size_t memory(const config::Topology& topology, const config::Router& router) {
-    return needed(topology, router)
-               ? Fib::memory(topology.ipv4_customers.size(), topology.ipv6_customers.size())
-               : 0;
+    return needed(topology, router) ? Fib::memory(0, topology.ipv6_customers.size()) : 0;
   }
 
   /// Writes the customer of each source address, at most Fib::kMaxLookup; IPv4 in host byte order.
   void find(std::span<const uint32_t> sources, uint64_t* out) const {
-    prefixes_.find(sources, out);
+    if (!ipv4_) return void(std::fill_n(out, sources.size(), 0));
+    ipv4_.find(sources, out);
   }
   void find(std::span<const config::Ipv6> sources, uint64_t* out) const {
-    prefixes_.find(sources, out);
+    ipv6_.find(sources, out);
+  }
+  /// Prefetches the entries of IPv4 addresses.
+  void prefetch(std::span<const uint32_t> sources) const {
+    if (ipv4_) ipv4_.prefetch(sources);
   }
   /// The customer that has one of the router's links to itself; 0: look up the source address.
   [[nodiscard]] uint32_t of_link(size_t link) const { return by_link_[link]; }
@@ -51,7 +60,8 @@ class CustomerTable {
  private:
   CustomerTable() = default;
 
-  Fib prefixes_;
+  Dir24 ipv4_;  // in large pages: random customers would miss the TLB otherwise
+  Fib ipv6_;
   std::vector<uint32_t> by_link_;  // by index among the router's links
   std::vector<uint16_t> groups_;
   size_t size_ = 0;

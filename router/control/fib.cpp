@@ -49,32 +49,60 @@ size_t Fib::memory(size_t ipv4, size_t ipv6) {
   return first(ipv4) + ipv4 * kPerIpv4 + first(ipv6) + ipv6 * kPerIpv6;
 }
 
+size_t Fib::memory(const FibCapacity& c) {
+  constexpr size_t kPerPrefix = 512;  // B: two nodes of the RIB
+  const auto family = [](size_t prefixes, size_t groups, bool small) {
+    if (prefixes == 0) return size_t{0};
+    return prefixes * kPerPrefix + ((size_t{1} << 24) + groups * 256) * (small ? 2 : 4);
+  };
+  return family(c.ipv4, c.ipv4_groups, c.ipv4_small) + family(c.ipv6, c.ipv6_groups, c.ipv6_small);
+}
+
+FibCapacity FibCapacity::of(uint32_t ipv4, uint32_t ipv6) {
+  constexpr uint32_t kMinGroups = 1024;
+  return {.ipv4 = ipv4,
+          .ipv6 = ipv6,
+          .ipv4_groups = ipv4 / 16 + kMinGroups,
+          .ipv6_groups = ipv6 + kMinGroups};
+}
+
+tl::expected<Fib, std::string> Fib::create(const std::string& name, const FibCapacity& c,
+                                           int socket) {
+  Fib fib;
+  rte_fib_conf conf4{};
+  conf4.type = RTE_FIB_DIR24_8;
+  conf4.max_routes = static_cast<int>(c.ipv4);
+  conf4.dir24_8.num_tbl8 = c.ipv4_groups;
+  conf4.dir24_8.nh_sz = c.ipv4_small ? RTE_FIB_DIR24_8_2B : RTE_FIB_DIR24_8_4B;
+  if (c.ipv4 > 0) fib.ipv4_.reset(rte_fib_create((name + "-4").c_str(), socket, &conf4));
+  rte_fib6_conf conf6{};
+  conf6.type = RTE_FIB6_TRIE;
+  conf6.max_routes = static_cast<int>(c.ipv6);
+  conf6.trie.num_tbl8 = c.ipv6_groups;
+  conf6.trie.nh_sz = c.ipv6_small ? RTE_FIB6_TRIE_2B : RTE_FIB6_TRIE_4B;
+  if (c.ipv6 > 0) fib.ipv6_.reset(rte_fib6_create((name + "-6").c_str(), socket, &conf6));
+  if ((c.ipv4 > 0 && !fib.ipv4_) || (c.ipv6 > 0 && !fib.ipv6_))
+    return tl::unexpected(std::string("no memory (") + rte_strerror(rte_errno) + ")");
+  return fib;
+}
+
 tl::expected<Fib, std::string> Fib::build(const std::string& name,
                                           std::span<const FibEntry<config::Ipv4Prefix>> ipv4,
                                           std::span<const FibEntry<config::Ipv6Prefix>> ipv6,
                                           int socket) {
-  Fib fib;
-  rte_fib_conf conf4{};
-  conf4.type = RTE_FIB_DIR24_8;
-  conf4.max_routes = static_cast<int>(ipv4.size()) + 1;
-  conf4.dir24_8.num_tbl8 = groups(ipv4);
-  conf4.dir24_8.nh_sz =
-      small(ipv4, conf4.dir24_8.num_tbl8) ? RTE_FIB_DIR24_8_2B : RTE_FIB_DIR24_8_4B;
-  if (!ipv4.empty()) fib.ipv4_.reset(rte_fib_create((name + "-4").c_str(), socket, &conf4));
-  rte_fib6_conf conf6{};
-  conf6.type = RTE_FIB6_TRIE;
-  conf6.max_routes = static_cast<int>(ipv6.size()) + 1;
-  conf6.trie.num_tbl8 = groups(ipv6);
-  conf6.trie.nh_sz = small(ipv6, conf6.trie.num_tbl8) ? RTE_FIB6_TRIE_2B : RTE_FIB6_TRIE_4B;
-  if (!ipv6.empty()) fib.ipv6_.reset(rte_fib6_create((name + "-6").c_str(), socket, &conf6));
-  if ((!ipv4.empty() && !fib.ipv4_) || (!ipv6.empty() && !fib.ipv6_))
-    return tl::unexpected(std::string("no memory (") + rte_strerror(rte_errno) + ")");
+  FibCapacity c;
+  c.ipv4 = ipv4.empty() ? 0 : static_cast<uint32_t>(ipv4.size()) + 1;
+  c.ipv6 = ipv6.empty() ? 0 : static_cast<uint32_t>(ipv6.size()) + 1;
+  c.ipv4_groups = groups(ipv4);
+  c.ipv6_groups = groups(ipv6);
+  c.ipv4_small = small(ipv4, c.ipv4_groups);
+  c.ipv6_small = small(ipv6, c.ipv6_groups);
+  auto fib = create(name, c, socket);
+  if (!fib) return fib;
   for (const auto& [p, value] : ipv4)
-    if (rte_fib_add(fib.ipv4_.get(), p.address, p.length, value) != 0)
-      return tl::unexpected("cannot add " + config::prefix_text(p));
+    if (!fib->set(p, value)) return tl::unexpected("cannot add " + config::prefix_text(p));
   for (const auto& [p, value] : ipv6)
-    if (fib6_add(fib.ipv6_.get(), p.address, p.length, value) != 0)
-      return tl::unexpected("cannot add " + config::prefix_text(p));
+    if (!fib->set(p, value)) return tl::unexpected("cannot add " + config::prefix_text(p));
   return fib;
 }
 

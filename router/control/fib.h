@@ -23,8 +23,19 @@ struct FibEntry {
   uint32_t value = 0;
 };
 
-/// Read-only after build(); any thread looks up. Addresses without a match have the value 0. A
-/// family without entries takes no memory.
+/// Room in a FIB, fixed when it is made.
+struct FibCapacity {
+  uint32_t ipv4 = 0, ipv6 = 0;                  // prefixes; 0: no table for the family
+  uint32_t ipv4_groups = 0, ipv6_groups = 0;    // of 256 entries, for longer prefixes than 24 bits
+  bool ipv4_small = false, ipv6_small = false;  // values and groups fit in 15 bits
+
+  /// Room for so many prefixes of a router that learns them. One in sixteen of IPv4 is longer than
+  /// 24 bits; an IPv6 prefix takes a group of its own on average, at most three for a /48.
+  static FibCapacity of(uint32_t ipv4, uint32_t ipv6);
+};
+
+/// Any thread looks up while no thread changes it. Addresses without a match have the value 0. A
+/// family without room takes no memory.
 class Fib {
  public:
   /// Largest value of an entry.
@@ -32,8 +43,12 @@ class Fib {
   /// Largest number of addresses in one lookup.
   static constexpr size_t kMaxLookup = kMaxFib6Lookup;
 
-  /// Later entries of a prefix replace earlier ones. `name`: unique in the process, at most 24
-  /// characters. `socket`: NUMA node, -1: any. The error: no memory, or a limit of the library.
+  /// An empty table. `name`: unique in the process, at most 24 characters. `socket`: NUMA node, -1:
+  /// any. The error: no memory.
+  static tl::expected<Fib, std::string> create(const std::string& name, const FibCapacity& capacity,
+                                               int socket);
+  /// A table with these entries and no room for more. Later entries of a prefix replace earlier
+  /// ones. The error: no memory, or a limit of the library.
   static tl::expected<Fib, std::string> build(const std::string& name,
                                               std::span<const FibEntry<config::Ipv4Prefix>> ipv4,
                                               std::span<const FibEntry<config::Ipv6Prefix>> ipv6,
@@ -41,6 +56,26 @@ class Fib {
 
   /// About as many B as build() takes of DPDK's memory for so many entries.
   static size_t memory(size_t ipv4, size_t ipv6);
+  /// The same of create().
+  static size_t memory(const FibCapacity& capacity);
+
+  /// Adds a prefix, without bits beyond its length, or replaces its value. False: the table is full
+  /// and as before.
+  bool set(const config::Ipv4Prefix& prefix, uint32_t value) {
+    return ipv4_ && rte_fib_add(ipv4_.get(), prefix.address, prefix.length, value) == 0;
+  }
+  bool set(const config::Ipv6Prefix& prefix, uint32_t value) {
+    return ipv6_ && fib6_add(ipv6_.get(), prefix.address, prefix.length, value) == 0;
+  }
+  /// Removes a prefix; does nothing if it is not there.
+  void erase(const config::Ipv4Prefix& prefix) {
+    if (ipv4_) rte_fib_delete(ipv4_.get(), prefix.address, prefix.length);
+  }
+  void erase(const config::Ipv6Prefix& prefix) {
+    if (ipv6_) fib6_delete(ipv6_.get(), prefix.address, prefix.length);
+  }
+  /// Takes the other's table of IPv6.
+  void take_ipv6(Fib&& other) { ipv6_ = std::move(other.ipv6_); }
 
   /// Writes a value for each address; IPv4 in host byte order.
   void find(std::span<const uint32_t> addresses, uint64_t* out) const {

@@ -25,6 +25,12 @@ inline int fib6_add(rte_fib6* fib, const config::Ipv6& address, uint8_t length, 
   return rte_fib6_add(fib, &ip, length, hop);
 }
 
+inline int fib6_delete(rte_fib6* fib, const config::Ipv6& address, uint8_t length) {
+  rte_ipv6_addr ip;
+  std::memcpy(ip.a, address.data(), sizeof ip.a);
+  return rte_fib6_delete(fib, &ip, length);
+}
+
 inline int fib6_lookup(rte_fib6* fib, std::span<const config::Ipv6> addresses, uint64_t* hops) {
   rte_ipv6_addr ips[kMaxFib6Lookup];
   std::memcpy(ips, addresses.data(), addresses.size_bytes());
@@ -35,6 +41,10 @@ inline int fib6_lookup(rte_fib6* fib, std::span<const config::Ipv6> addresses, u
 
 inline int fib6_add(rte_fib6* fib, const config::Ipv6& address, uint8_t length, uint64_t hop) {
   return rte_fib6_add(fib, address.data(), length, hop);
+}
+
+inline int fib6_delete(rte_fib6* fib, const config::Ipv6& address, uint8_t length) {
+  return rte_fib6_delete(fib, address.data(), length);
 }
 
 inline int fib6_lookup(rte_fib6* fib, std::span<const config::Ipv6> addresses, uint64_t* hops) {

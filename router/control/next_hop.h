@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The result of a route lookup: an egress link, the router itself, or no destination.
+// The result of a route lookup: an egress link, several, the router itself, or no destination.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,11 @@ struct alignas(32) NextHop {
     kNoNeighbour,  // on a connected subnet, without a neighbour of that address
     kBroadcast,    // a connected subnet's broadcast or network address
     kTree,         // a tree's group: `link` is an index into Tables::trees()
+    kPaths,        // one of several next hops, by the packet's flow: see Routes::choose()
+    kUnresolved,   // the MAC of the gateway, or of the destination itself, is not known yet
+    kBlackhole,    // a route says: drop silently
+    kUnreachable,  // a route says: drop, and tell the source that it cannot be reached
+    kProhibit,     // a route says: drop, and tell the source that this is prohibited
   };
   Action action = Action::kNoRoute;
   uint16_t link = 0;      // index among the router's links
@@ -25,6 +30,9 @@ struct alignas(32) NextHop {
   struct Macs {
     wire::Mac destination{}, source{};
   } macs{};  // first bytes of a frame
+  // kPaths: number of the set of paths; kUnresolved: see RouteTable::gateway_of().
+  uint32_t id = 0;
 };
+static_assert(sizeof(NextHop) == 32);
 
 }  // namespace turnpike::router

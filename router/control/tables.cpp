@@ -65,11 +65,11 @@ NextHop hop_over(const config::Link& link, size_t own_end, size_t index) {
 
 bool given(const Ipv6& a) { return a != Ipv6{}; }
 
-/// A link's subnet: kNoNeighbour, except for broadcast addresses, the neighbour and the router.
+/// A link's subnet: `others`, except for broadcast addresses, the neighbour and the router.
 void plan_subnet(Plan& plan, const config::Interface& own, const config::Interface& peer,
-                 uint32_t forward, uint16_t index) {
+                 uint32_t forward, uint16_t index, NextHop::Action others) {
   using Action = NextHop::Action;
-  const uint32_t empty = plan.add({.action = Action::kNoNeighbour, .link = index});
+  const uint32_t empty = plan.add({.action = others, .link = index});
   const uint32_t broadcast = plan.add({.action = Action::kBroadcast, .link = index});
   const uint32_t local = plan.add({.action = Action::kLocal, .link = index});
   if (own.ipv4.address != 0) {
@@ -115,7 +115,7 @@ TreeEntry entry_of(const config::Topology& topology, size_t index) {
 }  // namespace
 
 tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
-    const config::Topology& topology, size_t router, int socket) {
+    const config::Topology& topology, size_t router, int socket, With with) {
   const config::Router& node = topology.routers[router];
   std::unique_ptr<Tables> t(new Tables);
   t->udp_port_ = topology.run.udp_port;
@@ -155,10 +155,14 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
     plan.ipv4.push_back({config::network(r.prefix), hop_of(r.link)});
   for (const auto& r : node.ipv6_routes)
     plan.ipv6.push_back({config::network(r.prefix), hop_of(r.link)});
+  // Linux knows neighbours that the file does not.
+  const auto others =
+      node.linux_control ? NextHop::Action::kUnresolved : NextHop::Action::kNoNeighbour;
   for (size_t i = 0; i < node.links.size(); ++i) {
     const config::Link& link = topology.links[node.links[i]];
     const size_t end = link.end_at(node.name);
-    plan_subnet(plan, link.ends[end], link.ends[1 - end], forward[i], static_cast<uint16_t>(i));
+    plan_subnet(plan, link.ends[end], link.ends[1 - end], forward[i], static_cast<uint16_t>(i),
+                others);
   }
   if (std::ranges::any_of(node.links, [&](size_t l) {
         const config::Link& link = topology.links[l];
@@ -174,17 +178,20 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
   std::ranges::sort(t->own_ipv6_);
   t->fill_filter();
 
+  if (with == With::kNoRoutes) {
+    plan.ipv4.clear();
+    plan.ipv6.clear();
+  }
   // The object's address makes the name unique in the process.
   char name[32];
   std::snprintf(name, sizeof name, "r-%p", static_cast<void*>(t.get()));
-  auto routes = Fib::build(name, plan.ipv4, plan.ipv6, socket);
-  if (!routes) return tl::unexpected("routing tables of " + node.name + ": " + routes.error());
-  t->routes_ = std::move(*routes);
-  t->hops_ = std::move(plan.hops);
+  auto fib = Fib::build(name, plan.ipv4, plan.ipv6, socket);
+  if (!fib) return tl::unexpected("routing tables of " + node.name + ": " + fib.error());
+  t->routes_ = Routes(std::move(*fib), std::move(plan.hops));
   for (size_t i = 0; i < tree_hops.size(); ++i) {
-    t->trees_[i].upstream = &t->hops_[tree_hops[i].front()];
+    t->trees_[i].upstream = &t->routes_.hop(tree_hops[i].front());
     for (size_t c = 1; c < tree_hops[i].size(); ++c)
-      t->trees_[i].children.push_back(&t->hops_[tree_hops[i][c]]);
+      t->trees_[i].children.push_back(&t->routes_.hop(tree_hops[i][c]));
   }
   return t;
 }
@@ -196,30 +203,6 @@ void Tables::fill_filter() {
   const auto mark = [&](uint64_t bit) { own_filter_[bit / 64] |= uint64_t{1} << (bit % 64); };
   for (const uint32_t a : own_ipv4_) mark(filter_bit(a));
   for (const Ipv6& a : own_ipv6_) mark(filter_bit(a));
-}
-
-void Tables::find(std::span<const uint32_t> addresses, const NextHop** out) const {
-  uint64_t found[kMaxLookup];
-  routes_.find(addresses, found);
-  for (size_t i = 0; i < addresses.size(); ++i) out[i] = &hops_[found[i]];
-}
-
-void Tables::find(std::span<const config::Ipv6> addresses, const NextHop** out) const {
-  uint64_t found[kMaxLookup];
-  routes_.find(addresses, found);
-  for (size_t i = 0; i < addresses.size(); ++i) out[i] = &hops_[found[i]];
-}
-
-const NextHop& Tables::find(uint32_t address) const {
-  const NextHop* hop = hops_.data();
-  find(std::span(&address, 1), &hop);
-  return *hop;
-}
-
-const NextHop& Tables::find(const config::Ipv6& address) const {
-  const NextHop* hop = hops_.data();
-  find(std::span(&address, 1), &hop);
-  return *hop;
 }
 
 size_t Tables::find_tree(uint32_t group) const {

@@ -13,8 +13,7 @@
 #include <tl/expected.hpp>
 
 #include "common/config/topology.h"
-#include "router/control/fib.h"
-#include "router/control/next_hop.h"
+#include "router/control/routes.h"
 
 namespace turnpike::router {
 
@@ -42,18 +41,27 @@ struct TreeEntry {
 /// matches; neighbours and own addresses are host routes, so that one lookup suffices.
 class Tables {
  public:
+  /// Whether the snapshot has routes, or a RouteTable has them.
+  enum class With : uint8_t { kRoutes, kNoRoutes };
   /// The snapshot for topology.routers[router], on NUMA node `socket` (-1: any). The error: no
   /// memory, or a limit of the FIB.
   static tl::expected<std::unique_ptr<const Tables>, std::string> build(
-      const config::Topology& topology, size_t router, int socket);
+      const config::Topology& topology, size_t router, int socket, With with = With::kRoutes);
 
   /// At most kMaxLookup addresses per call, IPv4 in host byte order; writes a next hop for each.
-  static constexpr size_t kMaxLookup = Fib::kMaxLookup;
-  void find(std::span<const uint32_t> addresses, const NextHop** out) const;
-  void find(std::span<const config::Ipv6> addresses, const NextHop** out) const;
+  static constexpr size_t kMaxLookup = Routes::kMaxLookup;
+  void find(std::span<const uint32_t> addresses, const NextHop** out) const {
+    routes_.find(addresses, out);
+  }
+  void find(std::span<const config::Ipv6> addresses, const NextHop** out) const {
+    routes_.find(addresses, out);
+  }
   /// The same for one address.
-  [[nodiscard]] const NextHop& find(uint32_t address) const;
-  [[nodiscard]] const NextHop& find(const config::Ipv6& address) const;
+  [[nodiscard]] const NextHop& find(uint32_t address) const { return routes_.find(address); }
+  [[nodiscard]] const NextHop& find(const config::Ipv6& address) const {
+    return routes_.find(address);
+  }
+  [[nodiscard]] const Routes& routes() const { return routes_; }
 
   [[nodiscard]] std::span<const Station> stations() const { return stations_; }
   /// Whether the address is that of one of the router's interfaces.
@@ -98,8 +106,7 @@ class Tables {
     return filter_bit(halves[0] ^ halves[1]);
   }
 
-  Fib routes_;  // to indices of hops_
-  std::vector<NextHop> hops_;
+  Routes routes_;
   std::vector<std::vector<bool>> feasible_;  // by NextHop::feasible and link
   std::vector<Station> stations_;
   std::vector<TreeEntry> trees_;

@@ -58,17 +58,29 @@ struct Burst {
   uint16_t input = 0;  // link of arrival
   Nanos now{0};
   Nanos since{0};  // earliest possible arrival time of its packets: before now only after a stall
-  uint32_t forward = 0;    // to be forwarded
-  uint32_t local = 0;      // addressed to the router itself
-  uint32_t oversized = 0;  // to be fragmented
-  uint32_t dropped = 0;    // to be dropped for reason[]
-  uint32_t multicast = 0;  // to the group of a tree
+  uint32_t forward = 0;     // to be forwarded
+  uint32_t local = 0;       // addressed to the router itself
+  uint32_t oversized = 0;   // to be fragmented
+  uint32_t dropped = 0;     // to be dropped for reason[]
+  uint32_t multicast = 0;   // to the group of a tree
+  uint32_t unresolved = 0;  // to a next hop whose MAC address is not known
   std::array<rte_mbuf*, kBurst> mbufs;
   std::array<PacketInfo, kBurst> info;
   std::array<DropReason, kBurst> reason;
 
+  /// Begins with the first `n` of `mbufs`, all in `forward`, as of link `link`.
+  void begin(unsigned n, unsigned link, Nanos time) {
+    count = n;
+    input = static_cast<uint16_t>(link);
+    now = since = time;
+    forward = n == 32 ? ~0U : (1U << n) - 1;
+    local = oversized = dropped = multicast = unresolved = 0;
+  }
+
   /// Packets that are not simply forwarded.
-  [[nodiscard]] uint32_t apart() const { return local | oversized | dropped | multicast; }
+  [[nodiscard]] uint32_t apart() const {
+    return local | oversized | dropped | multicast | unresolved;
+  }
 
   /// Moves packet i to `dropped`; WorkerContext::sweep() frees it.
   void drop(unsigned i, DropReason why) {
@@ -88,6 +100,7 @@ struct Burst {
     oversized &= others;
     dropped &= others;
     multicast &= others;
+    unresolved &= others;
   }
 };
 static_assert(kBurst <= 32, "the sets are 32 bits");

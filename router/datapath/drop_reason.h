@@ -31,7 +31,12 @@ namespace turnpike::router {
   X(kTurnpikeLength, "turnpike_length", "a Turnpike header cut short or with an invalid length")   \
   X(kUnknownProtocol, "unknown_protocol", "a Turnpike header of no known protocol")                \
   X(kNoRoute, "no_route", "no route to the destination")                                           \
+  X(kBlackhole, "blackhole", "a route to a black hole")                                            \
+  X(kUnreachable, "unreachable", "a route that declares the destination unreachable")              \
+  X(kProhibited, "prohibited", "a route that prohibits the destination")                           \
   X(kSourceCheck, "source_check", "a source address that its link must not use (RFC 3704)")        \
+  X(kTunnelExit, "tunnel_exit", "from a tunnel, and not to a link of customers")                   \
+  X(kPeerSilent, "peer_silent", "for a peer that does not answer")                                 \
   X(kOverBudget, "over_budget", "its customer has spent its budget")                               \
   X(kBadArp, "bad_arp", "an ARP packet that is no Ethernet and IPv4 one")                          \
   X(kForeignArp, "foreign_arp", "an ARP request for another address, or a reply")                  \
@@ -41,9 +46,13 @@ namespace turnpike::router {
   X(kLocalFragment, "local_fragment", "a fragment to the router itself, which reassembles none")   \
   X(kPortUnreachable, "port_unreachable", "UDP to the router itself")                              \
   X(kProtocolUnreachable, "protocol_unreachable", "to the router itself, no such protocol")        \
+  X(kPuntRate, "punt_rate", "for Linux, beyond the rate of its class")                             \
+  X(kPuntQueue, "punt_queue", "for Linux, and the queue to it is full")                            \
+  X(kPuntRefused, "punt_refused", "Linux took no packet: its interface is down or gone")           \
   X(kNoMbuf, "no_mbuf", "no buffer was free to answer it or to split it")                          \
   X(kTtlExpired, "ttl_expired", "the TTL or hop limit ran out here")                               \
   X(kNoNeighbour, "no_neighbour", "on a connected subnet, but no neighbour has the address")       \
+  X(kNeighbourQueue, "neighbour_queue", "too many packets wait for neighbours' addresses")         \
   X(kTooBig, "too_big", "larger than the next MTU and not to be fragmented")                       \
   X(kFragmentFailed, "fragment_failed", "could not be fragmented")                                 \
   X(kBadCongestionHeader, "bad_congestion_header", "congestion header fields out of range")        \

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/datapath/forward.h"
 
+#include <type_traits>
+
 #include "router/datapath/enforcement/audit.h"
 #include "router/datapath/link/police.h"
+#include "router/datapath/probe/trace.h"
 
 namespace turnpike::router {
+namespace {
 
-void forward(Burst& burst, WorkerContext& context) {
+/// `trace`: a Trace*, or nullptr_t for the code without one.
+template <class TracePointer>
+[[gnu::always_inline]] inline void forward_groups(Burst& burst, WorkerContext& context,
+                                                  TracePointer trace) {
+  constexpr bool kTraced = std::is_same_v<TracePointer, Trace*>;
   // One iteration per egress link of the burst: usually one or two.
   for (uint32_t left = burst.forward; left != 0;) {
     LinkGroup group;
@@ -14,15 +22,28 @@ void forward(Burst& burst, WorkerContext& context) {
     for_each(left,
              [&](unsigned i) { group.members |= uint32_t{burst.info[i].link == group.link} << i; });
     left &= ~group.members;
+    [[maybe_unused]] const uint32_t arrived = group.members;
     police(burst, group, context);
+    if constexpr (kTraced) trace->after(TraceStage::kPolice, burst, arrived);
     LinkQueue& queue = context.queues[group.link];
     if (BalanceAudit* audit = queue.audit(); audit != nullptr) [[unlikely]]
       drop_blocked(burst, group, *audit);
+    if constexpr (kTraced) trace->before_price(burst, group.members);
     const PricedGroup priced = queue.price(burst, group);
-    if (queue.audited().charge_of != nullptr) [[unlikely]]
+    if constexpr (kTraced) trace->after_price(burst, priced, queue);
+    if (queue.audited().charges != nullptr) [[unlikely]]
       audit_payments(burst, priced.members & burst.forward, queue, context);
     queue.enqueue(burst, priced);
+    if constexpr (kTraced) trace->after_enqueue(burst, priced.members);
   }
+}
+
+}  // namespace
+
+void forward(Burst& burst, WorkerContext& context) { forward_groups(burst, context, nullptr); }
+
+void forward(Burst& burst, WorkerContext& context, Trace& trace) {
+  forward_groups(burst, context, &trace);
 }
 
 }  // namespace turnpike::router

@@ -13,40 +13,78 @@
 #include "router/datapath/local/local_input.h"
 #include "router/datapath/lookup/lookup.h"
 #include "router/datapath/multicast/multicast.h"
+#include "router/datapath/probe/probe.h"
+#include "router/datapath/punt/punt.h"
+#include "router/datapath/tunnel/tunnels.h"
 
 namespace turnpike::router {
 
-Worker::Worker(const Parts& parts) : tables_(*parts.tables) {
+Worker::Worker(const Parts& parts)
+    : tables_(*parts.tables),
+      routes_(*parts.routes),
+      quiescence_(parts.quiescence),
+      ports_(parts.ports) {
   context_.index = parts.index;
-  context_.tables = tables_.load(std::memory_order_acquire);
   context_.pool = parts.pool;
   context_.counters = parts.counters;
   context_.errors = parts.errors;
   context_.buffers = parts.buffers;
-  context_.enforcement = parts.enforcement;
-  context_.customers = parts.customers;
   context_.multicast = parts.multicast;
-  const bool groups = std::ranges::any_of(
-      parts.links, [](const EgressLink* link) { return link->groups != nullptr; });
+  context_.punt = parts.punt;
+  if (context_.punt != nullptr) context_.groups = context_.punt->load_groups(context_.index);
+  serves_rings_ = joins_answers() || context_.punt != nullptr;
   context_.queues.reserve(parts.links.size());
   for (unsigned l = 0; l < parts.links.size(); ++l) {
-    EgressLink& link = *parts.links[l];
     QueuePair* port = parts.ports[l];
-    context_.queues.emplace_back(link, parts.index, port, parts.slack);
-    shared_ = shared_ || (link.law && link.shards.size() > 1);
-    if (port == nullptr) continue;
-    Input in{.link = l, .port = port};
-    in.edge = parts.enforcement != nullptr && parts.enforcement->edge(l);
-    in.customers = in.edge || groups;
-    if (l < parts.source_checks.size()) in.source_check = parts.source_checks[l];
-    in.guarded = in.customers || in.source_check != config::SourceCheck::kOff;
-    inputs_.push_back(in);
+    context_.queues.emplace_back(*parts.links[l], parts.index, port, parts.slack);
+    if (port != nullptr) inputs_.push_back({.link = l, .port = port});
   }
+  read_parts(parts);
 }
 
-Nanos Worker::poll(Nanos now) {
+void Worker::read_parts(const Parts& parts) {
+  context_.tables = tables_.load(std::memory_order_acquire);
+  context_.routes = routes_.load(std::memory_order_acquire);
+  context_.enforcement = parts.enforcement;
+  context_.customers = parts.customers;
+  const bool groups = std::ranges::any_of(
+      parts.links, [](const EgressLink* link) { return link->groups != nullptr; });
+  shared_ = std::ranges::any_of(
+      parts.links, [](const EgressLink* link) { return link->law && link->shards.size() > 1; });
+  for (Input& in : inputs_) {
+    in.edge = parts.enforcement != nullptr && parts.enforcement->edge(in.link);
+    in.customers = in.edge || groups;
+    in.source_check = in.link < parts.source_checks.size() ? parts.source_checks[in.link]
+                                                           : config::SourceCheck::kOff;
+  }
+  guard_inputs();
+}
+
+// Only bursts of guarded inputs are looked at before the lookup.
+void Worker::guard_inputs() {
+  const Probe* const probe = context_.probe;
+  const bool observed = probe != nullptr && (probe->trace() != nullptr || probe->wants_dropped());
+  for (Input& in : inputs_)
+    in.guarded = observed || in.customers || in.source_check != config::SourceCheck::kOff;
+}
+
+void Worker::reconfigure(Parts& parts) {
+  read_parts(parts);
+  context_.buffers.take_shares(parts.buffers);
+  next_update_ = Nanos(0);
+}
+
+Nanos Worker::poll(Nanos now) { return poll_with(now, NoStageTimer()); }
+
+Nanos Worker::poll_timed(Nanos now, TickSource ticks, StageTimes& times) {
+  return poll_with(now, StageTimer(ticks, times));
+}
+
+template <class Timer>
+Nanos Worker::poll_with(Nanos now, Timer timer) {
   if (++polls_ % kHousekeeping == 0 || (shared_ && now >= housekeeping_ + kPublishInterval))
     housekeeping(now);
+  context_.routes = routes_.load(std::memory_order_acquire);
   Nanos next = shared_ ? housekeeping_ + kPublishInterval : kNever;
   context_.scarce = context_.buffers.scarce();
   if (context_.scarce) [[unlikely]]
@@ -63,36 +101,151 @@ Nanos Worker::poll(Nanos now) {
       burst_.since = stall_begin_;
       in.behind = n == kBurst;
     }
+    timer.lap(Stage::kRx);
     if (n == 0) continue;
     moved_ = true;
+    timer.received(n);
     parse(burst_, context_);
+    timer.lap(Stage::kParse);
     if (in.guarded) [[unlikely]]
-      identify(in);
-    lookup(burst_, context_);
-    if (context_.enforcement != nullptr) [[unlikely]]
-      enforce(in);
-    if (burst_.apart() != 0) [[unlikely]] {
-      multicast(burst_, context_);
-      local_input(burst_, context_);
-    }
-    forward(burst_, context_);
-    context_.sweep(burst_);
+      examine(in);
+    settle(in, timer);
     // Drains, so that packets which arrived during a stall find the room made by now.
-    if (behind_) [[unlikely]]
+    if (behind_) [[unlikely]] {
       next = std::min(next, drain(now));
+      timer.lap(Stage::kTx);
+    }
   }
-  if (context_.multicast != nullptr && context_.index == MulticastState::kOwner) [[unlikely]]
-    moved_ = collect_answers(context_, now) || moved_;
+  if (serves_rings_) [[unlikely]]
+    next = std::min(next, serve_rings(now));
+  if (context_.tunnels != nullptr) [[unlikely]]
+    next = std::min(next, serve_tunnels(now));
   if (behind_) [[unlikely]]
     end_stall();
-  return std::min(next, drain(now));
+  next = std::min(next, drain(now));
+  timer.lap(Stage::kTx);
+  timer.finish(moved_);
+  return next;
 }
 
-// Checks and finds the senders of a burst from an input with customers or a source check.
+bool Worker::joins_answers() const {
+  return context_.multicast != nullptr && context_.index == MulticastState::kOwner;
+}
+
+// From the lookup to the queues of the links.
+template <class Timer>
+inline void Worker::settle(const Input& in, Timer& timer) {
+  lookup(burst_, context_);
+  if (!sources_.empty()) [[unlikely]]
+    find_customers(burst_, sources_, context_, in.edge);
+  if (context_.enforcement != nullptr) [[unlikely]]
+    enforce(in);
+  if (context_.tunnels != nullptr) [[unlikely]]
+    context_.tunnels->enter(burst_, context_);
+  timer.lap(Stage::kLookup);
+  if (burst_.apart() != 0) [[unlikely]] {
+    settle_apart();
+    timer.lap(Stage::kLocal);
+  }
+  forward(burst_, context_);
+  context_.sweep(burst_);
+  timer.lap(Stage::kForward);
+}
+
+// Packets that are not simply forwarded.
+void Worker::settle_apart() {
+  multicast(burst_, context_);
+  if (context_.tunnels != nullptr) context_.tunnels->receive(burst_, context_);
+  if (context_.punt != nullptr) punt(burst_, context_);
+  local_input(burst_, context_);
+}
+
+// Packets of tunnels towards the core, and those that have left a tunnel.
+Nanos Worker::serve_tunnels(Nanos now) {
+  Tunnels& tunnels = *context_.tunnels;
+  const Nanos next = tunnels.poll(now);
+  for (;;) {
+    const Tunnels::Origin origin = tunnels.fill(burst_, now);
+    if (origin == Tunnels::Origin::kNothing) return next;
+    moved_ = true;
+    context_.counters->originated.add(burst_.count);
+    if (origin == Tunnels::Origin::kTunnel) parse(burst_, context_);
+    lookup(burst_, context_);
+    if (origin == Tunnels::Origin::kTunnel) tunnels.restrict(burst_);
+    if (burst_.apart() != 0) settle_apart();
+    forward(burst_, context_);
+    if (burst_.dropped != 0) show_dropped(context_, burst_);
+    context_.sweep(burst_);
+  }
+}
+
+// Packets that come from no port: answers of trees, frames of Linux, packets whose neighbours have
+// been found. Returns the time of the next call without further ones.
+Nanos Worker::serve_rings(Nanos now) {
+  if (joins_answers()) moved_ = collect_answers(context_, now) || moved_;
+  if (context_.punt == nullptr) return kNever;
+  NeighbourQueue& waiting = *context_.punt->shard(context_.index).waiting;
+  if (!inputs_.empty()) moved_ = send_from_linux(context_, now) || moved_;
+  if (!waiting.due(now)) return waiting.next();
+  take_waiting(burst_, context_, now);
+  if (burst_.count > 0) {
+    moved_ = true;
+    const auto in = std::ranges::find(inputs_, burst_.input, &Input::link);
+    NoStageTimer timer;
+    settle(in != inputs_.end() ? *in : Input(), timer);
+  }
+  return waiting.next();
+}
+
+// Looks at a burst of a guarded input. If a probe follows its packets, takes it through all stages:
+// it is empty then, and the stages in poll() do nothing with it.
+void Worker::examine(const Input& in) {
+  Trace* const trace = context_.probe != nullptr ? context_.probe->trace() : nullptr;
+  const bool traced = trace != nullptr && trace->choose(burst_);
+  identify(in);
+  if (traced || (context_.probe != nullptr && context_.probe->wants_dropped()))
+    pass_observed(in, traced ? trace : nullptr);
+}
+
+// The stages after identify(), as in poll(). `trace`: null if it follows no packet of the burst.
+void Worker::pass_observed(const Input& in, Trace* trace) {
+  const auto after = [&](TraceStage stage, uint32_t members) {
+    if (trace != nullptr) trace->after(stage, burst_, members);
+  };
+  constexpr uint32_t kAll = ~uint32_t{0};
+  if (!sources_.empty()) find_customers(burst_, sources_, context_, in.edge);
+  if (in.customers || in.source_check != config::SourceCheck::kOff)
+    after(TraceStage::kIdentify, kAll);
+  lookup(burst_, context_);
+  after(TraceStage::kLookup, kAll);
+  if (context_.enforcement != nullptr) {
+    enforce(in);
+    after(TraceStage::kCharge, kAll);
+  }
+  if (context_.tunnels != nullptr) context_.tunnels->enter(burst_, context_);
+  const uint32_t group = burst_.multicast;
+  multicast(burst_, context_);
+  after(TraceStage::kMulticast, group);
+  if (context_.tunnels != nullptr) context_.tunnels->receive(burst_, context_);
+  if (context_.punt != nullptr) punt(burst_, context_);
+  const uint32_t local = burst_.local | burst_.oversized;
+  local_input(burst_, context_);
+  after(TraceStage::kLocalInput, local);
+  if (trace != nullptr) {
+    forward(burst_, context_, *trace);
+    trace->finish(burst_);
+  } else {
+    forward(burst_, context_);
+  }
+  show_dropped(context_, burst_);
+  context_.sweep(burst_);
+}
+
+// Checks and seeks the senders of a burst from an input with customers or a source check.
 void Worker::identify(const Input& in) {
   if (in.source_check != config::SourceCheck::kOff)
     check_sources(burst_, in.source_check, context_);
-  if (in.customers) find_customers(burst_, context_, in.edge);
+  if (in.customers) seek_customers(burst_, sources_, context_, in.edge);
 }
 
 void Worker::enforce(const Input& in) {
@@ -102,6 +255,7 @@ void Worker::enforce(const Input& in) {
 
 void Worker::stall(Nanos since, Nanos now) {
   for (LinkQueue& q : context_.queues) q.stall(now - since);
+  if (context_.tunnels != nullptr) context_.tunnels->stalled(now);
   stall_begin_ = since;
   for (Input& in : inputs_) in.behind = true;
   behind_ = !inputs_.empty();
@@ -117,6 +271,7 @@ void Worker::end_stall() {
 void Worker::housekeeping(Nanos now) {
   housekeeping_ = now;
   context_.tables = tables_.load(std::memory_order_acquire);
+  if (context_.punt != nullptr) context_.groups = context_.punt->load_groups(context_.index);
   for (LinkQueue& q : context_.queues) q.publish(now);
 }
 
@@ -133,9 +288,30 @@ Nanos Worker::drain(Nanos now) {
   return next;
 }
 
+void show_dropped(const WorkerContext& context, const Burst& burst) {
+  Mirror* const mirror = context.probe != nullptr ? context.probe->mirror() : nullptr;
+  if (mirror == nullptr) return;
+  for_each(burst.dropped, [&](unsigned i) {
+    const DropReason why = burst.reason[i];
+    const PacketInfo& p = burst.info[i];
+    mirror->dropped(*burst.mbufs[i], at_egress(why) ? p.link : p.input, why, burst.now);
+  });
+}
+
+void Worker::set_probe(Probe* probe) {
+  context_.probe = probe;
+  const auto observed = [&](unsigned l) {
+    return probe == nullptr ? ports_[l] : &probe->before(l, *ports_[l]);
+  };
+  for (Input& in : inputs_) in.port = observed(in.link);
+  guard_inputs();
+  for (unsigned l = 0; l < ports_.size(); ++l)
+    if (ports_[l] != nullptr) context_.queues[l].observe(*observed(l), probe, l);
+}
+
 void Worker::discard() {
-  if (context_.multicast != nullptr && context_.index == MulticastState::kOwner)
-    discard_answers(context_);
+  if (joins_answers()) discard_answers(context_);
+  if (context_.punt != nullptr) discard_waiting(context_);
   for (LinkQueue& q : context_.queues) q.discard(DropReason::kShutdown);
 }
 

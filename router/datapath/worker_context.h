@@ -18,6 +18,11 @@ namespace turnpike::router {
 class CustomerTable;
 class Enforcement;
 class MulticastState;
+class PuntPath;
+struct JoinedGroups;
+class Probe;
+class Trace;
+class Tunnels;
 
 /// One worker's counters that belong to no link. It writes, any thread reads.
 struct alignas(64) WorkerCounters {
@@ -31,6 +36,7 @@ struct alignas(64) WorkerCounters {
 struct WorkerContext {
   unsigned index = 0;
   const Tables* tables = nullptr;  // changes at housekeeping only
+  const Routes* routes = nullptr;  // changes between polls only
   std::vector<LinkQueue> queues;   // by link index
   rte_mempool* pool = nullptr;
   WorkerCounters* counters = nullptr;
@@ -39,6 +45,10 @@ struct WorkerContext {
   MulticastState* multicast = nullptr;       // null: no tree has a branch at this router
   Enforcement* enforcement = nullptr;        // null: customers' budgets are not enforced here
   const CustomerTable* customers = nullptr;  // null: no packet's customer matters here
+  PuntPath* punt = nullptr;                  // null: the router is its own control plane
+  const JoinedGroups* groups = nullptr;      // with `punt`; changes at housekeeping only
+  const Probe* probe = nullptr;              // null: no trace and no capture
+  Tunnels* tunnels = nullptr;                // null: no tunnel begins or ends here
   bool scarce = false;  // packet buffers are scarce: police() limits links in this poll
 
   /// Frees and counts a burst's dropped packets.
@@ -52,5 +62,8 @@ struct WorkerContext {
     burst.dropped = 0;
   }
 };
+
+/// Shows the capture, if there is one, a burst's packets that sweep() frees next.
+void show_dropped(const WorkerContext& context, const Burst& burst);
 
 }  // namespace turnpike::router

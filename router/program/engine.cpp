@@ -16,6 +16,14 @@
 namespace turnpike::router {
 namespace {
 
+/// The first CPU that an lcore may run on.
+unsigned cpu_of(unsigned lcore) {
+  const rte_cpuset_t cpus = rte_lcore_cpuset(lcore);
+  for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &cpus)) return cpu;
+  return 0;
+}
+
 void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
 }  // namespace
@@ -26,6 +34,9 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
   const auto link = [&](size_t l) -> const config::Link& {
     return topology.links[topology.routers[node].links[l]];
   };
+  // First of all: it needs privileges, and its errors come before a port is taken from Linux.
+  auto interfaces = LinuxInterfaces::make(topology, node);
+  if (!interfaces) return tl::unexpected(interfaces.error());
   std::vector<Port> ports;
   ports.reserve(devices.size());
   for (size_t l = 0; l < devices.size(); ++l) {
@@ -41,6 +52,7 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
   if (!pool) return tl::unexpected(pool.error());
   std::unique_ptr<Engine> e(new Engine(std::move(*pool), std::move(ports)));
   e->limits_ = options.limits;
+  e->linux_ = std::move(*interfaces);
   rte_mempool* const mempool = e->pool_.get();
 
   for (size_t l = 0; l < devices.size(); ++l) {
@@ -61,10 +73,28 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
   router_options.slack = options.slack;
   router_options.socket = home;
   router_options.share_pool = true;
+  router_options.linux_control = true;
   auto router = Router::make(topology, node, queues, pools, router_options);
   if (!router) return tl::unexpected(router.error());
   e->router_ = std::move(*router);
+  const auto at = std::ranges::find(topology.gateways, node, &config::Gateway::router);
+  if (at != topology.gateways.end()) {
+    auto gateway =
+        gateway::Gateway::make(topology, static_cast<size_t>(at - topology.gateways.begin()),
+                               {.pool = mempool, .secret = options.secret, .socket = home});
+    if (!gateway) return tl::unexpected(gateway.error());
+    e->gateway_ = std::move(*gateway);
+    e->router_->worker(0).set_tunnels(e->gateway_.get());
+  }
+  if (e->linux_) {
+    auto control =
+        LinuxControl::make(topology, node, *e->router_, *e->linux_, options.netlink_buffer);
+    if (!control) return tl::unexpected(control.error());
+    e->control_ = std::move(*control);
+  }
   e->stalls_ = std::vector<Stalls>(options.workers);
+  e->barrier_.resize(options.workers);
+  e->lcores_ = std::vector<LcoreCounters>(options.workers);
   return e;
 }
 
@@ -110,6 +140,8 @@ tl::expected<void, std::string> Engine::start(const std::function<bool()>& pause
   for (const size_t l : wait_for_links(ports, pause, /*clients_only=*/true))
     text += (text.empty() ? "no link to the router at the other end of " : ", ") + links_[l];
   if (!text.empty()) return tl::unexpected(text);
+  // Not before: a router that cannot start leaves nothing behind.
+  if (linux_) return linux_->keep();
   return {};
 }
 
@@ -119,7 +151,15 @@ LinkMonitor Engine::monitor() {
   return LinkMonitor(std::move(links));
 }
 
-void Engine::launch(const TscClock& clock) {
+Nanos Engine::serve_linux(const LinkMonitor& links, Nanos now) {
+  if (!control_) return kNever;
+  for (size_t l = 0; l < ports_.size(); ++l) linux_->follow(l, links.up(l));
+  return control_->poll(now);
+}
+
+tl::expected<void, std::string> Engine::launch(const TscClock& clock) {
+  if (linux_)
+    if (auto started = linux_->start(*router_, pool_.get()); !started) return started;
   clock_ = &clock;
   running_ = true;
   for (unsigned w = 0; w < router_->workers(); ++w) jobs_.push_back({this, w});
@@ -132,40 +172,86 @@ void Engine::launch(const TscClock& clock) {
         },
         &job, Eal::worker_lcore(job.worker));
   }
+  return {};
 }
 
 void Engine::run(unsigned index) {
   Worker& worker = router_->worker(index);
   IdleSleeper idle_sleeper(limits_);
+  LcoreCounters& counters = lcores_[index];
+  LcoreMeter meter(counters);
   bool receiving = true;
+  worker.online();
   while (!discard_.load(std::memory_order_relaxed)) {
     if (receiving && stop_.load(std::memory_order_relaxed)) {
       worker.stop_receiving();
       receiving = false;
       stopped_.fetch_add(1);
     }
+    bool held = false;
+    if (barrier_.closed()) [[unlikely]] {
+      worker.offline();  // the change may commit routes, which waits for workers that are online
+      held = barrier_.pass(index);
+      worker.online();
+    }
     const Nanos now = clock_->now();
-    if (const Nanos missed = stalls_[index].missed(now); missed > Nanos(0))
-      worker.stall(now - missed, now);
-    const Nanos next = worker.poll(now);
+    const Nanos missed = held ? stalls_[index].pardon(now) : stalls_[index].missed(now);
+    if (missed > Nanos(0)) worker.stall(now - missed, now);
+    meter.before_poll(now, held || missed > Nanos(0));
+    const Nanos next =
+        meter.due() ? worker.poll_timed(now, TscClock::ticks, counters.stages) : worker.poll(now);
+    meter.after_poll(worker.moved());
+    worker.quiescent();
     idle_sleeper.after_poll(now, worker.moved(), next == kNever ? kNever : next - now);
   }
   worker.discard();
+  worker.offline();
+  barrier_.leave(index);
+}
+
+tl::expected<void, std::string> Engine::at_quiescence(const std::function<void()>& change,
+                                                      Nanos timeout) {
+  if (!running_) {
+    change();
+    return {};
+  }
+  const Nanos begin = clock_->now();
+  barrier_.close();
+  while (!barrier_.full()) {
+    if (clock_->now() - begin < timeout) {
+      std::this_thread::yield();
+      continue;
+    }
+    const std::string late = barrier_.missing();
+    barrier_.open();
+    return tl::unexpected("worker " + late +
+                          " does not come to the end of a poll: nothing was changed");
+  }
+  const Nanos full = clock_->now();
+  change();
+  barrier_.open();
+  pause_ = {.gathering = full - begin, .held = clock_->now() - full};
+  return {};
 }
 
 void Engine::stop(const std::function<bool()>& may_wait) {
   stop_.store(true);
+  if (linux_) linux_->stop_reading();
   // Queues can be called empty only when no worker adds packets to another's queue any more.
   while (stopped_.load() < router_->workers()) pause();
   while (router_->held() > 0 && may_wait()) pause();
   discard_.store(true);
   for (const Job& job : jobs_) rte_eal_wait_lcore(Eal::worker_lcore(job.worker));
+  if (linux_) linux_->stop();
   running_ = false;
 }
 
 tl::expected<void, std::string> Engine::close() {
   park_interrupt_thread();
+  control_.reset();
+  linux_.reset();
   router_.reset();
+  gateway_.reset();
   delay_lines_.clear();
   ports_.clear();
   const unsigned lost = pool_.in_use();
@@ -185,6 +271,47 @@ Nanos Engine::stalled() const {
   Nanos sum(0);
   for (const Stalls& s : stalls_) sum += s.total();
   return sum;
+}
+
+std::vector<LcoreFigures> Engine::lcores() const {
+  std::vector<LcoreFigures> all;
+  for (unsigned w = 0; w < lcores_.size(); ++w) {
+    const LcoreCounters& c = lcores_[w];
+    LcoreFigures& f = all.emplace_back();
+    f.lcore = cpu_of(Eal::worker_lcore(w));
+    f.busy = Nanos(static_cast<int64_t>(c.busy_nanos.read()));
+    f.idle = Nanos(static_cast<int64_t>(c.idle_nanos.read()));
+    f.busy_polls = c.busy_polls.read();
+    f.idle_polls = c.idle_polls.read();
+    f.stalls = stalls_[w].count();
+    f.stalled = stalls_[w].total();
+    for (size_t s = 0; s < kStages; ++s) f.stage_cycles[s] = c.stages.ticks[s].read();
+    f.timed_packets = c.stages.packets.read();
+    f.timed_polls = c.stages.polls.read();
+  }
+  return all;
+}
+
+std::vector<PortFigures> Engine::ports() const {
+  std::vector<PortFigures> all;
+  for (size_t l = 0; l < ports_.size(); ++l)
+    all.push_back({.link = links_[l],
+                   .device = ports_[l].name(),
+                   .up = ports_[l].link_up(),
+                   .stats = ports_[l].stats()});
+  return all;
+}
+
+std::optional<size_t> Engine::link_of_port(uint16_t port) const {
+  for (size_t l = 0; l < ports_.size(); ++l)
+    if (ports_[l].id() == port) return l;
+  return {};
+}
+
+std::vector<int64_t> Engine::progress() const {
+  std::vector<int64_t> polls;
+  for (const Stalls& s : stalls_) polls.push_back(s.last_poll());
+  return polls;
 }
 
 std::vector<PortStats> Engine::port_stats() const {

@@ -18,8 +18,14 @@
 #include "common/program/link_monitor.h"
 #include "common/program/stalls.h"
 #include "common/time/clock.h"
+#include "router/gateway/gateway.h"
+#include "router/linux/linux_interfaces.h"
+#include "router/program/barrier.h"
+#include "router/program/lcore_meter.h"
+#include "router/program/linux_control.h"
 #include "router/program/ports.h"
 #include "router/router.h"
+#include "router/telemetry/figures.h"
 
 namespace turnpike::router {
 
@@ -29,7 +35,9 @@ class Engine {
   struct Options {
     unsigned workers = 1;
     Nanos slack{0};
-    SleepLimits limits;  // of idle workers
+    SleepLimits limits;          // of idle workers
+    size_t netlink_buffer = 0;   // B, see KernelReader::Limits::receive_buffer
+    sender::SecretKey secret{};  // of a gateway's flows
   };
   /// Attaches and configures the ports and builds the router, without starting them. `devices`: by
   /// link of topology.routers[node]. The error has the link or resource and the reason.
@@ -41,25 +49,60 @@ class Engine {
   /// Starts the ports and waits until memif clients are connected, see wait_for_links(). The error
   /// names the ports that did not start.
   tl::expected<void, std::string> start(const std::function<bool()>& pause);
-  /// Starts the workers on their lcores. `clock` must outlive them.
-  void launch(const TscClock& clock);
+  /// Starts the workers on their lcores, and the punt thread. `clock` must outlive them.
+  tl::expected<void, std::string> launch(const TscClock& clock);
   /// Stops reception, lets the queues drain while `may_wait` returns true, then drops the rest.
   /// Returns when all workers have ended.
   void stop(const std::function<bool()>& may_wait);
   /// Frees ports and router. The error: buffers that were not returned.
   tl::expected<void, std::string> close();
 
+  /// Holds all workers between two polls, runs `change` on this thread, and lets them go on: for
+  /// Router::apply(). `change` must be short, since no packet is forwarded meanwhile. The pause
+  /// does not count as a stall, but laws do not count its time either. The error: a worker has not
+  /// come to the end of its poll within `timeout`; `change` has not run.
+  tl::expected<void, std::string> at_quiescence(const std::function<void()>& change,
+                                                Nanos timeout = 2_s);
+  /// Time from the request until all workers were held, and until they went on, of the last call.
+  struct Pause {
+    Nanos gathering{0}, held{0};
+  };
+  [[nodiscard]] const Pause& last_pause() const { return pause_; }
+
+  [[nodiscard]] Router& router() { return *router_; }
+  /// For at_quiescence().
+  [[nodiscard]] Worker& worker(unsigned index) { return router_->worker(index); }
   [[nodiscard]] const Router& router() const { return *router_; }
+  /// Null: the router is no gateway.
+  [[nodiscard]] gateway::Gateway* gateway() { return gateway_.get(); }
+  [[nodiscard]] const gateway::Gateway* gateway() const { return gateway_.get(); }
   /// Stalls of the workers' threads, as text; empty: none.
   [[nodiscard]] std::string stalls_text() const;
-  /// Total time of stalls, over all workers.
+  /// Total time of stalls, over all workers; of one worker.
   [[nodiscard]] Nanos stalled() const;
+  /// By worker, a number that changes with each of its polls.
+  [[nodiscard]] std::vector<int64_t> progress() const;
   /// A line for every worker that polls a port on another NUMA node; empty: none does.
   [[nodiscard]] const std::string& remote_text() const { return remote_; }
   /// By link.
   [[nodiscard]] std::vector<PortStats> port_stats() const;
+  /// The port at a link, and whether its link is up.
+  [[nodiscard]] const std::string& port_name(size_t link) const { return ports_[link].name(); }
+  /// The link of a port by DPDK's number; none: it is no port of this router.
+  [[nodiscard]] std::optional<size_t> link_of_port(uint16_t port) const;
+  [[nodiscard]] bool link_up(size_t link) const { return ports_[link].link_up(); }
+  /// The same with their links' state. Control thread.
+  [[nodiscard]] std::vector<PortFigures> ports() const;
+  /// By worker. Any thread.
+  [[nodiscard]] std::vector<LcoreFigures> lcores() const;
   /// A monitor of all links, for the control thread while the router runs.
   [[nodiscard]] LinkMonitor monitor();
+  /// Lets Linux's interfaces follow the links, and the router's tables follow Linux's. Call after
+  /// each poll of the monitor, and as LinuxControl::poll() says; returns the same. kNever: Linux is
+  /// not the control plane.
+  Nanos serve_linux(const LinkMonitor& links, Nanos now);
+  /// Null: Linux is not the control plane.
+  [[nodiscard]] LinuxControl* linux_control() { return control_.get(); }
 
  private:
   struct Job {
@@ -78,9 +121,13 @@ class Engine {
   std::vector<std::string> links_;                       // their names
   std::vector<std::unique_ptr<DelayLine>> delay_lines_;  // of links to other routers
   unsigned kept_ = 0;                                    // buffers that drivers never free
+  std::unique_ptr<gateway::Gateway> gateway_;  // null: the router is none; ends after its worker
   std::unique_ptr<Router> router_;
+  std::unique_ptr<LinuxInterfaces> linux_;  // null: Linux is not the control plane
+  std::unique_ptr<LinuxControl> control_;   // the same
   std::vector<Job> jobs_;
-  std::vector<Stalls> stalls_;  // by worker
+  std::vector<Stalls> stalls_;         // by worker
+  std::vector<LcoreCounters> lcores_;  // by worker
   std::string remote_;
   const TscClock* clock_ = nullptr;
   SleepLimits limits_;
@@ -88,6 +135,8 @@ class Engine {
   std::atomic<bool> stop_{false};     // end reception
   std::atomic<bool> discard_{false};  // drop packets still held
   std::atomic<unsigned> stopped_{0};  // workers that have ended reception
+  Barrier barrier_;
+  Pause pause_;
 };
 
 }  // namespace turnpike::router

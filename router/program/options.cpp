@@ -21,6 +21,39 @@ tl::expected<Options, int> parse_options(int argc, char** argv) {
         add_time(
             app, "--slack", [&o](Nanos t) { o.slack = t; },
             "link time that a late poll may catch up on (default: 64ms)");
+        app.add_option("--state", o.state,
+                       "folder of applied configurations: the last committed one starts, and HUP "
+                       "reloads FILE")
+            ->type_name("DIR");
+        app.add_option(
+               "--control", o.control,
+               "folder of the control socket, or off (default: the folder of run-time files)")
+            ->type_name("DIR");
+        app.add_option_function<std::string>(
+               "--metrics",
+               [&o](const std::string& text) {
+                 auto address = MetricsAddress::parse(text);
+                 if (!address) throw CLI::ValidationError("--metrics", address.error());
+                 o.metrics = std::move(*address);
+               },
+               "serve metrics over HTTP at this address and port; a port alone is of 127.0.0.1 "
+               "(default: do not)")
+            ->type_name("[ADDRESS:]PORT");
+        app.add_option("--netlink-buffer", o.netlink_buffer,
+                       "room for changes that Linux announces and the router has not read yet "
+                       "(default: 67108864)")
+            ->type_name("BYTES");
+        // FILE is missing only in this form.
+        app.add_flag_callback(
+               "--remove-interfaces",
+               [&app, &o] {
+                 o.remove_interfaces = true;
+                 app.get_option("FILE")->required(false);
+               },
+               "remove the interfaces in Linux that earlier runs of this router, or without FILE "
+               "of "
+               "any router, left, then exit")
+            ->trigger_on_parse();
         app.add_option("--log-level", o.log_level,
                        "lowest level logged: " + std::string(metrics::kLogLevels));
       });

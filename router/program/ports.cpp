@@ -7,6 +7,7 @@
 #include "common/dpdk/pool.h"
 #include "common/program/attachment.h"
 #include "router/control/customer_table.h"
+#include "router/control/file_routes.h"
 
 namespace turnpike::router {
 
@@ -24,11 +25,17 @@ tl::expected<std::vector<LinkDevice>, std::string> link_devices(const config::To
   return devices;
 }
 
+std::vector<const config::Attachment*> attachments(const config::Topology& t, size_t node) {
+  std::vector<const config::Attachment*> own;
+  for (const size_t link : t.routers[node].links)
+    own.push_back(&t.links[link].ends[t.links[link].end_at(t.routers[node].name)].attachment);
+  return own;
+}
+
 std::vector<std::string> pci_addresses(const config::Topology& t, size_t node) {
   std::vector<std::string> addresses;
-  for (const size_t link : t.routers[node].links) {
-    const auto& own = t.links[link].ends[t.links[link].end_at(t.routers[node].name)];
-    const auto* pci = std::get_if<config::AttachPci>(&own.attachment);
+  for (const config::Attachment* own : attachments(t, node)) {
+    const auto* pci = std::get_if<config::AttachPci>(own);
     if (pci != nullptr) addresses.push_back(pci->address);
   }
   return addresses;
@@ -38,8 +45,9 @@ Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
   constexpr uint32_t kPerQueue = 3072;       // RX and TX descriptors and a PortTx's slots
   constexpr uint32_t kTypicalPacket = 1024;  // B in a full buffer; smaller packets fill the slots
   constexpr uint32_t kMax = 262'143, kMin = 16'383;
-  constexpr unsigned kTablesMb = 72;  // two FIBs with 16 bits for each /24
-  constexpr unsigned kBaseMb = 96;    // EAL, ports, rings
+  constexpr unsigned kTablesMb = 72;    // two FIBs with 16 bits for each /24
+  constexpr unsigned kGenerations = 2;  // a reload builds the next ones beside the present ones
+  constexpr unsigned kBaseMb = 96;      // EAL, ports, rings
   // B: two nodes of the FIB's RIB; for IPv6, up to three groups of entries as well.
   constexpr size_t kPerIpv4Route = 512, kPerIpv6Route = 512 + 3 * 1024;
 
@@ -58,15 +66,26 @@ Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
     return std::ranges::find(tree.branches, node, &config::Branch::router) != tree.branches.end();
   });
   if (branches) mbufs *= 2;
+  const bool gateway =
+      std::ranges::find(t.gateways, node, &config::Gateway::router) != t.gateways.end();
+  if (gateway) mbufs *= 2;  // packets wait for their tunnels
   // A mempool of 2^n - 1 wastes no memory.
   n.mbufs = std::clamp(static_cast<uint32_t>(std::bit_ceil(std::min<uint64_t>(mbufs, kMax))) - 1,
                        kMin, kMax);
   n.data_room = Pool::room_for(largest);
   const config::Router& self = t.routers[node];
-  const size_t routes = self.ipv4_routes.size() * kPerIpv4Route +
-                        self.ipv6_routes.size() * kPerIpv6Route + CustomerTable::memory(t, self);
-  n.memory_mb = kTablesMb + kBaseMb + static_cast<unsigned>(routes >> 20) +
-                static_cast<unsigned>(Pool::memory(n.mbufs, n.data_room) >> 20);
+  // Routes of a RouteTable change in place.
+  const size_t routes =
+      self.fib ? 0
+               : self.ipv4_routes.size() * kPerIpv4Route + self.ipv6_routes.size() * kPerIpv6Route;
+  const unsigned tables_mb = self.fib ? 0 : kTablesMb;
+  n.memory_mb =
+      kBaseMb + (gateway ? kTablesMb : 0) +
+      static_cast<unsigned>(route_table_memory(self).dpdk >> 20) +
+      kGenerations *
+          (tables_mb + static_cast<unsigned>((routes + CustomerTable::memory(t, self)) >> 20)) +
+      static_cast<unsigned>(Pool::memory(n.mbufs, n.data_room) >> 20);
+  n.beside_mb = static_cast<unsigned>(route_table_memory(self).beside >> 20);
   return n;
 }
 

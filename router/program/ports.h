@@ -23,6 +23,9 @@ struct LinkDevice {
 tl::expected<std::vector<LinkDevice>, std::string> link_devices(const config::Topology& topology,
                                                                 size_t node, unsigned workers);
 
+/// The attachments of the router's own ends, by link.
+std::vector<const config::Attachment*> attachments(const config::Topology& topology, size_t node);
+
 /// PCI addresses among the router's attachments, for EAL.
 std::vector<std::string> pci_addresses(const config::Topology& topology, size_t node);
 
@@ -31,6 +34,7 @@ struct Needs {
   uint32_t mbufs = 0;
   uint16_t data_room = 0;  // B
   unsigned memory_mb = 0;  // total of EAL, without hugepages
+  unsigned beside_mb = 0;  // of tables in other memory
 };
 /// The needs of topology.routers[node] with this number of workers.
 Needs needs_of(const config::Topology& topology, size_t node, unsigned workers);

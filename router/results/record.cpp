@@ -25,6 +25,31 @@ nlohmann::ordered_json drops_of(const std::array<uint64_t, kDropReasons>& drops)
   return j;
 }
 
+nlohmann::ordered_json punt_json(const PuntSnapshot& punt) {
+  nlohmann::ordered_json punted = nlohmann::ordered_json::object(), limited = punted;
+  for (size_t k = 0; k < config::kPuntClasses; ++k) {
+    punted[std::string(config::kPuntClassNames[k])] = punt.punted[k];
+    limited[std::string(config::kPuntClassNames[k])] = punt.limited[k];
+  }
+  return {{"punted", std::move(punted)},
+          {"limited", std::move(limited)},
+          {"waiting", punt.waiting},
+          {"unusable", punt.unusable}};
+}
+
+// Packets for Linux by class; empty: none were.
+std::string punt_text(const PuntSnapshot& punt) {
+  std::string text;
+  for (size_t k = 0; k < config::kPuntClasses; ++k) {
+    if (punt.punted[k] + punt.limited[k] == 0) continue;
+    text += std::string(text.empty() ? "  to Linux: " : ", ") +
+            std::string(config::kPuntClassNames[k]) + " " + std::to_string(punt.punted[k]);
+    if (punt.limited[k] > 0)
+      text += " (" + std::to_string(punt.limited[k]) + " more beyond the rate)";
+  }
+  return text.empty() ? text : text + "\n";
+}
+
 // Packets received by each worker, if there are several.
 std::string workers_text(const Snapshot& end) {
   constexpr double kUneven = 1.5;
@@ -123,6 +148,7 @@ tl::expected<void, std::string> Record::finish(const Snapshot& end,
                              {"suppressed_errors", end.suppressed_errors},
                              {"drops", drops_of(end.drops)},
                              {"links", std::move(links)}};
+  if (end.punt) all["punt"] = punt_json(*end.punt);
   if (!customers.empty()) all["customers"] = customers_json(customers);
   if (!offenders.empty()) all["offenders"] = offenders_json(offenders);
   return report::write_text(folder_ + "/router-" + node_ + ".json", all.dump(2) + "\n");
@@ -136,6 +162,7 @@ std::string counters_text(const Snapshot& end, const std::string& node) {
                      " + held " + std::to_string(end.held) +
                      (end.conserved() ? "\n" : "  DOES NOT ADD UP\n");
   text += workers_text(end);
+  if (end.punt) text += punt_text(*end.punt);
   for (const LinkSnapshot& l : end.links) {
     text += "  " + l.name + ": in " + std::to_string(l.rx_packets) + " packets, out " +
             std::to_string(l.tx_packets) + ", stamped " + std::to_string(l.stamped) + "\n";

@@ -14,10 +14,13 @@
 #include "common/protocols/registry.h"
 #include "common/time/timer_wheel.h"
 #include "common/units/units.h"
+#include "common/wire/layers.h"
+#include "common/wire/turnpike_header.h"
 #include "sender/pacing/pacer.h"
 #include "sender/recovery/in_flight.h"
 #include "sender/recovery/round_trip.h"
 #include "sender/strategy/member.h"
+#include "sender/transmission/datagram_source.h"
 
 namespace turnpike::sender {
 
@@ -25,6 +28,12 @@ inline constexpr uint64_t kEndlessPackets = UINT64_MAX;
 
 /// Converts counts below 2^63, for which processors have an instruction.
 constexpr double as_double(uint64_t n) { return static_cast<double>(static_cast<int64_t>(n)); }
+
+/// B of a packet before its payload, from the IP header on.
+inline uint32_t packet_headers(const Protocol& protocol, unsigned ip_version) {
+  const size_t ip = ip_version == 6 ? wire::kIpv6Size : wire::kIpv4Size;
+  return static_cast<uint32_t>(ip + wire::kUdpSize + wire::header_length(protocol.header_size, 0));
+}
 
 /// Properties that all flows of one entry of the topology's traffic share.
 struct FlowClass {
@@ -81,6 +90,7 @@ struct alignas(64) Flow {
   bool cut_short : 1 = false;     // stopped before all that was asked for was sent
   bool reported : 1 = false;      // its outcome is recorded
   bool underpaid : 1 = false;     // no budget pays for all of its pace, which the floor asks for
+  bool carries : 1 = false;       // datagrams of `datagrams`
   float price = 0;                // $/B that the pacer's gap is counted in, 0: none
   RoundTrip rtt;
   Nanos newest_sent{0};          // send time and sequence of the youngest packet known delivered
@@ -100,6 +110,7 @@ struct alignas(64) Flow {
   uint32_t to = 0;          // destination, see Topology::destination_of()
   uint32_t retransmissions = 0;
   uint32_t instance = 0;
+  DatagramSource* datagrams = nullptr;  // what it sends, if it carries datagrams
 
   /// Of an open flow. The protocol's own law begins with it.
   [[nodiscard]] FlowLaw& law() { return *std::launder(reinterpret_cast<FlowLaw*>(law_storage)); }
@@ -117,7 +128,11 @@ struct alignas(64) Flow {
   }
 
   /// Whether new data remains.
-  [[nodiscard]] bool has_new() const { return next_sequence < packets; }
+  [[nodiscard]] bool has_new() const {
+    return next_sequence < packets && (!carries || datagrams->waiting() > 0);
+  }
+  /// Whether all of its data has been sent: next comes its FIN.
+  [[nodiscard]] bool at_end() const { return next_sequence >= packets; }
   [[nodiscard]] uint32_t size_of(uint64_t sequence) const {
     return sequence + 1 == packets ? last_size : kind->packet;
   }
@@ -140,7 +155,7 @@ struct alignas(64) Flow {
             .packet_size = kind->packet,
             .in_flight = as_double(in_flight_bytes),
             .unsent = unsent(),
-            .limit = kind->limit,
+            .limit = limit(),
             .line = line,
             .headroom = headroom};
   }
@@ -156,8 +171,14 @@ struct alignas(64) Flow {
     return in_flight.empty() ? kNever : rto_base + rtt.timeout(backoff);
   }
 
-  /// Whether it has something to send: an open flow has data or its FIN.
-  [[nodiscard]] bool sendable() const { return !lost.empty() || stage == Stage::kOpen; }
+  /// B/s that the application can send.
+  [[nodiscard]] double limit() const { return carries ? datagrams->demand() : kind->limit; }
+
+  /// Whether it has something to send: an open flow has data or its FIN, one that carries datagrams
+  /// may wait for some.
+  [[nodiscard]] bool sendable() const {
+    return !lost.empty() || (stage == Stage::kOpen && (!carries || has_new() || at_end()));
+  }
 };
 static_assert(sizeof(Timer) + 2 * sizeof(Nanos) + sizeof(Pacer) == Flow::kLine,
               "what a timer that fires needs first is the first line");

@@ -42,4 +42,10 @@ inline uint64_t siphash(const SecretKey& key, std::span<const uint64_t> words) {
   return a ^ b ^ c ^ d;
 }
 
+/// A key for one purpose: keys of different purposes are independent.
+inline SecretKey derive(const SecretKey& secret, uint64_t purpose) {
+  return {siphash(secret, std::array{purpose, uint64_t{0}}),
+          siphash(secret, std::array{purpose, uint64_t{1}})};
+}
+
 }  // namespace turnpike::sender

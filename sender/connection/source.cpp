@@ -46,7 +46,8 @@ void SourceParts::leave_budget(Flow& f) {
   strategy->leave(f.member);
 }
 
-Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
+Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now,
+                   DatagramSource* datagrams) {
   Flow& f = *parts_.lcore.flows.open();
   f.stage = Stage::kOpening;
   f.kind = &kind;
@@ -54,6 +55,8 @@ Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
   f.to = event.to;
   f.source = event.source;
   f.instance = event.instance;
+  f.datagrams = datagrams;
+  f.carries = datagrams != nullptr;
   f.asked = event.at;
   f.path = parts_.paths.find(event.to, kind.ip_version, kind.dscp, opened_++);
   f.port = Paths::source_port(f.path);
@@ -73,6 +76,13 @@ Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now) {
   return f;
 }
 
+void Source::wake(Flow& f, Nanos now) {
+  if (f.stage != Stage::kOpen) return;
+  transmission_.set_rate(f, now);
+  transmission_.wake(f, now);
+  arm(f);
+}
+
 void Source::set_budget(Budget budget) {
   ledger_.set_budget(budget);
   parts_.strategy->set_budget(budget);
@@ -81,7 +91,7 @@ void Source::set_budget(Budget budget) {
 void Source::stop(Flow& f, Nanos now) {
   parts_.leave_budget(f);
   uint64_t last = f.next_sequence;
-  if (f.stage == Stage::kOpen) {
+  if (f.stage == Stage::kOpen && !f.carries) {
     const double round =
         std::min(f.pacer.rate() * to_seconds(f.rtt.smoothed()), f.allowance.window);
     last += static_cast<uint64_t>(std::max(1.0, std::floor(round / f.kind->packet)));
@@ -220,8 +230,8 @@ void Source::arm(Flow& f) {
 
 void Source::note_delays(const Flow& f) {
   const Nanos queueing = f.rtt.latest() - f.rtt.least();
-  rtts_.record(static_cast<uint64_t>(f.rtt.latest().count()));
-  queueing_.record(static_cast<uint64_t>(queueing.count()));
+  parts_.delays.round_trips.record(static_cast<uint64_t>(f.rtt.latest().count()));
+  parts_.delays.queueing.record(static_cast<uint64_t>(queueing.count()));
   const Nanos smoothed_queueing = std::max(f.rtt.smoothed() - f.rtt.least(), 0_ns);
   parts_.totals.rtt.store(f.rtt.smoothed().count(), std::memory_order_relaxed);
   parts_.totals.queueing.store(smoothed_queueing.count(), std::memory_order_relaxed);

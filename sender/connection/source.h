@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "common/metrics/histogram.h"
 #include "sender/connection/source_parts.h"
 #include "sender/pacing/ledger.h"
 #include "sender/recovery/acknowledge.h"
@@ -26,8 +25,13 @@ class Source {
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
 
-  /// Starts a flow; the lcore's flow table must have room.
-  Flow& open(const FlowClass& kind, const Event& event, Nanos now);
+  /// Starts a flow; the lcore's flow table must have room. `datagrams`: what it carries, outlives
+  /// it; null: synthetic payload.
+  Flow& open(const FlowClass& kind, const Event& event, Nanos now,
+             DatagramSource* datagrams = nullptr);
+
+  /// Datagrams have come for a flow that carries them.
+  void wake(Flow& flow, Nanos now);
 
   /// The host has this budget from now on.
   void set_budget(Budget budget);
@@ -63,8 +67,6 @@ class Source {
   void on_timer(Flow& flow, Nanos now);
 
   [[nodiscard]] const Ledger& ledger() const { return ledger_; }
-  [[nodiscard]] const metrics::Histogram& rtts() const { return rtts_; }
-  [[nodiscard]] const metrics::Histogram& queueing() const { return queueing_; }
 
  private:
   void on_recovery(Flow& flow, Nanos now);
@@ -80,7 +82,6 @@ class Source {
   SourceParts parts_;
   Ledger ledger_;
   Transmission transmission_;
-  metrics::Histogram rtts_, queueing_;
   uint32_t opened_ = 0;
 };
 

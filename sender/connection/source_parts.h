@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "common/metrics/histogram.h"
 #include "sender/host/nic.h"
 #include "sender/host/paths.h"
 #include "sender/host/tx_buffer.h"
@@ -14,13 +15,19 @@
 
 namespace turnpike::sender {
 
+/// Round trips and queueing delays of acknowledged packets, ns.
+struct Delays {
+  metrics::Histogram round_trips, queueing;
+};
+
 /// Everything referred to outlives it.
 struct SourceParts {
   LcoreState& lcore;
   HostTotals& totals;
+  Delays& delays;
   TxBuffer& tx;
   uint32_t host = 0;  // index into Topology::hosts
-  Paths paths;
+  const Paths& paths;
   Budget budget{0};
   std::unique_ptr<Strategy> strategy;
   double line_rate = 0;  // B/s of the host's link, the most a flow may be paced at

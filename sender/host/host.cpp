@@ -57,11 +57,13 @@ Host::Host(const config::Topology& topology, uint32_t index, QueuePair& queue, L
       index_(index),
       udp_port_(topology.run.udp_port),
       tx_(queue),
+      paths_(topology, index),
       source_({.lcore = lcore,
                .totals = totals_,
+               .delays = delays_,
                .tx = tx_,
                .host = index,
-               .paths = Paths(topology, index),
+               .paths = paths_,
                .budget = topology.hosts[index].budget,
                .strategy = std::move(strategy),
                .line_rate = bytes_per_second(port_of(topology, index).rate),
@@ -105,7 +107,7 @@ uint16_t Host::receive(Nanos now) {
   return n;
 }
 
-Host::Kind Host::read(rte_mbuf& m, Arrival& out) const {
+Host::Kind Host::read(rte_mbuf& m, HostPacket& out) const {
   // The parsers need one segment. Turnpike's own frames fit in one; linearize others, or drop them.
   if (m.nb_segs > 1 && rte_pktmbuf_linearize(&m) != 0) return Kind::kBad;
   const std::span<const uint8_t> frame(rte_pktmbuf_mtod(&m, const uint8_t*), m.data_len);
@@ -119,7 +121,7 @@ Host::Kind Host::read(rte_mbuf& m, Arrival& out) const {
   return for_us(frame.data(), out) ? read_turnpike(frame.data(), out) : Kind::kForeign;
 }
 
-bool Host::for_us(const uint8_t* frame, Arrival& out) const {
+bool Host::for_us(const uint8_t* frame, HostPacket& out) const {
   const wire::UdpFrame& at = out.at;
   const uint8_t* ip = frame + at.ip;
   out.group = nullptr;
@@ -130,35 +132,24 @@ bool Host::for_us(const uint8_t* frame, Arrival& out) const {
   return out.group != nullptr;
 }
 
-Host::Kind Host::read_turnpike(const uint8_t* frame, Arrival& out) const {
-  const uint16_t from = wire::load_be16(frame + out.at.udp + wire::kUdpSourceAt);
-  const uint16_t to = wire::load_be16(frame + out.at.udp + wire::kUdpDestinationAt);
-  if (from != udp_port_ && to != udp_port_)
-    return to == config::kStreamPort && out.group == nullptr ? Kind::kStream : Kind::kForeign;
-  wire::Header& header = out.header;
-  if (wire::decode({frame + out.at.payload, out.at.payload_size}, header) !=
-      wire::HeaderError::kNone) {
-    return Kind::kBad;
+Host::Kind Host::read_turnpike(const uint8_t* frame, HostPacket& out) const {
+  switch (read_packet(frame, udp_port_, out)) {
+    case PacketKind::kBad:
+      return Kind::kBad;
+    case PacketKind::kForeign: {
+      const uint16_t to = wire::load_be16(frame + out.at.udp + wire::kUdpDestinationAt);
+      return to == config::kStreamPort && out.group == nullptr ? Kind::kStream : Kind::kForeign;
+    }
+    case PacketKind::kRequest:
+      // Requests go to a tree's receivers, answers to its root.
+      return out.group == nullptr || out.group->receives ? Kind::kRequest : Kind::kForeign;
+    case PacketKind::kAnswer:
+      return out.group == nullptr || !out.group->receives ? Kind::kAnswer : Kind::kForeign;
   }
-  out.protocol = find_protocol(header.protocol);
-  if (out.protocol == nullptr ||
-      header.length != wire::header_length(out.protocol->header_size, header.ranges)) {
-    return Kind::kBad;
-  }
-  // Requests go to a tree's receivers, answers to its root.
-  if (out.group != nullptr && out.group->receives != wire::is_request(header.kind))
-    return Kind::kForeign;
-  switch (header.kind) {
-    case wire::Kind::kSyn:
-    case wire::Kind::kData:
-    case wire::Kind::kFin:
-      return to == udp_port_ && header.ranges == 0 ? Kind::kRequest : Kind::kBad;
-    default:
-      return from == udp_port_ ? Kind::kAnswer : Kind::kBad;
-  }
+  return Kind::kBad;
 }
 
-bool Host::handle(Kind kind, rte_mbuf& m, const Arrival& arrival, Nanos now) {
+bool Host::handle(Kind kind, rte_mbuf& m, const HostPacket& arrival, Nanos now) {
   switch (kind) {
     case Kind::kAnswer:
       take_answer(m, arrival, now);
@@ -188,14 +179,10 @@ bool Host::handle(Kind kind, rte_mbuf& m, const Arrival& arrival, Nanos now) {
   return false;
 }
 
-bool Host::take_request(rte_mbuf& m, const Arrival& arrival, Nanos now) {
+bool Host::take_request(rte_mbuf& m, const HostPacket& arrival, Nanos now) {
   const wire::UdpFrame& at = arrival.at;
   auto* frame = rte_pktmbuf_mtod(&m, uint8_t*);
-  FlowKey key{.flow = arrival.header.flow,
-              .port = wire::load_be16(frame + at.udp + wire::kUdpSourceAt),
-              .ip_version = at.ipv6 ? uint16_t{6} : uint16_t{4}};
-  const size_t source = at.ipv6 ? wire::kIpv6SourceAt : wire::kIpv4SourceAt;
-  std::memcpy(key.source.data(), frame + at.ip + source, at.ipv6 ? 16 : 4);
+  const FlowKey key = flow_key(frame, arrival);
   const Request arrived{.header = arrival.header,
                         .protocol = *arrival.protocol,
                         .size = at.datagram,
@@ -210,21 +197,10 @@ bool Host::take_request(rte_mbuf& m, const Arrival& arrival, Nanos now) {
   return false;
 }
 
-void Host::take_answer(const rte_mbuf& m, const Arrival& arrival, Nanos now) {
+void Host::take_answer(const rte_mbuf& m, const ReceivedPacket& arrival, Nanos now) {
   const auto* frame = rte_pktmbuf_mtod(&m, const uint8_t*);
-  const uint8_t* payload = frame + arrival.at.payload;
-  const wire::Header& header = arrival.header;
   std::array<wire::SeqRange, wire::kMaxRanges> ranges;
-  for (size_t i = 0; i < header.ranges; ++i) ranges[i] = wire::load_range(header, payload, i);
-  source_.on_answer(header.flow,
-                    {.kind = header.kind,
-                     .sequence = header.sequence,
-                     .acknowledgement = header.acknowledgement,
-                     .echo = header.echo,
-                     .token = header.token,
-                     .ranges = {ranges.data(), header.ranges},
-                     .congestion = payload + wire::kHeaderSize},
-                    header.protocol,
+  source_.on_answer(arrival.header.flow, ack_info(frame, arrival, ranges), arrival.header.protocol,
                     wire::load_be16(frame + arrival.at.udp + wire::kUdpDestinationAt), now);
 }
 

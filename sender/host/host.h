@@ -9,11 +9,10 @@
 #include <tl/expected.hpp>
 
 #include "common/config/topology.h"
-#include "common/wire/layers.h"
 #include "sender/connection/source.h"
 #include "sender/host/groups.h"
+#include "sender/host/received_packet.h"
 #include "sender/open_loop/open_loop.h"
-#include "sender/receiver/receiver.h"
 
 namespace turnpike::sender {
 
@@ -50,6 +49,7 @@ class Host {
   [[nodiscard]] OpenLoop& open_loop() { return open_loop_; }
   [[nodiscard]] const OpenLoop& open_loop() const { return open_loop_; }
   [[nodiscard]] const HostTotals& totals() const { return totals_; }
+  [[nodiscard]] const Delays& delays() const { return delays_; }
   [[nodiscard]] const QueuePair& queue() const { return queue_; }
   /// Frames that wait for the queue to take them.
   [[nodiscard]] uint16_t waiting() const { return tx_.waiting(); }
@@ -69,20 +69,17 @@ class Host {
 
   /// Class of a frame by its headers.
   enum class Kind : uint8_t { kBad, kForeign, kNotUdp, kStream, kRequest, kAnswer };
-  struct Arrival {
-    wire::UdpFrame at;
-    wire::Header header;
-    const Protocol* protocol;
+  struct HostPacket : ReceivedPacket {
     const Group* group;  // that it is addressed to; null: the host alone
   };
 
-  [[nodiscard]] Kind read(rte_mbuf& m, Arrival& out) const;
-  [[nodiscard]] Kind read_turnpike(const uint8_t* frame, Arrival& out) const;
-  [[nodiscard]] bool for_us(const uint8_t* frame, Arrival& out) const;
+  [[nodiscard]] Kind read(rte_mbuf& m, HostPacket& out) const;
+  [[nodiscard]] Kind read_turnpike(const uint8_t* frame, HostPacket& out) const;
+  [[nodiscard]] bool for_us(const uint8_t* frame, HostPacket& out) const;
   /// True: the buffer now holds a reply to send. False: the caller frees it.
-  bool handle(Kind kind, rte_mbuf& m, const Arrival& arrival, Nanos now);
-  bool take_request(rte_mbuf& m, const Arrival& arrival, Nanos now);
-  void take_answer(const rte_mbuf& m, const Arrival& arrival, Nanos now);
+  bool handle(Kind kind, rte_mbuf& m, const HostPacket& arrival, Nanos now);
+  bool take_request(rte_mbuf& m, const HostPacket& arrival, Nanos now);
+  void take_answer(const rte_mbuf& m, const ReceivedPacket& arrival, Nanos now);
 
   const config::Interface& own_;
   Groups groups_;
@@ -90,11 +87,13 @@ class Host {
   uint32_t index_;
   uint16_t udp_port_;
   HostTotals totals_;
+  Delays delays_;
   TxBuffer tx_;
+  Paths paths_;
   Source source_;
   std::unique_ptr<Receiver> receiver_;
   OpenLoop open_loop_;
-  std::array<Arrival, kBurst> arrivals_;  // of the current burst
+  std::array<HostPacket, kBurst> arrivals_;  // of the current burst
 };
 
 }  // namespace turnpike::sender

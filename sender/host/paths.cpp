@@ -29,6 +29,15 @@ Paths::Paths(const config::Topology& topology, uint32_t host)
   }
 }
 
+Paths::Paths(std::span<const wire::FrameSpec> destinations)
+    : first_(destinations.size() * 2, kNone) {
+  for (uint32_t to = 0; to < destinations.size(); ++to) {
+    const bool ipv6 = std::holds_alternative<wire::Ipv6Pair>(destinations[to].addresses);
+    first_[slot(to, ipv6 ? 6 : 4)] = static_cast<uint16_t>(templates_.size());
+    add_templates(destinations[to]);
+  }
+}
+
 /// `traffic`: a config::Flow or config::Workload.
 void Paths::add(const config::Topology& topology, uint32_t host, size_t to, const auto& traffic) {
   const auto destination = static_cast<uint32_t>(to);
@@ -56,6 +65,10 @@ void Paths::add(const config::Topology& topology, uint32_t host, size_t to, cons
     set_addresses(spec, traffic.ip_version, own, peer.ipv4.address, peer.ipv6.address);
   }
   spec.destination_port = topology.run.udp_port;
+  add_templates(spec);
+}
+
+void Paths::add_templates(wire::FrameSpec spec) {
   for (unsigned i = 0; i < kPorts; ++i) {
     spec.source_port = static_cast<uint16_t>(kFirstPort + i);
     templates_.emplace_back(spec);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "common/config/topology.h"
@@ -19,6 +20,8 @@ class Paths {
 
   /// Builds templates for every destination of this host's flows and workloads.
   Paths(const config::Topology& topology, uint32_t host);
+  /// Builds templates for each of these destinations; their source ports are set here.
+  explicit Paths(std::span<const wire::FrameSpec> destinations);
 
   /// Index of the path of the `spread`-th flow to destination `to`.
   [[nodiscard]] uint16_t find(uint32_t to, unsigned ip_version, unsigned dscp,
@@ -43,6 +46,7 @@ class Paths {
   /// Index of the destination's first template; kNone: it is none.
   [[nodiscard]] uint16_t first(uint32_t to, unsigned ip_version, unsigned dscp) const;
   void add(const config::Topology& topology, uint32_t host, size_t to, const auto& traffic);
+  void add_templates(wire::FrameSpec spec);
 
   std::vector<wire::FrameTemplate> templates_;
   std::vector<uint16_t> first_;  // by slot(), without DSCP: index of the first of kPorts templates

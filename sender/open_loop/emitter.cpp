@@ -35,7 +35,11 @@ unsigned Emitter::emit(TxBuffer& tx, Nanos now) {
   if (rate_.due() < earliest) departures_.skipped.add(rate_.skip_to(std::min(earliest, stop_)));
   const Nanos due = rate_.due();
   unsigned n = 0;
-  while (n < kBurst && rate_.due() <= now && rate_.due() < stop_ && send(tx, now)) {
+  while (n < kBurst && rate_.due() <= now && rate_.due() < stop_) {
+    if (!send(tx, now)) {
+      retry_ = now + kRetry;
+      break;
+    }
     rate_.advance();
     ++n;
   }

@@ -22,6 +22,7 @@ class Emitter {
  public:
   static constexpr unsigned kBurst = 64;  // packets per poll, so that the lcore can receive
   static constexpr Nanos kMaxLag = 1_ms;
+  static constexpr Nanos kRetry = 10_us;  // after a packet found no buffer or no room
 
   /// `index`: into Topology::streams. `pool`: source of buffers. `zeroed`: buffers hold zeros after
   /// the end of their last frame.
@@ -37,7 +38,7 @@ class Emitter {
   unsigned emit(TxBuffer& tx, Nanos now);
   /// Time of the next call of emit() that sends a packet; kNever after the stream's end.
   [[nodiscard]] Nanos next_deadline() const {
-    return rate_.due() < stop_ ? rate_.due() + slack_ : kNever;
+    return rate_.due() < stop_ ? std::max(rate_.due() + slack_, retry_) : kNever;
   }
   /// Ends the stream at `now`.
   void stop(Nanos now);
@@ -64,6 +65,7 @@ class Emitter {
   FrameGenerator frames_;
   rte_mempool* pool_;
   Nanos start_, stop_, slack_;
+  Nanos retry_{0};  // no packet before then: a virtual clock must go on
   uint64_t sequence_ = 0;
   uint16_t index_;
   bool zeroed_;

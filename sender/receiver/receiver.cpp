@@ -62,6 +62,7 @@ Receiver::Receiver(uint32_t capacity, size_t runs, rte_hash* table, HostTotals& 
       guesses_(kGuesses * std::bit_ceil(capacity)),
       guess_shift_(64 - std::countr_zero(guesses_.size())),
       ranges_(runs, populated),
+      datagrams_(runs == 0),
       secret_(secret) {}
 
 Receiver::~Receiver() {
@@ -165,6 +166,7 @@ void Receiver::begin(State& s, const Protocol& protocol) {
 
 void Receiver::clear(State& s) {
   s.received.clear(ranges_);
+  s.window = {};
   s.packets = UINT64_MAX;
   if (s.law != nullptr) s.law->~ReceiverLaw();
   s.law = nullptr;
@@ -203,6 +205,7 @@ std::optional<Reply> Receiver::receive(const FlowKey& key, const Request& reques
     return std::nullopt;
   }
   s.last_packet = now;
+  if (datagrams_) return datagram(s, request, now);
   if (header.kind == Kind::kFin) {
     const uint64_t packets = wire::extend_serial(header.sequence, s.received.expected());
     if (packets >= s.received.expected() && packets < uint64_t{1} << 63) s.packets = packets;
@@ -211,6 +214,36 @@ std::optional<Reply> Receiver::receive(const FlowKey& key, const Request& reques
                  .token = header.token};
   }
   return data(s, request, now);
+}
+
+// The packets of a flow that carries datagrams come once or never. Its FIN ends it at once. The
+// acknowledgement number stays 0: gaps are never filled, so no number covers all packets before it.
+std::optional<Reply> Receiver::datagram(State& s, const Request& request, Nanos now) {
+  const wire::Header& header = request.header;
+  if (header.kind == Kind::kFin) {
+    s.packets = 0;
+    return Reply{.kind = Kind::kFinAck, .token = header.token};
+  }
+  Reply reply{.token = header.token};
+  const uint64_t sequence = wire::extend_serial(header.sequence, s.window.highest());
+  if (sequence >= uint64_t{1} << 63 || s.window.too_old(sequence)) {
+    totals_.refused_packets.add();
+    return std::nullopt;
+  }
+  reply.fresh = s.window.add(sequence);
+  if (reply.fresh) {
+    totals_.received_packets.add();
+    totals_.received_bytes.add(request.size);
+    if (s.law != nullptr && s.protocol == &request.protocol)
+      s.law->on_data(request.size, request.congestion, now);
+  } else {
+    totals_.duplicate_packets.add();
+  }
+  // One range stands in for lost ACKs: the packets up to this one that have all arrived.
+  reply.ranges = 1;
+  reply.range[0] = {static_cast<uint32_t>(s.window.run_before(sequence)),
+                    static_cast<uint32_t>(sequence + 1)};
+  return reply;
 }
 
 std::optional<Reply> Receiver::data(State& s, const Request& request, Nanos now) {
@@ -222,6 +255,7 @@ std::optional<Reply> Receiver::data(State& s, const Request& request, Nanos now)
                                                    : Received::AddResult::kRefused;
   switch (result) {
     case Received::AddResult::kNew:
+      reply.fresh = true;
       totals_.received_packets.add();
       totals_.received_bytes.add(request.size);
       break;

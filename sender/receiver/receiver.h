@@ -17,6 +17,7 @@
 #include "sender/connection/siphash.h"
 #include "sender/observed.h"
 #include "sender/receiver/received.h"
+#include "sender/receiver/replay_window.h"
 
 struct rte_hash;
 
@@ -52,6 +53,7 @@ struct Reply {
   uint32_t token = 0;
   uint8_t ranges = 0;
   std::array<wire::SeqRange, wire::kMaxRanges> range{};
+  bool fresh = false;  // to DATA that had not been received before
 };
 
 /// A SYN creates no state: the SYN-ACK carries a token that only this receiver can compute (a SYN
@@ -67,8 +69,9 @@ class Receiver {
   /// A token can open a flow for at least this long after the SYN, and for at most twice as long.
   static constexpr Nanos kTokenLife{int64_t{1} << 35};
 
-  /// `capacity`: flows at a time. `runs`: gaps in all flows together. `populated`: touches the
-  /// gaps' memory now. `secret`: key of tokens. The error says which table could not be made.
+  /// `capacity`: flows at a time. `runs`: gaps in all flows together; 0: of flows that carry
+  /// datagrams, whose gaps stay open. `populated`: touches the gaps' memory now. `secret`: key of
+  /// tokens. The error says which table could not be made.
   static tl::expected<std::unique_ptr<Receiver>, std::string> make(uint32_t capacity, size_t runs,
                                                                    HostTotals& totals,
                                                                    bool populated = true,
@@ -89,6 +92,7 @@ class Receiver {
     FlowKey key;
     uint32_t token = 0;
     Received received;
+    ReplayWindow window;  // of a flow that carries datagrams, instead of `received`
     Nanos last_packet{0};
     uint64_t packets = UINT64_MAX;  // of the whole flow; known once its FIN has arrived
     const Protocol* protocol = nullptr;
@@ -115,6 +119,7 @@ class Receiver {
   void forget(State& state);
   void sweep(Nanos now, size_t steps, bool urgent);
   std::optional<Reply> data(State& state, const Request& request, Nanos now);
+  std::optional<Reply> datagram(State& state, const Request& request, Nanos now);
 
   rte_hash* table_;
   HostTotals& totals_;
@@ -124,6 +129,7 @@ class Receiver {
   std::vector<uint32_t> guesses_;
   int guess_shift_;
   SackRangePool ranges_;
+  bool datagrams_;  // what the flows carry
   SecretKey secret_;
   size_t hand_ = 0;  // position at which the next sweep continues
   uint32_t flows_ = 0;

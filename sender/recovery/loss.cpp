@@ -13,6 +13,7 @@ void lose(Flow& flow, RecordPool& pool, Ledger& ledger, uint32_t i, Nanos now) {
   flow.in_flight.remove(pool, i);
   flow.in_flight_bytes -= r.size;
   ledger.record(flow, flow.law().on_loss(state, r.note));
+  if (flow.carries && r.kind == wire::Kind::kData) return pool.give_back(i);
   flow.lost.push_back(pool, i);
   flow.lost_bytes += r.size;
 }

@@ -10,27 +10,26 @@
 namespace turnpike::sender {
 namespace {
 
-using config::Flow;
 using config::Topology;
 
 Nanos end_of(const Topology& topology, Nanos stop) { return std::min(stop, topology.run.duration); }
 
-bool endless(const Flow& f) { return f.size == config::kEndless; }
+bool endless(const config::Flow& f) { return f.size == config::kEndless; }
 
-bool open_at(const Topology& topology, const Flow& f, Nanos t) {
+bool open_at(const Topology& topology, const config::Flow& f, Nanos t) {
   return endless(f) && f.start <= t && t < end_of(topology, f.stop);
 }
 
 /// Whether budgets determine the flow's rate: its scheme has prices, its host divides the budget by
 /// share, and both budget and demand are constant.
-bool claimable(const Topology& topology, const Flow& f) {
+bool claimable(const Topology& topology, const config::Flow& f) {
   const config::Host& host = topology.hosts[f.from];
   return f.protocol == "fcp" && host.strategy == "equal-budget" && host.changes.empty() &&
          !f.background && f.limit.count() <= 0;
 }
 
 /// Demand of `flow`; `host_shares`: sum of the shares of its host's open flows.
-Demand demand_of(const Topology& topology, const Flow& flow, double host_shares) {
+Demand demand_of(const Topology& topology, const config::Flow& flow, double host_shares) {
   Demand d;
   double heaviest = 1;
   for (const config::Hop& hop : config::hops_of(topology, flow)) {
@@ -47,11 +46,11 @@ Demand demand_of(const Topology& topology, const Flow& flow, double host_shares)
 
 void entitle(const Topology& topology, Phase& phase) {
   std::vector<double> shares(topology.hosts.size(), 0);
-  for (const Flow& f : topology.flows)
+  for (const config::Flow& f : topology.flows)
     if (open_at(topology, f, phase.from)) shares[f.from] += f.share * f.count;
   std::vector<Demand> demands(topology.flows.size());
   for (size_t i = 0; i < demands.size(); ++i) {
-    const Flow& f = topology.flows[i];
+    const config::Flow& f = topology.flows[i];
     if (open_at(topology, f, phase.from) && shares[f.from] > 0)
       demands[i] = demand_of(topology, f, shares[f.from]);
   }
@@ -72,7 +71,7 @@ void entitle(const Topology& topology, Phase& phase) {
 /// Whether at least one flow is open at `from`, and all open flows are claimable().
 bool has_shares(const Topology& topology, Nanos from) {
   bool any = false;
-  for (const Flow& f : topology.flows) {
+  for (const config::Flow& f : topology.flows) {
     if (!open_at(topology, f, from)) continue;
     if (!claimable(topology, f)) return false;
     any = true;
@@ -88,7 +87,7 @@ double payload_fraction(const config::Direction& direction, Bytes packet) {
 
 std::vector<Busy> planned_busy(const Topology& topology) {
   std::vector<Busy> busy;
-  for (const Flow& f : topology.flows)
+  for (const config::Flow& f : topology.flows)
     if (!endless(f)) busy.push_back({f.start, topology.run.duration});
   for (const config::Workload& w : topology.workloads)
     busy.push_back({w.start, topology.run.duration});
@@ -101,7 +100,7 @@ std::vector<Phase> phases(const Topology& topology, std::span<const Busy> busy) 
   const auto cut = [&](Nanos t) {
     if (t > Nanos(0) && t < topology.run.duration) cuts.insert(t);
   };
-  for (const Flow& f : topology.flows)
+  for (const config::Flow& f : topology.flows)
     if (endless(f)) {
       cut(f.start);
       cut(f.stop);

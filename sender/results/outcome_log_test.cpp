@@ -29,7 +29,7 @@ size_t resident() {
 
 TEST(OutcomeLog, GivesBackInOrder) {
   for (const uint32_t count : {0U, 1U, uint32_t{OutcomeLog::kInMemory}, kMany}) {
-    OutcomeLog log(testing::TempDir());
+    OutcomeLog log(::testing::TempDir());
     for (uint32_t i = 0; i < count; ++i) log.push_back({.id = i});
     expect_all(log, count);
     EXPECT_EQ(log.size(), 0U);
@@ -45,7 +45,7 @@ TEST(OutcomeLog, KeepsAllInMemoryWhereNoFileCanBeMade) {
 }
 
 TEST(OutcomeLog, TakesNoMemoryForMore) {
-  OutcomeLog log(testing::TempDir());
+  OutcomeLog log(::testing::TempDir());
   for (uint32_t i = 0; i < kMany; ++i) log.push_back({.id = i});
   const size_t before = resident();
   constexpr uint32_t kMore = 1'000'000;  // 56 MB
@@ -55,7 +55,7 @@ TEST(OutcomeLog, TakesNoMemoryForMore) {
 }
 
 TEST(OutcomeLog, LeavesNoFileBehind) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "outcome-log";
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "outcome-log";
   std::filesystem::create_directories(folder);
   OutcomeLog log(folder);
   for (uint32_t i = 0; i < kMany; ++i) log.push_back({.id = i});

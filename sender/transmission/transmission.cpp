@@ -12,6 +12,7 @@
 #include "common/dpdk/buffer.h"
 #include "common/wire/bytes.h"
 #include "common/wire/checksum.h"
+#include "common/wire/ecn.h"
 
 namespace turnpike::sender {
 
@@ -39,6 +40,14 @@ double unpaid_share(const Flow& f) {
 double unsaved_share(const Flow& f, uint32_t size) {
   const double saved = to_seconds(f.first_wait) * f.pacer.rate();
   return std::max(0.0, 1 - saved / size);
+}
+
+/// Sum of a packet's words, folded.
+uint16_t sum_of(const rte_mbuf& m) {
+  wire::PiecewiseSum sum;
+  for (const rte_mbuf* s = &m; s != nullptr; s = s->next)
+    sum.add({rte_pktmbuf_mtod(s, const uint8_t*), s->data_len});
+  return sum.folded();
 }
 
 // Law and transport both keep the floor, the law with the latest RTT, the transport with the
@@ -98,7 +107,7 @@ void Transmission::set_rate(Flow& f, Nanos now) {
   // A law knows the application's limit and requests no more budget than that needs. It does not
   // know that the line limits a flow: the flow keeps its budget, as if the line were a link.
   const double rate =
-      std::min({std::max(allowed.rate, allowed.floor), parts_.line_rate, f.kind->limit});
+      std::min({std::max(allowed.rate, allowed.floor), parts_.line_rate, f.limit()});
   if (const auto price = static_cast<float>(allowed.price); price != f.price) {
     if (f.price > 0 && f.pacer.rate() > 0) f.pacer.reprice(f.price, price, f.kind->packet, now);
     f.price = price;
@@ -114,7 +123,8 @@ uint32_t Transmission::send_next(Flow& f, FlowState& state) {
   }
   if (!f.lost.empty()) return retransmit(f, state);
   if (f.stage != Stage::kOpen) return 0;
-  if (f.has_new()) return send_new(f, state);
+  if (f.carries && !f.at_end()) return send_datagrams(f, state);
+  if (!f.at_end()) return send_new(f, state);
   return send_control(f, Kind::kFin, state.now) ? f.kind->headers : 0;
 }
 
@@ -132,7 +142,7 @@ uint32_t Transmission::send_new(Flow& f, const FlowState& state) {
     return 0;
   }
   ++f.next_sequence;
-  if (!f.has_new()) {
+  if (f.at_end()) {
     parts_.leave_budget(f);
     // The FIN rides right behind the last packet; should it find no room, pacing brings it later.
     if (f.lost.empty()) send_control(f, Kind::kFin, state.now);
@@ -177,6 +187,63 @@ bool Transmission::send_control(Flow& f, Kind kind, Nanos now) {
   return true;
 }
 
+uint32_t Transmission::send_datagrams(Flow& f, const FlowState& state) {
+  RecordPool& records = parts_.lcore.records;
+  if (parts_.tx.full()) {
+    parts_.totals.queue_full.add();
+    return 0;
+  }
+  const uint32_t i = records.take();
+  if (i == kNoRecord) {
+    parts_.totals.out_of_records.add();
+    return 0;
+  }
+  const wire::FrameTemplate& headers = parts_.paths[f.path];
+  const auto front =
+      static_cast<uint16_t>(headers.headers_size() + f.kind->headers - headers.ip_headers_size());
+  const auto taken = f.datagrams->take(f.kind->payload(), front, state.now);
+  if (taken.buffer == nullptr) {
+    records.give_back(i);
+    return 0;
+  }
+  rte_mbuf& m = *taken.buffer;
+  const uint32_t payload = m.pkt_len;
+  uint64_t sum = sum_of(m);
+  records[i].begin(Kind::kData, f.next_sequence, payload + f.kind->headers, payload);
+  if (f.allowance.probe) send_probe(f, f.next_sequence, state.now);
+  auto* frame = reinterpret_cast<uint8_t*>(rte_pktmbuf_prepend(&m, front));
+  const Outgoing out{Kind::kData, f.next_sequence, records[i].size};
+  sum += write_headers(f, out, frame + headers.headers_size(), state.now,
+                       [&](uint8_t* header) { write_congestion(f, records[i], header, state); });
+  headers.write(frame, static_cast<uint16_t>(out.size), sum);
+  if (taken.ecn != wire::kNotEct)
+    wire::set_ecn(frame + headers.headers_size() - headers.ip_headers_size(), taken.ecn);
+  m.ol_flags = 0;
+  parts_.tx.put(&m);
+  sent(f, i, state.now);
+  ++f.next_sequence;
+  return out.size;
+}
+
+template <class Write>
+uint64_t Transmission::write_headers(Flow& f, const Outgoing& out, uint8_t* payload, Nanos now,
+                                     Write&& write_congestion) {
+  const size_t congestion = f.kind->protocol->header_size;
+  const uint64_t sum = wire::encode({.kind = out.kind,
+                                     .protocol = f.kind->protocol->id,
+                                     .length = wire::header_length(congestion, 0),
+                                     .flow = f.id,
+                                     .sequence = static_cast<uint32_t>(out.sequence),
+                                     .acknowledgement = static_cast<uint32_t>(f.acknowledged),
+                                     .timestamp = wire::to_ticks(now),
+                                     .token = f.token},
+                                    payload);
+  write_congestion(payload + wire::kHeaderSize);
+  parts_.nic.stamp(f.kind->protocol->id, payload + wire::kHeaderSize, out.size,
+                   out.kind == Kind::kSyn, now);
+  return sum + wire::sum_of_words({payload + wire::kHeaderSize, congestion});
+}
+
 template <class Write>
 bool Transmission::put_frame(Flow& f, const Outgoing& out, Nanos now, Write&& write_congestion) {
   if (parts_.tx.full()) {
@@ -195,22 +262,9 @@ bool Transmission::put_frame(Flow& f, const Outgoing& out, Nanos now, Write&& wr
   m->pkt_len = m->data_len;
 
   uint8_t* payload = frame + headers.headers_size();
-  const size_t congestion = f.kind->protocol->header_size;
-  const uint16_t length = wire::header_length(congestion, 0);
-  uint64_t sum = wire::encode({.kind = out.kind,
-                               .protocol = f.kind->protocol->id,
-                               .length = length,
-                               .flow = f.id,
-                               .sequence = static_cast<uint32_t>(out.sequence),
-                               .acknowledgement = static_cast<uint32_t>(f.acknowledged),
-                               .timestamp = wire::to_ticks(now),
-                               .token = f.token},
-                              payload);
-  write_congestion(payload + wire::kHeaderSize);
-  parts_.nic.stamp(f.kind->protocol->id, payload + wire::kHeaderSize, out.size,
-                   out.kind == Kind::kSyn, now);
-  sum += wire::sum_of_words({payload + wire::kHeaderSize, congestion});
+  const uint64_t sum = write_headers(f, out, payload, now, write_congestion);
   // The payload is zeros: the buffer's earlier content must not leave the host.
+  const uint16_t length = wire::header_length(f.kind->protocol->header_size, 0);
   const size_t written = headers.headers_size() + length;
   const size_t dirty = parts_.lcore.zeroed ? last_frame : m->data_len;
   if (dirty > written) std::memset(payload + length, 0, dirty - written);
@@ -234,7 +288,12 @@ bool Transmission::transmit(Flow& f, uint32_t index, const FlowState& state) {
   if (r.kind == Kind::kData && f.allowance.probe) send_probe(f, r.sequence, now);
   const auto write = [&](uint8_t* header) { write_congestion(f, r, header, state); };
   if (!put_frame(f, {r.kind, r.sequence, r.size}, now, write)) return false;
+  sent(f, index, now);
+  return true;
+}
 
+void Transmission::sent(Flow& f, uint32_t index, Nanos now) {
+  SentPacket& r = parts_.lcore.records[index];
   r.sent = now;
   if (f.in_flight.empty()) f.rto_base = now;
   f.in_flight.push_back(parts_.lcore.records, index);
@@ -249,7 +308,6 @@ bool Transmission::transmit(Flow& f, uint32_t index, const FlowState& state) {
     if (r.sequence == 0 && f.next_sequence == 0 && !f.underpaid)
       add(parts_.totals.unbudgeted_spend, cost * unsaved_share(f, r.size));
   }
-  return true;
 }
 
 void Transmission::write_congestion(Flow& f, SentPacket& r, uint8_t* header,

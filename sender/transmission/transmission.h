@@ -48,9 +48,16 @@ class Transmission {
 
   uint32_t send_next(Flow& flow, FlowState& state);
   uint32_t send_new(Flow& flow, const FlowState& state);
+  uint32_t send_datagrams(Flow& flow, const FlowState& state);
+  void sent(Flow& flow, uint32_t index, Nanos now);
   uint32_t retransmit(Flow& flow, const FlowState& state);
   bool transmit(Flow& flow, uint32_t index, const FlowState& state);
-  /// Makes a frame, its congestion header written by `write_congestion`; false: no room for it.
+  /// Writes a packet's headers behind UDP, its congestion header by `write_congestion`. Returns the
+  /// sum of their words, not folded.
+  template <class Write>
+  uint64_t write_headers(Flow& flow, const Outgoing& out, uint8_t* payload, Nanos now,
+                         Write&& write_congestion);
+  /// Makes a frame with synthetic payload; false: no room for it.
   template <class Write>
   bool put_frame(Flow& flow, const Outgoing& out, Nanos now, Write&& write_congestion);
   /// A packet of headers alone, right before the data packet of that sequence; if it finds no

@@ -9,11 +9,14 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "docs")]
 import blocks  # noqa: E402
-from architecture import layers  # noqa: E402
+from architecture import layers, standard_headers  # noqa: E402
 from tap import Tap  # noqa: E402
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+LIBRARY_INCLUDE = re.compile(r"^\s*#\s*include\s+<([^>]+)>", re.M)
 SYSTEM_INCLUDE = re.compile(r"^\s*#\s*include\s+<(rte_[^>]+)>", re.M)
+STANDARD = {re.compile(rf"\bstd::(?:{names})\b"): headers for names, headers in standard_headers.NAMES.items()} | {
+    re.compile(r"\btl::"): ["tl/expected.hpp"], re.compile(r"\b(?:uint|int)(?:8|16|32|64)_t\b"): ["cstdint"]}
 CLOCK_OR_CHANCE = re.compile(
     r"\b((clock_gettime|gettimeofday|nanosleep|(steady|system|high_resolution)_clock|random_device"
     r"|sleep_(for|until)|rte_rand\w*|rte_delay\w+|__?rdtscp?|rte_rdtsc\w*"
@@ -89,6 +92,26 @@ def dpdk_errors(files):
             for m in SYSTEM_INCLUDE.finditer(text)]
 
 
+def included(path, files, known):
+    """Headers of libraries that a file includes, directly or through files of ours."""
+    if path not in known:
+        text = files.get(path, "")
+        known[path] = set(LIBRARY_INCLUDE.findall(text))
+        known[path] |= {header for ours in INCLUDE.findall(text) for header in included(ours, files, known)}
+    return known[path]
+
+
+def standard_errors(files):
+    """Headers that take a name of the C++ library from the files that include them: tests/parse, which precompiles
+    headers of libraries, cannot notice."""
+    errors, known = [], {}
+    for path, text in files.items():
+        code = COMMENT.sub("", text) if path.endswith(".h") else ""
+        errors += [f"{path}: uses {match.group()} without <{headers[0]}>" for names, headers in STANDARD.items()
+                   if (match := names.search(code)) and included(path, files, known).isdisjoint(headers)]
+    return errors
+
+
 def header_errors(files):
     """Every file starts with its licence and its purpose; x.cpp and x_test.cpp leave that to x.h."""
     errors = []
@@ -126,10 +149,11 @@ def unnoticed():
     wrong = {
         "common/units/a.h": '#include "router/b.h"\n#include <rte_mbuf.h>\nint x = rand();\n',
         "router/b.h": '#include "sender/c.h"\n#include "common/units/a.h"\n',
-        "sender/c.h": '// SPDX-License-Identifier: BSD-3-Clause\n// Says what it is for.\n#pragma once\n',
+        "sender/c.h": '// SPDX-License-Identifier: BSD-3-Clause\n// Says what it is for.\n#pragma once\n'
+                      "void take(std::span<int>);\n",
     }
     expected = [(arrow_errors, 2), (cycle, 3), (dpdk_errors, 1), (header_errors, 6), (clock_errors, 1),
-                (example_errors, len(layers.MAIN_HEADERS))]
+                (standard_errors, 1), (example_errors, len(layers.MAIN_HEADERS))]
     return [f"{check.__name__}: {check(wrong)}" for check, n in expected if len(check(wrong)) != n]
 
 
@@ -142,6 +166,7 @@ def main():
         ("includes go down the table of modules", arrow_errors(files)),
         ("no file includes itself through others", cycle(files)),
         ("modules without DPDK include none of it", dpdk_errors(files)),
+        ("headers include what they use of the C++ library", standard_errors(files)),
         ("every file starts with its licence and its purpose", header_errors(files)),
         ("every module's main header has an example", example_errors(files)),
         ("no clock and no global random source below a main", clock_errors(files)),

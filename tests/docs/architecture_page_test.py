@@ -11,13 +11,13 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "tests")]
 import draw_architecture as drawing  # noqa: E402
+from architecture import layers  # noqa: E402
 from tap import Tap  # noqa: E402
 
 NEAR = 0.1     # by which a module's lines may differ from the drawn ones
 CAPTION = 26   # characters that fit into a step's box
 REDRAW = "redraw with: docs/draw_architecture.py"
 TRACE = "after a build of bench/bench-count: docs/draw_architecture.py --trace"
-FOLDERS = ["common", "router", "sender", "lab", "bench", "tests"]
 
 
 def code_of(path):
@@ -54,7 +54,7 @@ def missing_paths(page):
 def missing_names(page):
     """C++ names in backquotes, such as `Worker::poll` and `LinkQueue`, that are no words of the sources."""
     words = set()
-    for folder in FOLDERS:
+    for folder in layers.FOLDERS:
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in (".h", ".cpp"):
                 words.update(re.findall(r"[A-Za-z_]\w*", re.sub(r"//[^\n]*", "", path.read_text())))

@@ -14,7 +14,9 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ["common", "router", "sender", "lab"]  # whose headers have examples
+sys.path.insert(0, str(ROOT / "tests"))
+from architecture import layers  # noqa: E402
+
 BLOCK = re.compile(r"^```(\w+) (\S+)\n(.*?)^```$", re.M | re.S)
 EXAMPLE = re.compile(r"\A(?://.*\n)*?// Example:\n//\n((?://(?:     ?.*)?\n)+)")
 
@@ -49,7 +51,7 @@ def example(header):
 
 def headers():
     """Paths, from the root, of all headers with an example."""
-    paths = (path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.h")))
+    paths = (path for folder in layers.PRODUCT for path in sorted((ROOT / folder).rglob("*.h")))
     return [str(path.relative_to(ROOT)) for path in paths if example(path.read_text())]
 
 
@@ -58,7 +60,7 @@ def test_case(path, header):
     lines = example(header)
     if not lines:
         raise ValueError(f"there is no example in {path}")
-    space = re.search(r"^namespace (\S+) {$", header, re.M)[1]
+    space = re.search(r"^namespace (turnpike\S*) {$", header, re.M)[1]
     own = [line for line in lines if line.startswith("#include")]
     body = "\n".join("  " + line for line in lines if line and line not in own).replace("return;", "FAIL();")
     return "\n".join([f'#include "{path}"', "", *own, "#include <gtest/gtest.h>", "", f"namespace {space} {{",

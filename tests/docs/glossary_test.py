@@ -7,10 +7,10 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
+from architecture import layers  # noqa: E402
 from tap import Tap  # noqa: E402
 
 PAGE = ROOT / "docs" / "glossary.md"
-FOLDERS = ["common", "router", "sender", "lab"]
 NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -23,7 +23,7 @@ def rows(page):
 def names():
     """Every word of the C++ sources that is no part of a comment."""
     found = set()
-    for folder in FOLDERS:
+    for folder in layers.PRODUCT:
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in (".h", ".cpp"):
                 found.update(NAME.findall(re.sub(r"//[^\n]*", "", path.read_text())))

@@ -8,9 +8,10 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
+from architecture import layers  # noqa: E402
 from tap import Tap  # noqa: E402
 
-FOLDERS = ["common", "router", "sender", "lab", "bench", "configs", "docs", "tests"]
+FOLDERS = layers.FOLDERS + ["configs", "docs"]
 SUFFIXES = {".h", ".cpp", ".py", ".md", ".yaml", ".lua"}
 AUTHOR_YEAR = re.compile(r"([A-Z][a-z]+(?: et al\.| and [A-Z][a-z]+)?,? (?:19|20)\d\d)\b")
 MONTHS = "January February March April May June July August September October November December".split()

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "common/wire/checksum.h"
-#include "router/router.h"
-#include "tests/fuzz/bench.h"
+#include "tests/fuzz/router_machine.h"
 #include "tests/support/router_topology.h"
 
 namespace {
@@ -21,32 +20,7 @@ using namespace turnpike;
 using namespace turnpike::router;
 using fuzz::require;
 
-/// One per process: tables of routes are too large to build for each input.
-struct Machine {
-  static constexpr unsigned kWorkers = 2;
-  std::unique_ptr<fuzz::Bench> bench = fuzz::set_up("packet_fuzz", 8191);
-  std::array<std::array<fuzz::Port, kWorkers>, test::kLinks> ports;
-  std::unique_ptr<Router> router;
-  Nanos now{1'000'000'000};
-
-  Machine() {
-    std::vector<std::vector<QueuePair*>> queues(test::kLinks);
-    for (size_t l = 0; l < test::kLinks; ++l)
-      for (auto& port : ports[l]) queues[l].push_back(&port);
-    const std::vector<rte_mempool*> pools(kWorkers, bench->pool.get());
-    auto made = Router::make(test::topology(), 0, queues, pools, {.workers = kWorkers});
-    require(made.has_value(), "a router is made");
-    router = std::move(*made);
-  }
-
-  void poll() {
-    for (unsigned w = 0; w < kWorkers; ++w) router->worker(w).poll(now);
-    for (auto& link : ports)
-      for (fuzz::Port& port : link) port.take([](const rte_mbuf&) {});
-  }
-};
-
-Machine* machine;
+fuzz::RouterMachine* machine;
 
 rte_mbuf* chain_of(std::span<const uint8_t> frame, size_t segment) {
   rte_mbuf* first = nullptr;
@@ -79,7 +53,7 @@ void mend(std::span<uint8_t> frame, size_t link) {
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  machine = new Machine;
+  machine = new fuzz::RouterMachine("packet_fuzz", test::topology());
   return 0;
 }
 
@@ -97,7 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     rest = rest.subspan(3 + length);
     const size_t link = (control & 3U) % test::kLinks;
     if ((control & 16) != 0) mend(frame, link);
-    fuzz::Port& port = machine->ports[link][n % Machine::kWorkers];
+    fuzz::Port& port = machine->ports[link][n % fuzz::RouterMachine::kWorkers];
     require(port.put(chain_of(frame, kSegments[control >> 2 & 3])), "a port has room");
     machine->now += Nanos(int64_t{1} << (control >> 5) * 3);
     machine->poll();

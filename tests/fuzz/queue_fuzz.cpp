@@ -50,11 +50,13 @@ struct Machine {
     require(made.has_value(), "tables are built");
     tables = std::move(*made);
     current = tables.get();
+    routes = &tables->routes();
   }
   config::Topology topology = test::topology();
   std::unique_ptr<Bench> bench = set_up("queue_fuzz", 255, 0);
   std::unique_ptr<const Tables> tables;
   std::atomic<const Tables*> current{nullptr};
+  std::atomic<const Routes*> routes{nullptr};
   std::array<std::array<Port, kMaxWorkers>, kLinks> ports;
   std::array<std::array<wire::FrameTemplate, 2>, kLinks> templates{
       {{template_to(kLeft, 0), template_to(kLeft, 2)},
@@ -104,6 +106,7 @@ class Play {
       parts.pool = machine->bench->pool.get();
       parts.counters = &counters_[w];
       parts.tables = &machine->current;
+      parts.routes = &machine->routes;
       parts.links = links;
       for (const auto& at : ports_) parts.ports.push_back(at[w]);
       parts.slack = slack_;

@@ -114,6 +114,7 @@ class Play {
     line_ = bytes_per_second(port.rate);
     source_.emplace(SourceParts{.lcore = lcore_,
                                 .totals = totals_,
+                                .delays = delays_,
                                 .tx = tx_,
                                 .paths = machine->paths,
                                 .budget = Budget(1),
@@ -122,16 +123,14 @@ class Play {
                                 .nic = Nic(port, 1)});
     for (size_t k = 0; k < kKinds; ++k) {
       FlowClass& kind = kinds_[k];
-      kind = {
-          .protocol = scheme_.protocol,
-          .params = scheme_.flow(),
-          .terms = {.share = static_cast<double>(1 + k),
-                    .hold = k == 1 ? 2e6 : 0,
-                    .background = k == 3},
-          .packet = k == 2 ? 300U : 1500U,
-          .headers = static_cast<uint32_t>(wire::kIpv4Size + wire::kUdpSize +
-                                           wire::header_length(scheme_.protocol->header_size, 0)),
-          .count_packets = k == 2};
+      kind = {.protocol = scheme_.protocol,
+              .params = scheme_.flow(),
+              .terms = {.share = static_cast<double>(1 + k),
+                        .hold = k == 1 ? 2e6 : 0,
+                        .background = k == 3},
+              .packet = k == 2 ? 300U : 1500U,
+              .headers = packet_headers(*scheme_.protocol, 4),
+              .count_packets = k == 2};
       if (k == 1) kind.limit = 1e5;
     }
     if (scheme_.protocol->id == fcp::kProtocolId) path_[0] = {fcp::kPriceOffset, 1e-7F};
@@ -494,6 +493,7 @@ class Play {
   TxBuffer tx_;
   Scheme scheme_;
   HostTotals totals_;
+  Delays delays_;
   std::optional<Source> source_;
   std::array<FlowClass, kKinds> kinds_;
   Nanos now_ = machine->now;

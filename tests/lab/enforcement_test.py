@@ -15,6 +15,8 @@ from tap import Tap  # noqa: E402
 
 KINDS = ("honest", "budget", "price", "over-preload", "false-cancel", "high-exchange", "ignore-price", "forged-minimum",
          "split-addresses", "udp-spoofed", "mix-18")
+KINDS_ON_TWO = ("honest", "budget", "short-rtt", "split-flows", "udp")
+FILES_ON_TWO = ("control/two-hosts.yaml", "paper/fcp-fig12cd.yaml")
 FILES = ("demo.yaml", "control/two-hosts.yaml", "control/two-links.yaml", "control/reverse-path.yaml",
          "paper/fcp-fig12cd.yaml", "paper/fcp-fig20.yaml", "evolution/policies.yaml")
 
@@ -39,13 +41,14 @@ def main():
     turnpike = str(pathlib.Path(sys.argv[1]).resolve())
     tap = Tap()
     check_settings(tap)
-    with tempfile.TemporaryDirectory() as folder:
-        words = [w for kind in KINDS for w in ("--kind", kind)]
-        code, out, err = run("cheaters.py", turnpike, "--enforce", "--check", "--out", folder,
-                             "--set", "run.duration=6 s", *words)
-        tap.check("no cheater gains, and no honest customer loses a packet", code == 0, out, err)
-    code, out, err = run("honest.py", turnpike, *(ROOT / "configs" / f for f in FILES))
-    tap.check("nothing of honest hosts is dropped", code == 0, out, err)
+    for lcores, kinds, files in (("1", KINDS, FILES), ("2", KINDS_ON_TWO, FILES_ON_TWO)):
+        with tempfile.TemporaryDirectory() as folder:
+            words = [w for kind in kinds for w in ("--kind", kind)]
+            code, out, err = run("cheaters.py", turnpike, "--enforce", "--check", "--out", folder, "--lcores", lcores,
+                                 "--set", "run.duration=6 s", *words)
+            tap.check(f"no cheater gains, no honest customer loses a packet ({lcores} lcores)", code == 0, out, err)
+        code, out, err = run("honest.py", turnpike, "--lcores", lcores, *(ROOT / "configs" / f for f in files))
+        tap.check(f"nothing of honest hosts is dropped ({lcores} lcores)", code == 0, out, err)
     tap.finish()
 
 

@@ -44,15 +44,15 @@ def reassembled(namespace):
 class Transfer:
     """A TCP transfer from one namespace to another, running."""
 
-    def __init__(self, client, server, address, seconds, streams=1):
+    def __init__(self, client, server, address, seconds, streams=1, port=5201):
         self.seconds = seconds
-        self.server = subprocess.Popen(inside(server, ["iperf3", "-s", "-1", "-B", address]),
+        self.server = subprocess.Popen(inside(server, ["iperf3", "-s", "-1", "-p", port, "-B", address]),
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        listening = "ss -Hltn 'sport = :5201' | grep -q 5201"
+        listening = f"ss -Hltn 'sport = :{port}' | grep -q {port}"
         sh("sh", "-c", f"for i in $(seq 50); do {listening} && exit; sleep 0.1; done",
            namespace=server, check=False)
         self.client = subprocess.Popen(
-            inside(client, ["iperf3", "-c", address, "-t", seconds, "-P", streams, "-J"]),
+            inside(client, ["iperf3", "-c", address, "-p", port, "-t", seconds, "-P", streams, "-J"]),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def finish(self):

@@ -45,9 +45,9 @@ def build_kernel(host):
     world.give_to_host(host, "eth0", mac, prefixed(addresses), router.values())
 
 
-def run_router(program, topology, node="gate"):
+def run_router(program, topology, node="gate", namespace="gate"):
     return world.Program(program, topology, "--node", node, "--out", f"/run/{node}", "--live", "off",
-                         namespace="gate")
+                         namespace=namespace)
 
 
 def start_router(tap, program, topology, once_started=lambda: None):

@@ -2,6 +2,7 @@
 // A link for tests that delays, loses, reorders, duplicates and alters packets, on any clock.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <random>

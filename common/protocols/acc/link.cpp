@@ -15,6 +15,22 @@ Link::Link(const ParamValues& params, unsigned shards)
       interval_(params[kInterval]),
       arrived_(shards) {}
 
+bool Link::take_settings(LinkLaw& made, std::span<const uint16_t> /*groups*/) {
+  const auto* m = dynamic_cast<const Link*>(&made);
+  if (m == nullptr) return false;
+  if (m->virtual_queue_ != virtual_queue_) {  // begins anew
+    write(capacity_, 0);
+    write(queue_, 0);
+    write(delay_, 0);
+    arrived_.take();
+  }
+  virtual_queue_ = m->virtual_queue_;
+  damping_ = m->damping_;
+  utilisation_ = m->utilisation_;
+  interval_ = m->interval_;
+  return true;
+}
+
 uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& /*link*/,
                       Nanos /*now*/) {
   if (burst.empty()) return 0;

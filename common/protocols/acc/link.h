@@ -27,6 +27,7 @@ class Link final : public LinkLaw {
  public:
   Link(const ParamValues& params, unsigned shards);
 
+  bool take_settings(LinkLaw& made, std::span<const uint16_t> groups) override;
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
   Nanos update(const LinkState& link, Nanos now) override;

@@ -13,6 +13,7 @@ inline constexpr Protocol kProtocol{
     .name = "acc",
     .id = kProtocolId,
     .header_size = kHeaderSize,
+    .end_to_end = true,
     .link_params = kLinkParams,
     .flow_params = kFlowParams,
     .presets = kPresets,

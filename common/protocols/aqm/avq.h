@@ -21,6 +21,10 @@ class Avq : public DropTail {
   static constexpr bool kMarksOrDrops = true;
 
   Avq(const ParamValues& params, unsigned shards, uint64_t seed);
+  void take_settings(const Avq& made) {
+    damping_ = made.damping_;
+    utilization_ = made.utilization_;
+  }
   void burst(unsigned shard, const LinkState& link, Nanos now);
   AqmAction decide(unsigned shard, const Arrival& a);
   /// virtual_capacity_mbps, virtual_queue_kb.

@@ -26,6 +26,8 @@ class DropTail {
   static constexpr bool kMarksOrDrops = false, kWantsDequeue = false;
 
   DropTail(const ParamValues&, unsigned /*shards*/, uint64_t /*seed*/) {}
+  /// Takes the parameters of another discipline of this kind; averages and prices stay.
+  void take_settings(const DropTail& /*made*/) {}
   /// Called before the packets of a burst, and in housekeeping by an lcore that has none.
   void burst(unsigned /*shard*/, const LinkState&, Nanos /*now*/) {}
   AqmAction decide(unsigned /*shard*/, const Arrival&) { return AqmAction::kPass; }
@@ -42,6 +44,13 @@ class Red : public DropTail {
   static constexpr bool kMarksOrDrops = true;
 
   Red(const ParamValues& params, unsigned shards, uint64_t seed);
+  void take_settings(const Red& made) {
+    weight_ = made.weight_;
+    packet_ = made.packet_;
+    min_th_ = made.min_th_;
+    max_th_ = made.max_th_;
+    curve_ = made.curve_;
+  }
   void burst(unsigned shard, const LinkState& link, Nanos now);
   AqmAction decide(unsigned shard, const Arrival& a);
   /// average_queue_kb, mark_probability.
@@ -74,6 +83,13 @@ class Rem : public DropTail {
   static constexpr bool kMarksOrDrops = true;
 
   Rem(const ParamValues& params, unsigned shards, uint64_t seed);
+  void take_settings(const Rem& made) {
+    gamma_ = made.gamma_;
+    phi_ = made.phi_;
+    queue_gain_ = made.queue_gain_;
+    target_ = made.target_;
+    packet_ = made.packet_;
+  }
   AqmAction decide(unsigned shard, const Arrival& a);
   Nanos update(const LinkState& link, Nanos now);
   /// marking_price, mark_probability.

@@ -40,7 +40,7 @@ enum class SignalBy { kMark, kDrop };
 inline constexpr std::array<std::string_view, 2> kSignals{"mark", "drop"};
 
 inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
-    {"discipline", ParamUnit::kWord, 0, 0, 4, "how the queue is managed", kDisciplines},
+    {"discipline", ParamUnit::kWord, 0, 0, 4, "how the queue is managed", kDisciplines, true},
     {"signal", ParamUnit::kWord, 0, 0, 1,
      "what becomes of a packet that is to tell its flow of congestion and may be marked", kSignals},
     {"packet", ParamUnit::kBytes, 1000, 1, 65535,

@@ -15,6 +15,12 @@ class Rio : public DropTail {
   static constexpr bool kMarksOrDrops = true, kWantsDequeue = true;
 
   Rio(const ParamValues& params, unsigned shards, uint64_t seed);
+  void take_settings(const Rio& made) {
+    weight_ = made.weight_;
+    packet_ = made.packet_;
+    in_ = made.in_;
+    out_ = made.out_;
+  }
   void burst(unsigned shard, const LinkState& link, Nanos now);
   AqmAction decide(unsigned shard, const Arrival& a);
   void enter(unsigned shard, const Arrival& a);

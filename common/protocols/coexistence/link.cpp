@@ -30,8 +30,21 @@ Link::Link(std::unique_ptr<LinkLaw> own, std::unique_ptr<LinkLaw> tcp, Reader re
       tcp_(std::move(tcp)),
       read_(read),
       loss_gain_(1 / loss_memory),
+      kappa_(kappa),
       share_(kappa),
       sums_(shards) {}
+
+bool Link::take_settings(LinkLaw& made, std::span<const uint16_t> groups) {
+  auto* m = dynamic_cast<Link*>(&made);
+  if (m == nullptr || !tcp_->take_settings(*m->tcp_, groups)) return false;
+  if (!own_->take_settings(*m->own_, groups)) return false;
+  take_traits(made);
+  loss_gain_ = m->loss_gain_;
+  kappa_ = m->kappa_;
+  share_.set_gain(kappa_);
+  due_ = {};
+  return true;
+}
 
 // A class's buffer is its share of the link's: AQM thresholds are relative to the buffer. With the
 // whole buffer, a share of the link would queue much longer, and flows with equal windows would not

@@ -37,6 +37,7 @@ class Link final : public LinkLaw {
   Link(std::unique_ptr<LinkLaw> own, std::unique_ptr<LinkLaw> tcp, Reader read, double kappa,
        double loss_memory, unsigned shards);
 
+  bool take_settings(LinkLaw& made, std::span<const uint16_t> groups) override;
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
   void depart(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
@@ -62,7 +63,7 @@ class Link final : public LinkLaw {
 
   std::unique_ptr<LinkLaw> own_, tcp_;
   Reader read_;
-  double loss_gain_;
+  double loss_gain_, kappa_;
   Share share_;
   ShardSums<kFields> sums_;
   double packet_ = 1000;        // B, mean of TCP's packets

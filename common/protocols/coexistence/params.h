@@ -20,7 +20,7 @@ inline constexpr double kShared = 0, kRed = 2;
 inline constexpr std::array<ParamSpec, kParamCount> kParams{{
     {"tcp_queue", ParamUnit::kWord, kShared, 0, kTcpQueues.size() - 1,
      "discipline of a separate queue for other traffic; the link's shares make windows equal",
-     kTcpQueues},
+     kTcpQueues, true},
     {"kappa", ParamUnit::kNumber, 0.02, 1e-4, 1,
      "gain of that share, per round trip; at 0.1 it swings with every loss, between a tenth and "
      "three times what it should be"},

@@ -25,6 +25,8 @@ class Share {
 
   explicit Share(double kappa) : kappa_(kappa) {}
 
+  void set_gain(double kappa) { kappa_ = kappa; }
+
   /// Call once per round trip; both windows in B and > 0.
   void step(double own_window, double tcp_window) {
     const double error = (own_window - tcp_window) / (own_window + tcp_window);

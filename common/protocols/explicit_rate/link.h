@@ -41,7 +41,14 @@ class Link : public LinkLaw {
         first_share_(first_share),
         average_rtt_(average_rtt),
         sums_(shards),
+        rule_(rule),
         newcomers_(rule, shards) {}
+
+  /// Of another link's settings: the rule for new flows.
+  void take_rule(const Link& made) {
+    rule_ = made.rule_;
+    newcomers_.set_rule(rule_);
+  }
 
   /// Returns the next rate, B/s. May call set_average_rtt() and set_flows().
   virtual double rate_after(const Interval& interval, const LinkState& link) = 0;
@@ -65,6 +72,7 @@ class Link : public LinkLaw {
   std::atomic<double> flows_{0};
   Nanos last_{0};
   ShardSums<kFields> sums_;
+  NewcomerRule rule_;
   Newcomers newcomers_;
 };
 

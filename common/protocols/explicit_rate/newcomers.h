@@ -44,6 +44,8 @@ class Newcomers {
   Newcomers(NewcomerRule rule, unsigned shards)
       : limited_(rule == NewcomerRule::kLimited), sums_(shards) {}
 
+  void set_rule(NewcomerRule rule) { limited_ = rule == NewcomerRule::kLimited; }
+
   /// Returns the rate for a SYN, B/s, at a link with rate `rate`; never 0, which is no valid rate.
   double admit(unsigned shard, double rate, double capacity) {
     if (!limited_) return rate;

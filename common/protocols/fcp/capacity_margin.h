@@ -23,6 +23,9 @@ class CapacityMargin {
   /// `target`: queueing delay in s, above 0.
   explicit CapacityMargin(double target = 1) : target_(target) {}
 
+  /// Applies from the next pass() on.
+  void set_target(double target) { target_ = target; }
+
   /// The queueing delay was `queue` s for `seconds`; `first`: share of first rounds in the traffic
   /// of the last round trips.
   void pass(double queue, double first, double seconds, double average_rtt) {

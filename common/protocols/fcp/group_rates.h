@@ -37,6 +37,20 @@ class GroupRates {
     groups_ = std::make_unique<Group[]>(weights.size() * shards);
   }
 
+  /// Takes the weights of `made`, for as many shards, and keeps the averages of groups that go on.
+  /// `from`: by new group the old one, or kNewGroup; empty: the groups are the same. Call while no
+  /// shard is used.
+  void take(GroupRates& made, std::span<const uint16_t> from) {
+    const bool same = from.empty() && weights_.size() == made.weights_.size();
+    for (size_t g = 0; g < from.size() && g < made.weights_.size() && !same; ++g)
+      for (unsigned i = 0; i < shards_ && from[g] < weights_.size(); ++i)
+        made.at(i, static_cast<unsigned>(g)).copy(at(i, from[g]));
+    std::swap(weights_, made.weights_);
+    if (same) return;
+    std::swap(groups_, made.groups_);
+    std::swap(shards_, made.shards_);
+  }
+
   [[nodiscard]] bool empty() const { return weights_.empty(); }
   /// B per group and shard.
   static constexpr size_t state_bytes() { return sizeof(Group); }
@@ -98,6 +112,20 @@ class GroupRates {
     float recent = 0;               // $/s, average over memory / kFaster
     float packets = 0;              // in the time of `recent`
     uint32_t turned = 0;            // tick when this half began
+
+    void copy(const Group& from) {
+      budget.store(from.budget.load(kRelaxed), kRelaxed);
+      refreshed.store(from.refreshed.load(kRelaxed), kRelaxed);
+      added = from.added;
+      started = from.started;
+      covered = from.covered;
+      rate = from.rate;
+      highest = from.highest;
+      before = from.before;
+      recent = from.recent;
+      packets = from.packets;
+      turned = from.turned;
+    }
   };
   static_assert(sizeof(Group) == 64);
 

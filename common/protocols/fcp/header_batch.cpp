@@ -76,32 +76,55 @@ void HeaderBatch::convert(const float* rates, bool border) {
   crosses = border;
 }
 
+// add_prices() of fcp/header.h, for many rows; the sum is rounded down to bfloat16, so that no
+// sender owes a rounding error.
+[[gnu::always_inline]] inline void HeaderBatch::add_charges(const double* own) {
+  constexpr double kMin = kMinPrice.count();
+  const size_t n = rows();
+  for (size_t k = 0; k < n; ++k) {
+    const double path = number(charged[k]), link = own[k];
+    const double alone = link > kFree ? link : kMin;
+    const double more = link <= kFree ? path : path + link;
+    const double sum = path <= kFree ? alone : more;
+    const double bounded = sum > 0 ? sum < kMaxPrice ? sum : double{kMaxPrice} : 0;
+    const uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(bounded)) & 0xffff0000;
+    charged[k] = rtt_ns[k] == 0 ? charged[k] : bits;
+  }
+}
+
+TURNPIKE_WIDEST
 void HeaderBatch::charge(const double* past, double unknown) {
   const bool young = unknown == std::numeric_limits<double>::infinity();
-  for (size_t k = 0; k < count; ++k) {
-    if (rtt_ns[k] == 0) continue;
-    const double known = std::isnan(past[k]) ? unknown : past[k];
-    const double price = young ? std::min(known, balance_of(k)) : known;
-    double own = price;
-    if (converted)
-      own = std::isinf(highest[k]) ? std::min(price, balance_of(k)) / double{value[k]}
-                                   : price / double{highest[k]};
-    const double before = number(charged[k]);
-    // Rounds down to bfloat16, so that no sender owes a rounding error.
-    charged[k] = std::bit_cast<uint32_t>(static_cast<float>(
-                     std::clamp<double>(add_prices(before, own), 0, kMaxPrice))) &
-                 0xffff0000;
+  alignas(64) std::array<double, kMax> own;
+  const size_t n = rows();
+  for (size_t k = 0; k < n; ++k) {
+    const double then = past[k], balance = balance_of(k);
+    const double known = then == then ? then : unknown;  // true unless NaN
+    const double lesser = balance < known ? balance : known;
+    own[k] = young ? lesser : known;
   }
+  for (size_t k = 0; k < n && converted; ++k)
+    own[k] = std::isinf(highest[k]) ? std::min(own[k], balance_of(k)) / double{value[k]}
+                                    : own[k] / double{highest[k]};
+  add_charges(own.data());
   charges = true;
 }
 
-void HeaderBatch::stamp_money(std::span<const LinkPacket> burst, uint64_t refused) const {
-  for (size_t k = 0; k < burst.size(); ++k) {
-    if (!stamps(burst[k], refused >> k)) continue;
-    uint8_t* header = burst[k].header;
-    if (charges) wire::store_be16(header + kChargedOffset, to_bfloat16(number(charged[k])));
-    if (crosses) wire::store_be16(header + kExchangeOffset, to_bfloat16(value[k]));
+TURNPIKE_WIDEST
+void HeaderBatch::encode_money() {
+  const size_t n = rows();
+  for (size_t k = 0; k < n; ++k) {
+    const uint32_t worth = crosses ? uint32_t{to_bfloat16(value[k])} << 16 : exchange[k];
+    charged[k] = wire::swap_be32(worth | charged[k] >> 16);
   }
+}
+
+void HeaderBatch::stamp_money(std::span<const LinkPacket> burst, uint64_t refused) {
+  encode_money();
+  const bool all = usual && refused == 0;
+  for (size_t k = 0; k < burst.size(); ++k)
+    if (all || stamps(burst[k], refused >> k))
+      std::memcpy(burst[k].header + kExchangeOffset, &charged[k], sizeof charged[k]);
 }
 
 TURNPIKE_WIDEST

@@ -79,7 +79,8 @@ class HeaderBatch {
   void convert(const float* rates, bool border);
   static constexpr float kMinRate = 1e-30F, kMaxRate = kMaxPrice;  // as credible() bounds it
 
-  /// Adds past[k], in the link's currency, to row k's `charged`, except for SYNs. Where that is NaN
+  /// Adds past[k], in the link's currency, to row k's `charged`, except for SYNs; `past` has rows()
+  /// elements. Where that is NaN
   /// it adds `unknown`. An infinite `unknown` means a link too young to charge more than balances.
   /// A sender pays a price of some time ago, when its money may have been worth more: `highest`
   /// converts it. Where that is infinite, the charge is no more than the balance.
@@ -184,8 +185,12 @@ class HeaderBatch {
   static bool stamps(const LinkPacket& p, uint64_t refused) {
     return p.header != nullptr && p.admitted && (refused & 1) == 0;
   }
-  // Writes `charged` and, at a border, the exchange rates.
-  void stamp_money(std::span<const LinkPacket> burst, uint64_t refused) const;
+  // Adds own[k], in the senders' money, to row k's `charged`.
+  void add_charges(const double* own);
+  // Both write `charged` and, at a border, the exchange rates; encode_money() leaves both fields in
+  // `charged`, in network byte order.
+  void stamp_money(std::span<const LinkPacket> burst, uint64_t refused);
+  void encode_money();
   static float number_of(uint32_t bits) { return std::bit_cast<float>(bits); }
 
   Totals total_of_few(const Terms& terms);

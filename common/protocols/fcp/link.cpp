@@ -32,6 +32,20 @@ Link::Link(ParamValues params, unsigned shards, uint64_t seed)
   for (unsigned i = 0; i < shards; ++i) shards_[i].random = SplitMix64(seed, i).next() | 1;
 }
 
+// The window follows its new length with the next burst.
+bool Link::take_settings(LinkLaw& made, std::span<const uint16_t> /*groups*/) {
+  auto* m = dynamic_cast<Link*>(&made);
+  if (m == nullptr) return false;
+  take_traits(made);
+  take_factor(*m);
+  for (size_t i = 0; i < shards_.size() && params_[kAudit] != m->params_[kAudit]; ++i)
+    std::swap(shards_[i].charge, m->shards_[i].charge);
+  std::swap(params_, m->params_);
+  credit_ = m->credit_;
+  past_price_ = m->past_price_;
+  return true;
+}
+
 // pi of equation 3. A SYN has paid nothing yet and has no round trip: it counts at today's price.
 // The minimum with the balance limits each link to its own share of a path's spend.
 void Link::value(const Shard& shard, HeaderBatch& rows, Nanos now) const {

@@ -37,6 +37,7 @@ class Link final : public ClassLaw {
   /// B per lcore that sends to the link. A burst touches a few lines of it.
   static constexpr size_t state_bytes() { return sizeof(Shard); }
 
+  bool take_settings(LinkLaw& made, std::span<const uint16_t> groups) override;
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
   [[nodiscard]] double price(unsigned shard) const override {

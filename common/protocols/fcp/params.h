@@ -96,7 +96,7 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
     {"pricing", ParamUnit::kWord, 0, 0, 1,
      "price: incoming budget by capacity (eq 2), or the price at which announced demand equals the "
      "capacity; the parameters below apply only to the latter",
-     kPricings},
+     kPricings, true},
     {"promise_life", ParamUnit::kNumber, 0.3, 0.05, 1,
      "round trips that a promise lives for, at least its packet's slot; flows need the same"},
     {"start_share", ParamUnit::kNumber, 0.1, 0.01, 1,

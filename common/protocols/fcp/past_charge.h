@@ -45,6 +45,7 @@ class PastCharge {
       coarse_->at(now, {ago, rows.count}, past.data());
     }
     for (size_t k = 0; k < rows.count; ++k) past[k] = -past[k];
+    for (size_t k = rows.count; k < rows.rows(); ++k) past[k] = 0;
     rows.charge(past.data(), unknown);
   }
 

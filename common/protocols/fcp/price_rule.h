@@ -40,6 +40,7 @@ class ClassLaw : public LinkLaw {
   void set_factor(double factor) { worth_ = static_cast<float>(1 / factor); }
 
  protected:
+  void take_factor(const ClassLaw& made) { worth_ = made.worth_; }
   [[nodiscard]] PriceRule* rule() const { return rule_; }
   /// Of a unit of the packets' money, in the law's.
   [[nodiscard]] float worth() const { return worth_; }

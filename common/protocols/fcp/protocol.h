@@ -52,7 +52,7 @@ inline constexpr Protocol kProtocol{
     .make_link_law = make_link,
     .make_flow_law = make_flow,
     .cheats = cheats,
-    .charge = charge_of,
+    .charge = &kChargeReader,
     .exchange_at = kExchangeOffset,
     .make_classed_law = make_classed_link,
 };

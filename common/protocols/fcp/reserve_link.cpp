@@ -26,8 +26,9 @@ constexpr double kMinLimit = 1;
 constexpr double kMaxLife = 1000;
 // Capacity that may be booked, s of it: the longest wait that a SYN's field can hold.
 constexpr double kMaxBooked = 4;
-// Bound of the discount on a burst's own promises, as a share of the capacity.
-constexpr double kMaxDiscount = 0.05;
+// Bounds of the discounts on a burst's own promises, and on those of other shards, as shares of the
+// capacity.
+constexpr double kMaxDiscount = 0.05, kMaxElsewhere = 0.15;
 // Average round trips until a new link's price history counts as full.
 constexpr double kYoung = 4;
 // kEase: while the book is empty it drains slower than the link by this share. kBookDrain: the part
@@ -81,6 +82,30 @@ ReserveLink::ReserveLink(const ParamValues& params, unsigned shards, uint64_t se
 
 void ReserveLink::set_groups(std::span<const double> weights) {
   if (scope_ != Groups::kOff) groups_ = GroupRates(weights, static_cast<unsigned>(shards_.size()));
+}
+
+bool ReserveLink::take_settings(LinkLaw& made, std::span<const uint16_t> groups) {
+  auto* m = dynamic_cast<ReserveLink*>(&made);
+  if (m == nullptr) return false;
+  take_traits(made);
+  take_factor(*m);
+  for (size_t i = 0; i < shards_.size(); ++i) {
+    Shard& s = shards_[i];
+    s.margin.set_target(m->params_[kQueueTarget]);
+    if (params_[kAudit] != m->params_[kAudit]) std::swap(s.charge, m->shards_[i].charge);
+    if (m->without_ != without_) {  // what a part has left behind
+      s.ceiling = std::numeric_limits<double>::infinity();
+      s.overbooked = 1;
+      s.margin = m->shards_[i].margin;
+    }
+  }
+  std::swap(params_, m->params_);
+  life_ = m->life_;
+  growth_ = m->growth_;
+  without_ = m->without_;
+  scope_ = m->scope_;
+  groups_.take(m->groups_, groups);
+  return true;
 }
 
 // The rates at which the rows' prices were converted when they were stamped are not known exactly.
@@ -174,6 +199,7 @@ void ReserveLink::refresh(Shard& shard, unsigned index, const LinkState& link, N
   own.carried.store(shard.overbooking.carried(), kRelaxed);
   double carried = 0;
   shard.booked_elsewhere = {};
+  shard.discount_elsewhere = 0;
   for (size_t i = 0; i < shards_.size(); ++i) {
     if (i == index) continue;
     const Shard::Published& other = shards_[i].published;
@@ -184,6 +210,7 @@ void ReserveLink::refresh(Shard& shard, unsigned index, const LinkState& link, N
     all.rtt_rate += other.rtt_rate.load(kRelaxed);
     all.rtt_sum += other.rtt_sum.load(kRelaxed);
     carried += other.carried.load(kRelaxed);
+    shard.discount_elsewhere += other.discount.load(kRelaxed);
     shard.booked_elsewhere.ending += other.ending.load(kRelaxed);
     shard.booked_elsewhere.longer += other.longer.load(kRelaxed);
   }
@@ -332,10 +359,14 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   begin_turns(shard, link);
   publish(shard);
   shard.overbooking.carry(static_cast<double>(arrived.admitted_bytes));
-  // Right after it is added, a promise counts for more than on average over its slot: by half.
-  const double most = has(Part::kDiscount) ? kMaxDiscount : 0;
-  const double discount = std::min(double{totals.rate} / 2, most * link.capacity);
+  // Right after it is added, a promise counts for more than on average over its slot: by half, and
+  // by more if the slot is longer than its life. That of other shards' last bursts is in the sums
+  // that they have published, which stay the same until their next ones.
+  const double excess = has(Part::kDiscount) ? double{totals.rate} / 2 : 0;
+  const double elsewhere = std::min(shard.discount_elsewhere, kMaxElsewhere * link.capacity);
+  const double discount = std::min(excess, kMaxDiscount * link.capacity) + elsewhere;
   const double offered = usable * shard.overbooked + discount;
+  shard.published.discount.store(excess, kRelaxed);
   shard.price = std::clamp<double>(
       rule() == nullptr ? shard.clearing.price(offered) : rule()->price(index, offered),
       kMinPrice.count(), kMaxPrice);

@@ -53,6 +53,7 @@ class ReserveLink final : public ClassLaw {
   static constexpr size_t state_bytes() { return sizeof(Shard); }
 
   void set_groups(std::span<const double> weights) override;
+  bool take_settings(LinkLaw& made, std::span<const uint16_t> groups) override;
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
   [[nodiscard]] double price(unsigned shard) const override {
@@ -78,8 +79,9 @@ class ReserveLink final : public ClassLaw {
     PastCharge charge;       // for audits, if on
     Overbooking overbooking;
     double price = kMinPrice.count();
-    double average_rtt = 0;  // s, over traffic; larger for flows that send less often
-    double overbooked = 1;   // overbooking's factor as of `refreshed`
+    double average_rtt = 0;         // s, over traffic; larger for flows that send less often
+    double overbooked = 1;          // overbooking's factor as of `refreshed`
+    double discount_elsewhere = 0;  // B/s, of the other shards' promises as of `refreshed`
     FirstRounds first_rounds;
     FirstRounds::Booked booked_elsewhere;
     UsualPrice usual;
@@ -95,6 +97,7 @@ class ReserveLink final : public ClassLaw {
     struct alignas(64) Published {
       std::array<std::atomic<double>, Knees::kBuckets> rate{}, budget{};
       std::atomic<double> rtt_rate{0}, rtt_sum{0}, carried{0}, ending{0}, longer{0};
+      std::atomic<double> discount{0};  // B/s
       std::atomic<double> price{kMinPrice.count()};
       std::atomic<uint64_t> clipped{0};  // promises
     } published;

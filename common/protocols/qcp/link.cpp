@@ -27,11 +27,28 @@ Link::Link(const ParamValues& params, unsigned shards, uint64_t seed, Form form)
       form_(form),
       count_(form == Form::kLong ? static_cast<Count>(params[kCount]) : Count::kSimplified),
       police_(traits().marks_or_drops),
+      rule_(static_cast<explicit_rate::NewcomerRule>(params[kNewcomers])),
       average_rtt_(params[kFirstRtt]),
       sums_(shards),
-      newcomers_(static_cast<explicit_rate::NewcomerRule>(params[kNewcomers]), shards) {
+      newcomers_(rule_, shards) {
   dice_.reserve(shards);
   for (unsigned i = 0; i < shards; ++i) dice_.emplace_back(SplitMix64(seed, i));
+}
+
+bool Link::take_settings(LinkLaw& made, std::span<const uint16_t> /*groups*/) {
+  const auto* m = dynamic_cast<const Link*>(&made);
+  if (m == nullptr || m->form_ != form_) return false;
+  take_traits(made);
+  alpha_ = m->alpha_;
+  beta_ = m->beta_;
+  interval_ = m->interval_;
+  most_rtt_ = m->most_rtt_;
+  floor_ = m->floor_;
+  count_ = m->count_;
+  police_ = m->police_;
+  rule_ = m->rule_;
+  newcomers_.set_rule(rule_);
+  return true;
 }
 
 // sigma of equation 4 or 12. `own` is the link's 1/R(t-d), for packets without a rate of their own.

@@ -35,6 +35,7 @@ class Link : public LinkLaw {
   Link(const ParamValues& params, unsigned shards, uint64_t seed = 1)
       : Link(params, shards, seed, Form::kLong) {}
 
+  bool take_settings(LinkLaw& made, std::span<const uint16_t> groups) final;
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) final;
   Nanos update(const LinkState& link, Nanos now) final;
@@ -70,6 +71,7 @@ class Link : public LinkLaw {
   Form form_;
   Count count_;
   bool police_;
+  explicit_rate::NewcomerRule rule_;
   std::atomic<double> average_rtt_;            // s
   std::atomic<double> rate_{0};                // B/s; 0 before the first update
   std::atomic<double> max_compliant_rate_{0};  // B/s, bound of compliant flows' rates

@@ -19,6 +19,18 @@ Link::Link(const ParamValues& params, unsigned shards)
       most_period_(params[kMaxPeriod]),
       floor_(params[kFloor]) {}
 
+bool Link::take_settings(LinkLaw& made, std::span<const uint16_t> /*groups*/) {
+  const auto* m = dynamic_cast<const Link*>(&made);
+  if (m == nullptr) return false;
+  take_rule(*m);
+  beta_ = m->beta_;
+  rtt_gain_ = m->rtt_gain_;
+  least_period_ = m->least_period_;
+  most_period_ = m->most_period_;
+  floor_ = m->floor_;
+  return true;
+}
+
 double Link::rate_after(const Interval& interval, const LinkState& link) {
   // Equation 2. A held flow sends at R two round trips after its SYN.
   const double flows = std::max(

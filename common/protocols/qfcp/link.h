@@ -19,6 +19,8 @@ class Link final : public explicit_rate::Link {
  public:
   Link(const ParamValues& params, unsigned shards);
 
+  bool take_settings(LinkLaw& made, std::span<const uint16_t> groups) override;
+
  private:
   double rate_after(const Interval& interval, const LinkState& link) override;
   [[nodiscard]] double period() const override;

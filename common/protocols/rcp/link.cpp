@@ -18,6 +18,18 @@ Link::Link(const ParamValues& params, unsigned shards)
       least_rate_(params[kMinRate]),
       interval_(params[kInterval]) {}
 
+bool Link::take_settings(LinkLaw& made, std::span<const uint16_t> /*groups*/) {
+  const auto* m = dynamic_cast<const Link*>(&made);
+  if (m == nullptr) return false;
+  take_rule(*m);
+  alpha_ = m->alpha_;
+  beta_ = m->beta_;
+  target_ = m->target_;
+  least_rate_ = m->least_rate_;
+  interval_ = m->interval_;
+  return true;
+}
+
 double Link::rate_after(const Interval& interval, const LinkState& link) {
   if (interval.rtt > 0) {
     const double d = average_rtt(), m = interval.rtt;

@@ -21,6 +21,14 @@ class Link final : public LinkLaw {
         discipline_(params, shards, seed),
         mark_(params[aqm::kSignal] == static_cast<double>(aqm::SignalBy::kMark)) {}
 
+  bool take_settings(LinkLaw& made, std::span<const uint16_t> /*groups*/) override {
+    const auto* m = dynamic_cast<const Link*>(&made);
+    if (m == nullptr) return false;
+    discipline_.take_settings(m->discipline_);
+    mark_ = m->mark_;
+    return true;
+  }
+
   uint64_t arrive(unsigned shard, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override {
     discipline_.burst(shard, link, now);

@@ -15,6 +15,7 @@ inline constexpr Protocol kProtocol{
     .name = "tcp",
     .id = kProtocolId,
     .header_size = kHeaderSize,
+    .end_to_end = true,
     .link_params = aqm::kLinkParams,
     .flow_params = kFlowParams,
     .presets = kPresets,

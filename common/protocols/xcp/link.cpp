@@ -27,10 +27,28 @@ Link::Link(const ParamValues& params, unsigned shards)
       given_(std::make_unique<Given[]>(shards)),
       parts_(std::make_unique<Part[]>(shards)),
       departed_(shards),
-      tests_(params[kTestEvery] > 0),
+      test_every_(params[kTestEvery]),
+      tests_(test_every_ > 0),
       residues_(static_cast<Residues>(params[kResidues])) {
   for (unsigned i = 0; i < shards; ++i)
     parts_[i].responsiveness.test_every(from_seconds(params[kTestEvery]));
+}
+
+bool Link::take_settings(LinkLaw& made, std::span<const uint16_t> /*groups*/) {
+  const auto* m = dynamic_cast<const Link*>(&made);
+  if (m == nullptr) return false;
+  alpha_ = m->alpha_;
+  beta_ = m->beta_;
+  gamma_ = m->gamma_;
+  least_interval_ = m->least_interval_;
+  most_interval_ = m->most_interval_;
+  residues_ = m->residues_;
+  if (test_every_ != m->test_every_)
+    for (size_t i = 0; i < departed_.size(); ++i)
+      parts_[i].responsiveness.test_every(from_seconds(m->test_every_));
+  test_every_ = m->test_every_;
+  tests_ = m->tests_;
+  return true;
 }
 
 uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,

@@ -33,6 +33,7 @@ class Link final : public LinkLaw {
  public:
   Link(const ParamValues& params, unsigned shards);
 
+  bool take_settings(LinkLaw& made, std::span<const uint16_t> groups) override;
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) override;
   void depart(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
@@ -80,6 +81,7 @@ class Link final : public LinkLaw {
   std::unique_ptr<Given[]> given_;
   std::unique_ptr<Part[]> parts_;
   std::vector<Departed> departed_;  // by part
+  double test_every_;               // s
   bool tests_;                      // whether flows are tested for responsiveness
   Residues residues_;
 };

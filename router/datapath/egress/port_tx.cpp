@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "router/datapath/probe/probe.h"
+
 namespace turnpike::router {
 
 void PortTx::send(Burst& burst, uint64_t bytes) {
-  const size_t sent = port_.tx(burst.now, std::span(burst.mbufs.data(), burst.count));
+  const size_t sent = port_->tx(burst.now, std::span(burst.mbufs.data(), burst.count));
   for (size_t i = sent; i < burst.count; ++i) {
     bytes -= burst.info[i].size;
     append(burst.mbufs[i], burst.info[i].size, burst.now);
@@ -16,7 +18,7 @@ void PortTx::send(Burst& burst, uint64_t bytes) {
 
 void PortTx::flush(Nanos now) {
   if (count_ == 0) return;
-  const size_t sent = port_.tx(now, std::span(mbufs_.data(), count_));
+  const size_t sent = port_->tx(now, std::span(mbufs_.data(), count_));
   if (sent == 0) return;
   uint64_t bytes = 0;
   for (size_t i = 0; i < sent; ++i) bytes += sizes_[i];
@@ -26,6 +28,12 @@ void PortTx::flush(Nanos now) {
   std::copy(sizes_.begin() + static_cast<std::ptrdiff_t>(sent),
             sizes_.begin() + static_cast<std::ptrdiff_t>(count_), sizes_.begin());
   count_ -= sent;
+}
+
+void PortTx::refuse(rte_mbuf* m, Nanos now) {
+  shard_.drop(DropReason::kTxFull);
+  if (probe_ != nullptr) probe_->refused(*m, link_, DropReason::kTxFull, now);
+  rte_pktmbuf_free(m);
 }
 
 void PortTx::discard(DropReason why) {

@@ -10,19 +10,23 @@
 
 namespace turnpike::router {
 
+/// Decrements the TTL or hop limit of a packet with its IP header at `ip`.
+inline void decrement_ttl(uint8_t* ip, bool ipv6) {
+  if (ipv6) {
+    --ip[wire::kIpv6HopLimitAt];
+    return;
+  }
+  --ip[wire::kIpv4TtlAt];
+  wire::ttl_taken(ip + wire::kIpv4ChecksumAt);
+}
+
 /// Writes the next hop's MACs and decrements the TTL or hop limit. Runs last, because an ICMP error
 /// quotes a packet as it arrived.
 inline void rewrite(rte_mbuf* m, const PacketInfo& p) {
   uint8_t* frame = frame_of(m);
   std::memcpy(frame, &p.hop->macs, sizeof p.hop->macs);
   if (p.has(kOriginated)) return;
-  uint8_t* ip = frame + p.l3;
-  if (p.has(kIpv6)) {
-    --ip[wire::kIpv6HopLimitAt];
-    return;
-  }
-  --ip[wire::kIpv4TtlAt];
-  wire::ttl_taken(ip + wire::kIpv4ChecksumAt);
+  decrement_ttl(frame + p.l3, p.has(kIpv6));
 }
 
 }  // namespace turnpike::router

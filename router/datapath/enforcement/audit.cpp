@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/datapath/enforcement/audit.h"
 
+#include <array>
+
 #include "router/datapath/enforcement/enforcement.h"
 #include "router/datapath/ingress/ip.h"
 
@@ -30,17 +32,24 @@ void audit_payments(const Burst& burst, uint32_t members, const LinkQueue& queue
   BalanceAudit* audit = queue.audit();
   Enforcement* enforcement = context.enforcement;
   const bool edge = enforcement != nullptr && enforcement->edge(burst.input);
+  ChargeBatch rows;
+  std::array<uint8_t, kBurst> place;
   for_each(members, [&](unsigned i) {
     const PacketInfo& p = burst.info[i];
-    if (p.congestion == 0 || p.protocol != audited.protocol) return;
-    const Charge c =
-        audited.charge_of(frame_of(burst.mbufs[i]) + p.congestion, p.size, p.has(kOpens));
-    if (c.charged <= 0) return;
-    if (edge && p.customer != 0 && c.charged > c.paid)
-      enforcement->debit(context.index, p.customer, c.charged - c.paid);
-    if (audit != nullptr)
-      audit->account(sender_of(burst, i), {c.paid, c.charged, p.size}, burst.now);
+    if (p.congestion == 0 || p.protocol != audited.protocol || p.has(kOpens)) return;
+    place[rows.count] = static_cast<uint8_t>(i);
+    rows.add(frame_of(burst.mbufs[i]) + p.congestion, p.size);
   });
+  audited.charges->payments(rows);
+  for (size_t k = 0; k < rows.count && edge; ++k) {
+    const uint32_t customer = burst.info[place[k]].customer;
+    if (rows.charged[k] > rows.paid[k] && customer != 0)
+      enforcement->debit(context.index, customer, rows.charged[k] - rows.paid[k]);
+  }
+  if (audit == nullptr || !audit->account(rows, burst.now)) return;
+  for (size_t k = 0; k < rows.count; ++k)
+    if (rows.charged[k] > 0)
+      audit->account(sender_of(burst, place[k]), rows.paid[k], rows.charged[k], burst.now);
 }
 
 }  // namespace turnpike::router

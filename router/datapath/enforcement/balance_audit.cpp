@@ -21,31 +21,31 @@ size_t hash_of(const BalanceAudit::Address& a) {
 }  // namespace
 
 // Fades in steps of a sixteenth of the memory: the averages serve ratios alone.
-void BalanceAudit::Average::age(int64_t now, double memory_ns) {
-  const auto passed = static_cast<double>(now - aged);
-  if (passed * 16 < memory_ns) return;
-  const double kept = std::exp(-passed / memory_ns);
+void BalanceAudit::Average::age(int64_t now, int64_t memory_ns) {
+  if (now - aged < memory_ns / 16) return;
+  const double kept = std::exp(-static_cast<double>(now - aged) / static_cast<double>(memory_ns));
   charged *= kept;
   owed *= kept;
   aged = now;
 }
 
-void BalanceAudit::account(const Address& source, const Payment& p, Nanos now) {
+bool BalanceAudit::account(const ChargeBatch& packets, Nanos now) {
   // Of all traffic the link keeps bytes, because senders may have currencies of their own.
-  const double missing = std::max(1 - p.paid / p.charged, -kMaxCredit);
-  const auto memory = static_cast<double>(memory_.count());
-  link_.age(now.count(), memory);
-  link_.charged += p.size;
-  link_.owed += p.size * std::max(missing, 0.0);
+  link_.age(now.count(), memory_.count());
+  link_.charged += double{packets.charged_bytes};
+  link_.owed += double{packets.owed_bytes};
   // Watches senders for a while, so that it sees more of them than their worst moments.
   if (link_.owed > kSuspicious * link_.charged) watch_until_ = now + memory_ * kWatch;
-  if (now >= watch_until_) [[likely]]
-    return;
+  return now < watch_until_;
+}
+
+void BalanceAudit::account(const Address& source, double paid, double charged, Nanos now) {
+  const double missing = std::max(1 - paid / charged, -kMaxCredit);
   Sender* s = missing > 0 ? watch(source, now.count()) : find(source);
   if (s == nullptr) return;
   if (now.count() >= s->window_end && s->packets >= kEvidence) end_window(*s, now.count());
-  s->charged += p.charged;
-  s->owed += p.charged * missing;
+  s->charged += charged;
+  s->owed += charged * missing;
   ++s->packets;
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "common/config/topology.h"
+#include "common/protocols/charge.h"
 #include "common/units/units.h"
 
 namespace turnpike::router {
@@ -25,7 +26,8 @@ namespace turnpike::router {
 /// block lasts for two memories at first, and twice as long for each offence that follows soon.
 ///
 ///     for each packet that arrives: if (audit.blocks(now)) audit.blocked(source, now) -> drop it
-///     for each packet stamped:      audit.account(source, packet, now)
+///     for each burst stamped:       if (audit.account(charges, now))
+///       for each of its packets:      audit.account(source, paid, charged, now)
 class BalanceAudit {
  public:
   using Address = config::Ipv6;  // IPv4 as ::ffff:a.b.c.d
@@ -33,12 +35,11 @@ class BalanceAudit {
   /// `memory`: of the averages, at least ten of the longest round trips. A window is a fifth of it.
   explicit BalanceAudit(Nanos memory = kDefaultMemory) : memory_(memory) {}
 
-  struct Payment {
-    double paid = 0, charged = 0;  // $
-    uint32_t size = 0;             // B
-  };
-  /// Counts a packet.
-  void account(const Address& source, const Payment& payment, Nanos now);
+  /// Counts packets whose payments have been read; those that no link has charged count nothing.
+  /// Returns whether senders are watched: account() each of these packets then.
+  bool account(const ChargeBatch& packets, Nanos now);
+  /// Counts a packet of a sender while senders are watched: $, `charged` more than 0.
+  void account(const Address& source, double paid, double charged, Nanos now);
 
   /// Whether any sender is blocked. Cheap: most links have none.
   [[nodiscard]] bool blocks(Nanos now) const { return now < blocks_until_; }
@@ -75,7 +76,7 @@ class BalanceAudit {
   struct Average {
     double charged = 0, owed = 0;  // B
     int64_t aged = 0;              // ns
-    void age(int64_t now, double memory_ns);
+    void age(int64_t now, int64_t memory_ns);
   };
   struct Sender {
     Address source{};

@@ -19,6 +19,27 @@ BalanceAudit::Address host(unsigned i) {
   return a;
 }
 
+/// Fills in the sums of bytes.
+void add_up(ChargeBatch& b) {
+  b.charged_bytes = b.owed_bytes = 0;
+  for (size_t k = 0; k < b.count; ++k) {
+    if (b.charged[k] <= 0) continue;
+    const auto bytes = static_cast<float>(b.sizes[k]);
+    b.charged_bytes += bytes;
+    b.owed_bytes += bytes * std::max(1 - b.paid[k] / b.charged[k], 0.0F);
+  }
+}
+
+/// A packet of 1000 B.
+void account(BalanceAudit& audit, unsigned sender, double paid, double charged, Nanos now) {
+  ChargeBatch one;
+  one.add(nullptr, 1000);
+  one.paid[0] = static_cast<float>(paid);
+  one.charged[0] = static_cast<float>(charged);
+  add_up(one);
+  if (audit.account(one, now) && charged > 0) audit.account(host(sender), paid, charged, now);
+}
+
 /// Senders that take turns, a packet each 20 us: 1000 B at a price that swings.
 struct Traffic {
   std::unique_ptr<BalanceAudit> audit = std::make_unique<BalanceAudit>(500_ms);
@@ -39,11 +60,7 @@ struct Traffic {
       passed += who == first ? 1 : 0;
       const double price = 1e-7 * std::exp(3 * std::sin(to_seconds(now) * 7));
       const double off = 1 + noise * (2 * std::generate_canonical<double, 32>(random) - 1);
-      audit->account(host(who),
-                     {.paid = 1e3 * price * (who == first ? part : 1),
-                      .charged = 1e3 * price * off,
-                      .size = 1000},
-                     now);
+      account(*audit, who, 1e3 * price * (who == first ? part : 1), 1e3 * price * off, now);
     }
   }
 };
@@ -92,11 +109,32 @@ TEST(BalanceAudit, BlocksGrowWithOffencesAndEnd) {
 TEST(BalanceAudit, AFloodOfAddressesStaysBounded) {
   Traffic t;
   for (unsigned i = 0; i < 20000; ++i) {
-    t.audit->account(host(i), {.paid = 0, .charged = 1e-7, .size = 1000}, t.now);
+    account(*t.audit, i, 0, 1e-7, t.now);
     t.now += 20'000_ns;
   }
   t.run(5_s, 0.5, 10, 0.04, 30000);
   EXPECT_GE(t.audit->offences(), 1U);
+}
+
+// One sender of a burst owes; the packets of a burst count as they would one by one.
+TEST(BalanceAudit, FindsTheOneOfABurst) {
+  BalanceAudit audit;
+  ChargeBatch burst;
+  for (unsigned i = 0; i < 7; ++i) {
+    burst.add(nullptr, 1000);
+    burst.charged[i] = i == 2 ? 0 : 1e-4F;
+    burst.paid[i] = i == 5 ? 0.5e-4F : 1e-4F;
+  }
+  add_up(burst);
+  for (Nanos now = 1_s; now < 3_s; now += 1_ms)
+    if (audit.account(burst, now))
+      for (unsigned i = 0; i < 7; ++i)
+        if (burst.charged[i] > 0)
+          audit.account(host(i), double{burst.paid[i]}, double{burst.charged[i]}, now);
+  std::array<BalanceAudit::Offender, BalanceAudit::kMaxOffenders> v;
+  ASSERT_EQ(audit.offenders(v), 1U);
+  EXPECT_EQ(v[0].source, host(5));
+  EXPECT_NEAR(v[0].owed, 0.5, 1e-3);
 }
 
 TEST(BalanceAudit, AnyNumbersAreHarmless) {
@@ -105,8 +143,7 @@ TEST(BalanceAudit, AnyNumbersAreHarmless) {
   constexpr std::array kOdd{0.0, 1e-38, 1e12, 1e-7, 1e-18};
   for (int64_t t = 0; t < 100000; ++t) {
     const Nanos now(t * 100'000);
-    audit.account(host(random() % 2000),
-                  {.paid = kOdd[random() % 5], .charged = kOdd[random() % 5], .size = 1500}, now);
+    account(audit, random() % 2000, kOdd[random() % 5], kOdd[random() % 5], now);
     if (audit.blocks(now)) (void)audit.blocked(host(random() % 2000), now);
   }
   std::array<BalanceAudit::Offender, BalanceAudit::kMaxOffenders> v;

@@ -33,77 +33,92 @@ std::vector<float> inflation_of(const config::Topology& topology, const Customer
 }  // namespace
 
 Enforcement::Shard::Shard(size_t customers)
-    : accounts(customers), misbehaviour(customers), drops(customers), offenders(customers) {}
+    : accounts(customers), shared(customers), drops(customers), offenders(customers) {}
 
-tl::expected<std::unique_ptr<Enforcement>, std::string> Enforcement::make(
-    const config::Topology& topology, size_t router, unsigned workers, int socket) {
+// Without tables and accounts.
+std::unique_ptr<Enforcement> Enforcement::make_limits(const config::Topology& topology,
+                                                      size_t router) {
   // A dollar of a customer without a budget: longer than any debt, and finite.
   constexpr float kNever = 1e30F;
   const config::Router& node = topology.routers[router];
   const config::Enforcement& given = *node.enforcement;
   std::unique_ptr<Enforcement> e(new Enforcement);
-  auto table = CustomerTable::build(topology, router, socket);
-  if (!table) return tl::unexpected(table.error());
-  e->table_ = std::move(*table);
-  e->inflation_ = inflation_of(topology, *e->table_);
   e->limits_ = {.tolerance = static_cast<float>(given.tolerance),
                 .burst = static_cast<float>(to_seconds(given.burst)),
                 .promise_burst = static_cast<float>(to_seconds(given.promise_burst)),
                 .unpriced_burst = static_cast<float>(to_seconds(given.unpriced_burst)),
                 .charge_unpriced = given.charge_unpriced};
   for (const size_t l : node.links)
-    e->edge_.push_back(std::ranges::find(given.links, l) != given.links.end());
+    e->edge_.push_back(std::ranges::find(given.links, l) != given.links.end() ? 1 : 0);
   for (const Protocol& p : protocols()) {
     e->charges_[p.id] = p.charge;
     e->exchange_at_[p.id] = p.exchange_at;
   }
-  for (unsigned w = 0; w < workers; ++w) {
-    auto shard = std::make_unique<Shard>(topology.customers.size() + 1);
-    for (size_t c = 0; c < topology.customers.size(); ++c) {
-      const double budget = topology.customers[c].budget.count() * (1 + given.tolerance);
-      shard->accounts[c + 1].per_dollar = static_cast<float>(std::min(1 / budget, double{kNever}));
-    }
-    e->shards_.push_back(std::move(shard));
+  e->per_dollar_.push_back(0);
+  for (const config::Customer& c : topology.customers) {
+    const double budget = c.budget.count() * (1 + given.tolerance);
+    e->per_dollar_.push_back(static_cast<float>(std::min(1 / budget, double{kNever})));
   }
   return e;
 }
 
-// Of the published withdrawals, s.
-float Enforcement::unit(CustomerAccount::Shared which) const {
-  return (which == CustomerAccount::kPaid ? limits_.burst : limits_.promise_burst) / kUnits;
+void Enforcement::add_accounts(size_t customers, unsigned workers) {
+  for (unsigned w = 0; w < workers; ++w) {
+    auto shard = std::make_unique<Shard>(customers + 1);
+    for (size_t c = 1; c <= customers; ++c) shard->accounts[c].per_dollar = per_dollar_[c];
+    shards_.push_back(std::move(shard));
+  }
 }
 
-void Enforcement::withdraw(unsigned worker, uint32_t customer, CustomerAccount::Shared which,
-                           float seconds) {
-  CustomerAccount& own = account(worker, customer);
-  own.debt[which].add(seconds);
-  if (workers() == 1) return;
-  float& carry = own.carry[which];
+tl::expected<std::unique_ptr<Enforcement>, std::string> Enforcement::make(
+    const config::Topology& topology, size_t router, unsigned workers, int socket) {
+  return make_successor(topology, router, workers, socket, {});
+}
+
+tl::expected<std::unique_ptr<Enforcement>, std::string> Enforcement::make_successor(
+    const config::Topology& topology, size_t router, unsigned workers, int socket,
+    const Succession& s) {
+  auto e = make_limits(topology, router);
+  if (s.table == nullptr) {
+    auto table = CustomerTable::build(topology, router, socket);
+    if (!table) return tl::unexpected(table.error());
+    e->table_ = std::move(*table);
+  }
+  e->inflation_ = inflation_of(topology, s.table == nullptr ? *e->table_ : *s.table);
+  if (!s.same) e->add_accounts(topology.customers.size(), workers);
+  return e;
+}
+
+// Of the published withdrawals, s.
+float Enforcement::unit(Bucket which) const {
+  return (which == Bucket::kPaid ? limits_.burst : limits_.promise_burst) / kUnits;
+}
+
+void Enforcement::publish(unsigned worker, uint32_t customer, Bucket which, float seconds) {
+  SharedAccount& own = shared(worker, customer);
+  const auto b = static_cast<size_t>(which);
+  own.since[b] += seconds;
+  float& carry = own.carry[b];
   carry += seconds / unit(which);
   if (carry < 1) return;
   const auto units = static_cast<uint32_t>(carry);
   carry -= static_cast<float>(units);
   // Single writer: no read-modify-write is needed.
-  const uint32_t before = own.published[which].load(std::memory_order_relaxed),
-                 now = before + units;
-  own.published[which].store(now, std::memory_order_relaxed);
+  const uint32_t before = own.published[b].load(std::memory_order_relaxed), now = before + units;
+  own.published[b].store(now, std::memory_order_relaxed);
   if (before / kReadEvery != now / kReadEvery) add_others(worker, customer, which);
 }
 
-void Enforcement::add_others(unsigned worker, uint32_t customer, CustomerAccount::Shared which) {
+void Enforcement::add_others(unsigned worker, uint32_t customer, Bucket which) {
+  const auto b = static_cast<size_t>(which);
   uint32_t others = 0;
   for (unsigned w = 0; w < workers(); ++w)
-    if (w != worker)
-      others += account(w, customer).published[which].load(std::memory_order_relaxed);
-  CustomerAccount& own = account(worker, customer);
-  const uint32_t more = others - own.seen[which];
-  own.seen[which] = others;
-  own.debt[which].add_others(static_cast<float>(more) * unit(which));
-}
-
-void Enforcement::debit(unsigned worker, uint32_t customer, float dollars) {
-  const float seconds = dollars * account(worker, customer).per_dollar * (1 + kSurcharge);
-  withdraw(worker, customer, CustomerAccount::kPaid, std::min(seconds, kMaxCost));
+    if (w != worker) others += shared(w, customer).published[b].load(std::memory_order_relaxed);
+  SharedAccount& own = shared(worker, customer);
+  const uint32_t more = others - own.seen[b];
+  own.seen[b] = others;
+  float& debt = account(worker, customer).debt[b];
+  debt = own.take(b, debt, static_cast<float>(more) * unit(which));
 }
 
 void Enforcement::count(unsigned worker, uint32_t customer, Refusal why, uint32_t bytes) {
@@ -144,7 +159,7 @@ std::vector<Enforcement::Drops> Enforcement::drops() const {
 
 size_t Enforcement::memory(size_t customers, unsigned workers) {
   return (customers + 1) * workers *
-         (sizeof(CustomerAccount) + sizeof(Misbehaviour) + sizeof(CustomerDrops) +
+         (sizeof(CustomerAccount) + sizeof(SharedAccount) + sizeof(CustomerDrops) +
           sizeof(uint32_t));
 }
 

@@ -36,7 +36,7 @@ void add(std::atomic<uint32_t>& v, uint32_t n) { v.store(v.load(kRelaxed) + n, k
 int32_t acks_owed(Enforcement& enforcement, uint32_t customer) {
   uint32_t owed = 0;
   for (unsigned w = 0; w < enforcement.workers(); ++w) {
-    const CustomerAccount& a = enforcement.account(w, customer);
+    const SharedAccount& a = enforcement.shared(w, customer);
     owed += load(a.ack_credit) - load(a.acks_used);
   }
   return static_cast<int32_t>(owed);
@@ -44,7 +44,7 @@ int32_t acks_owed(Enforcement& enforcement, uint32_t customer) {
 
 /// Adds a free ACK for a data packet to the customer.
 void credit_ack(Enforcement& enforcement, unsigned worker, uint32_t customer) {
-  CustomerAccount& account = enforcement.account(worker, customer);
+  SharedAccount& account = enforcement.shared(worker, customer);
   add(account.ack_credit, 1);
   if (load(account.ack_credit) % kTrimEvery != 0) return;
   // Before the sum wraps around.
@@ -71,6 +71,8 @@ class Charger {
         context_(context),
         enforcement_(*context.enforcement),
         limits_(enforcement_.limits()),
+        accounts_(enforcement_.accounts(context.index)),
+        shares_(enforcement_.shares()),
         tick_(CustomerAccount::tick_of(burst.now)),
         milli_(Misbehaviour::tick_of(burst.now)) {
     // Packets that waited during a stall of this worker come at once, at the time of its end.
@@ -82,46 +84,97 @@ class Charger {
     }
   }
 
-  void charge(unsigned i) {
-    const PacketInfo& p = burst_.info[i];
-    const uint8_t exchange = p.congestion != 0 ? enforcement_.exchange_at(p.protocol) : 0;
-    if (exchange != 0) reset_exchange(frame_of(burst_.mbufs[i]) + p.congestion, exchange);
-    if (p.customer == 0) return;
-    CustomerAccount& account = enforcement_.account(context_.index, p.customer);
-    account.pass(tick_);
-    const Refusal why = refusal(account, i, p);
-    if (why == Refusal::kNone) [[likely]]
-      return;
-    enforcement_.count(context_.index, p.customer, why, p.size);
-    burst_.drop(i, DropReason::kOverBudget);
+  void charge(uint32_t set) {
+    const uint32_t in_columns = read(set);
+    unsigned row = 0;
+    for_each(set, [&](unsigned i) {
+      const PacketInfo& p = burst_.info[i];
+      if (p.customer == 0) return;
+      CustomerAccount& account = accounts_[p.customer];
+      const float seconds = account.pass(tick_);
+      if (shares_) [[unlikely]]
+        enforcement_.shared(context_.index, p.customer).pass(seconds);
+      const Refusal why =
+          (in_columns >> i & 1) != 0 ? spend(account, p, row_of(row++)) : refusal(account, i, p);
+      if (why == Refusal::kNone) [[likely]]
+        return;
+      enforcement_.count(context_.index, p.customer, why, p.size);
+      burst_.drop(i, DropReason::kOverBudget);
+    });
   }
 
  private:
   using Account = CustomerAccount;
 
+  // Reads the charges of customers' data packets of one protocol, the first in the set, and sets
+  // exchange rates to 1. Returns these packets.
+  uint32_t read(uint32_t set) {
+    uint32_t in_columns = 0, others = 0;
+    const ChargeReader* reader = nullptr;
+    uint8_t protocol = 0;
+    for_each(set, [&](unsigned i) {
+      const PacketInfo& p = burst_.info[i];
+      if (p.congestion == 0) return;
+      if (p.customer == 0 || p.has(kOpens) || (reader != nullptr && p.protocol != protocol))
+          [[unlikely]] {
+        others |= uint32_t{1} << i;
+        return;
+      }
+      if (reader == nullptr) {
+        reader = enforcement_.charges(p.protocol);
+        protocol = p.protocol;
+        if (reader == nullptr) return;
+      }
+      columns_.add(frame_of(burst_.mbufs[i]) + p.congestion, p.size);
+      in_columns |= uint32_t{1} << i;
+    });
+    if (reader != nullptr && !reader->data(columns_)) [[unlikely]]
+      others |= in_columns;
+    for_each(others, [&](unsigned i) {
+      const PacketInfo& p = burst_.info[i];
+      const uint8_t exchange = enforcement_.exchange_at(p.protocol);
+      if (exchange != 0) reset_exchange(frame_of(burst_.mbufs[i]) + p.congestion, exchange);
+    });
+    return in_columns;
+  }
+
+  [[nodiscard]] Charge row_of(size_t k) const {
+    return {.paid = columns_.paid[k],
+            .committed = columns_.committed[k],
+            .expected = columns_.expected[k],
+            .first = columns_.first[k] != 0,
+            .slow = columns_.slow[k] != 0,
+            .rtt = columns_.rtt[k]};
+  }
+
+  // Of a packet that is not in the columns.
   Refusal refusal(Account& account, unsigned i, const PacketInfo& p) {
-    const ChargeOf charge_of = p.congestion != 0 ? enforcement_.charge_of(p.protocol) : nullptr;
-    if (charge_of == nullptr) return unpriced(account, p);
+    const ChargeReader* reader = p.congestion != 0 ? enforcement_.charges(p.protocol) : nullptr;
+    if (reader == nullptr) return unpriced(account, p);
     const Charge charge =
-        charge_of(frame_of(burst_.mbufs[i]) + p.congestion, p.size, p.has(kOpens));
-    Misbehaviour& misbehaviour = enforcement_.misbehaviour(context_.index, p.customer);
-    if (misbehaviour.blocked(milli_)) [[unlikely]]
+        reader->one(frame_of(burst_.mbufs[i]) + p.congestion, p.size, p.has(kOpens));
+    if (!p.has(kOpens)) return spend(account, p, charge);
+    if (account.misbehaviour.blocked(milli_)) [[unlikely]]
       return Refusal::kMisbehaviour;
-    if (p.has(kOpens)) {
-      const Refusal why = open(account, p, charge);
-      if (why == Refusal::kNone) misbehaviour.open(charge.first_bytes);
-      return why;
-    }
+    const Refusal why = open(account, p, charge);
+    if (why == Refusal::kNone) account.misbehaviour.open(charge.first_bytes);
+    return why;
+  }
+
+  [[gnu::always_inline]] Refusal spend(Account& account, const PacketInfo& p,
+                                       const Charge& charge) {
+    if (account.misbehaviour.blocked(milli_)) [[unlikely]]
+      return Refusal::kMisbehaviour;
     const float paid = charge.paid * account.per_dollar;
     const float committed = charge.committed * account.per_dollar;
     // Before the budget: a sender that announces what it is not allowed to send misbehaves, too.
-    misbehaviour.send(charge, static_cast<float>(p.size), milli_);
-    if (!fits(account.debt[Account::kPaid].total, paid, limits_.burst)) return Refusal::kSpending;
-    if (!fits(account.debt[Account::kCommitted].total, committed, limits_.promise_burst))
+    account.misbehaviour.send(charge, static_cast<float>(p.size), milli_);
+    if (!fits(account.owed(Bucket::kPaid), paid, limits_.burst)) return Refusal::kSpending;
+    if (!fits(account.owed(Bucket::kCommitted), committed, limits_.promise_burst))
       return Refusal::kCommitment;
     account.rtt = account.rtt > 0 ? std::min(account.rtt * (1 + kForget), charge.rtt) : charge.rtt;
-    withdraw(p, Account::kPaid, paid);
-    withdraw(p, Account::kCommitted, committed);
+    withdraw(account, p, Bucket::kPaid, paid);
+    withdraw(account, p, Bucket::kCommitted, committed);
     return Refusal::kNone;
   }
 
@@ -133,12 +186,12 @@ class Charger {
 
   // A packet without a charge costs more by the tolerance, so that it gets what the budget buys.
   Refusal unpriced(Account& account, const PacketInfo& p) {
-    if (!limits_.charge_unpriced || is_free_ack(account, p)) return Refusal::kNone;
+    if (!limits_.charge_unpriced || is_free_ack(p)) return Refusal::kNone;
     const float cost =
         price_of(p) * static_cast<float>(p.size) * account.per_dollar * (1 + limits_.tolerance);
-    if (account.debt[Account::kPaid].total > limits_.unpriced_burst || cost > kMaxCost)
+    if (account.owed(Bucket::kPaid) > limits_.unpriced_burst || cost > kMaxCost)
       return Refusal::kUnpriced;
-    withdraw(p, Account::kPaid, cost);
+    withdraw(account, p, Bucket::kPaid, cost);
     return Refusal::kNone;
   }
 
@@ -154,15 +207,17 @@ class Charger {
     return Refusal::kNone;
   }
 
-  bool is_free_ack(Account& account, const PacketInfo& p) {
+  bool is_free_ack(const PacketInfo& p) {
     if (!p.has(kTurnpike) || p.congestion != 0 || p.size > kMaxAck) return false;
     if (acks_owed(enforcement_, p.customer) <= 0) return false;
-    add(account.acks_used, 1);
+    add(enforcement_.shared(context_.index, p.customer).acks_used, 1);
     return true;
   }
 
-  void withdraw(const PacketInfo& p, Account::Shared which, float cost) {
-    enforcement_.withdraw(context_.index, p.customer, which, cost);
+  void withdraw(Account& account, const PacketInfo& p, Bucket which, float cost) {
+    account.debt[static_cast<size_t>(which)] += cost;
+    if (shares_) [[unlikely]]
+      enforcement_.publish(context_.index, p.customer, which, cost);
   }
 
   // In the customer's money. Packets of a burst usually leave by the same link.
@@ -176,10 +231,13 @@ class Charger {
     return groups ? price_ * enforcement_.per_link_dollar(p.customer) : price_;
   }
 
+  ChargeBatch columns_;
   Burst& burst_;
   WorkerContext& context_;
   Enforcement& enforcement_;
   ChargeLimits limits_;
+  CustomerAccount* accounts_;
+  bool shares_;
   uint32_t tick_, milli_;
   uint32_t link_ = UINT32_MAX;
   float price_ = 0;
@@ -189,8 +247,7 @@ class Charger {
 
 void charge_customers(Burst& burst, WorkerContext& context) {
   Charger charger(burst, context);
-  for_each(burst.forward | burst.oversized | burst.multicast,
-           [&](unsigned i) { charger.charge(i); });
+  charger.charge(burst.forward | burst.oversized | burst.multicast);
 }
 
 void credit_acks(const Burst& burst, WorkerContext& context) {

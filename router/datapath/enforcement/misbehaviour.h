@@ -24,9 +24,9 @@ namespace turnpike::router {
 /// over-preloading, and for both against false cancellation. SYNs are not compared otherwise: where
 /// links are overloaded, first rounds wait or never come.
 ///
-/// 64 B per customer and lcore. Times are ticks of 1 ms that wrap around: a customer that is idle
+/// A part of CustomerAccount. Times are ticks of 1 ms that wrap around: a customer that is idle
 /// for 26 days from its block on stays blocked.
-class alignas(64) Misbehaviour {
+class Misbehaviour {
  public:
   static constexpr float kRoundTrips = 8;
   static constexpr int kWindows = 5;
@@ -43,16 +43,25 @@ class alignas(64) Misbehaviour {
   /// Counts a data packet of `size` B.
   void send(const Charge& c, float size, uint32_t now) {
     rtt_ = std::max(rtt_ * kKeep, c.rtt);
-    if (packets_ == 0) end_ = now + ticks(std::clamp(kRoundTrips * rtt_, kMinWindow, kMaxWindow));
-    // Without slots (preset `paper`) packets do not tell their round.
-    const bool first = (c.first || c.slot == 0) && opened_ >= size;
-    if (first) opened_ -= size;
-    const bool slow = c.slot >= c.rtt;
-    least_ += first || slow ? std::max(c.paid, c.expected) : c.expected;
-    most_ += first ? c.paid + c.expected : slow ? std::max(c.paid, c.expected) : c.expected;
+    if (packets_ == 0) [[unlikely]]
+      end_ = now + ticks(std::clamp(kRoundTrips * rtt_, kMinWindow, kMaxWindow));
+    const bool first = c.first && opened_ >= size;
+    if (first) [[unlikely]] {
+      opened_ -= size;
+      least_ += std::max(c.paid, c.expected);
+      most_ += c.paid + c.expected;
+    } else {
+      const float announced = c.slow ? std::max(c.paid, c.expected) : c.expected;
+      least_ += announced;
+      most_ += announced;
+    }
     spent_ += c.paid;
-    if (packets_ < kEvidence) ++packets_;
-    if (packets_ == kEvidence && after(now, end_)) [[unlikely]]
+    if (packets_ + 1 < kEvidence) {
+      ++packets_;
+      return;
+    }
+    packets_ = kEvidence;
+    if (after(now, end_)) [[unlikely]]
       judge(now);
   }
 
@@ -96,6 +105,6 @@ class alignas(64) Misbehaviour {
   uint8_t offences_ = 0;             // blocks since the last pardon
   bool blocks_ = false;              // there was a block; its times are valid
 };
-static_assert(sizeof(Misbehaviour) == 64);
+static_assert(sizeof(Misbehaviour) == 40);
 
 }  // namespace turnpike::router

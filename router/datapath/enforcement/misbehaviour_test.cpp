@@ -18,8 +18,7 @@ struct Sender {
   Misbehaviour watch{};
   double now = 0;  // s
   size_t passed = 0, blocked = 0;
-  float slot = 6e-4F;
-  bool first = false;
+  bool first = false, slow = false;
 
   static uint32_t tick(double s) { return Misbehaviour::tick_of(from_seconds(s)); }
 
@@ -32,7 +31,7 @@ struct Sender {
       }
       ++passed;
       watch.send(
-          {.paid = 1e-3F, .expected = 1e-3F * ratio, .slot = slot, .first = first, .rtt = kRtt},
+          {.paid = 1e-3F, .expected = 1e-3F * ratio, .first = first, .slow = slow, .rtt = kRtt},
           kSize, tick(now));
     }
   }
@@ -92,7 +91,7 @@ TEST(Misbehaviour, ExpectsNoAnnouncementOfFirstRounds) {
 
 TEST(Misbehaviour, ExpectsNoAnnouncementOfAPacketPerRoundTrip) {
   Sender s;
-  s.slot = kRtt;
+  s.slow = true;
   s.run(30, 0);
   EXPECT_EQ(s.blocked, 0U);
 }
@@ -105,8 +104,8 @@ TEST(Misbehaviour, AnyNumbersAreHarmless) {
   for (int i = 0; i < 100'000; ++i)
     s.watch.send({.paid = odd[random() % 5],
                   .expected = odd[random() % 3] * (random() % 2 == 0 ? 1.0F : -1.0F),
-                  .slot = odd[random() % 5],
                   .first = random() % 2 == 0,
+                  .slow = random() % 2 == 0,
                   .rtt = odd[random() % 5]},
                  kSize, random());
 }

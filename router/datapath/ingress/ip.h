@@ -34,6 +34,15 @@ inline config::Ipv6 source_of(const uint8_t* ip, bool is_ipv6) {
   return a;
 }
 
+/// The same for its destination address.
+inline config::Ipv6 destination_of(const uint8_t* ip, bool is_ipv6) {
+  if (is_ipv6) return load_ipv6(ip + wire::kIpv6DestinationAt);
+  config::Ipv6 a{};
+  a[10] = a[11] = 0xff;
+  std::memcpy(&a[12], ip + wire::kIpv4DestinationAt, 4);
+  return a;
+}
+
 /// Extension headers that may precede IPv6's payload (RFC 8200 4.1).
 inline bool is_extension(uint8_t next) {
   constexpr uint64_t kAll = uint64_t{1} << kHopByHop | uint64_t{1} << kRouting |

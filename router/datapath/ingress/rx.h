@@ -11,11 +11,7 @@ namespace turnpike::router {
 /// link's `queue`. All packets start in `forward`. Returns their number.
 inline unsigned rx(Burst& burst, QueuePair& port, unsigned link, LinkQueue& queue, Nanos now) {
   const unsigned n = port.rx(now, std::span(burst.mbufs));
-  burst.count = n;
-  burst.input = static_cast<uint16_t>(link);
-  burst.now = burst.since = now;
-  burst.forward = n == 32 ? ~0U : (1U << n) - 1;
-  burst.local = burst.oversized = burst.dropped = burst.multicast = 0;
+  burst.begin(n, link, now);
   if (n == 0) return 0;
   uint64_t bytes = 0;
   for (unsigned i = 0; i < n; ++i) bytes += burst.mbufs[i]->pkt_len;

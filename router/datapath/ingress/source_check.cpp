@@ -8,12 +8,19 @@ namespace turnpike::router {
 
 namespace {
 
-bool passes(const NextHop& hop, config::SourceCheck check, uint16_t input, const Tables& tables) {
+// Whether packets to the address would leave by a link. A subnet's addresses without a neighbour
+// are on its link all the same.
+bool has_link(const NextHop& hop) {
   using Action = NextHop::Action;
-  // A subnet's addresses without a neighbour are on its link all the same.
-  if (hop.action != Action::kForward && hop.action != Action::kNoNeighbour) return false;
-  if (check == config::SourceCheck::kLoose || hop.link == input) return true;
-  return check == config::SourceCheck::kFeasible && tables.feasible(hop, input);
+  return hop.action == Action::kForward || hop.action == Action::kNoNeighbour ||
+         hop.action == Action::kPaths || hop.action == Action::kUnresolved;
+}
+
+bool passes(const NextHop& hop, config::SourceCheck check, uint16_t input,
+            const WorkerContext& context) {
+  if (!has_link(hop)) return false;
+  if (check == config::SourceCheck::kLoose || context.routes->leaves_by(hop, input)) return true;
+  return check == config::SourceCheck::kFeasible && context.tables->feasible(hop, input);
 }
 
 }  // namespace
@@ -25,9 +32,8 @@ void check_sources(Burst& burst, config::SourceCheck check, const WorkerContext&
         const uint8_t* source = ip + wire::kIpv6SourceAt;
         return is_link_local(source) || is_unspecified(source) ? nullptr : source;
       });
-  const Tables& tables = *context.tables;
-  batch.find<const NextHop*>(tables, [&](unsigned i, const NextHop* hop) {
-    if (!passes(*hop, check, burst.input, tables)) burst.drop(i, DropReason::kSourceCheck);
+  batch.find<const NextHop*>(*context.routes, [&](unsigned i, const NextHop* hop) {
+    if (!passes(*hop, check, burst.input, context)) burst.drop(i, DropReason::kSourceCheck);
   });
 }
 

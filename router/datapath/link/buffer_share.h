@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <rte_mempool.h>
@@ -31,6 +32,12 @@ class BufferShare {
       guaranteed_.push_back(static_cast<uint32_t>(all <= most ? w : w * most / all));
     reserved_ = headroom_;
     for (const uint32_t g : guaranteed_) reserved_ += g;
+  }
+
+  /// Takes the shares of `made`, for the same pool.
+  void take_shares(BufferShare& made) {
+    std::swap(guaranteed_, made.guaranteed_);
+    reserved_ = made.reserved_;
   }
 
   /// Whether some link may exceed its share; call once per poll. A link holds at most `most_free_ -

@@ -29,6 +29,15 @@ uint32_t sum_of_words(const uint8_t* bytes) {
   return Words == 1 ? static_cast<uint32_t>(sum) : wire::fold_to_32(sum);
 }
 
+/// Sum of any range; of prices and money, 24 B, without a loop. Not inline: longer code for links
+/// that audit costs the others cycles.
+[[gnu::noinline]] inline uint32_t sum_of_any(const uint8_t* congestion, HeaderRange r) {
+  if (r.end - r.begin == 24) [[likely]]
+    return sum_of_words<6>(congestion + r.begin);
+  return __builtin_bswap16(
+      wire::sum_words({congestion + r.begin, static_cast<size_t>(r.end - r.begin)}));
+}
+
 }  // namespace checksum_range
 
 /// Returns f(sum), where sum(congestion) is the one's complement sum of the range in a congestion
@@ -46,10 +55,8 @@ auto with_sum(HeaderRange r, F&& f) {
         return checksum_range::sum_of_words<3>(congestion + at);
       });
     default:
-      return f([r](const uint8_t* congestion) -> uint32_t {
-        return __builtin_bswap16(
-            wire::sum_words({congestion + r.begin, static_cast<size_t>(r.end - r.begin)}));
-      });
+      return f(
+          [r](const uint8_t* congestion) { return checksum_range::sum_of_any(congestion, r); });
   }
 }
 

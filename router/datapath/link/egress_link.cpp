@@ -40,6 +40,27 @@ EgressLink::EgressLink(const config::Link& link, size_t direction, unsigned work
   }
 }
 
+bool EgressLink::take_settings(EgressLink& made, std::span<const uint16_t> groups_from) {
+  rate = made.rate;
+  capacity = made.capacity;
+  buffer = made.buffer;
+  overhead = made.overhead;
+  const bool goes_on = law && made.law && protocol == made.protocol &&
+                       (classifier != nullptr) == (made.classifier != nullptr) &&
+                       law->take_settings(*made.law, groups_from);
+  const bool begins = !goes_on && (law || made.law);
+  if (!goes_on) std::swap(law, made.law);
+  protocol = made.protocol;
+  traits = made.traits;
+  groups = made.groups;
+  std::swap(classifier, made.classifier);
+  class_buffer = made.class_buffer;
+  std::swap(tree, made.tree);
+  audited = made.audited;
+  if (audits.size() != made.audits.size()) std::swap(audits, made.audits);
+  return !begins;
+}
+
 double EgressLink::update_virtual_queue(LinkShard& shard, Nanos now) {
   QueueView latest;
   uint64_t arrived = 0;

@@ -58,8 +58,8 @@ static_assert(sizeof(LinkShard) % 64 == 0, "no line with two writers");
 
 /// The packets whose payments are checked at a link: those of a protocol.
 struct Audited {
-  uint8_t protocol = 0;          // Turnpike id
-  ChargeOf charge_of = nullptr;  // null: no link of the topology charges packets
+  uint8_t protocol = 0;                   // Turnpike id
+  const ChargeReader* charges = nullptr;  // null: no link of the topology charges packets
 };
 
 /// Sizes are bytes on the link: IP datagram plus overhead per packet. The seed of the law's random
@@ -84,8 +84,16 @@ struct EgressLink {
   std::vector<ClassRule> tree;                   // rules of a tree's classes; empty: no tree
   std::vector<LinkShard> shards;                 // by worker
   std::vector<std::unique_ptr<LinkRing>> ring;   // by worker; null: no ring, sends to the port
-  Audited audited;                               // here
+  std::vector<std::unique_ptr<LinkRing>> old_rings;   // in which packets may be left
+  unsigned draining = 0;                              // bound of the shaper's sources in old rings
+  Audited audited;                                    // here
   std::vector<std::unique_ptr<BalanceAudit>> audits;  // by worker; empty: not the end of paths
+
+  /// Takes the settings of `made`, a link of this name for as many workers: rate, buffer, classes,
+  /// audits, groups, and the law or its settings. Counters and rings stay. `made` keeps the
+  /// replaced parts. `groups_from`: see LinkLaw::take_settings(). Call while no worker polls.
+  /// False: the law has begun anew.
+  bool take_settings(EgressLink& made, std::span<const uint16_t> groups_from);
 
   /// B admitted and not yet sent, over all workers. Other workers' counters may lag by a burst;
   /// never below zero.

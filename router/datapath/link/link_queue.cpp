@@ -77,6 +77,40 @@ Nanos LinkQueue::poll(Nanos now) {
 
 bool LinkQueue::moved() const { return shaper_ && shaper_->moved(); }
 
+void LinkQueue::read_link(bool begins) {
+  audit_ = link_.audits.empty() ? nullptr : link_.audits[worker_].get();
+  ring_ = link_.ring[worker_].get();
+  if (begins || next_update_ == kNever) next_update_ = Nanos(0);
+  if (shaper_) shaper_->read_link();
+}
+
+std::array<double, kMaxClasses> LinkQueue::waiting_bytes(unsigned kept) const {
+  std::array<double, kMaxClasses> waiting{};
+  double rest =
+      static_cast<double>(link_.queued()) - static_cast<double>(tx_ ? tx_->waiting_bytes() : 0);
+  for (unsigned c = 0; c < kept && link_.traits.classes > 1; ++c) {
+    waiting[c] = link_.queued_of(c);
+    rest -= waiting[c];
+  }
+  if (kept < kMaxClasses) waiting[kept] = std::max(rest, 0.0);
+  return waiting;
+}
+
+void LinkQueue::replace_shaper(std::unique_ptr<LinkShaper>& made, unsigned kept, bool moved,
+                               std::array<double, kMaxClasses> waiting) {
+  made->replace(*shaper_, kept, moved);
+  std::swap(shaper_, made);
+  const unsigned classes = link_.traits.classes;
+  if (kept < classes - 1) std::swap(waiting[kept], waiting[classes - 1]);
+  for (LinkShard& s : link_.shards)
+    for (unsigned c = 0; c < kMaxClasses; ++c) {
+      s.class_in[c].set(&s == &shard_ && c < classes ? static_cast<uint64_t>(waiting[c]) : 0);
+      s.class_out[c].set(0);
+    }
+}
+
+bool LinkQueue::drains(const LinkRing* ring) const { return shaper_ && shaper_->drains(ring); }
+
 void LinkQueue::discard(DropReason why) {
   if (shaper_) shaper_->discard(why);
   if (tx_) tx_->discard(why);

@@ -15,6 +15,7 @@
 namespace turnpike::router {
 
 class LinkShaper;
+class Probe;
 
 /// Packets of a burst that go to one link, in order of arrival.
 struct LinkGroup {
@@ -76,8 +77,27 @@ class LinkQueue {
   /// Takes packets out of the link's queue: calls the law's departure hook and sends them.
   void dequeue(std::span<const QueuedPacket> batch, Nanos now);
 
+  /// Sends by `port` from now on, which stands before the worker's queue pair at `link`. `probe`:
+  /// is shown packets that the port leaves no slot for; null: none.
+  void observe(QueuePair& port, const Probe* probe, unsigned link) {
+    tx_->observe(port, probe, link);
+  }
+
   /// Drops all packets that wait here.
   void discard(DropReason why);
+
+  /// Reads the link's settings again after EgressLink::take_settings(). `begins`: its law has begun
+  /// anew. Call, like the functions below, while no worker polls.
+  void read_link(bool begins);
+  /// Replaces the shaper after the link's classes or rings have changed, see LinkShaper::replace();
+  /// `made` gets the old one. `waiting`: waiting_bytes() of before.
+  void replace_shaper(std::unique_ptr<LinkShaper>& made, unsigned kept, bool moved,
+                      std::array<double, kMaxClasses> waiting);
+  /// B in the link's rings by class, for the first `kept` classes of old, and of all others as one
+  /// class behind them.
+  [[nodiscard]] std::array<double, kMaxClasses> waiting_bytes(unsigned kept) const;
+  /// LinkShaper::drains().
+  [[nodiscard]] bool drains(const LinkRing* ring) const;
 
   void drop(DropReason why) { shard_.drop(why); }
   /// Counts frames received from the link's port.

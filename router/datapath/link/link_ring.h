@@ -49,6 +49,15 @@ class LinkRing {
     return h;
   }
 
+  /// Whether every queue has room for `slots` packets, now or by growing.
+  [[nodiscard]] bool holds(uint32_t slots) const {
+    return growing_ || rte_ring_get_capacity(rings_[0].get()) >= slots;
+  }
+  /// Exchanges the packets and the slots of a class with another ring's. No thread may use either.
+  void exchange(LinkRing& other, unsigned queue_class) {
+    std::swap(rings_[queue_class], other.rings_[queue_class]);
+  }
+
   /// Enqueues from the batch's front; returns how many fit. Producer only.
   unsigned push(std::span<const QueuedPacket> batch, unsigned queue_class = 0) {
     if (growing_ && rte_ring_free_count(rings_[queue_class].get()) < batch.size())

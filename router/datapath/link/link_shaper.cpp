@@ -7,15 +7,15 @@
 namespace turnpike::router {
 
 LinkShaper::LinkShaper(EgressLink& link, unsigned worker, Nanos slack)
-    : link_(link),
-      shard_(link.shards[worker]),
-      slack_(slack),
-      nanos_per_byte_(1e9 / link.capacity) {
-  for (unsigned c = 0; c < link.traits.classes; ++c)
-    for (const auto& ring : link.ring)
-      if (ring) sources_.push_back({.ring = ring.get(), .queue_class = c, .head = {}});
-  for (unsigned c = 0; c < link.tree.size(); ++c)
-    scheduler_.set_parent(c, link.tree[c].parent, link.tree[c].parent_weight);
+    : link_(link), shard_(link.shards[worker]), slack_(slack) {
+  add_sources();
+  read_link();
+}
+
+void LinkShaper::read_link() {
+  nanos_per_byte_ = 1e9 / link_.capacity;
+  for (unsigned c = 0; c < link_.tree.size(); ++c)
+    scheduler_.set_parent(c, link_.tree[c].parent, link_.tree[c].parent_weight);
   read_weights();
 }
 
@@ -35,24 +35,27 @@ LinkShaper::Source* LinkShaper::earliest(std::span<Source> sources) {
 }
 
 void LinkShaper::find_first(unsigned c) {
-  const size_t each = sources_.size() / link_.traits.classes;
-  first_[c] = earliest(std::span(sources_).subspan(c * each, each));
+  first_[c] = earliest(std::span(sources_).subspan(begin_[c], begin_[c + 1] - begin_[c]));
   const uint32_t bit = uint32_t{1} << c;
   waiting_ = first_[c] != nullptr ? waiting_ | bit : waiting_ & ~bit;
 }
 
 LinkShaper::Source* LinkShaper::choose_by_class(Nanos now) {
-  if (waiting_ == 0) return nullptr;
+  // Blocking packets belong to the last class.
+  if (held_ != 0 && (waiting_ >> (link_.traits.classes - 1) & 1) == 0) [[unlikely]]
+    held_ = 0;
+  const uint32_t eligible = waiting_ & ~held_;
+  if (eligible == 0) return nullptr;
   const Nanos free = departure(Nanos(0), now);
   uint32_t present = 0;  // when the link is free
   Nanos next = kNever;
-  for (uint32_t left = waiting_; left != 0; left &= left - 1) {
+  for (uint32_t left = eligible; left != 0; left &= left - 1) {
     const auto c = static_cast<unsigned>(std::countr_zero(left));
     const Nanos time = first_[c]->front().time;
     present |= uint32_t{time <= free} << c;
     next = std::min(next, time);
   }
-  for (uint32_t left = present == 0 ? waiting_ : 0; left != 0; left &= left - 1) {
+  for (uint32_t left = present == 0 ? eligible : 0; left != 0; left &= left - 1) {
     const auto c = static_cast<unsigned>(std::countr_zero(left));
     present |= uint32_t{first_[c]->front().time == next} << c;
   }
@@ -65,6 +68,8 @@ Nanos LinkShaper::poll(LinkQueue& queue, PortTx& port, Nanos now) {
     port.flush(now);
     if (!port.empty()) return now + kPortRetry;
   }
+  if (draining_ > 0) [[unlikely]]
+    drop_drained();
   const unsigned classes = link_.traits.classes;
   for (unsigned c = 0; c < classes && classes > 1; ++c) find_first(c);
   if (choose(now) == nullptr) return kNever;
@@ -96,7 +101,10 @@ Nanos LinkShaper::poll(LinkQueue& queue, PortTx& port, Nanos now) {
       }
       batch[n++] = q;
       ++s->next;
-      if (classes > 1) take_from_class(batch[n - 1]);
+      if (classes > 1) {
+        batch[n - 1].queue_class = s->queue_class;
+        take_from_class(batch[n - 1]);
+      }
     }
     if (n > 0) {
       moved_ = true;

@@ -33,24 +33,27 @@ bool is_error(uint8_t type) {
          type == kTimeExceeded || type == kParameterProblem;
 }
 
-struct Message {
+struct ErrorMessage {
   uint8_t type, code;
 };
 
-std::optional<Message> message_for(DropReason why) {
+std::optional<ErrorMessage> message_for(DropReason why) {
   switch (why) {
     case DropReason::kTtlExpired:
-      return Message{kTimeExceeded, 0};
+      return ErrorMessage{kTimeExceeded, 0};
     case DropReason::kNoRoute:
-      return Message{kUnreachable, 0};
+      return ErrorMessage{kUnreachable, 0};
     case DropReason::kNoNeighbour:
-      return Message{kUnreachable, 1};
+    case DropReason::kUnreachable:
+      return ErrorMessage{kUnreachable, 1};
+    case DropReason::kProhibited:
+      return ErrorMessage{kUnreachable, 13};  // RFC 1812 5.2.7.1
     case DropReason::kProtocolUnreachable:
-      return Message{kUnreachable, 2};
+      return ErrorMessage{kUnreachable, 2};
     case DropReason::kPortUnreachable:
-      return Message{kUnreachable, 3};
+      return ErrorMessage{kUnreachable, 3};
     case DropReason::kTooBig:
-      return Message{kUnreachable, 4};
+      return ErrorMessage{kUnreachable, 4};
     default:
       return std::nullopt;
   }
@@ -85,7 +88,7 @@ DropReason answer_echo(rte_mbuf& m, const PacketInfo& p, WorkerContext& context,
   if (sum_of_packet(m, p.l4, end - p.l4) != 0xffff) return DropReason::kBadIcmp;
   uint8_t* ip = frame_of(&m) + p.l3;
   const uint32_t asker = wire::load_be32(ip + wire::kIpv4SourceAt);
-  const NextHop& hop = context.tables->find(asker);
+  const NextHop& hop = context.routes->find(asker);
   if (icmp[0] != kEcho || hop.action != NextHop::Action::kForward) {
     rte_pktmbuf_free(&m);
     return DropReason::kNone;
@@ -113,7 +116,7 @@ void report_error(const rte_mbuf& m, const PacketInfo& p, DropReason why, Worker
   if (!message || !may_be_reported(m, p)) return;
   const uint8_t* asked = rte_pktmbuf_mtod(&m, const uint8_t*) + p.l3;
   const uint32_t source = wire::load_be32(asked + wire::kIpv4SourceAt);
-  const NextHop& hop = context.tables->find(source);
+  const NextHop& hop = context.routes->find(source);
   if (hop.action != NextHop::Action::kForward) return;
   if (!context.errors.take(now)) return context.counters->suppressed_errors.add();
 

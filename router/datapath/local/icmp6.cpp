@@ -41,6 +41,10 @@ std::optional<Icmp6Message> icmp6_message_for(DropReason why, const PacketInfo& 
       return Icmp6Message{Icmp6::kTimeExceeded, 0, 0};
     case DropReason::kNoRoute:
       return Icmp6Message{Icmp6::kUnreachable, 0, 0};
+    case DropReason::kUnreachable:  // a reject route, RFC 4443 3.1
+      return Icmp6Message{Icmp6::kUnreachable, 6, 0};
+    case DropReason::kProhibited:
+      return Icmp6Message{Icmp6::kUnreachable, 1, 0};
     case DropReason::kNoNeighbour:
       return Icmp6Message{Icmp6::kUnreachable, 3, 0};
     case DropReason::kPortUnreachable:
@@ -106,7 +110,7 @@ DropReason answer_echo6(rte_mbuf& m, const PacketInfo& p, WorkerContext& context
   uint8_t* ip = frame_of(&m) + p.l3;
   const config::Ipv6 asker = load_ipv6(ip + wire::kIpv6SourceAt);
   const bool on_link = is_link_local(asker.data());
-  const NextHop& hop = context.tables->find(asker);
+  const NextHop& hop = context.routes->find(asker);
   if (icmp[0] != Icmp6::kEcho || is_multicast(ip + wire::kIpv6DestinationAt) ||
       (!on_link && hop.action != NextHop::Action::kForward)) {
     rte_pktmbuf_free(&m);
@@ -134,7 +138,7 @@ void report_error6(const rte_mbuf& m, const PacketInfo& p, DropReason why, Worke
   if (!message || !may_be_reported6(m, p)) return;
   const uint8_t* asked = rte_pktmbuf_mtod(&m, const uint8_t*) + p.l3;
   const config::Ipv6 source = load_ipv6(asked + wire::kIpv6SourceAt);
-  const NextHop& hop = context.tables->find(source);
+  const NextHop& hop = context.routes->find(source);
   if (hop.action != NextHop::Action::kForward) return;
   if (!context.errors.take(now)) return context.counters->suppressed_errors.add();
 

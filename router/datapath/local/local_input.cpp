@@ -48,6 +48,8 @@ void local_input(Burst& burst, WorkerContext& context) {
     if (why != DropReason::kNone) return burst.drop(i, why);
     burst.leave(i);
   });
+  // Those that nothing has asked to resolve.
+  for_each(burst.unresolved, [&](unsigned i) { burst.drop(i, DropReason::kNoNeighbour); });
   for_each(burst.dropped, [&](unsigned i) {
     const rte_mbuf& m = *burst.mbufs[i];
     const PacketInfo& p = burst.info[i];

@@ -6,8 +6,9 @@
 
 namespace turnpike::router {
 
-/// Handles a burst's `local` and `oversized` sets, and sends ICMP errors for its `dropped` set.
-/// Afterwards only `forward` and `dropped` have members.
+/// Handles a burst's `local` and `oversized` sets, drops its `unresolved` set, and sends ICMP
+/// errors for its `dropped` set. Linux as control plane has taken its packets before. Afterwards
+/// only `forward` and `dropped` have members.
 void local_input(Burst& burst, WorkerContext& context);
 
 }  // namespace turnpike::router

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "router/datapath/forward.h"
+#include "router/datapath/tunnel/tunnels.h"
 
 namespace turnpike::router {
 
@@ -31,12 +32,21 @@ class LocalTx {
 
   /// Passes the collected packets through forward() and frees those that it drops.
   void flush() {
+    if (context_.tunnels != nullptr) [[unlikely]]
+      enter_tunnels();
     forward(burst_, context_);
+    if (burst_.dropped != 0) show_dropped(context_, burst_);
     context_.sweep(burst_);
     burst_.count = 0;
   }
 
  private:
+  /// Fragments of customers' packets, which fit their tunnel.
+  void enter_tunnels() {
+    context_.tunnels->enter(burst_, context_);
+    for_each(burst_.oversized, [&](unsigned i) { burst_.drop(i, DropReason::kTooBig); });
+  }
+
   WorkerContext& context_;
   Burst burst_;
 };

@@ -15,10 +15,17 @@ namespace turnpike::router {
 /// Collects one address per packet, IPv4 and IPv6 apart, and looks up each kind in one call.
 class AddressBatch {
  public:
-  /// Takes the packets of `set`. `ipv4(ip)` returns where the address is in the packet with its IP
-  /// header at `ip`; `ipv6(i, ip)` the same for packet i, null to leave it out.
+  AddressBatch() = default;
   template <class Ipv4, class Ipv6>
   AddressBatch(const Burst& burst, uint32_t set, Ipv4&& ipv4, Ipv6&& ipv6) {
+    take(burst, set, ipv4, ipv6);
+  }
+
+  /// Takes the packets of `set` instead of earlier ones. `ipv4(ip)` returns where the address is in
+  /// the packet with its IP header at `ip`; `ipv6(i, ip)` the same for packet i, null to leave it
+  /// out.
+  template <class Ipv4, class Ipv6>
+  void take(const Burst& burst, uint32_t set, Ipv4&& ipv4, Ipv6&& ipv6) {
     size_t n4 = 0, n6 = 0;  // local, since stores to the arrays may alias members
     for_each(set, [&](unsigned i) {
       const PacketInfo& p = burst.info[i];
@@ -34,6 +41,10 @@ class AddressBatch {
     n4_ = n4;
     n6_ = n6;
   }
+
+  void clear() { n4_ = n6_ = 0; }
+  [[nodiscard]] bool empty() const { return n4_ + n6_ == 0; }
+  [[nodiscard]] std::span<const uint32_t> ipv4() const { return {ipv4_, n4_}; }
 
   /// Calls f(i, found) for every packet added. `Value` and `table.find(addresses, values)`: as in
   /// Tables.
@@ -55,7 +66,7 @@ class AddressBatch {
   uint32_t ipv4_[kBurst];
   config::Ipv6 ipv6_[kBurst];
   uint8_t at4_[kBurst], at6_[kBurst];
-  size_t n4_, n6_;
+  size_t n4_ = 0, n6_ = 0;
 };
 
 }  // namespace turnpike::router

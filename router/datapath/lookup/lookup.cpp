@@ -6,6 +6,7 @@
 #include "common/wire/bytes.h"
 #include "router/datapath/ingress/ip.h"
 #include "router/datapath/lookup/address_batch.h"
+#include "router/datapath/lookup/flow_hash.h"
 
 namespace turnpike::router {
 
@@ -18,11 +19,16 @@ uint8_t ttl_of(const uint8_t* ip, const PacketInfo& p) {
 }
 
 // Handles a packet that is not simply forwarded.
-void divert(Burst& burst, unsigned i, const uint8_t* ip) {
-  const PacketInfo& p = burst.info[i];
+void divert(Burst& burst, unsigned i, const uint8_t* ip, const Routes& routes) {
+  PacketInfo& p = burst.info[i];
+  if (p.hop->action == Action::kPaths)
+    set_hop(p, routes.choose(*p.hop, flow_hash(*burst.mbufs[i], p, routes.seed())));
   const NextHop& hop = *p.hop;
   switch (hop.action) {
     case Action::kForward:
+    case Action::kNoNeighbour:
+    case Action::kUnresolved:
+    case Action::kPaths:  // not of a path
       break;
     case Action::kLocal:
       return burst.move_to(burst.local, i);
@@ -32,26 +38,32 @@ void divert(Burst& burst, unsigned i, const uint8_t* ip) {
       return burst.drop(i, DropReason::kBroadcast);
     case Action::kTree:
       return burst.move_to(burst.multicast, i);
-    case Action::kNoNeighbour:
-      break;
+    case Action::kBlackhole:
+      return burst.drop(i, DropReason::kBlackhole);
+    case Action::kUnreachable:
+      return burst.drop(i, DropReason::kUnreachable);
+    case Action::kProhibit:
+      return burst.drop(i, DropReason::kProhibited);
   }
   if (p.has(kIpv6) && is_link_local(ip + wire::kIpv6SourceAt))
     return burst.drop(i, DropReason::kLinkLocal);
   if (ttl_of(ip, p) <= 1) return burst.drop(i, DropReason::kTtlExpired);
   if (hop.action == Action::kNoNeighbour) return burst.drop(i, DropReason::kNoNeighbour);
+  if (hop.action == Action::kUnresolved) return burst.move_to(burst.unresolved, i);
   if (p.datagram > hop.mtu) {
     if (p.has(kMayFragment)) return burst.move_to(burst.oversized, i);
     burst.drop(i, DropReason::kTooBig);
   }
 }
 
-__rte_always_inline void settle(Burst& burst, unsigned i, const NextHop& hop) {
+__rte_always_inline void settle(Burst& burst, unsigned i, const NextHop& hop,
+                                const Routes& routes) {
   PacketInfo& p = burst.info[i];
   set_hop(p, hop);
   const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
   if (hop.action != Action::kForward || p.datagram > hop.mtu || ttl_of(ip, p) <= 1 ||
       (p.has(kIpv6) && is_link_local(ip + wire::kIpv6SourceAt))) [[unlikely]]
-    divert(burst, i, ip);
+    divert(burst, i, ip, routes);
 }
 
 // Handles destinations of link scope, which are not looked up.
@@ -85,8 +97,9 @@ void lookup(Burst& burst, const WorkerContext& context) {
         settle_on_link(burst, i, destination, context);
         return nullptr;
       });
-  batch.find<const NextHop*>(*context.tables,
-                             [&](unsigned i, const NextHop* hop) { settle(burst, i, *hop); });
+  const Routes& routes = *context.routes;
+  batch.find<const NextHop*>(
+      routes, [&](unsigned i, const NextHop* hop) { settle(burst, i, *hop, routes); });
 }
 
 }  // namespace turnpike::router

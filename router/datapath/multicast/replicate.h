@@ -2,6 +2,8 @@
 // Copies of a packet for the branches of a tree.
 #pragma once
 
+#include <cstdint>
+
 #include <rte_mbuf.h>
 
 namespace turnpike::router {

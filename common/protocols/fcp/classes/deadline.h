@@ -34,6 +34,13 @@ class Grants {
         shards_(std::make_unique<Shard[]>(shards)),
         count_(shards) {}
 
+  /// Takes cap and price; granted rates stay.
+  void take_settings(const Grants& made) {
+    cap_ = made.cap_;
+    price_ = made.price_;
+    first_rtt_ = made.first_rtt_;
+  }
+
   /// Call before the packets of a burst, and without packets at housekeeping.
   void advance(unsigned index, Nanos now) {
     Shard& s = shards_[index];

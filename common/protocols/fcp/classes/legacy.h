@@ -24,6 +24,8 @@ class Legacy {
   Legacy(const ClassRule& rule, unsigned shards, uint64_t seed)
       : share_(rule.share), law_(make_law(rule, shards, seed)), bytes_(shards) {}
 
+  void set_share(double share) { share_ = share; }
+
   /// The class's law: never reads a header, since the class's packets need not be TCP's.
   [[nodiscard]] LinkLaw& law() { return *law_; }
   /// Call after the law's decision.

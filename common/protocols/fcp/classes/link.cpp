@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <typeinfo>
 #include <utility>
 
 #include "common/protocols/fcp/classes/common_price.h"
@@ -31,6 +32,9 @@ struct ClassedLink::Class {
   std::unique_ptr<Grants> grants;  // deadline
   std::unique_ptr<Legacy> legacy;
   std::string gauge, second;  // names
+
+  /// Takes the sums of a class of this name and policy; false: `before` is another one.
+  bool go_on_from(Class& before, std::span<const uint16_t> groups);
 };
 
 // One lcore's state; fields that other lcores read are on lines of their own.
@@ -51,18 +55,26 @@ struct alignas(64) ClassedLink::Shard {
     std::array<std::atomic<double>, kMaxClasses> price{}, bandwidth{}, steepest{};
     std::array<std::atomic<double>, kMaxClasses> least{}, greatest{};  // of the window
   } published;
+
+  /// Makes class `c` go on from class `old` of another shard.
+  void take_class(unsigned c, const Shard& from, unsigned old);
 };
 
 /// The price of one class.
 class ClassedLink::Rule final : public PriceRule {
  public:
-  Rule(ClassedLink& link, unsigned c) : link_(link), class_(c) {}
+  Rule(ClassedLink& link, unsigned c) : link_(&link), class_(c) {}
   double price(unsigned shard, double usable) override {
-    return link_.price_of(shard, class_, usable);
+    return link_->price_of(shard, class_, usable);
+  }
+  /// Sets the prices of a class of `link`, where it has the same number.
+  void move_to(ClassedLink& link) {
+    link_ = &link;
+    link.classes_[class_].law->set_rule(this);
   }
 
  private:
-  ClassedLink& link_;
+  ClassedLink* link_;
   unsigned class_;
 };
 
@@ -121,6 +133,60 @@ ClassedLink::~ClassedLink() = default;
 void ClassedLink::set_groups(std::span<const double> weights) {
   for (Class& c : classes_)
     if (c.law) c.law->set_groups(weights);
+}
+
+bool ClassedLink::Class::go_on_from(Class& before, std::span<const uint16_t> groups) {
+  if (before.rule.name != rule.name || before.rule.policy != rule.policy) return false;
+  if (law && before.law->take_settings(*law, groups)) std::swap(law, before.law);
+  if (grants) {
+    before.grants->take_settings(*grants);
+    std::swap(grants, before.grants);
+  }
+  if (legacy && before.rule.discipline == rule.discipline) {
+    before.legacy->set_share(rule.share);
+    std::swap(legacy, before.legacy);
+  }
+  return true;
+}
+
+void ClassedLink::Shard::take_class(unsigned c, const Shard& from, unsigned old) {
+  price[c] = from.price[old];
+  heard[c] = from.heard[old];
+  windows[c] = from.windows[old];
+  const auto copy = [&](auto member) {
+    write((published.*member)[c], read((from.published.*member)[old]));
+  };
+  for (const auto member : {&Published::price, &Published::bandwidth, &Published::steepest,
+                            &Published::least, &Published::greatest})
+    copy(member);
+}
+
+// All parts of both links change places; then classes that go on take theirs back.
+bool ClassedLink::take_settings(LinkLaw& made, std::span<const uint16_t> groups) {
+  auto* before = dynamic_cast<ClassedLink*>(&made);
+  if (before == nullptr || before->shards_.size() != shards_.size()) return false;
+  const ClassLaw &law = *classes_.back().law, &other = *before->classes_.back().law;
+  if (typeid(law) != typeid(other)) return false;
+  take_traits(made);
+  std::swap(classes_, before->classes_);
+  std::swap(outer_, before->outer_);
+  std::swap(priced_, before->priced_);
+  std::swap(stable_, before->stable_);
+  std::swap(has_deadline_, before->has_deadline_);
+  std::swap(audits_, before->audits_);
+  std::swap(rules_, before->rules_);
+  std::swap(shards_, before->shards_);
+  for (size_t i = 0; i < shards_.size(); ++i) {
+    shards_[i]->now = before->shards_[i]->now;
+    shards_[i]->outer = before->shards_[i]->outer;
+  }
+  for (unsigned c = 0; c < classes_.size(); ++c)
+    for (unsigned old = 0; old < before->classes_.size(); ++old)
+      if (classes_[c].go_on_from(before->classes_[old], groups))
+        for (size_t i = 0; i < shards_.size(); ++i)
+          shards_[i]->take_class(c, *before->shards_[i], old);
+  for (const auto& rule : rules_) rule->move_to(*this);
+  return true;
 }
 
 double ClassedLink::price(unsigned shard) const { return classes_.back().law->price(shard); }

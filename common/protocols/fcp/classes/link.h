@@ -40,6 +40,8 @@ class ClassedLink final : public LinkLaw {
   ~ClassedLink() override;
 
   void set_groups(std::span<const double> weights) override;
+  /// Classes go on by name if their policy is the same.
+  bool take_settings(LinkLaw& made, std::span<const uint16_t> groups) override;
   /// That of the last class.
   [[nodiscard]] double price(unsigned shard) const override;
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,

@@ -113,7 +113,7 @@ double expected_price(const Mix& mix) {
   return budget / left;
 }
 
-class Mixes : public testing::TestWithParam<unsigned> {};  // by number of shards
+class Mixes : public ::testing::TestWithParam<unsigned> {};  // by number of shards
 
 // Flows spend their budgets at the price that they saw last. In steady state: work conservation
 // (the priced classes' rates fill what legacy leaves), every class has its part (no starvation),
@@ -206,7 +206,7 @@ TEST(ClassAttack, AFlowThatChangesItsClassGainsNothing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shards, Mixes, testing::Values(1U, 2U));
+INSTANTIATE_TEST_SUITE_P(Shards, Mixes, ::testing::Values(1U, 2U));
 
 }  // namespace
 }  // namespace turnpike::fcp::class_oracle_test

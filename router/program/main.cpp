@@ -3,23 +3,32 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
+#include <optional>
 #include <thread>
 
 #include <rte_cycles.h>
 #include <spdlog/spdlog.h>
+#include <sys/random.h>
 
 #include "common/config/exit_codes.h"
 #include "common/config/load.h"
 #include "common/dpdk/eal.h"
 #include "common/metrics/log.h"
+#include "common/program/control_path.h"
 #include "common/program/guarded.h"
 #include "common/program/large_heap.h"
 #include "common/program/machine_memory.h"
+#include "common/program/runtime_folder.h"
+#include "common/program/sandbox/sandbox.h"
+#include "common/program/service_manager.h"
 #include "common/program/signals.h"
 #include "common/report/live.h"
 #include "common/report/whole_file.h"
 #include "common/units/text.h"
+#include "router/linux/network_namespace.h"
+#include "router/program/control_loop.h"
 #include "router/program/engine.h"
 #include "router/program/options.h"
 #include "router/results/customers.h"
@@ -58,42 +67,20 @@ std::vector<unsigned> choose_lcores(const config::Router& node, const Options& o
   return {available_cpus().front()};
 }
 
-/// Samples, shows and records until the end, while the workers run. The error is the reason why the
-/// router could not go on.
-tl::expected<void, std::string> watch(Engine& engine, const TscClock& clock, const config::Run& run,
-                                      const Options& o, const std::string& name, Record& record) {
-  const std::chrono::duration<double> unix_now =
-      std::chrono::system_clock::now().time_since_epoch();
-  Sampler sampler(unix_now.count() - to_seconds(clock.now()));
-  report::Live live(report::live_style(o.live, stdout), stdout);
-  LinkMonitor links = engine.monitor();
-  CustomerLog customers;
-  const Nanos end = o.duration ? clock.now() + *o.duration : kNever;
-  Nanos next = clock.now() + run.sample;
-  while (end_requests() == 0) {
-    const Nanos now = clock.now();
-    if (now >= end) break;
-    for (const std::string& line : links.poll(now)) spdlog::info(line);
-    if (!links.fatal().empty()) return tl::unexpected(links.fatal());
-    if (now >= next) {
-      Sample sample = sampler.take(engine.router().snapshot(), now);
-      sample.stalled_ms = to_seconds(engine.stalled()) * 1e3;
-      record.add(sample);
-      for (const std::string& line :
-           customers.lines(engine.router().customers(), engine.router().offenders(), now))
-        spdlog::warn(line);
-      if (o.live == "json") {
-        std::puts(json_text(sample, name).c_str());
-        std::fflush(stdout);
-      } else {
-        live.show(view_of(sample, name));
-      }
-      next = std::max(next + run.sample, now);
-    }
-    const Nanos pause = std::min({next - now, end == kNever ? kNever : end - now, Nanos(20_ms)});
-    std::this_thread::sleep_for(std::chrono::nanoseconds(std::max<int64_t>(pause.count(), 0)));
-  }
-  return {};
+int remove_interfaces(const config::Topology& t, size_t node) {
+  const auto removed = LinuxInterfaces::remove(t, node);
+  if (!removed) return fail(kExitHostNotReady, removed.error());
+  for (const std::string& name : *removed) std::cout << "removed interface " << name << '\n';
+  return kExitOk;
+}
+
+int remove_all_interfaces() {
+  std::vector<std::string> namespaces = network_namespaces();
+  namespaces.emplace_back();
+  const LinuxInterfaces::Removed removed = LinuxInterfaces::remove_all(namespaces);
+  for (const std::string& name : removed.names) std::cout << "removed interface " << name << '\n';
+  for (const std::string& error : removed.errors) fail(kExitHostNotReady, error);
+  return removed.errors.empty() ? kExitOk : kExitHostNotReady;
 }
 
 int run(int argc, char** argv) {
@@ -101,7 +88,21 @@ int run(int argc, char** argv) {
   if (!options) return options.error();
   if (auto log = metrics::set_up_log("turnpike-router", options->log_level); !log)
     return fail(kExitUsage, log.error());
-  auto loaded = config::load_file(options->file);
+  if (options->remove_interfaces && options->file.empty()) return remove_all_interfaces();
+  std::optional<History> history;
+  std::string file = options->file;
+  if (!options->state.empty()) {
+    auto opened = History::open(options->state);
+    if (!opened) return fail(kExitHostNotReady, opened.error());
+    history.emplace(std::move(*opened));
+    const History::Start start = history->start();
+    if (!start.note.empty()) spdlog::warn(start.note);
+    if (start.number) file = history->path(*start.number);
+    if (start.number)
+      spdlog::info("starts with the committed configuration {}; a reload reads {}", *start.number,
+                   options->file);
+  }
+  auto loaded = config::load_file(file);
   if (!loaded) {
     for (const config::Mistake& m : loaded.error()) std::cerr << m.text() << '\n';
     return kExitBadConfiguration;
@@ -111,6 +112,7 @@ int run(int argc, char** argv) {
   const auto node = choose_node(t, *options);
   if (!node) return fail(kExitUsage, node.error());
   const std::string& name = t.routers[*node].name;
+  if (options->remove_interfaces) return remove_interfaces(t, *node);
   const std::vector<unsigned> lcores = choose_lcores(t.routers[*node], *options);
   const auto workers = static_cast<unsigned>(lcores.size());
   const auto devices = link_devices(t, *node, workers);
@@ -120,8 +122,10 @@ int run(int argc, char** argv) {
     return fail(kExitHostNotReady, prepared.error());
   const std::vector<std::string> pci = pci_addresses(t, *node);
   const bool hugepages = options->hugepages || !pci.empty();
-  const unsigned memory_mb = needs_of(t, *node, workers).memory_mb;
-  if (const std::string why = hugepages ? "" : memory_obstacle(memory_mb, available_memory());
+  const Needs memory = needs_of(t, *node, workers);
+  const unsigned memory_mb = memory.memory_mb;
+  if (const std::string why =
+          hugepages ? "" : memory_obstacle(memory_mb + memory.beside_mb, available_memory());
       !why.empty())
     return fail(kExitHostNotReady, why);
   auto eal = Eal::start({.program = "turnpike-router",
@@ -135,8 +139,15 @@ int run(int argc, char** argv) {
   if (!eal) return fail(kExitHostNotReady, eal.error());
   if (end_requests() != 0) return kExitOk;
   const SleepLimits limits = sleeps(*options, !pci.empty()) ? sleep_limits_for(t) : SleepLimits();
+  sender::SecretKey secret;
+  if (getrandom(&secret, sizeof secret, 0) != sizeof secret)
+    return fail(kExitHostNotReady, "the kernel gives no random numbers");
   auto engine = Engine::make(t, *node, *devices,
-                             {.workers = workers, .slack = options->slack, .limits = limits});
+                             {.workers = workers,
+                              .slack = options->slack,
+                              .limits = limits,
+                              .netlink_buffer = options->netlink_buffer,
+                              .secret = secret});
   if (!engine) return fail(kExitHostNotReady, engine.error());
 
   const TscClock clock(rte_get_tsc_hz(), TscClock::ticks());
@@ -151,11 +162,51 @@ int run(int argc, char** argv) {
   // Only once the ports belong to this process: another router may be writing there.
   auto record = Record::open(t.run.output, name);
   if (!record) return fail(kExitRuntime, record.error());
-  (*engine)->launch(clock);
+  ServiceManager manager = ServiceManager::from_environment();
+  ReloadRequests reload({.engine = **engine,
+                         .clock = clock,
+                         .running = t,
+                         .file = std::filesystem::absolute(options->file),
+                         .history = std::move(history),
+                         .adjust = [output = t.run.output](config::Topology& wanted) {
+                           wanted.run.output = output;
+                         }});
+  if (!options->state.empty()) {
+    if (auto begun = reload.begin(); !begun) return fail(kExitHostNotReady, begun.error());
+    reload_on_hup();
+  }
+  ControlLoop control({.engine = **engine,
+                       .clock = clock,
+                       .topology = t,
+                       .node = *node,
+                       .options = *options,
+                       .record = *record,
+                       .manager = manager,
+                       .reload = reload});
+  if (auto listening = control.listen(); !listening) {
+    if (!options->control.empty()) return fail(kExitHostNotReady, listening.error());
+    spdlog::warn("no control socket: {}", listening.error());
+  }
+  if (auto serving = control.serve_metrics(); !serving)
+    return fail(kExitHostNotReady, serving.error());
+  SandboxNeeds needs = needs_of_ports(attachments(t, *node));
+  if (t.routers[*node].linux_control) needs.add_linux_control();
+  const auto sandbox =
+      enter_sandbox({.mode = options->sandbox,
+                     .needs = needs,
+                     .topology = options->file,
+                     .writable = {t.run.output, runtime_folder(), state_folder(),
+                                  control_folder(options->control), options->state}});
+  if (!sandbox) return fail(kExitHostNotReady, sandbox.error());
+  spdlog::info(*sandbox);
+  if (auto launched = (*engine)->launch(clock); !launched)
+    return fail(kExitHostNotReady, launched.error());
   spdlog::info("{} forwards on {} worker{}, {} when idle", name, workers, workers == 1 ? "" : "s",
                limits ? "sleeping" : "polling");
   std::cerr << (*engine)->remote_text();
-  const auto watched = watch(**engine, clock, t.run, *options, name, *record);
+  manager.ready(name + " forwards");
+  const auto watched = control.run();
+  manager.stopping();
   (*engine)->stop([deadline = clock.now() + kDrainTimeout, &clock] {
     return end_requests() < 2 && clock.now() < deadline;
   });

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Gateways in the topology file: core links, peers, and the destinations behind them.
+#include <algorithm>
+
+#include "common/config/address.h"
+#include "common/config/marked_file.h"
+
+namespace turnpike::config {
+namespace {
+
+/// alice and carol are west's, bob is behind inner, which is behind east.
+std::string two_sites(const std::string& gateways) {
+  return R"(hosts: {alice: {budget: 1 $/s}, bob: {}, carol: {}}
+routers: {west: {}, east: {}, inner: {}}
+links:
+  alice: {ends: [alice, west], rate: 1 Gbps}
+  carol: {ends: [carol, west], rate: 1 Gbps}
+  core: {ends: [west, east], rate: 100 Mbps, law: fcp, mtu: 1600}
+  behind: {ends: [east, inner], rate: 1 Gbps}
+  bob: {ends: [inner, bob], rate: 1 Gbps}
+gateways:
+)" + gateways;
+}
+
+template <class Prefix>
+std::vector<std::string> texts(const std::vector<Prefix>& prefixes) {
+  std::vector<std::string> out;
+  for (const auto& p : prefixes) out.push_back(prefix_text(p));
+  std::ranges::sort(out);
+  return out;
+}
+
+TEST(Gateways, KnowTheSubnetsBehindAPeerOfTheFile) {
+  const Topology t = expect_right(two_sites(
+      "  west: {core: core, peers: {east: {}}}\n  east: {core: core, peers: {west: {}}}\n"));
+  ASSERT_EQ(t.gateways.size(), 2U);
+  const Gateway& west = t.gateways[0];
+  EXPECT_EQ(west.core, std::vector<size_t>{2});
+  EXPECT_EQ(west.mtu.count(), 1600) << "that of the core link";
+  EXPECT_EQ(west.law.protocol, "fcp");
+  ASSERT_EQ(west.peers.size(), 1U);
+  EXPECT_EQ(std::get<Ipv4>(west.peers[0].address), t.links[2].ends[1].ipv4.address);
+  const auto subnet = [&](size_t link) { return prefix_text(network(t.links[link].ends[0].ipv4)); };
+  std::vector<std::string> behind{subnet(3), subnet(4)};
+  std::ranges::sort(behind);
+  EXPECT_EQ(texts(west.peers[0].ipv4), behind);
+  EXPECT_EQ(west.peers[0].ipv6.size(), 2U);
+  EXPECT_EQ(texts(t.gateways[1].peers[0].ipv4).size(), 2U);
+}
+
+TEST(Gateways, TakeAPeerThatTheFileDoesNotHave) {
+  const Topology t =
+      expect_right(two_sites("  west: {core: core, peers: {far: {address: fd00::7, prefix: "
+                             "[10.80.0.0/16, 'fd80::/32']}}}\n"));
+  const GatewayPeer& far = t.gateways[0].peers[0];
+  EXPECT_EQ(ipv6_text(std::get<Ipv6>(far.address)), "fd00::7");
+  EXPECT_EQ(texts(far.ipv4), std::vector<std::string>{"10.80.0.0/16"});
+  EXPECT_EQ(texts(far.ipv6), std::vector<std::string>{"fd80::/32"});
+}
+
+TEST(Gateways, SendOverIpv6IfAsked) {
+  const Topology t =
+      expect_right(two_sites("  west: {core: core, peers: {east: {ip_version: 6}}}\n  east: {core: "
+                             "core, peers: {west: {}}}\n"));
+  EXPECT_EQ(std::get<Ipv6>(t.gateways[0].peers[0].address), t.links[2].ends[1].ipv6.address);
+}
+
+TEST(Gateways, ReportMistakes) {
+  const std::string far = "peers: {far: {address: 10.9.9.9, prefix: 10.80.0.0/16}}";
+  expect_mistakes(two_sites("  ^wets: {core: core, " + far + "}\n"), {"did you mean 'west'"});
+  expect_mistakes(two_sites("  west: {core: ^croe, " + far + "}\n"), {"did you mean 'core'"});
+  expect_mistakes(two_sites("  west: {core: ^bob, " + far + "}\n"), {"no link of this router"});
+  expect_mistakes(two_sites("  west: {core: [core, ^core], " + far + "}\n"), {"there twice"});
+  expect_mistakes(two_sites("  west: {core: core, peers: {^west: {}}}\n"), {"no peer of its own"});
+  expect_mistakes(two_sites("  west: {core: core, peers: {^east: {}}}\n"), {"is no gateway"});
+  expect_mistakes(two_sites("  west: {core: core, peers: {^far: {address: 10.9.9.9}}}\n"),
+                  {"needs an address and a prefix"});
+  expect_mistakes(two_sites("  west: {core: core, peers: {far: {address: 10.9.9.9, ip_version: ^6, "
+                            "prefix: 10.80.0.0/16}}}\n"),
+                  {"'address' says which version it is"});
+  expect_mistakes(two_sites("  west: {core: core, peers: ^{}}\n"), {"needs a peer"});
+  expect_mistakes(two_sites("  west: {core: core, mtu: ^1700 B, " + far + "}\n"),
+                  {"link 'core' has an MTU of 1600 B"});
+}
+
+TEST(Gateways, NeedRoomForTheirHeaders) {
+  std::string text =
+      two_sites("  west: {core: ^core, peers: {far: {address: 10.9.9.9, prefix: 10.80.0.0/16}}}\n");
+  text.replace(text.find("mtu: 1600"), 9, "mtu: 100");
+  expect_mistakes(text, {"MTU of 100 B; tunnels need 576 B"});
+}
+
+}  // namespace
+}  // namespace turnpike::config

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Gateways: core links, peers, and the destinations behind each peer.
+#include <algorithm>
+#include <set>
+
+#include "common/config/address.h"
+#include "common/config/describe.h"
+#include "common/config/draft.h"
+#include "common/units/text.h"
+
+namespace turnpike::config {
+namespace {
+
+class Gateways {
+ public:
+  explicit Gateways(Draft& draft) : d_(draft) {}
+
+  void place(const Named<GatewaySpec>& named) {
+    const auto& [name, at, spec] = named;
+    path_ = "gateways." + name;
+    const auto router = d_.routers.find(name);
+    if (router == d_.routers.end()) {
+      d_.mistakes.add(at, path_, "there is no router '" + name + "'" + suggestion(name, routers()));
+      return;
+    }
+    Gateway& g = d_.topology.gateways.emplace_back();
+    g.router = router->second;
+    place_core(spec, g);
+    const Protocol* fallback = spec.protocol.given ? nullptr : find_protocol("fcp");
+    g.law.protocol = spec.protocol.value.protocol;
+    g.law.params = fallback != nullptr ? preset_values(*fallback, false, d_.topology.run.preset)
+                                       : spec.protocol.value.params;
+    if (spec.mtu.given) {
+      g.mtu = spec.mtu.value;
+    } else if (!g.core.empty()) {
+      g.mtu = Bytes(d_.topology.links[g.core.front()].mtu);
+    }
+    check_mtu(spec, g);
+    g.limit = spec.limit.value;
+    g.target = spec.target.value;
+    g.interval = spec.interval.value;
+    g.idle = spec.idle.value;
+    const auto word = std::ranges::find(kSilentPeers, spec.silent_peer.value);
+    g.silent_peer = word == kSilentPeers.begin() ? SilentPeer::kForward : SilentPeer::kDrop;
+    if (router_of(g).lcores.size() > 1)
+      d_.mistakes.add(at, path_, "a gateway runs on one lcore: give its router one of `lcores`");
+  }
+
+  /// Peers: all gateways have their core links.
+  void place_peers(const Named<GatewaySpec>& named) {
+    const auto& [name, at, spec] = named;
+    path_ = "gateways." + name;
+    Gateway* const g = gateway_of(name);
+    if (g == nullptr || spec.peers.wrong) return;
+    if (spec.peers.given && spec.peers.value.empty())
+      d_.mistakes.add(spec.peers.at, path_ + ".peers", "needs a peer at least");
+    for (const auto& peer : spec.peers.value) place_peer(*g, peer);
+  }
+
+ private:
+  [[nodiscard]] Router& router_of(const Gateway& g) const { return d_.topology.routers[g.router]; }
+
+  [[nodiscard]] std::vector<std::string_view> routers() const {
+    std::vector<std::string_view> names;
+    for (const Router& r : d_.topology.routers) names.emplace_back(r.name);
+    return names;
+  }
+
+  [[nodiscard]] Gateway* gateway_of(const std::string& name) const {
+    for (Gateway& g : d_.topology.gateways)
+      if (router_of(g).name == name) return &g;
+    return nullptr;
+  }
+
+  void place_core(const GatewaySpec& spec, Gateway& g) {
+    if (!spec.core.given || spec.core.wrong) return;
+    const Router& router = router_of(g);
+    std::vector<std::string_view> names;
+    for (const size_t l : router.links) names.emplace_back(d_.topology.links[l].name);
+    const auto& items = spec.core.value.items;
+    for (const auto& item : items) {
+      if (item.wrong) continue;
+      const Position at = items.size() > 1 ? item.at : spec.core.at;
+      const auto found = d_.links.find(item.value);
+      if (found == d_.links.end() || std::ranges::count(router.links, found->second) == 0) {
+        d_.mistakes.add(
+            at, path_ + ".core",
+            "'" + item.value + "' is no link of this router" + suggestion(item.value, names));
+      } else if (std::ranges::count(g.core, found->second) != 0) {
+        d_.mistakes.add(at, path_ + ".core", "'" + item.value + "' is there twice");
+      } else {
+        g.core.push_back(found->second);
+      }
+    }
+  }
+
+  // A tunnel's packet crosses the core whole, and has room for headers and a datagram.
+  void check_mtu(const GatewaySpec& spec, const Gateway& g) {
+    if (g.core.empty() || spec.mtu.wrong) return;
+    const Link& link = d_.topology.links[g.core.front()];
+    const std::string own =
+        "link '" + link.name + "' has an MTU of " + std::to_string(link.mtu) + " B";
+    if (g.mtu.count() > link.mtu)
+      d_.mistakes.add(spec.mtu.at, path_ + ".mtu", "more than fits: " + own);
+    if (g.mtu.count() < kMinMtu)
+      d_.mistakes.add(spec.core.at, path_ + ".core",
+                      own + "; tunnels need " + std::to_string(kMinMtu) + " B");
+  }
+
+  void place_peer(Gateway& g, const Named<GatewayPeerSpec>& named) {
+    const auto& [name, at, spec] = named;
+    const std::string path = path_ + ".peers." + name;
+    GatewayPeer peer{.name = name, .address = Ipv4{0}};
+    const Gateway* const other = gateway_of(name);
+    if (name == router_of(g).name)
+      return d_.mistakes.add(at, path, "a gateway is no peer of its own");
+    if (other == nullptr && d_.routers.contains(name))
+      return d_.mistakes.add(at, path, "router '" + name + "' is no gateway");
+    if (other == nullptr && (!spec.address.given || !spec.prefix.given))
+      return d_.mistakes.add(
+          at, path, "'" + name + "' is no gateway of this file: it needs an address and a prefix");
+    if (spec.address.given && spec.ip_version.given)
+      d_.mistakes.add(spec.ip_version.at, path + ".ip_version",
+                      "'address' says which version it is");
+    if (spec.address.given) {
+      peer.address = spec.address.value.address;
+    } else if (other != nullptr && !other->core.empty()) {
+      const Link& link = d_.topology.links[other->core.front()];
+      const Interface& end = link.ends[link.end_at(name)];
+      if (spec.ip_version.value.number == 6) {
+        peer.address = end.ipv6.address;
+      } else {
+        peer.address = end.ipv4.address;
+      }
+    }
+    if (spec.prefix.given) {
+      for (const auto& item : spec.prefix.value.items) {
+        if (item.wrong) continue;
+        if (const auto* v4 = std::get_if<Ipv4Prefix>(&item.value.prefix)) {
+          peer.ipv4.push_back(network(*v4));
+        } else {
+          peer.ipv6.push_back(network(std::get<Ipv6Prefix>(item.value.prefix)));
+        }
+      }
+    } else if (other != nullptr) {
+      add_subnets(*other, peer);
+    }
+    g.peers.push_back(std::move(peer));
+  }
+
+  // The subnets of all links that the gateway reaches without its core links.
+  void add_subnets(const Gateway& g, GatewayPeer& peer) const {
+    std::set<size_t> links;
+    std::vector<size_t> next{g.router};
+    std::set<size_t> seen{g.router};
+    while (!next.empty()) {
+      const Router& router = d_.topology.routers[next.back()];
+      next.pop_back();
+      for (const size_t l : router.links) {
+        if (std::ranges::count(g.core, l) != 0 || !links.insert(l).second) continue;
+        for (const Interface& end : d_.topology.links[l].ends)
+          if (const auto r = d_.routers.find(end.node);
+              r != d_.routers.end() && seen.insert(r->second).second)
+            next.push_back(r->second);
+      }
+    }
+    for (const size_t l : links) {
+      const Link& link = d_.topology.links[l];
+      peer.ipv4.push_back(network(link.ends[0].ipv4));
+      if (link.mtu >= kMinIpv6Mtu) peer.ipv6.push_back(network(link.ends[0].ipv6));
+    }
+  }
+
+  static constexpr int64_t kMinMtu = 576;  // B, the least that `mtu` may be
+
+  Draft& d_;
+  std::string path_;
+};
+
+}  // namespace
+
+void place_gateways(Draft& d) {
+  if (!d.ends_known) return;
+  Gateways gateways(d);
+  for (const auto& named : d.file.gateways.value) gateways.place(named);
+  for (const auto& named : d.file.gateways.value) gateways.place_peers(named);
+}
+
+}  // namespace turnpike::config

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Gateways on the virtual clock: budgets that change, peers that fall silent, tunnels that close.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "common/config/load.h"
+#include "lab/simulator/world.h"
+#include "tests/support/eal.h"
+
+namespace turnpike::lab {
+namespace {
+
+struct Outcomes : sender::OutcomeSink {
+  void flow_ended(const sender::FlowOutcome&) override {}
+};
+
+/// Two customers of `west` send UDP at this rate each to a server behind `east`; 100 Mbps between.
+config::Topology two_sites(const std::string& gateway = "", const std::string& rate = "80 Mbps") {
+  const std::string streams = "rate: { l2: " + rate + " }, frames: { sizes: 1000 B }, flows: 4";
+  const std::string more = gateway.empty() ? "" : ", " + gateway;
+  auto loaded = config::load_text(
+      "run: { duration: 60 s }\n"
+      "hosts: { anna: { budget: 1 $/s }, bert: { budget: 1 $/s }, server: {} }\n"
+      "routers: { west: {}, east: {} }\n"
+      "links:\n"
+      "  anna: { ends: [anna, west], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
+      "  bert: { ends: [bert, west], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
+      "  core: { ends: [west, east], rate: 100 Mbps, delay: 5 ms, buffer: 1 MB, law: fcp }\n"
+      "  server: { ends: [east, server], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
+      "customers:\n"
+      "  anna: { link: anna, budget: 1 $/s }\n"
+      "  bert: { link: bert, budget: 1 $/s }\n"
+      "gateways:\n"
+      "  west: { core: core, peers: { east: {} }" +
+          more +
+          " }\n"
+          "  east: { core: core, peers: { west: {} } }\n"
+          "traffic: { streams: {\n"
+          "  anna: { from: anna, to: server, " +
+          streams +
+          " },\n"
+          "  bert: { from: bert, to: server, " +
+          streams + " } } }\n",
+      "two-sites");
+  EXPECT_TRUE(loaded.has_value());
+  for (const auto& m : loaded ? std::vector<config::Mistake>() : loaded.error())
+    ADD_FAILURE() << m.text();
+  return *loaded;
+}
+
+class GatewayWorld : public ::testing::Test {
+ protected:
+  void make(config::Topology given) {
+    topology = std::move(given);
+    auto made = World::make(topology, outcomes, {});
+    ASSERT_TRUE(made.has_value()) << made.error();
+    world = std::move(*made);
+  }
+  gateway::Gateway& west() { return world->gateway(0); }
+  /// B that customer c has sent within a span.
+  double sent(size_t c, Nanos from, Nanos to) {
+    world->run_until(from);
+    const uint64_t before = west().customer(c).sent_bytes.read();
+    world->run_until(to);
+    return static_cast<double>(west().customer(c).sent_bytes.read() - before);
+  }
+
+  Outcomes outcomes;
+  config::Topology topology;
+  std::unique_ptr<World> world;
+};
+
+/// The round trip is 10 ms.
+TEST_F(GatewayWorld, AChangedBudgetIsFeltWithinTenRoundTrips) {
+  make(two_sites());
+  const double anna = sent(0, 1_s, 2_s);
+  EXPECT_NEAR(anna, 100e6 / 8 / 2, 0.03 * 100e6 / 8 / 2);
+  config::Topology wanted = topology;
+  wanted.customers[1].budget = Budget(3);
+  ASSERT_TRUE(world->reload(wanted).has_value());
+  const double less = sent(0, 2_s + 100_ms, 2_s + 600_ms);
+  EXPECT_NEAR(less, 100e6 / 8 / 4 / 2, 0.05 * 100e6 / 8 / 4 / 2);
+}
+
+TEST_F(GatewayWorld, OneThatStopsLeavesItsShareToTheOther) {
+  config::Topology t = two_sites();
+  t.streams[1].stop = 2_s;
+  make(std::move(t));
+  EXPECT_NEAR(sent(0, 1_s, 2_s), 100e6 / 8 / 2, 0.03 * 100e6 / 8 / 2);
+  // Its 80 Mbps of frames, with the headers of tunnels.
+  EXPECT_GT(sent(0, 4_s, 5_s), 0.8 * 100e6 / 8);
+}
+
+TEST_F(GatewayWorld, IdleTunnelsClose) {
+  config::Topology t = two_sites("idle: 1 s");
+  t.streams[0].stop = t.streams[1].stop = 2_s;
+  make(std::move(t));
+  world->run_until(2_s);
+  EXPECT_EQ(west().customer(0).active_flows.load(), 1U);
+  world->run_until(5_s);
+  EXPECT_EQ(west().customer(0).active_flows.load(), 0U);
+  EXPECT_EQ(west().tunnel(0, 0).waiting(), 0U);
+}
+
+/// East stands still for 3 s: packets go outside of tunnels meanwhile, and through them again soon.
+TEST_F(GatewayWorld, ASilentPeerIsPassedByAndFoundAgain) {
+  make(two_sites("", "1 Mbps"));
+  world->run_until(1_s);
+  EXPECT_FALSE(west().silent(0));
+  EXPECT_EQ(west().totals().outside.read(), 0U);
+  world->stall_router(1, 3_s);
+  world->run_until(3_s);
+  EXPECT_TRUE(west().silent(0));
+  EXPECT_GT(west().totals().outside.read(), 0U);
+  world->run_until(6_s);
+  EXPECT_FALSE(west().silent(0));
+  EXPECT_GT(sent(0, 6_s, 7_s), 1e6 / 8);  // with the headers of tunnels
+}
+
+TEST_F(GatewayWorld, ASilentPeersPacketsMayBeDropped) {
+  make(two_sites("silent_peer: drop", "1 Mbps"));
+  world->run_until(1_s);
+  world->stall_router(1, 3_s);
+  world->run_until(3_s);
+  EXPECT_EQ(west().totals().outside.read(), 0U);
+  const auto drops = world->router(0).snapshot().drops;
+  EXPECT_GT(drops[static_cast<size_t>(router::DropReason::kPeerSilent)], 0U);
+}
+
+TEST_F(GatewayWorld, ConservesPackets) {
+  make(two_sites());
+  world->run_until(2_s);
+  for (size_t r = 0; r < 2; ++r) EXPECT_TRUE(world->router(r).snapshot().conserved());
+  const gateway::GatewayTotals& in = west().totals();
+  const gateway::GatewayTotals& out = world->gateway(1).totals();
+  EXPECT_GT(out.released_packets.read(), 10'000U);
+  EXPECT_LE(out.released_packets.read(), in.entered_packets.read());
+  EXPECT_EQ(out.bad_packets.read() + out.unknown_peers.read() + out.out_of_buffers.read(), 0U);
+}
+
+}  // namespace
+}  // namespace turnpike::lab

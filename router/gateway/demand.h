@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The rate that a tunnel can use: what its customer sends now, and what waits.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/units/units.h"
+
+namespace turnpike::gateway {
+
+/// A tunnel's flow does not end, but its customer may send little. The law must know, so that
+/// others get what it leaves. The arrival rate is an average over kWindow that rises at once and
+/// falls slowly, since bursts follow each other; a backlog adds what drains it within kDrain.
+class Demand {
+ public:
+  static constexpr Nanos kWindow = 20_ms;
+  static constexpr Nanos kMemory = 1_s;
+  static constexpr Nanos kDrain = 10_ms;
+  static constexpr double kMargin = 1.25;  // inner flows that probe for more find it
+
+  /// A packet of `size` B arrives.
+  void count(uint32_t size, Nanos now) {
+    const double idle = to_seconds(now - last_);
+    last_ = now;
+    average_ = average_ * std::exp(-idle / to_seconds(kWindow)) + size / to_seconds(kWindow);
+    highest_ = std::max(average_, highest_ * std::exp(-idle / to_seconds(kMemory)));
+  }
+  /// B/s. `waiting`: B.
+  [[nodiscard]] double rate(double waiting) const {
+    return kMargin * highest_ + waiting / to_seconds(kDrain);
+  }
+
+ private:
+  double average_ = 0, highest_ = 0;  // B/s
+  Nanos last_{0};
+};
+
+}  // namespace turnpike::gateway

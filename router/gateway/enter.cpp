@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Customers' packets on their way into tunnels.
+#include <rte_jhash.h>
+
+#include "router/datapath/egress/rewrite.h"
+#include "router/datapath/ingress/ip.h"
+#include "router/datapath/lookup/address_batch.h"
+#include "router/datapath/lookup/flow_hash.h"
+#include "router/datapath/lookup/lookup.h"
+#include "router/datapath/worker_context.h"
+#include "router/gateway/gateway.h"
+#include "router/gateway/mss.h"
+
+namespace turnpike::gateway {
+namespace {
+
+using router::AddressBatch;
+using router::Burst;
+using router::PacketInfo;
+
+/// Hash of a packet's source address.
+uint32_t host_hash(const uint8_t* ip, bool ipv6, uint32_t seed) {
+  if (!ipv6) return rte_jhash_1word(wire::load_be32(ip + wire::kIpv4SourceAt), seed);
+  uint32_t words[4];
+  std::memcpy(words, ip + wire::kIpv6SourceAt, sizeof words);
+  return rte_jhash_32b(words, 4, seed);
+}
+
+}  // namespace
+
+void Gateway::enter(Burst& burst, router::WorkerContext& context) {
+  uint32_t candidates = 0;
+  router::for_each(burst.forward, [&](unsigned i) {
+    const PacketInfo& p = burst.info[i];
+    candidates |= uint32_t{!core_[p.input] && !p.has(router::kOriginated)} << i;
+  });
+  if (candidates == 0) return;
+
+  std::array<uint64_t, router::kBurst> customer{}, peer{};
+  const AddressBatch destinations(
+      burst, candidates, [](const uint8_t* ip) { return ip + wire::kIpv4DestinationAt; },
+      [](unsigned, const uint8_t* ip) { return ip + wire::kIpv6DestinationAt; });
+  uint32_t remote = 0;
+  destinations.find<uint64_t>(peers_, [&](unsigned i, uint64_t found) {
+    peer[i] = found;
+    remote |= uint32_t{found != 0} << i;
+  });
+  if (remote == 0) return;
+  const AddressBatch sources(
+      burst, remote, [](const uint8_t* ip) { return ip + wire::kIpv4SourceAt; },
+      [](unsigned, const uint8_t* ip) { return ip + wire::kIpv6SourceAt; });
+  sources.find<uint64_t>(*table_, [&](unsigned i, uint64_t found) { customer[i] = found; });
+
+  router::for_each(remote, [&](unsigned i) {
+    if (const uint32_t own = table_->of_link(burst.info[i].input); own != 0) customer[i] = own;
+    if (customer[i] == 0) return totals_.unknown_customers.add();
+    const uint32_t to = static_cast<uint32_t>(peer[i]) - 1;
+    Peer& other = peers_[to];
+    Tunnel& tunnel = tunnel_of(static_cast<uint32_t>(customer[i]) - 1, to);
+    if (silent(to)) [[unlikely]] {
+      if (burst.now >= other.next_attempt) {
+        other.next_attempt = burst.now + kProbe;
+        carry(tunnel, burst.now);
+      }
+      if (own_.silent_peer == config::SilentPeer::kDrop)
+        return burst.drop(i, router::DropReason::kPeerSilent);
+      return totals_.outside.add();
+    }
+    PacketInfo& p = burst.info[i];
+    if (p.datagram > other.inner_mtu) [[unlikely]] {
+      set_hop(p, other.hop);
+      if (p.has(router::kMayFragment)) return burst.move_to(burst.oversized, i);
+      return burst.drop(i, router::DropReason::kTooBig);
+    }
+    enter(burst, i, tunnel);
+    context.counters->delivered.add();
+  });
+}
+
+void Gateway::enter(Burst& burst, unsigned i, Tunnel& tunnel) {
+  const PacketInfo& p = burst.info[i];
+  rte_mbuf* const m = burst.mbufs[i];
+  const bool ipv6 = p.has(router::kIpv6);
+  burst.leave(i);
+  const uint32_t flow = router::flow_hash(*m, p, seed_);
+  uint8_t* const ip = router::frame_of(m) + p.l3;
+  const uint32_t host = host_hash(ip, ipv6, seed_);
+  router::decrement_ttl(ip, ipv6);
+  if (p.l4_protocol == router::kTcp)
+    clamp_mss(ip, m->data_len - uint32_t{p.l3}, peers_[tunnel.peer()].inner_mtu);
+  rte_pktmbuf_adj(m, p.l3);
+  totals_.entered_packets.add();
+  totals_.entered_bytes.add(p.datagram);
+  tunnel.put(m, host, flow, burst.now);
+  carry(tunnel, burst.now);
+}
+
+}  // namespace turnpike::gateway

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/gateway/fair_queue.h"
+
+#include <array>
+#include <map>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+#include <rte_mbuf.h>
+
+#include "common/wire/bytes.h"
+#include "tests/support/eal.h"
+
+namespace turnpike::gateway {
+namespace {
+
+constexpr CodelParams kPatient{.target = 1_s, .interval = 10_s};
+constexpr uint64_t kRoom = 1'000'000'000;
+
+class FairQueueTest : public ::testing::Test {
+ protected:
+  /// An IPv4 datagram of `size` B with an ECN field.
+  rte_mbuf* datagram(uint32_t size, uint8_t ecn = 0) {
+    rte_mbuf* m = rte_pktmbuf_alloc(testing::test_pool().get());
+    auto* ip = reinterpret_cast<uint8_t*>(rte_pktmbuf_append(m, static_cast<uint16_t>(size)));
+    ip[0] = 0x45;
+    ip[1] = ecn;
+    return m;
+  }
+  /// Bytes by flow of the next `packets` packets, of which the queue holds enough.
+  std::map<uint16_t, uint64_t> serve(FairQueue& queue, unsigned packets) {
+    std::map<uint16_t, uint64_t> bytes;
+    for (unsigned n = 0; n < packets; ++n) {
+      rte_mbuf* m = queue.take(kPatient, Nanos(0));
+      bytes[m->vlan_tci] += m->pkt_len;
+      rte_pktmbuf_free(m);
+    }
+    return bytes;
+  }
+  void put(FairQueue& queue, uint32_t host, uint16_t flow, uint32_t size, uint64_t limit = kRoom) {
+    rte_mbuf* m = datagram(size);
+    m->vlan_tci = flow;
+    queue.put(m, host, flow, limit, Nanos(0));
+  }
+  void drain(FairQueue& queue) {
+    while (rte_mbuf* m = queue.take(kPatient, Nanos(0))) rte_pktmbuf_free(m);
+  }
+
+  QueuePool queues{4096};
+};
+
+TEST_F(FairQueueTest, SharesBetweenFlowsByBytes) {
+  FairQueue queue(queues, 0);
+  for (unsigned n = 0; n < 600; ++n) {
+    put(queue, 1, 1, 1500);
+    put(queue, 1, 2, 300);
+    put(queue, 1, 2, 300);
+  }
+  const auto bytes = serve(queue, 900);
+  EXPECT_NEAR(static_cast<double>(bytes.at(1)), static_cast<double>(bytes.at(2)), 2 * 1514);
+  drain(queue);
+}
+
+TEST_F(FairQueueTest, SharesBetweenHostsWhateverTheirNumberOfFlows) {
+  FairQueue queue(queues, 0);
+  for (unsigned n = 0; n < 40; ++n) {
+    for (unsigned k = 0; k < 32; ++k) put(queue, 1, 100, 1000);
+    for (uint16_t flow = 0; flow < 32; ++flow) put(queue, 2, flow, 1000);
+  }
+  const auto bytes = serve(queue, 1280);
+  uint64_t many = 0;
+  for (uint16_t flow = 0; flow < 32; ++flow) many += bytes.at(flow);
+  EXPECT_NEAR(static_cast<double>(bytes.at(100)), static_cast<double>(many), 2 * 1514);
+  drain(queue);
+}
+
+TEST_F(FairQueueTest, ASparseFlowOvertakes) {
+  FairQueue queue(queues, 0);
+  for (unsigned n = 0; n < 100; ++n) put(queue, 1, 1, 1500);
+  serve(queue, 10);
+  put(queue, 2, 2, 100);
+  EXPECT_EQ(serve(queue, 1).count(2), 1U);
+  put(queue, 1, 3, 100);  // another flow of the busy host
+  EXPECT_EQ(serve(queue, 2).count(3), 1U);
+  drain(queue);
+}
+
+TEST_F(FairQueueTest, BeyondTheLimitTheFullestFlowLoses) {
+  FairQueue queue(queues, 0);
+  constexpr uint64_t kLimit = 20'000;
+  for (unsigned n = 0; n < 100; ++n) {
+    put(queue, 1, 1, 1000, kLimit);
+    if (n % 10 == 0) put(queue, 2, 2, 100, kLimit);
+  }
+  EXPECT_LE(queue.bytes(), kLimit);
+  uint64_t sparse = 0;
+  while (rte_mbuf* m = queue.take(kPatient, Nanos(0))) {
+    sparse += m->vlan_tci == 2 ? 1 : 0;
+    rte_pktmbuf_free(m);
+  }
+  EXPECT_EQ(sparse, 10U);
+  EXPECT_EQ(queue.bytes(), 0U);
+}
+
+TEST_F(FairQueueTest, OneTunnelLeavesRoomForOthers) {
+  FairQueue greedy(queues, 0), other(queues, 1);
+  for (unsigned n = 0; n < 4096; ++n) put(greedy, n, static_cast<uint16_t>(n), 100);
+  EXPECT_EQ(greedy.packets(), 2048U);
+  for (unsigned n = 0; n < 1000; ++n) put(other, 1, 1, 100);
+  EXPECT_EQ(other.packets(), 1000U);
+  drain(greedy);
+  drain(other);
+}
+
+/// A queue that stands above the target for an interval: CoDel marks who knows ECN, drops others.
+TEST_F(FairQueueTest, CodelSignalsAStandingQueue) {
+  const CodelParams codel{.target = 5_ms, .interval = 100_ms};
+  for (const uint8_t ecn : {0, 2}) {
+    FairQueue queue(queues, ecn);
+    Nanos now{0};
+    unsigned taken = 0, marked = 0;
+    for (unsigned n = 0; n < 2000; ++n, now += 1_ms) {
+      // Twenty packets wait all the time, so each waits for 20 ms.
+      while (queue.packets() < 20) queue.put(datagram(1000, ecn), 1, 1, kRoom, now);
+      rte_mbuf* m = queue.take(codel, now);
+      ++taken;
+      marked += (*rte_pktmbuf_mtod(m, uint8_t*) == 0x45 && rte_pktmbuf_mtod(m, uint8_t*)[1] == 3);
+      rte_pktmbuf_free(m);
+      if (now < 100_ms) {
+        EXPECT_EQ(queue.dropped() + marked, 0U);
+      }
+    }
+    // RFC 8289: intervals of 100 ms / sqrt(n); the sum of the first n is 1.9 s for n of about 100.
+    const uint64_t signals = ecn == 0 ? queue.dropped() : marked;
+    EXPECT_NEAR(static_cast<double>(signals), 100, 10);
+    EXPECT_EQ(ecn == 0 ? marked : queue.dropped(), 0U);
+    drain(queue);
+  }
+}
+
+TEST_F(FairQueueTest, CodelLeavesAShortQueueAlone) {
+  const CodelParams codel{.target = 5_ms, .interval = 100_ms};
+  FairQueue queue(queues, 0);
+  Nanos now{0};
+  for (unsigned n = 0; n < 2000; ++n, now += 1_ms) {
+    while (queue.packets() < 4) queue.put(datagram(1000), 1, 1, kRoom, now);
+    rte_pktmbuf_free(queue.take(codel, now));
+  }
+  EXPECT_EQ(queue.dropped(), 0U);
+  drain(queue);
+}
+
+/// Any sequence of operations: packets of a flow leave in order, none vanishes without a count.
+TEST_F(FairQueueTest, KeepsOrderAndCounts) {
+  rc::check([&] {
+    FairQueue queue(queues, 7);
+    std::map<uint16_t, uint32_t> next_in, next_out;
+    uint64_t in = 0, out = 0;
+    const auto take = [&] {
+      rte_mbuf* m = queue.take(kPatient, Nanos(0));
+      if (m == nullptr) return RC_ASSERT(queue.packets() == 0);
+      ++out;
+      RC_ASSERT(m->hash.rss >= next_out[m->vlan_tci]);
+      next_out[m->vlan_tci] = m->hash.rss + 1;
+      rte_pktmbuf_free(m);
+    };
+    const auto steps = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 64));
+    for (const int step : steps) {
+      if (step % 3 == 0) {
+        take();
+        continue;
+      }
+      const auto flow = static_cast<uint16_t>(step % 8);
+      rte_mbuf* m = datagram(static_cast<uint32_t>(60 + step * 20));
+      m->vlan_tci = flow;
+      m->hash.rss = next_in[flow]++;
+      ++in;
+      queue.put(m, flow % 2, flow, 10'000, Nanos(0));
+    }
+    while (queue.packets() > 0) take();
+    RC_ASSERT(in == out + queue.dropped());
+    RC_ASSERT(queue.bytes() == 0);
+    RC_ASSERT(queue.take(kPatient, Nanos(0)) == nullptr);
+  });
+  EXPECT_EQ(queues.flows.in_use(), 0U);
+  EXPECT_EQ(queues.hosts.in_use(), 0U);
+  EXPECT_EQ(queues.free.size(), 4096U);
+}
+
+}  // namespace
+}  // namespace turnpike::gateway

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Construction, and the life of the tunnels' flows: opened by a packet, closed after a pause.
+#include "router/gateway/gateway.h"
+
+#include <algorithm>
+
+#include "common/protocols/random.h"
+
+namespace turnpike::gateway {
+namespace {
+
+constexpr size_t kMaxExpiries = 512;     // timers per poll
+constexpr Nanos kRetry = 10_us;          // until the next poll while packets wait to be sent
+constexpr size_t kQueuedPackets = 4096;  // of the packets of one poll
+constexpr size_t kSweep = 256;           // tunnels that one sweep looks at
+constexpr Nanos kSweepInterval = 100_ms;
+constexpr double kMaxRoundTrip = 0.5;  // s, of packets in flight that have records
+constexpr size_t kMinRecords = size_t{1} << 14, kMaxRecords = size_t{1} << 22;
+constexpr size_t kMinWaiting = 8192, kMaxWaiting = size_t{1} << 20;  // packets in all queues
+constexpr uint64_t kTokens = 1, kIds = 2, kInnerFlows = 3;           // purposes of keys
+
+sender::FlowClass kind_of(const config::Gateway& g, const Protocol& protocol, unsigned ip_version) {
+  return {.protocol = &protocol,
+          .params = g.law.params,
+          .ip_version = ip_version,
+          .terms = {},
+          .packet = static_cast<uint32_t>(g.mtu.count()),
+          .headers = sender::packet_headers(protocol, ip_version)};
+}
+
+double core_rate(const config::Topology& topology, const config::Gateway& g) {
+  const config::Link& link = topology.links[g.core.front()];
+  return bytes_per_second(link.directions[link.end_at(topology.routers[g.router].name)].rate);
+}
+
+size_t tunnels_of(const config::Topology& topology, const config::Gateway& g) {
+  return topology.customers.size() * g.peers.size();
+}
+
+sender::Sizing size_of(const config::Topology& topology, const config::Gateway& g) {
+  const double packets =
+      core_rate(topology, g) * kMaxRoundTrip / static_cast<double>(g.mtu.count());
+  return {.flows = 2 * tunnels_of(topology, g) + 1,  // one closes while the next opens
+          .records = std::clamp(static_cast<size_t>(8 * packets), kMinRecords, kMaxRecords)};
+}
+
+/// Half of the buffers may wait in queues: the other half is for ports and for packets under way.
+size_t waiting_of(const rte_mempool& pool) {
+  return std::clamp<size_t>(pool.size / 2, kMinWaiting, kMaxWaiting);
+}
+
+sender::SecretKey secret_of(const GatewayOptions& options) {
+  SplitMix64 random(options.seed);
+  return options.secret.value_or(sender::SecretKey{random.next(), random.next()});
+}
+
+sender::SecretKey key_for(const GatewayOptions& options, uint64_t purpose) {
+  return sender::derive(secret_of(options), purpose);
+}
+
+}  // namespace
+
+tl::expected<std::unique_ptr<Gateway>, std::string> Gateway::make(const config::Topology& topology,
+                                                                  size_t index,
+                                                                  const GatewayOptions& options) {
+  const config::Gateway& g = topology.gateways[index];
+  const std::string& name = topology.routers[g.router].name;
+  const auto fail = [&](const std::string& why) {
+    return tl::unexpected("gateway " + name + ": " + why);
+  };
+  const Protocol* protocol = find_protocol(g.law.protocol);
+  if (protocol == nullptr) return fail("no protocol \"" + g.law.protocol + "\"");
+  const std::array kinds{kind_of(g, *protocol, 4), kind_of(g, *protocol, 6)};
+  auto peers = Peers::make(topology, index, {kinds[0].headers, kinds[1].headers}, options.socket);
+  if (!peers) return fail(peers.error());
+  auto table = router::CustomerTable::build(topology, g.router, options.socket);
+  if (!table) return fail(table.error());
+  std::unique_ptr<Gateway> made(new Gateway(topology, index, options, kinds, std::move(*peers)));
+  made->table_ = std::move(*table);
+  auto receiver =
+      sender::Receiver::make(static_cast<uint32_t>(tunnels_of(topology, g)) + 1024, /*runs=*/0,
+                             made->received_, options.populated, key_for(options, kTokens));
+  if (!receiver) return fail(receiver.error());
+  made->receiver_ = std::move(*receiver);
+  made->make_customers();
+  return made;
+}
+
+Gateway::Gateway(const config::Topology& topology, size_t index, const GatewayOptions& options,
+                 const std::array<sender::FlowClass, 2>& kinds, Peers peers)
+    : topology_(topology),
+      own_(topology.gateways[index]),
+      pool_(options.pool),
+      seed_(static_cast<uint32_t>(key_for(options, kInnerFlows)[0])),
+      lcore_({.size = size_of(topology, own_),
+              .groups = 1,
+              .pool = options.pool,
+              .outcomes = outcomes_,
+              .tick_shift = options.tick_shift,
+              .populated = options.populated,
+              .id_key = key_for(options, kIds)[0]}),
+      kinds_(kinds),
+      peers_(std::move(peers)),
+      silent_(peers_.size()),
+      paths_(peers_.frames()),
+      flows_port_(kQueuedPackets),
+      released_(kQueuedPackets),
+      tx_(flows_port_),
+      queues_(waiting_of(*options.pool)),
+      tunnel_parts_{parts_for(kinds[0]), parts_for(kinds[1])} {
+  const config::Router& router = topology.routers[own_.router];
+  for (const size_t l : router.links) core_.push_back(std::ranges::count(own_.core, l) != 0);
+  core_link_ = static_cast<uint16_t>(std::ranges::find(core_, true) - core_.begin());
+  const config::Link& link = topology.links[router.links[core_link_]];
+  station_ = link.ends[link.end_at(router.name)].mac;
+}
+
+TunnelParts Gateway::parts_for(const sender::FlowClass& kind) {
+  return {.queues = queues_,
+          .waits = waits_,
+          .pool = pool_,
+          .codel = {own_.target, own_.interval},
+          .limit = static_cast<uint64_t>(own_.limit.count()),
+          .headers = kind.headers};
+}
+
+Gateway::~Gateway() {
+  lcore_.flows.for_each([&](sender::Flow& f) { customers_[f.host]->source->abandon(f, Nanos(0)); });
+}
+
+void Gateway::make_customers() {
+  const config::Link& link = topology_.links[own_.core.front()];
+  const config::Direction& core = link.directions[link.end_at(topology_.routers[own_.router].name)];
+  config::Direction port = core;
+  port.law = {};  // the router's own link has a law
+  for (uint32_t c = 0; c < topology_.customers.size(); ++c) {
+    const Budget budget = topology_.customers[c].budget;
+    places_.emplace(topology_.customers[c].name, c);
+    Customer& customer = *customers_.emplace_back(std::make_unique<Customer>());
+    customer.source.emplace(
+        sender::SourceParts{.lcore = lcore_,
+                            .totals = customer.totals,
+                            .delays = delays_,
+                            .tx = tx_,
+                            .host = c,
+                            .paths = paths_,
+                            .budget = budget,
+                            .strategy = sender::make_strategy("equal-budget", budget),
+                            .line_rate = bytes_per_second(core.rate),
+                            .nic = sender::Nic(port, 0)});
+    for (uint32_t p = 0; p < peers_.size(); ++p) {
+      TunnelParts& parts = tunnel_parts_[peers_.ip_version(p) == 6 ? 1 : 0];
+      const auto number = static_cast<uint32_t>(tunnels_.size());
+      tunnels_.push_back(std::make_unique<Tunnel>(parts, number, c, p));
+    }
+  }
+}
+
+void Gateway::take_budgets(const config::Topology& wanted) {
+  for (size_t i = 0; i < wanted.customers.size(); ++i) {
+    const config::Customer& changed = wanted.customers[i];
+    size_t own = i;  // mostly they have kept their places
+    if (own >= customers_.size() || topology_.customers[own].name != changed.name) {
+      const auto found = places_.find(changed.name);
+      if (found == places_.end()) continue;
+      own = found->second;
+    }
+    sender::Source& source = *customers_[own]->source;
+    if (changed.budget.count() != source.ledger().budget()) source.set_budget(changed.budget);
+  }
+}
+
+// Datagrams wait: their flow sends them, or opens.
+void Gateway::carry(Tunnel& tunnel, Nanos now) {
+  sender::Flow* const flow = lcore_.flows.find(tunnel.flow);
+  if (flow == nullptr || flow->datagrams != &tunnel) return open(tunnel, now);
+  if (flow->send_at == kNever) customers_[tunnel.customer()]->source->wake(*flow, now);
+}
+
+void Gateway::open(Tunnel& tunnel, Nanos now) {
+  if (lcore_.flows.full()) {
+    totals_.no_flow.add();
+    return;
+  }
+  const uint32_t peer = tunnel.peer();
+  const sender::Event event{
+      .at = now, .from = tunnel.customer(), .to = peer, .bytes = config::kEndless};
+  const sender::FlowClass& kind = kinds_[peers_.ip_version(peer) == 6 ? 1 : 0];
+  tunnel.flow = customers_[tunnel.customer()]->source->open(kind, event, now, &tunnel).id;
+}
+
+Nanos Gateway::poll(Nanos now) {
+  lcore_.wheel.advance(now, kMaxExpiries, [&](Timer& timer) {
+    sender::Flow& flow = lcore_.flows.owner_of(&timer);
+    // Every flow here carries a tunnel's datagrams.
+    auto& tunnel = static_cast<Tunnel&>(*flow.datagrams);
+    customers_[flow.host]->source->on_timer(flow, now);
+    after_event(tunnel, now);
+  });
+  if (now >= next_sweep_) sweep(now);
+  tx_.flush(now);
+  Nanos next = lcore_.wheel.next_deadline();
+  if (lcore_.flows.open_flows() > 0) next = std::min(next, next_sweep_);
+  if (tx_.waiting() > 0) next = std::min(next, now + kRetry);
+  return std::max(next, now);
+}
+
+// A flow has received an answer, or a time-out. Its peer may have fallen silent, or it may have
+// ended with datagrams left.
+void Gateway::after_event(Tunnel& tunnel, Nanos now) {
+  sender::Flow* const flow = lcore_.flows.find(tunnel.flow);
+  if (flow == nullptr || flow->datagrams != &tunnel) {
+    if (tunnel.waiting() > 0 && !silent(tunnel.peer())) open(tunnel, now);
+    return;
+  }
+  const bool opening = flow->stage == sender::Stage::kOpening;
+  if (flow->backoff < (opening ? 1U : kSilentTimeouts)) return;
+  silent_[tunnel.peer()].store(true, std::memory_order_relaxed);
+  peers_[tunnel.peer()].next_attempt = now + kProbe;
+  customers_[flow->host]->source->abandon(*flow, now);
+  totals_.silent_drops.add(tunnel.clear());
+}
+
+void Gateway::sweep(Nanos now) {
+  next_sweep_ = now + kSweepInterval;
+  for (size_t n = 0; n < std::min(kSweep, tunnels_.size()); ++n) {
+    hand_ = hand_ + 1 >= tunnels_.size() ? 0 : hand_ + 1;
+    Tunnel& tunnel = *tunnels_[hand_];
+    Customer& customer = *customers_[tunnel.customer()];
+    customer.totals.budget.store(customer.source->ledger().budget(), std::memory_order_relaxed);
+    customer.totals.committed.store(customer.source->ledger().committed(),
+                                    std::memory_order_relaxed);
+    sender::Flow* const flow = lcore_.flows.find(tunnel.flow);
+    if (flow == nullptr || flow->datagrams != &tunnel || flow->stage != sender::Stage::kOpen)
+      continue;
+    if (tunnel.waiting() == 0 && now - tunnel.last_packet() >= own_.idle)
+      customer.source->stop(*flow, now);
+  }
+}
+
+}  // namespace turnpike::gateway

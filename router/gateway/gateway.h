@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A gateway: carries customers' packets to other gateways in priced flows, and releases theirs.
+//
+// Example:
+//
+//     #include "common/config/load.h"
+//     #include "common/dpdk/pool.h"
+//
+//     const auto topology = config::load_file("configs/gateway/two-sites.yaml");
+//     const auto pool = Pool::create("gateway", {});
+//     if (!topology || !pool) return;
+//     auto west = gateway::Gateway::make(*topology, 0, {.pool = pool->get()});
+//     if (!west) return;  // west.error() says why
+//     // router.worker(0).set_tunnels(west->get()): the router's packets pass it from then on.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "common/config/topology.h"
+#include "router/control/customer_table.h"
+#include "router/datapath/tunnel/tunnels.h"
+#include "router/gateway/packet_queue.h"
+#include "router/gateway/peers.h"
+#include "router/gateway/tunnel.h"
+#include "sender/connection/source.h"
+#include "sender/host/received_packet.h"
+
+namespace turnpike::gateway {
+
+struct GatewayOptions {
+  rte_mempool* pool = nullptr;
+  uint64_t seed = 1;
+  std::optional<sender::SecretKey> secret = {};  // of ids and tokens; none: made from the seed
+  unsigned tick_shift = 0;                       // timers fire on ticks of 2^tick_shift ns
+  bool populated = true;                         // touch the tables' memory at construction
+  int socket = -1;                               // NUMA node of tables; -1: any
+};
+
+/// Counters of a gateway. Its lcore writes, any thread reads.
+struct GatewayTotals {
+  metrics::Counter entered_packets, entered_bytes;    // customers' packets that were queued
+  metrics::Counter released_packets, released_bytes;  // packets that left a tunnel here
+  metrics::Counter unknown_customers;  // forwarded outside of tunnels: of no customer
+  metrics::Counter outside;            // likewise: their peer does not answer
+  metrics::Counter bad_packets;     // of tunnels: checksum, header, or payload that is no datagram
+  metrics::Counter unknown_peers;   // tunnel packets from an address of no peer
+  metrics::Counter ecn_drops;       // marked in the core, and their flow would not understand it
+  metrics::Counter out_of_buffers;  // no reply or not released: no free buffer
+  metrics::Counter silent_drops;    // packets that waited for a peer when it fell silent
+  metrics::Counter no_flow;         // packets whose tunnel could not open: the flow table is full
+};
+
+/// Polled by the worker of its router, whose thread makes all calls.
+class Gateway final : public router::Tunnels {
+ public:
+  static constexpr unsigned kSilentTimeouts = 2;  // in a row: the peer counts as silent
+  static constexpr Nanos kProbe = 500_ms;         // between attempts to reach a silent peer
+
+  /// `index`: into Topology::gateways. The topology and the pool outlive the gateway.
+  static tl::expected<std::unique_ptr<Gateway>, std::string> make(const config::Topology& topology,
+                                                                  size_t index,
+                                                                  const GatewayOptions& options);
+  ~Gateway() override;
+
+  void enter(router::Burst& burst, router::WorkerContext& context) override;
+  void receive(router::Burst& burst, router::WorkerContext& context) override;
+  Nanos poll(Nanos now) override;
+  Origin fill(router::Burst& burst, Nanos now) override;
+  void restrict(router::Burst& burst) override;
+  void stalled(Nanos now) override { lcore_.last_stall_end = now; }
+
+  /// The customers have the budgets of `wanted` from now on, which has the same customers. Call
+  /// while the worker is held between two polls. Does not allocate.
+  void take_budgets(const config::Topology& wanted);
+
+  [[nodiscard]] const GatewayTotals& totals() const { return totals_; }
+  /// A customer's flows.
+  [[nodiscard]] const sender::HostTotals& customer(size_t customer) const {
+    return customers_[customer]->totals;
+  }
+  [[nodiscard]] const Tunnel& tunnel(size_t customer, size_t peer) const {
+    return *tunnels_[customer * peers_.size() + peer];
+  }
+  [[nodiscard]] const Peers& peers() const { return peers_; }
+  /// Whether a peer does not answer. Any thread.
+  [[nodiscard]] bool silent(size_t peer) const {
+    return silent_[peer].load(std::memory_order_relaxed);
+  }
+  /// Waiting times of datagrams, ns. Any thread.
+  [[nodiscard]] const metrics::SharedHistogram& waits() const { return waits_; }
+  /// Packets of tunnels that have come, and those that were refused.
+  [[nodiscard]] const sender::HostTotals& received() const { return received_; }
+  /// Packets lost because no buffer was free for the headers of their tunnel.
+  [[nodiscard]] uint64_t without_headers() const {
+    return tunnel_parts_[0].out_of_buffers.read() + tunnel_parts_[1].out_of_buffers.read();
+  }
+  /// The topology that the gateway was made from.
+  [[nodiscard]] const config::Topology& topology() const { return topology_; }
+  [[nodiscard]] const config::Gateway& configuration() const { return own_; }
+
+ private:
+  // One customer's budget and flows.
+  struct Customer {
+    sender::HostTotals totals;
+    std::optional<sender::Source> source;
+  };
+  // Flows' outcomes: their customers count them.
+  struct NoOutcomes final : sender::OutcomeSink {
+    void flow_ended(const sender::FlowOutcome&) override {}
+  };
+
+  Gateway(const config::Topology& topology, size_t index, const GatewayOptions& options,
+          const std::array<sender::FlowClass, 2>& kinds, Peers peers);
+  void make_customers();
+  [[nodiscard]] TunnelParts parts_for(const sender::FlowClass& kind);
+
+  [[nodiscard]] Tunnel& tunnel_of(uint32_t customer, uint32_t peer) {
+    return *tunnels_[customer * peers_.size() + peer];
+  }
+  void enter(router::Burst& burst, unsigned i, Tunnel& tunnel);
+  void carry(Tunnel& tunnel, Nanos now);
+  void open(Tunnel& tunnel, Nanos now);
+  void after_event(Tunnel& tunnel, Nanos now);
+  /// Publishes figures of some customers, and closes tunnels without packets.
+  void sweep(Nanos now);
+  void receive(rte_mbuf* m, Nanos now);
+  void describe(const rte_mbuf& m, router::PacketInfo& p) const;
+  bool take_request(rte_mbuf& m, const sender::ReceivedPacket& arrival, Nanos now);
+  void take_answer(const uint8_t* frame, const sender::ReceivedPacket& arrival, Nanos now);
+  void reply(const uint8_t* frame, const sender::ReceivedPacket& arrival,
+             const sender::Reply& answer);
+
+  const config::Topology& topology_;
+  const config::Gateway& own_;
+  rte_mempool* pool_;
+  GatewayTotals totals_;
+  std::vector<bool> core_;  // by index among the router's links
+  uint16_t core_link_ = 0;  // the first
+  wire::Mac station_{};     // its MAC
+  uint32_t seed_;           // of the hashes of inner flows and hosts
+  NoOutcomes outcomes_;
+  sender::LcoreState lcore_;
+  std::array<sender::FlowClass, 2> kinds_;  // to IPv4 and to IPv6 peers
+  Peers peers_;
+  std::vector<std::atomic<bool>> silent_;  // by peer
+  sender::Paths paths_;
+  PacketQueue flows_port_, released_;  // towards the core; from tunnels
+  sender::TxBuffer tx_;
+  sender::Delays delays_;
+  sender::HostTotals received_;  // of the receiver
+  std::unique_ptr<sender::Receiver> receiver_;
+  std::unique_ptr<const router::CustomerTable> table_;
+  QueuePool queues_;
+  metrics::SharedHistogram waits_;
+  std::array<TunnelParts, 2> tunnel_parts_;  // to IPv4 and to IPv6 peers
+  std::vector<std::unique_ptr<Customer>> customers_;
+  std::unordered_map<std::string_view, size_t> places_;  // in customers_, by name
+  std::vector<std::unique_ptr<Tunnel>> tunnels_;         // by customer, then by peer
+  size_t hand_ = 0;                                      // tunnel that sweep() looks at next
+  Nanos next_sweep_{0};
+};
+
+}  // namespace turnpike::gateway

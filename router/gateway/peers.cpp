@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/gateway/peers.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "common/wire/bytes.h"
+
+namespace turnpike::gateway {
+namespace {
+
+const config::Interface& core_end(const config::Topology& topology, const config::Gateway& g) {
+  const config::Link& link = topology.links[g.core.front()];
+  return link.ends[link.end_at(topology.routers[g.router].name)];
+}
+
+/// The router rewrites the MACs; those of its own station pass its checks.
+wire::FrameSpec frame_to(const config::Topology& topology, const config::Gateway& g,
+                         const config::GatewayPeer& peer) {
+  const config::Interface& own = core_end(topology, g);
+  wire::FrameSpec spec;
+  spec.source_mac = spec.destination_mac = own.mac;
+  spec.destination_port = topology.run.udp_port;
+  if (const auto* v4 = std::get_if<config::Ipv4>(&peer.address)) {
+    spec.addresses = wire::Ipv4Pair{own.ipv4.address, *v4};
+  } else {
+    spec.addresses = wire::Ipv6Pair{own.ipv6.address, std::get<config::Ipv6>(peer.address)};
+  }
+  return spec;
+}
+
+}  // namespace
+
+tl::expected<Peers, std::string> Peers::make(const config::Topology& topology, size_t gateway,
+                                             std::array<uint32_t, 2> headers, int socket) {
+  const config::Gateway& g = topology.gateways[gateway];
+  const config::Router& router = topology.routers[g.router];
+  const auto core = std::ranges::find(router.links, g.core.front()) - router.links.begin();
+  Peers peers;
+  std::vector<router::FibEntry<config::Ipv4Prefix>> ipv4;
+  std::vector<router::FibEntry<config::Ipv6Prefix>> ipv6;
+  for (const config::GatewayPeer& p : g.peers) {
+    const auto number = static_cast<uint32_t>(peers.peers_.size() + 1);
+    for (const auto& prefix : p.ipv4) ipv4.push_back({prefix, number});
+    for (const auto& prefix : p.ipv6) ipv6.push_back({prefix, number});
+    const bool v6 = std::holds_alternative<config::Ipv6>(p.address);
+    const auto mtu = static_cast<uint16_t>(g.mtu.count() - headers[v6 ? 1 : 0]);
+    peers.peers_.push_back({.hop = {.action = router::NextHop::Action::kForward,
+                                    .link = static_cast<uint16_t>(core),
+                                    .mtu = mtu},
+                            .inner_mtu = mtu});
+    peers.frames_.push_back(frame_to(topology, g, p));
+  }
+  // The frames' address makes the name unique in the process.
+  char name[32];
+  std::snprintf(name, sizeof name, "g-%p", static_cast<const void*>(peers.frames_.data()));
+  auto fib = router::Fib::build(name, ipv4, ipv6, socket);
+  if (!fib) return tl::unexpected("table of peers: " + fib.error());
+  peers.fib_ = std::move(*fib);
+  return peers;
+}
+
+bool Peers::knows(const uint8_t* ip, bool ipv6) const {
+  return std::ranges::any_of(frames_, [&](const wire::FrameSpec& frame) {
+    if (ipv6) {
+      const auto* pair = std::get_if<wire::Ipv6Pair>(&frame.addresses);
+      return pair != nullptr &&
+             std::equal(pair->destination.begin(), pair->destination.end(),
+                        ip + wire::kIpv6SourceAt) &&
+             std::equal(pair->source.begin(), pair->source.end(), ip + wire::kIpv6DestinationAt);
+    }
+    const auto* pair = std::get_if<wire::Ipv4Pair>(&frame.addresses);
+    return pair != nullptr && pair->destination == wire::load_be32(ip + wire::kIpv4SourceAt) &&
+           pair->source == wire::load_be32(ip + wire::kIpv4DestinationAt);
+  });
+}
+
+}  // namespace turnpike::gateway

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The other gateways: which destinations are behind which, and whether they answer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "common/config/topology.h"
+#include "common/wire/frame_builder.h"
+#include "common/wire/layers.h"
+#include "router/control/fib.h"
+#include "router/control/next_hop.h"
+
+namespace turnpike::gateway {
+
+struct Peer {
+  router::NextHop hop;     // of datagrams that are larger: names the MTU in ICMP errors
+  Nanos next_attempt{0};   // to reach it, while it does not answer
+  uint16_t inner_mtu = 0;  // B of the largest datagram that a tunnel to it carries
+};
+
+/// Used by one lcore.
+class Peers {
+ public:
+  /// `headers`: B of a tunnel's packet before its payload, by IP version: [0] IPv4, [1] IPv6.
+  static tl::expected<Peers, std::string> make(const config::Topology& topology, size_t gateway,
+                                               std::array<uint32_t, 2> headers, int socket);
+
+  /// Writes for each destination the number of the peer that it is behind, from 1 on; 0: none.
+  void find(std::span<const uint32_t> destinations, uint64_t* out) const {
+    fib_.find(destinations, out);
+  }
+  void find(std::span<const config::Ipv6> destinations, uint64_t* out) const {
+    fib_.find(destinations, out);
+  }
+
+  [[nodiscard]] Peer& operator[](size_t i) { return peers_[i]; }
+  [[nodiscard]] const Peer& operator[](size_t i) const { return peers_[i]; }
+  [[nodiscard]] size_t size() const { return peers_.size(); }
+
+  /// Headers of the packets to each peer.
+  [[nodiscard]] std::span<const wire::FrameSpec> frames() const { return frames_; }
+  /// IP version of the packets to a peer.
+  [[nodiscard]] unsigned ip_version(size_t i) const {
+    return std::holds_alternative<wire::Ipv6Pair>(frames_[i].addresses) ? 6 : 4;
+  }
+
+  /// Whether a tunnel's packet comes from a peer and is for this gateway. `ip`: its IP header.
+  [[nodiscard]] bool knows(const uint8_t* ip, bool ipv6) const;
+
+ private:
+  std::vector<Peer> peers_;
+  std::vector<wire::FrameSpec> frames_;
+  router::Fib fib_;
+};
+
+}  // namespace turnpike::gateway

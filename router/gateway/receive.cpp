@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Packets of tunnels that arrive: data from peers, and their answers.
+#include <algorithm>
+#include <cstring>
+
+#include "common/dpdk/buffer.h"
+#include "common/wire/ecn.h"
+#include "router/datapath/worker_context.h"
+#include "router/gateway/gateway.h"
+#include "router/gateway/release.h"
+#include "sender/receiver/reply.h"
+
+namespace turnpike::gateway {
+
+using router::Burst;
+using router::PacketInfo;
+using sender::ReceivedPacket;
+
+void Gateway::receive(Burst& burst, router::WorkerContext& context) {
+  router::for_each(burst.local, [&](unsigned i) {
+    const PacketInfo& p = burst.info[i];
+    if (!p.has(router::kTurnpike) || p.has(router::kFragment)) return;
+    burst.leave(i);
+    context.counters->delivered.add();
+    receive(burst.mbufs[i], burst.now);
+  });
+}
+
+void Gateway::receive(rte_mbuf* m, Nanos now) {
+  ReceivedPacket arrival;
+  // The parsers need one segment.
+  bool good = m->nb_segs == 1 || rte_pktmbuf_linearize(m) == 0;
+  const uint8_t* const frame = rte_pktmbuf_mtod(m, const uint8_t*);
+  const std::span<const uint8_t> bytes(frame, m->data_len);
+  good = good && wire::locate_udp(bytes, arrival.at) == wire::FrameError::kNone;
+  if (good && (m->ol_flags & kSumsChecked) != kSumsChecked)
+    good = wire::verify_checksums(bytes, arrival.at) == wire::FrameError::kNone;
+  const auto kind =
+      good ? sender::read_packet(frame, topology_.run.udp_port, arrival) : sender::PacketKind::kBad;
+  if (kind == sender::PacketKind::kBad || kind == sender::PacketKind::kForeign) {
+    totals_.bad_packets.add();
+  } else if (!peers_.knows(frame + arrival.at.ip, arrival.at.ipv6)) {
+    totals_.unknown_peers.add();
+  } else if (kind == sender::PacketKind::kAnswer) {
+    take_answer(frame, arrival, now);
+  } else if (take_request(*m, arrival, now)) {
+    return;
+  }
+  give_back(m);
+}
+
+// True: the buffer has gone.
+bool Gateway::take_request(rte_mbuf& m, const ReceivedPacket& arrival, Nanos now) {
+  auto* const frame = rte_pktmbuf_mtod(&m, uint8_t*);
+  const uint32_t headers = arrival.at.payload + uint32_t{arrival.header.length};
+  const uint32_t size = arrival.at.payload_size - uint32_t{arrival.header.length};
+  const sender::Request request{.header = arrival.header,
+                                .protocol = *arrival.protocol,
+                                .size = arrival.at.datagram,
+                                .congestion = frame + arrival.at.payload + wire::kHeaderSize,
+                                .empty = size == 0};
+  const auto answer = receiver_->receive(sender::flow_key(frame, arrival), request, now);
+  if (!answer) return false;
+  reply(frame, arrival, *answer);
+  if (!answer->fresh) return false;
+  const uint8_t ecn = wire::ecn_of(frame + arrival.at.ip);
+  const Released done = release(&m, headers, size, ecn, station_, pool_, released_);
+  totals_.released_packets.add(done.packets);
+  totals_.released_bytes.add(done.bytes);
+  totals_.ecn_drops.add(done.unmarkable);
+  totals_.out_of_buffers.add(done.no_buffer);
+  if (done.bad) totals_.bad_packets.add();
+  return true;
+}
+
+// The packet's buffer goes on to a customer: the reply needs one of its own.
+void Gateway::reply(const uint8_t* frame, const ReceivedPacket& arrival,
+                    const sender::Reply& answer) {
+  rte_mbuf* const m = tx_.full() ? nullptr : take_buffer(pool_);
+  if (m == nullptr) {
+    totals_.out_of_buffers.add();
+    return;
+  }
+  const uint32_t size = arrival.at.payload + uint32_t{arrival.header.length};
+  std::memcpy(rte_pktmbuf_mtod(m, uint8_t*), frame, size);
+  m->data_len = static_cast<uint16_t>(size);
+  m->pkt_len = size;
+  if (sender::write_reply(*m, arrival.at, arrival.header, answer)) return tx_.put(m);
+  totals_.out_of_buffers.add();
+  give_back(m);
+}
+
+void Gateway::take_answer(const uint8_t* frame, const ReceivedPacket& arrival, Nanos now) {
+  sender::Flow* const flow = lcore_.flows.find(arrival.header.flow);
+  if (flow == nullptr) {
+    received_.unknown_flows.add();
+    return;
+  }
+  auto& tunnel = static_cast<Tunnel&>(*flow->datagrams);
+  std::array<wire::SeqRange, wire::kMaxRanges> ranges;
+  customers_[flow->host]->source->on_answer(
+      arrival.header.flow, sender::ack_info(frame, arrival, ranges), arrival.header.protocol,
+      wire::load_be16(frame + arrival.at.udp + wire::kUdpDestinationAt), now);
+  if (flow->stage == sender::Stage::kOpen && flow->backoff == 0)
+    silent_[tunnel.peer()].store(false, std::memory_order_relaxed);
+  after_event(tunnel, now);
+}
+
+Gateway::Origin Gateway::fill(Burst& burst, Nanos now) {
+  const bool inner = released_.waiting() > 0;
+  if (!inner && flows_port_.waiting() == 0) tx_.flush(now);
+  PacketQueue& from = inner ? released_ : flows_port_;
+  burst.begin(from.rx(now, std::span(burst.mbufs)), core_link_, now);
+  if (burst.count == 0) return Origin::kNothing;
+  if (inner) return Origin::kTunnel;
+  for (unsigned i = 0; i < burst.count; ++i) describe(*burst.mbufs[i], burst.info[i]);
+  return Origin::kGateway;
+}
+
+// Fills in what parse() finds, for a packet that this gateway has built.
+void Gateway::describe(const rte_mbuf& m, PacketInfo& p) const {
+  const uint8_t* const frame = rte_pktmbuf_mtod(&m, const uint8_t*);
+  const bool ipv6 = frame[wire::kEthernetSize] >> 4 == 6;
+  const size_t udp = wire::kEthernetSize + (ipv6 ? wire::kIpv6Size : wire::kIpv4Size);
+  wire::Header header;
+  wire::decode_shape({frame + udp + wire::kUdpSize, wire::kMaxHeaderLength}, header);
+  const bool request = wire::is_request(header.kind);
+  p = {.l3 = wire::kEthernetSize,
+       .l4 = static_cast<uint16_t>(udp),
+       .congestion = static_cast<uint16_t>(request ? udp + wire::kUdpSize + wire::kHeaderSize : 0),
+       .datagram = static_cast<uint16_t>(m.pkt_len - wire::kEthernetSize),
+       .l4_protocol = wire::kProtocolUdp,
+       .protocol = header.protocol,
+       .input = core_link_};
+  p.flags = router::kOriginated | router::kTurnpike;
+  if (ipv6) p.flags |= router::kIpv6;
+  if (header.kind == wire::Kind::kSyn) p.flags |= router::kOpens;
+}
+
+void Gateway::restrict(Burst& burst) {
+  const auto refuse = [&](unsigned i) { burst.drop(i, router::DropReason::kTunnelExit); };
+  router::for_each(burst.local | burst.multicast, refuse);
+  router::for_each(burst.forward | burst.oversized | burst.unresolved, [&](unsigned i) {
+    if (core_[burst.info[i].link]) refuse(i);
+  });
+}
+
+}  // namespace turnpike::gateway

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/gateway/tunnel.h"
+
+#include <cstring>
+#include <utility>
+
+#include <rte_mbuf.h>
+
+#include "common/dpdk/buffer.h"
+#include "common/wire/ecn.h"
+
+namespace turnpike::gateway {
+namespace {
+
+/// Datagrams up to this size are copied behind others; a copy of more costs more than a packet.
+constexpr uint32_t kSmall = 512;  // B
+
+uint8_t* ip_of(rte_mbuf* m) { return rte_pktmbuf_mtod(m, uint8_t*); }
+
+/// Whether this tunnel may write before and behind the packet's bytes.
+bool own(const rte_mbuf& m) { return RTE_MBUF_DIRECT(&m) && rte_mbuf_refcnt_read(&m) == 1; }
+
+}  // namespace
+
+void Tunnel::put(rte_mbuf* packet, uint32_t host, uint32_t flow, Nanos now) {
+  arrivals_.count(packet->pkt_len + parts_.headers, now);
+  last_packet_ = now;
+  queue_.put(packet, host, flow, parts_.limit, now);
+  update();
+}
+
+void Tunnel::update() {
+  const uint64_t packets = queue_.packets() + (ahead_ != nullptr ? 1 : 0);
+  const uint64_t bytes = queue_.bytes() + (ahead_ != nullptr ? ahead_->pkt_len : 0);
+  const uint64_t waiting = bytes + packets * parts_.headers;
+  set_waiting(waiting);
+  set_demand(arrivals_.rate(static_cast<double>(waiting)));
+}
+
+rte_mbuf* Tunnel::next(Nanos now) {
+  if (ahead_ != nullptr) return std::exchange(ahead_, nullptr);
+  return queue_.take(parts_.codel, now);
+}
+
+// The first datagram's buffer carries the packet. Small datagrams that wait anyway are copied
+// behind it, as long as they have the same ECN field, which the packet's own header has as well.
+Tunnel::Taken Tunnel::take(uint32_t room, uint16_t headers, Nanos now) {
+  rte_mbuf* const first = next(now);
+  if (first == nullptr) {
+    update();
+    return {};
+  }
+  parts_.waits.record(static_cast<uint64_t>(queue_.sojourn().count()));
+  const uint8_t ecn = wire::ecn_of(ip_of(first));
+  uint32_t left = room - first->pkt_len;
+  while (first->nb_segs == 1 && own(*first)) {
+    rte_mbuf* const more = next(now);
+    if (more == nullptr) break;
+    const uint32_t size = more->pkt_len;
+    if (size > left || size > kSmall || size > rte_pktmbuf_tailroom(first) || more->nb_segs > 1 ||
+        wire::ecn_of(ip_of(more)) != ecn) {
+      ahead_ = more;
+      break;
+    }
+    std::memcpy(rte_pktmbuf_append(first, static_cast<uint16_t>(size)), ip_of(more), size);
+    left -= size;
+    give_back(more);
+  }
+  update();
+  return {.buffer = with_room(first, headers), .ecn = ecn};
+}
+
+// A packet whose buffer has no room for headers, or is shared, gets a buffer before it.
+rte_mbuf* Tunnel::with_room(rte_mbuf* packet, uint16_t headers) {
+  if (own(*packet) && rte_pktmbuf_headroom(packet) >= headers) return packet;
+  rte_mbuf* const front = rte_pktmbuf_alloc(parts_.pool);
+  if (front != nullptr) {
+    // Behind the headroom of an empty buffer is all the room that headers need.
+    front->data_off = static_cast<uint16_t>(front->data_off + headers);
+    if (rte_pktmbuf_chain(front, packet) == 0) return front;
+  }
+  rte_pktmbuf_free(front);
+  rte_pktmbuf_free(packet);
+  parts_.out_of_buffers.add();
+  return nullptr;
+}
+
+uint32_t Tunnel::clear() {
+  uint32_t count = 0;
+  const CodelParams never{.target = kNever, .interval = kNever};
+  if (rte_mbuf* const packet = std::exchange(ahead_, nullptr)) {
+    rte_pktmbuf_free(packet);
+    ++count;
+  }
+  while (rte_mbuf* const packet = queue_.take(never, Nanos(0))) {
+    rte_pktmbuf_free(packet);
+    ++count;
+  }
+  update();
+  return count;
+}
+
+}  // namespace turnpike::gateway

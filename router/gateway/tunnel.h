@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A customer's packets for one peer: their queue, and the flow that carries them.
+#pragma once
+
+#include <cstdint>
+
+#include "common/metrics/counter.h"
+#include "common/metrics/histogram.h"
+#include "router/gateway/demand.h"
+#include "router/gateway/fair_queue.h"
+#include "sender/transmission/datagram_source.h"
+
+struct rte_mempool;
+
+namespace turnpike::gateway {
+
+/// Parts that the tunnels of a gateway share.
+struct TunnelParts {
+  QueuePool& queues;
+  metrics::SharedHistogram& waits;  // ns, of the first datagram of each packet
+  rte_mempool* pool = nullptr;      // of buffers for headers that a packet's own has no room for
+  CodelParams codel;
+  uint64_t limit = 0;                    // B that may wait
+  uint32_t headers = 0;                  // B before a packet's payload, from the IP header on
+  metrics::Counter out_of_buffers = {};  // packets lost because none was free for headers
+};
+
+/// Owned by one lcore.
+class Tunnel final : public sender::DatagramSource {
+ public:
+  /// `parts` outlives it. `number`: of no other tunnel of the gateway.
+  Tunnel(TunnelParts& parts, uint32_t number, uint32_t customer, uint32_t peer)
+      : parts_(parts), queue_(parts.queues, number), customer_(customer), peer_(peer) {}
+  ~Tunnel() override { clear(); }
+
+  /// Takes ownership of an IP datagram. `host`, `flow`: as in FairQueue::put().
+  void put(rte_mbuf* packet, uint32_t host, uint32_t flow, Nanos now);
+
+  Taken take(uint32_t room, uint16_t headers, Nanos now) override;
+
+  [[nodiscard]] const FairQueue& queue() const { return queue_; }
+  [[nodiscard]] uint32_t customer() const { return customer_; }
+  [[nodiscard]] uint32_t peer() const { return peer_; }
+  [[nodiscard]] Nanos last_packet() const { return last_packet_; }
+
+  /// Frees all packets that wait; returns their number.
+  uint32_t clear();
+
+  uint32_t flow = 0;  // id of the flow that carries the packets; 0: none was ever open
+
+ private:
+  rte_mbuf* next(Nanos now);
+  rte_mbuf* with_room(rte_mbuf* packet, uint16_t headers);
+  void update();
+
+  TunnelParts& parts_;
+  FairQueue queue_;
+  Demand arrivals_;
+  rte_mbuf* ahead_ = nullptr;  // taken from the queue, but it did not fit the last packet
+  Nanos last_packet_{0};
+  uint32_t customer_, peer_;
+};
+
+}  // namespace turnpike::gateway

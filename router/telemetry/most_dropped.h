@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The customers and senders that telemetry names, out of any number.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+namespace turnpike::router {
+
+/// Customers and senders that a page names. The others are in its sums.
+inline constexpr size_t kMaxNamed = 20;
+
+/// Those with the most drops, at most kMaxNamed. `dropped`: of one of them.
+template <class T, class Dropped>
+std::vector<const T*> most_dropped(const std::vector<T>& all, Dropped dropped) {
+  std::vector<const T*> order;
+  order.reserve(all.size());
+  for (const T& t : all) order.push_back(&t);
+  const size_t n = std::min(kMaxNamed, order.size());
+  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(n),
+                            std::ranges::greater{},
+                            [&](const T* t) { return std::invoke(dropped, *t); });
+  order.resize(n);
+  return order;
+}
+
+}  // namespace turnpike::router

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Datagrams that a flow carries, such as those of a tunnel, in place of synthetic payload.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "common/units/units.h"
+
+struct rte_mbuf;
+
+namespace turnpike::sender {
+
+/// A flow that carries datagrams is unreliable: its packets are acknowledged, for feedback and to
+/// count losses, and none is retransmitted. Used by the lcore of the flow's Source; any thread
+/// reads what waits.
+class DatagramSource {
+ public:
+  virtual ~DatagramSource() = default;
+  DatagramSource(const DatagramSource&) = delete;
+  DatagramSource& operator=(const DatagramSource&) = delete;
+
+  /// The payload of one packet.
+  struct Taken {
+    rte_mbuf* buffer = nullptr;  // the caller owns it; null: nothing waits any more
+    uint8_t ecn = 0;             // ECN field of the packet's IP header (RFC 3168)
+  };
+  /// Takes at most `room` B. The buffer's first segment has `headers` B of headroom.
+  virtual Taken take(uint32_t room, uint16_t headers, Nanos now) = 0;
+
+  /// B that wait; 0 if no datagram does.
+  [[nodiscard]] uint64_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
+  /// B/s, with the headers of the flow's packets, that the flow can use: the law's limit.
+  [[nodiscard]] double demand() const { return demand_; }
+
+ protected:
+  DatagramSource() = default;
+
+  void set_waiting(uint64_t bytes) { waiting_.store(bytes, std::memory_order_relaxed); }
+  void set_demand(double rate) { demand_ = rate; }
+
+ private:
+  std::atomic<uint64_t> waiting_{0};
+  double demand_ = 0;
+};
+
+}  // namespace turnpike::sender

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Gateways in the lab: configs/gateway/two-sites.yaml as it is, over IPv6, without tunnels, and under attack.
+# Usage: gateway_test.py TURNPIKE
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests")]
+from tap import Tap  # noqa: E402
+
+FILE = ROOT / "configs" / "gateway" / "two-sites.yaml"
+PATH_MS = 9.4    # propagation from a customer to the server
+LATENCY_MS = 5   # beyond the idle path's
+SHARE = 0.05     # how far a share may lie off
+FLOOD = ("    flood: { from: bert, to: server, rate: { l2: 990 Mbps }, frames: { sizes: 1400 B }, flows: 16, "
+         "start: 1 s }\n")
+
+
+def play(turnpike, folder, text):
+    file = pathlib.Path(folder) / "file.yaml"
+    file.write_text(text)
+    done = subprocess.run([turnpike, "lab", file, "--out", pathlib.Path(folder) / "out", "--json"],
+                          capture_output=True, text=True, timeout=300, check=False)
+    return (json.loads(done.stdout) if done.returncode == 0 else None), done.stderr
+
+
+def rates(found, span):
+    """Mbit/s of each host."""
+    return {name: host["goodput_mbps"] for name, host in found["measure"][span]["hosts"].items()}
+
+
+def used(found, span):
+    return found["measure"][span]["links"]["bottleneck"]["utilization"]
+
+
+def p99(found, stream):
+    return found["streams"][stream]["latency_us"]["p99"] * 1e-3
+
+
+def near(value, wanted):
+    return wanted > 0 and abs(value - wanted) <= SHARE * wanted
+
+
+def shares(tap, what, found):
+    got = rates(found, "all")
+    whole = got["anna"] + got["bert"] + got["carla"]
+    text = ", ".join(f"{name} {got[name]:.1f}" for name in ("anna", "bert", "carla"))
+    tap.check(f"{what}: shares by budget whatever the number of connections: {text} Mbit/s",
+              near(got["anna"], whole / 4) and near(got["bert"], whole / 4) and near(got["carla"], whole / 2), got)
+    tap.check(f"{what}: the bottleneck is used {used(found, 'all'):.1%}", used(found, "all") >= 0.97)
+    for name in ("ping-anna", "ping-bert"):
+        late = p99(found, name) - PATH_MS
+        tap.check(f"{what}: p99 of {name} beside bulk is {late:.2f} ms above the path's", late <= LATENCY_MS)
+    lost = sum(s["lost_packets"] for s in found["streams"].values())
+    strange = sum(s["reordered_packets"] + s["duplicate_packets"] for s in found["streams"].values())
+    tap.check(f"{what}: none of the pings is lost, reordered or doubled", lost == 0 and strange == 0, lost, strange)
+
+
+def attack(tap, before, found):
+    """bert sends UDP at ten times the link's rate instead."""
+    was, got = rates(before, "all"), rates(found, "all")
+    for name in ("anna", "carla"):
+        tap.check(f"beside a flood of UDP {name} keeps {got[name] / was[name]:.1%} of its share",
+                  got[name] >= 0.99 * was[name], was, got)
+    late = p99(found, "ping-anna") - p99(before, "ping-anna")
+    tap.check(f"... and p99 of anna's ping changes by {late:.2f} ms", late <= 1)
+
+
+def main():
+    turnpike = sys.argv[1]
+    tap = Tap()
+    text = FILE.read_text()
+    variants = {
+        "tunnels": text,
+        "over IPv6": text.replace("peers: { east: {} }", "peers: { east: { ip_version: 6 } }")
+                         .replace("peers: { west: {} }", "peers: { west: { ip_version: 6 } }"),
+        "flood": text.replace("    bert: { from: bert, to: server, protocol: tcp, count: 64, start: 1 s }\n", "") + FLOOD,
+        "without": text[:text.index("gateways:")] + text[text.index("traffic:"):],
+    }
+    played = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, variant in variants.items():
+            found, said = play(turnpike, folder, variant)
+            if tap.check(f"{name}: plays", found is not None, said):
+                played[name] = found
+    for name in ("tunnels", "over IPv6"):
+        if name in played:
+            shares(tap, name, played[name])
+    if {"tunnels", "flood"} <= played.keys():
+        attack(tap, played["tunnels"], played["flood"])
+    if {"tunnels", "without"} <= played.keys():
+        late = p99(played["without"], "ping-anna") - PATH_MS
+        tap.check(f"without gateways p99 of ping-anna is {late:.1f} ms above the path's: the tunnels' doing", late > 20)
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()

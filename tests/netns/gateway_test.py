@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# configs/gateway/kernels.yaml as it is: TCP and ping of three kernels through the tunnels of two gateways. Then the same
+# with narrow core links: path MTU discovery, fragments, MSS.
+# Usage: gateway_test.py ROUTER
+import pathlib
+import re
+import signal
+import sys
+import time
+
+import cases
+import gate
+import world
+
+sys.path[:0] = [str(world.ROOT / "tests")]
+from undisturbed import undisturbed  # noqa: E402
+
+CONFIG = world.ROOT / "configs" / "gateway" / "kernels.yaml"
+NODES = ("west", "middle", "east")
+SERVER = {4: "10.20.9.2", 6: "fd00:20:9::2"}
+LINK = 100         # Mbit/s
+HEADERS = 84       # B of a tunnel's packet over IPv4: IP 20, UDP 8, Turnpike 24, FCP 32
+SEGMENT = 1448     # B of 1500 that iperf3 counts
+SECONDS = 6
+CONNECTIONS = 16   # of bert; anna has one
+
+
+def build():
+    # A namespace for each router: DPDK may give the packet sockets of two processes the same fanout group.
+    world.add_namespaces("anna", "bert", "server", *NODES)
+    for host, net, node in (("anna", 1, "west"), ("bert", 2, "west"), ("server", 9, "east")):
+        world.add_veth((host, "eth0"), (node, f"tp-{host}"))
+        world.give_to_router(node, f"tp-{host}")
+        world.give_to_host(host, "eth0", f"02:00:00:00:0{net}:02",
+                           [f"10.20.{net}.2/24", f"fd00:20:{net}::2/64"],
+                           [f"10.20.{net}.1", f"fd00:20:{net}::1"])
+
+
+def start(tap, program, text):
+    path = pathlib.Path("/run/kernels.yaml")
+    path.write_text(text)
+    routers = {node: gate.run_router(program, path, node, node) for node in NODES}
+    ready = world.until(lambda: all(world.answers(host, SERVER[v]) for host in ("anna", "bert") for v in (4, 6)), 30)
+    tap.check("two customers reach the server through the tunnels, IPv4 and IPv6", ready,
+              *(r.output()[-2000:] for r in routers.values()))
+    return routers
+
+
+def stop(tap, routers):
+    for node, router in routers.items():
+        gate.stop_router(tap, router, node)
+
+
+def ping(host, *options):
+    return world.sh("ping", "-n", *options, namespace=host, check=False, timeout=60)
+
+
+def percentile(said, share):
+    """Of the round trips that ping printed, ms."""
+    times = sorted(float(t) for t in re.findall(r"time=([\d.]+)", said))
+    return times[min(int(share * len(times)), len(times) - 1)] if times else float("inf")
+
+
+def shares():
+    """(0 if shares, sum and latency are as they should be, the figures)."""
+    idle = percentile(ping("anna", "-i", "0.02", "-c", "100", SERVER[4]), 0.99)
+    one = cases.Transfer("anna", "server", SERVER[4], SECONDS)
+    many = cases.Transfer("bert", "server", SERVER[4], SECONDS, CONNECTIONS, port=5301)
+    time.sleep(1)
+    busy = percentile(ping("anna", "-i", "0.02", "-c", "150", SERVER[4]), 0.99)
+    rates = one.finish()[0], many.finish()[0]
+    most = LINK * SEGMENT / (1500 + HEADERS)
+    right = (sum(rates) >= 0.9 * most, max(rates) <= 1.1 * min(rates), busy <= idle + 5)
+    return 0 if all(right) else 1, (rates, most, idle, busy, right)
+
+
+def wide(tap, program):
+    routers = start(tap, program, CONFIG.read_text())
+    if any(router.process.poll() is not None for router in routers.values()):
+        return stop(tap, routers)
+    (_, figures), machine, disturbed = undisturbed("shares of two customers", shares)
+    rates, most, idle, busy, right = figures
+    said = (f"{sum(rates):.1f} of at most {most:.1f} Mbit/s",
+            f"one connection and {CONNECTIONS} get {rates[0]:.1f} and {rates[1]:.1f} Mbit/s",
+            f"ping beside them: p99 {busy:.2f} ms, {idle:.2f} ms when idle")
+    for text, ok in zip(said, right):
+        if disturbed and not ok:
+            tap.skip(text, machine)
+        else:
+            tap.check(text, ok, machine)
+    restart(tap, program, routers)
+    stop(tap, routers)
+
+
+def restart(tap, program, routers):
+    """Either gateway is killed and started again."""
+    for node in ("west", "east"):
+        routers[node].process.send_signal(signal.SIGKILL)
+        routers[node].wait(5)
+        routers[node] = gate.run_router(program, "/run/kernels.yaml", node, node)
+        world.until(lambda: " forwards " in routers[node].output(), 15)
+        began = time.monotonic()
+        ready = world.until(lambda: world.answers("anna", SERVER[4]), 15)
+        took = time.monotonic() - began
+        tap.check(f"after a kill of {node} and its start packets pass again", ready, f"{took:.1f} s",
+                  routers[node].output()[-2000:])
+
+
+def narrow(tap, program):
+    """Core links of 1500 B: a tunnel carries less than that."""
+    text = CONFIG.read_text().replace(", mtu: 1640", "").replace("    mtu: 1640\n", "")
+    routers = start(tap, program, text)
+    inner = 1500 - HEADERS
+    said = ping("anna", "-c", "2", "-M", "do", "-s", "1472", SERVER[4])
+    tap.check(f"too large a packet is answered with the tunnel's MTU of {inner} B",
+              f"mtu = {inner}" in said or f"mtu={inner}" in said, said)
+    said = ping("anna", "-c", "1", "-W", "3", "-M", "do", "-s", str(inner - 28), SERVER[4])
+    tap.check("... one of that size passes", " 1 received" in said, said)
+    world.sh("ip", "route", "flush", "cache", namespace="bert")
+    said = ping("bert", "-c", "1", "-W", "3", "-M", "dont", "-s", "1472", SERVER[4])
+    tap.check("... and one that may be fragmented", " 1 received" in said, said)
+    said = ping("bert", "-c", "2", "-M", "do", "-s", "1452", SERVER[6])
+    tap.check("IPv6: packet too big, with the MTU", f"mtu = {inner}" in said or f"mtu={inner}" in said, said)
+    rate, said = cases.Transfer("anna", "server", SERVER[4], 2).finish()
+    tap.check("TCP's segments fit without discovery", rate > 1, said)
+    stop(tap, routers)
+
+
+def main():
+    tap = gate.enter("ping", "iperf3")
+    build()
+    wide(tap, sys.argv[1])
+    narrow(tap, sys.argv[1])
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()
