@@ -67,10 +67,16 @@ def check_flows(bed, tap):
               all(abs(r["spend"] - r["price"] * r["rate_bps"] / 8) <= 1e-6 * r["spend"] for r in rows) and
               [r["spend"] for r in rows] == sorted((r["spend"] for r in rows), reverse=True), rows)
     tap.check("as addresses and ports", all(r["destination"].endswith(":4747") for r in rows if r["spend"] > 0), rows)
-    total = sum(r["rate_bps"] for r in rows)
-    links = {link["link"]: link for link in json.loads(bed.tool("top", "--json", "--interval", "1s").stdout)["links"]}
-    sent = links["bottleneck"]["tx_bps"]
-    tap.check("the sample gives the link's rate within 30 %", 0.7 * sent < total < 1.3 * sent or sent < 20e6, total, sent)
+    # Both are of a second, but not of the same one: on a busy machine the flows may stand still in one of them.
+    end, close = time.monotonic() + TIMEOUT_S, False
+    while not close and time.monotonic() < end:
+        links = {link["link"]: link
+                 for link in json.loads(bed.tool("top", "--json", "--interval", "1s").stdout)["links"]}
+        done = bed.tool("show", "flows", "--json", "--link", "bottleneck")
+        total = sum(r["rate_bps"] for r in json.loads(done.stdout or "{}").get("flows") or [])
+        sent = links["bottleneck"]["tx_bps"]
+        close = 0.7 * sent < total < 1.3 * sent
+    tap.check("the sample gives the link's rate within 30 %", close, total, sent)
     text = bed.tool("show", "flows", "--limit", "2")
     tap.check("for people it is a table", text.returncode == 0 and "SPEND $/s" in text.stdout and "2 of" in text.stdout, text)
     wrong = bed.tool("show", "flows", "--link", "bottlenek")
