@@ -118,12 +118,11 @@ TEST_F(FairQueueTest, CodelSignalsAStandingQueue) {
   for (const uint8_t ecn : {0, 2}) {
     FairQueue queue(queues, ecn);
     Nanos now{0};
-    unsigned taken = 0, marked = 0;
+    unsigned marked = 0;
     for (unsigned n = 0; n < 2000; ++n, now += 1_ms) {
       // Twenty packets wait all the time, so each waits for 20 ms.
       while (queue.packets() < 20) queue.put(datagram(1000, ecn), 1, 1, kRoom, now);
       rte_mbuf* m = queue.take(codel, now);
-      ++taken;
       marked += (*rte_pktmbuf_mtod(m, uint8_t*) == 0x45 && rte_pktmbuf_mtod(m, uint8_t*)[1] == 3);
       rte_pktmbuf_free(m);
       if (now < 100_ms) {
