@@ -25,6 +25,7 @@ gateways:
 template <class Prefix>
 std::vector<std::string> texts(const std::vector<Prefix>& prefixes) {
   std::vector<std::string> out;
+  out.reserve(prefixes.size());
   for (const auto& p : prefixes) out.push_back(prefix_text(p));
   std::ranges::sort(out);
   return out;
