@@ -9,7 +9,7 @@
 namespace turnpike::router {
 namespace {
 
-using Hops = std::vector<WeightedHop>;
+using WeightedHops = std::vector<WeightedHop>;
 
 std::map<uint32_t, double> counts(const PathSet::Buckets& buckets) {
   std::map<uint32_t, double> n;
@@ -18,7 +18,7 @@ std::map<uint32_t, double> counts(const PathSet::Buckets& buckets) {
 }
 
 /// Every hop has the buckets due to it, rounded up or down.
-void expect_shares(const PathSet::Buckets& buckets, const Hops& hops) {
+void expect_shares(const PathSet::Buckets& buckets, const WeightedHops& hops) {
   double weights = 0;
   for (const WeightedHop& h : hops) weights += h.weight;
   auto n = counts(buckets);
@@ -27,9 +27,9 @@ void expect_shares(const PathSet::Buckets& buckets, const Hops& hops) {
 }
 
 TEST(PathBuckets, FollowTheWeights) {
-  for (const Hops& hops :
-       {Hops{{7, 1}}, Hops{{7, 1}, {8, 1}, {9, 1}}, Hops{{7, 1}, {8, 2}, {9, 5}, {10, 250}},
-        Hops{{1, 65535}, {2, 65535}, {3, 1}}}) {
+  for (const WeightedHops& hops : {WeightedHops{{7, 1}}, WeightedHops{{7, 1}, {8, 1}, {9, 1}},
+                                   WeightedHops{{7, 1}, {8, 2}, {9, 5}, {10, 250}},
+                                   WeightedHops{{1, 65535}, {2, 65535}, {3, 1}}}) {
     expect_shares(share_buckets(hops, {}, {}), hops);
   }
 }
@@ -37,12 +37,12 @@ TEST(PathBuckets, FollowTheWeights) {
 TEST(PathBuckets, NoBucketOfARemainingHopMovesOnRemoval) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 200; ++round) {
-    Hops hops;
+    WeightedHops hops;
     for (uint32_t i = 0; i < 2 + random() % 14; ++i)
       hops.push_back({i + 1, 1 + static_cast<uint32_t>(random() % 9)});
     PathSet::Buckets buckets = share_buckets(hops, {}, {});
     while (hops.size() > 1) {
-      const Hops before = hops;
+      const WeightedHops before = hops;
       hops.erase(hops.begin() + static_cast<ptrdiff_t>(random() % hops.size()));
       const PathSet::Buckets next = share_buckets(hops, before, buckets);
       for (size_t b = 0; b < PathSet::kBuckets; ++b) {
@@ -58,7 +58,7 @@ TEST(PathBuckets, NoBucketOfARemainingHopMovesOnRemoval) {
 }
 
 TEST(PathBuckets, ANewHopTakesEvenlyFromTheOthers) {
-  const Hops before{{1, 1}, {2, 1}, {3, 1}}, after{{1, 1}, {2, 1}, {3, 1}, {4, 1}};
+  const WeightedHops before{{1, 1}, {2, 1}, {3, 1}}, after{{1, 1}, {2, 1}, {3, 1}, {4, 1}};
   const PathSet::Buckets old = share_buckets(before, {}, {});
   const PathSet::Buckets fresh = share_buckets(after, before, old);
   expect_shares(fresh, after);
@@ -72,7 +72,7 @@ TEST(PathBuckets, ANewHopTakesEvenlyFromTheOthers) {
 }
 
 TEST(PathBuckets, ChangedWeightsMoveNoMoreThanTheDifference) {
-  const Hops before{{1, 1}, {2, 1}}, after{{1, 3}, {2, 1}};
+  const WeightedHops before{{1, 1}, {2, 1}}, after{{1, 3}, {2, 1}};
   const PathSet::Buckets old = share_buckets(before, {}, {});
   const PathSet::Buckets fresh = share_buckets(after, before, old);
   expect_shares(fresh, after);
@@ -82,7 +82,7 @@ TEST(PathBuckets, ChangedWeightsMoveNoMoreThanTheDifference) {
 }
 
 TEST(PathBuckets, MoreHopsThanBuckets) {
-  Hops hops;
+  WeightedHops hops;
   for (uint32_t i = 0; i < 400; ++i) hops.push_back({i, 1});
   for (const auto& [hop, n] : counts(share_buckets(hops, {}, {}))) EXPECT_EQ(n, 1) << hop;
 }

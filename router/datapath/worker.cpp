@@ -222,7 +222,13 @@ void Worker::pass_observed(const Input& in, Trace* trace) {
     enforce(in);
     after(TraceStage::kCharge, kAll);
   }
-  if (context_.tunnels != nullptr) context_.tunnels->enter(burst_, context_);
+  if (context_.tunnels != nullptr) {
+    const uint32_t before = burst_.forward;
+    context_.tunnels->enter(burst_, context_);
+    after(TraceStage::kTunnel, before);
+    const uint32_t entered = before & ~(burst_.forward | burst_.apart());
+    if (trace != nullptr) trace->entered_tunnels(entered);
+  }
   const uint32_t group = burst_.multicast;
   multicast(burst_, context_);
   after(TraceStage::kMulticast, group);

@@ -8,6 +8,8 @@
 
 #include "common/protocols/fcp/header.h"
 #include "router/datapath/ingress/ip.h"
+#include "router/datapath/tunnel/tunnels.h"
+#include "router/datapath/worker_context.h"
 #include "tests/support/router_world.h"
 
 namespace turnpike::router::test {
@@ -180,6 +182,52 @@ TEST(Trace, SaysThatAPacketIsDelivered) {
   EXPECT_EQ(r.outcome, Outcome::kDelivered);
   EXPECT_EQ(r.last, TraceStage::kLocalInput);
   EXPECT_EQ(w.sent(kLeft).size(), 1U);  // the answer, which is no packet of the trace
+}
+
+/// Takes what goes to the right as a gateway does, and drops of it what is too large.
+class TunnelsToTheRight final : public Tunnels {
+ public:
+  void enter(Burst& burst, WorkerContext& context) override {
+    for_each(burst.forward, [&](unsigned i) {
+      if (burst.info[i].link != kRight) return;
+      if (burst.info[i].datagram > 1000) return burst.drop(i, DropReason::kTooBig);
+      rte_pktmbuf_free(burst.mbufs[i]);
+      burst.leave(i);
+      context.counters->delivered.add();
+    });
+  }
+  void receive(Burst& /*burst*/, WorkerContext& /*context*/) override {}
+  Nanos poll(Nanos /*now*/) override { return kNever; }
+  Origin fill(Burst& /*burst*/, Nanos /*now*/) override { return Origin::kNothing; }
+  void restrict(Burst& /*burst*/) override {}
+  void stalled(Nanos /*now*/) override {}
+};
+
+TEST(Trace, SaysThatAPacketEntersATunnel) {
+  World w;
+  TunnelsToTheRight tunnels;
+  w.router().worker(0).set_tunnels(&tunnels);
+  Observed o(w, Trace::Options(), std::nullopt);
+  const auto traced = [&](Frame packet, Nanos at) {
+    o.packets.clear();
+    w.arrive(kLeft, std::move(packet));
+    w.poll(at);
+    return o.only();
+  };
+  const TraceRecord in = traced(plain(200), 1_s);
+  EXPECT_EQ(in.outcome, Outcome::kTunnelled);
+  EXPECT_EQ(in.last, TraceStage::kTunnel);
+  EXPECT_TRUE(passed(in, TraceStage::kTunnel));
+  EXPECT_FALSE(passed(in, TraceStage::kPolice));
+  const TraceRecord refused = traced(plain(1200), 2_s);
+  EXPECT_EQ(refused.reason, DropReason::kTooBig);
+  EXPECT_EQ(refused.last, TraceStage::kTunnel);
+  EXPECT_FALSE(passed(refused, TraceStage::kTunnel));
+  const TraceRecord past = traced(v4({.destination = "10.0.3.2"}), 3_s);
+  EXPECT_EQ(past.outcome, Outcome::kQueued);
+  EXPECT_TRUE(passed(past, TraceStage::kTunnel));
+  w.sent(kNarrow);
+  w.sent(kLeft);  // ICMP: packet too big
 }
 
 TEST(Trace, NamesAFullQueue) {

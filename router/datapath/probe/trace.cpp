@@ -78,12 +78,19 @@ void Trace::after(TraceStage stage, const Burst& burst, uint32_t members) {
       return;
     }
     r.stages |= bit(stage);
-    if (stage != TraceStage::kLookup) return;
+    if (stage != TraceStage::kLookup && stage != TraceStage::kTunnel) return;
     r.info = burst.info[i];
     if (r.info.hop != nullptr) r.hop = *r.info.hop;
     if ((burst.local >> i & 1) != 0) r.outcome = Outcome::kDelivered;
     if ((burst.oversized >> i & 1) != 0) r.outcome = Outcome::kFragmented;
     if ((burst.multicast >> i & 1) != 0) r.outcome = Outcome::kReplicated;
+  });
+}
+
+void Trace::entered_tunnels(uint32_t members) {
+  for_each(open_ & members, [&](unsigned i) {
+    records_[i].outcome = Outcome::kTunnelled;
+    open_ &= ~(1U << i);
   });
 }
 

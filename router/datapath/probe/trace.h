@@ -43,6 +43,8 @@ class Trace {
   bool choose(const Burst& burst);
   /// Notes the chosen packets that passed a stage, and those that it dropped.
   void after(TraceStage stage, const Burst& burst, uint32_t members = ~uint32_t{0});
+  /// These packets wait in tunnels' queues now: their path through the stages ends.
+  void entered_tunnels(uint32_t members);
   /// Before the law sees a group of packets, after it, and once they are in the queue.
   void before_price(const Burst& burst, uint32_t members);
   void after_price(Burst& burst, const PricedGroup& group, const LinkQueue& queue);

@@ -19,6 +19,7 @@ enum class TraceStage : uint8_t {
   kIdentify,  // source check and customers, where the file asks for them
   kLookup,
   kCharge,      // customers' budgets
+  kTunnel,      // where the router is a gateway
   kMulticast,   // packets to a group only
   kLocalInput,  // packets to the router itself, and those to be fragmented
   kPolice,
@@ -28,8 +29,8 @@ enum class TraceStage : uint8_t {
   kCount,
 };
 inline constexpr std::array<std::string_view, static_cast<size_t>(TraceStage::kCount)>
-    kTraceStageNames{"rx",          "parse",  "identify", "lookup",  "charge", "multicast",
-                     "local_input", "police", "price",    "enqueue", "tx"};
+    kTraceStageNames{"rx",        "parse",       "identify", "lookup", "charge",  "tunnel",
+                     "multicast", "local_input", "police",   "price",  "enqueue", "tx"};
 
 /// How the packet left the stages.
 enum class Outcome : uint8_t {
@@ -38,11 +39,12 @@ enum class Outcome : uint8_t {
   kDelivered,   // to the router itself
   kReplicated,  // to the branches of a tree, or combined there
   kFragmented,  // replaced by fragments
+  kTunnelled,   // in the queue of a tunnel; a packet of the tunnel carries it on
   kSent,        // a departure: the port took it
   kCount,
 };
 inline constexpr std::array<std::string_view, static_cast<size_t>(Outcome::kCount)> kOutcomeNames{
-    "queued", "dropped", "delivered", "replicated", "fragmented", "sent"};
+    "queued", "dropped", "delivered", "replicated", "fragmented", "tunnelled", "sent"};
 
 /// One packet of a trace. A packet that was queued has a second record of the same id when a port
 /// takes it (kSent) or refuses it (kDropped); only id, time, outcome, link and reason of that
