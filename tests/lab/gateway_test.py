@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Gateways in the lab: configs/gateway/two-sites.yaml as it is, over IPv6, without tunnels, and under attack.
-# Usage: gateway_test.py TURNPIKE
+# Gateways in the lab: configs/gateway/two-sites.yaml as it is, over IPv6, without tunnels, and under attack. --attacks
+# plays further attacks instead: 1000 connections, and floods from spoofed addresses.
+# Usage: gateway_test.py [--attacks] TURNPIKE
 import json
 import pathlib
 import subprocess
@@ -18,6 +19,9 @@ LATENCY_MS = 5   # beyond the idle path's
 SHARE = 0.05     # how far a share may lie off
 FLOOD = ("    flood: { from: bert, to: server, rate: { l2: 990 Mbps }, frames: { sizes: 1400 B }, flows: 16, "
          "start: 1 s }\n")
+BULK = "    bert: { from: bert, to: server, protocol: tcp, count: 64, start: 1 s }\n"
+# Beyond 16384 flows a stream's addresses are no customer's: about one packet in sixty is from bert's own.
+SPOOFED = FLOOD.replace("flows: 16,", "flows: 1000000,")
 
 
 def play(turnpike, folder, text):
@@ -60,25 +64,45 @@ def shares(tap, what, found):
     tap.check(f"{what}: none of the pings is lost, reordered or doubled", lost == 0 and strange == 0, lost, strange)
 
 
-def attack(tap, before, found):
-    """bert sends UDP at ten times the link's rate instead."""
+def attack(tap, before, found, what="a flood of UDP"):
+    """bert attacks instead: by default he sends UDP at ten times the link's rate."""
     was, got = rates(before, "all"), rates(found, "all")
     for name in ("anna", "carla"):
-        tap.check(f"beside a flood of UDP {name} keeps {got[name] / was[name]:.1%} of its share",
+        tap.check(f"beside {what} {name} keeps {got[name] / was[name]:.1%} of its share",
                   got[name] >= 0.99 * was[name], was, got)
     late = p99(found, "ping-anna") - p99(before, "ping-anna")
     tap.check(f"... and p99 of anna's ping changes by {late:.2f} ms", late <= 1)
 
 
+def attacks(tap, turnpike, text):
+    """Attacks that take longer, or need a customer who is known by address."""
+    by_address = (text.replace("bert: { budget: 1 $/s }", "bert: { budget: 1 $/s, addresses: [10.9.2.2/24] }", 1)
+                  .replace("bert: { link: bert-west,", "bert: { prefix: 10.9.2.0/24,")
+                  .replace("ends: [bert, west],", "ends: [bert, west], source_check: strict,"))
+    variants = {"1000 connections": text.replace("count: 64", "count: 1000"),
+                "spoofed addresses": by_address.replace(BULK, "") + SPOOFED}
+    with tempfile.TemporaryDirectory() as folder:
+        before, said = play(turnpike, folder, text)
+        if not tap.check("without an attack: plays", before is not None, said):
+            return
+        for what, variant in variants.items():
+            found, said = play(turnpike, folder, variant)
+            if tap.check(f"{what}: plays", found is not None, said):
+                attack(tap, before, found, what)
+
+
 def main():
-    turnpike = sys.argv[1]
+    turnpike = sys.argv[-1]
     tap = Tap()
     text = FILE.read_text()
+    if "--attacks" in sys.argv:
+        attacks(tap, turnpike, text)
+        tap.finish()
     variants = {
         "tunnels": text,
         "over IPv6": text.replace("peers: { east: {} }", "peers: { east: { ip_version: 6 } }")
                          .replace("peers: { west: {} }", "peers: { west: { ip_version: 6 } }"),
-        "flood": text.replace("    bert: { from: bert, to: server, protocol: tcp, count: 64, start: 1 s }\n", "") + FLOOD,
+        "flood": text.replace(BULK, "") + FLOOD,
         "without": text[:text.index("gateways:")] + text[text.index("traffic:"):],
     }
     played = {}
