@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Plays three customers on a link of 100 Mbps in the lab and prints a Markdown table of latencies, page loads and
 # goodput: behind one drop-tail queue, behind shapers of fixed rates with drop-tail queues, and behind gateways. Every
-# variant has the same topology and traffic; "idle" has only the pings, "without pages" has no pages. Writes latency.json. Exit code 1 if a run fails.
+# variant has the same topology and traffic; of two further runs with gateways, "idle" has only the pings and "without
+# pages" has no pages. Writes latency.json. Exit code 1 if a run fails.
 #
 #   anna --- anna-home --+
 #   bert --- bert-home --+-- west ==== middle ==100 Mbps== east --- server
@@ -120,8 +121,8 @@ def of(folder, seconds):
             "lost": stream["lost_packets"]}
         if times := loads(rows, c, seconds):
             found[f"page-{c}"] = {"p50": percentile(times, 0.5), "p99": percentile(times, 0.99), "count": len(times)}
-    bulk = {c: sum(int(r["bytes"]) for r in rows if r["flow"] == f"bulk-{c}") * 8e-6 / seconds for c in ("anna", "bert")}
-    found["bulk"] = bulk
+    found["bulk"] = {c: sum(int(r["bytes"]) for r in rows if r["flow"] == f"bulk-{c}") * 8e-6 / seconds
+                     for c in ("anna", "bert")}
     found["used"] = summary["measure"]["all"]["links"]["bottleneck"]["utilization"]
     return found
 

@@ -52,7 +52,7 @@ def main():
                 tap.check(said, late <= ABOVE_IDLE_MS and busy["lost"] == 0, busy, idle)
         before, page = (found[run][f"page-{customer}"] for run in ("drop-tail", "gateways"))
         for share in ("p50", "p99"):
-            tap.check(f"{share} of {customer}'s page loads is {page[share]:.2f} s, {before[share]:.2f} s behind drop-tail",
+            tap.check(f"{share} of {customer}'s page loads: {page[share]:.2f} s, {before[share]:.2f} s behind drop-tail",
                       page[share] <= OF_DROP_TAIL * before[share])
     if found:
         tap.check("no object of a page is missing behind gateways", found["gateways"]["unfinished"] == 0, found)

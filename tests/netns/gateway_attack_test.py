@@ -40,7 +40,8 @@ def topology(lax):
 """ for host, (net, node) in HOSTS.items())
     hosts = "".join(f"""  {host}: {{ external: true, addresses: [10.20.{net}.2/24], mac: "{MAC.format(net, 2)}" }}
 """ for host, (net, _) in HOSTS.items())
-    customers = "".join(f"  {host}: {{ prefix: 10.20.{net}.0/24, budget: 1 $/s }}\n" for host, (net, _) in HOSTS.items())
+    customers = "".join(f"  {host}: {{ prefix: 10.20.{net}.0/24, budget: 1 $/s }}\n"
+                        for host, (net, _) in HOSTS.items())
     return f"""run: {{ duration: 1 h, output: out/attack }}
 hosts:
 {hosts}routers: {{ west: {{ lcores: 0 }}, east: {{ lcores: 1 }} }}
@@ -236,8 +237,8 @@ def on_the_core(tap, a):
     a.arrived()
     marks = a.send(20)
     tap.check("after 300 damaged ones the tunnel carries packets as before", set(marks) <= set(a.arrived()))
-    # Shows that the forgeries above are well-formed, and states the limit: without encryption, whoever can read the
-    # core link has the token.
+    # Shows that the forgeries above are well-formed, and states the limit: without encryption, an attacker who
+    # reads the core link has the token.
     forged, mark = a.forge(a.fresh())
     a.to_east.send(forged)
     tap.check("with the token of a captured packet a forgery passes (docs/gateway.md, Security)", mark in a.arrived())
@@ -252,11 +253,11 @@ def frame_of(source, destination, payload, port):
 
 
 def from_a_customer(tap, a):
-    for what, source in (("another customer's", "10.20.1.2"), ("nobody's", "198.18.0.1"), ("the core's", CORE["west"])):
+    for what, source in (("another customer's", "10.20.1.2"), ("no customer's", "198.18.0.1"), ("the core's", CORE["west"])):
         mark = a.mark()
         a.mallory.send(frame_of(source, SERVER, mark, PORT))
         tap.check(f"a customer's packet from {what} address passes nowhere", mark not in a.arrived("mallory"))
-    # The customer has been told a true token here, which is worse than reality.
+    # The customer has a true token here, which is worse than reality.
     forged, mark = a.forge(a.fresh())
     a.mallory.send(STATIONS + forged[12:])
     tap.check("a tunnel packet from a customer, with a true token and the gateway's address, delivers nothing",
@@ -288,7 +289,10 @@ def main():
         on_the_core(tap, attacker)
         from_a_customer(tap, attacker)
         for what, reached in control_plane(attacker).items():
-            print(f"# a customer and the core: {what}: {'yes' if reached else 'no'}", flush=True)
+            if reached:
+                tap.skip(f"a customer and the core: {what}", "not prevented yet: docs/gateway.md, Security")
+            else:
+                tap.check(f"a customer and the core: not so: {what}", True)
     for node, router in routers.items():
         gate.stop_router(tap, router, node)
     tap.finish()
