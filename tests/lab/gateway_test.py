@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Gateways in the lab: configs/gateway/two-sites.yaml as it is, over IPv6, without tunnels, and under attack. --attacks
-# plays further attacks instead: 1000 connections, and floods from spoofed addresses.
+# plays further attacks instead: 10,000 connections, and floods from spoofed addresses.
 # Usage: gateway_test.py [--attacks] TURNPIKE
 import json
 import pathlib
@@ -79,7 +79,7 @@ def attacks(tap, turnpike, text):
     by_address = (text.replace("bert: { budget: 1 $/s }", "bert: { budget: 1 $/s, addresses: [10.9.2.2/24] }", 1)
                   .replace("bert: { link: bert-west,", "bert: { prefix: 10.9.2.0/24,")
                   .replace("ends: [bert, west],", "ends: [bert, west], source_check: strict,"))
-    variants = {"1000 connections": text.replace("count: 64", "count: 1000"),
+    variants = {"10,000 connections": text.replace("count: 64", "count: 10000"),
                 "spoofed addresses": by_address.replace(BULK, "") + SPOOFED}
     with tempfile.TemporaryDirectory() as folder:
         before, said = play(turnpike, folder, text)
