@@ -45,7 +45,7 @@ def check_promises(tap, outputs):
     for node in ("west", "east"):
         path = pathlib.Path(f"/run/out-{node}/router-{node}.json")
         tap.check(f"{node} has ended and left its counters",
-                  path.exists() and json.loads(path.read_text())["received"] > 0)
+                  world.until(path.exists, 60) and json.loads(path.read_text())["received"] > 0)
 
 
 def main():
