@@ -4,6 +4,7 @@
 #include <rte_version.h>
 
 #include "common/program/version.h"
+#include "router/program/gateway_accounts.h"
 
 namespace turnpike::router {
 
@@ -24,6 +25,7 @@ Figures collect(const Engine& engine, const std::string& node, const ReadAt& at)
   f.lcores = engine.lcores();
   f.customers = router.customers();
   f.offenders = router.offenders();
+  f.accounts = accounts_of(engine.gateway());
   return f;
 }
 

@@ -16,6 +16,7 @@
 #include "common/program/sandbox/syscall_filter.h"
 #include "common/program/signals.h"
 #include "router/program/collect.h"
+#include "router/program/gateway_accounts.h"
 #include "router/program/show.h"
 #include "router/program/show_neighbours.h"
 #include "router/program/show_routes.h"
@@ -97,6 +98,25 @@ tl::expected<void, std::string> ControlLoop::serve_metrics() {
   return {};
 }
 
+tl::expected<void, std::string> ControlLoop::keep_accounts() {
+  if (on_.options.accounting.empty()) return {};
+  auto file = DailyFile::open(on_.options.accounting, name_, Accounts::kColumns);
+  if (!file) return tl::unexpected("--accounting: " + file.error());
+  accounts_.emplace(std::move(*file), on_.clock.now());
+  return {};
+}
+
+void ControlLoop::write_accounts() {
+  if (!accounts_) return;
+  const Nanos now = on_.clock.now();
+  next_accounts_ = now + Accounts::kInterval;
+  const auto unix_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                           std::chrono::system_clock::now().time_since_epoch())
+                           .count();
+  if (const auto line = accounts_->write(accounts_of(on_.engine.gateway()), now, unix_ns))
+    spdlog::warn(*line);
+}
+
 Figures ControlLoop::figures() const {
   Figures f = collect(on_.engine, name_,
                       {.now = on_.clock.now(), .unix_now = unix_time(), .started = started_});
@@ -105,6 +125,7 @@ Figures ControlLoop::figures() const {
   if (const auto at = on_.reload.last_change()) f.changes.last = started_ + to_seconds(*at);
   if (const LinuxControl* control = on_.engine.linux_control())
     f.netlink = control->figures(on_.clock.now());
+  if (accounts_) f.account_failures = accounts_->failures();
   if (metrics_)
     f.requests = {
         .served = metrics_->served(), .refused = metrics_->refused(), .cut = metrics_->cut()};
@@ -160,6 +181,7 @@ void ControlLoop::tick() {
   if (take_reload_request())
     for (const std::string& line : on_.reload.reload_file()) spdlog::info(line);
   if (const auto reverted = on_.reload.poll()) spdlog::warn(*reverted);
+  if (accounts_ && now >= next_accounts_) write_accounts();
   if (metrics_ && now >= next_page_) {
     const Figures f = figures();
     metrics_->publish(metrics_page(f, metrics::TextFormat::kPrometheus),

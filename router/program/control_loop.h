@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <asio/io_context.hpp>
@@ -18,6 +19,7 @@
 #include "router/program/observer.h"
 #include "router/program/options.h"
 #include "router/program/reload_requests.h"
+#include "router/results/accounts.h"
 #include "router/results/customers.h"
 #include "router/results/record.h"
 #include "router/results/sampler.h"
@@ -48,6 +50,11 @@ class ControlLoop {
   tl::expected<void, std::string> listen();
   /// Starts the server of metrics if --metrics asks for it. The error says why it cannot listen.
   tl::expected<void, std::string> serve_metrics();
+  /// Opens the accounts of customers if --accounting asks for them. The error says why they cannot
+  /// be written.
+  tl::expected<void, std::string> keep_accounts();
+  /// Writes what customers sent and paid since the last time; call once more at the end.
+  void write_accounts();
 
   /// Runs until a signal or the end of --duration. The error is the reason why the router could not
   /// go on.
@@ -78,6 +85,8 @@ class ControlLoop {
   Nanos end_, next_;
   std::unique_ptr<MetricsServer> metrics_;  // null: no --metrics
   Nanos next_page_{0};
+  std::optional<Accounts> accounts_;  // none: no --accounting
+  Nanos next_accounts_{0};
 };
 
 }  // namespace turnpike::router

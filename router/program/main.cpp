@@ -113,6 +113,9 @@ int run(int argc, char** argv) {
   if (!node) return fail(kExitUsage, node.error());
   const std::string& name = t.routers[*node].name;
   if (options->remove_interfaces) return remove_interfaces(t, *node);
+  if (!options->accounting.empty() &&
+      std::ranges::find(t.gateways, *node, &config::Gateway::router) == t.gateways.end())
+    return fail(kExitUsage, "--accounting: router " + name + " is no gateway of " + options->file);
   const std::vector<unsigned> lcores = choose_lcores(t.routers[*node], *options);
   const auto workers = static_cast<unsigned>(lcores.size());
   const auto devices = link_devices(t, *node, workers);
@@ -189,14 +192,15 @@ int run(int argc, char** argv) {
   }
   if (auto serving = control.serve_metrics(); !serving)
     return fail(kExitHostNotReady, serving.error());
+  if (auto kept = control.keep_accounts(); !kept) return fail(kExitHostNotReady, kept.error());
   SandboxNeeds needs = needs_of_ports(attachments(t, *node));
   if (t.routers[*node].linux_control) needs.add_linux_control();
-  const auto sandbox =
-      enter_sandbox({.mode = options->sandbox,
-                     .needs = needs,
-                     .topology = options->file,
-                     .writable = {t.run.output, runtime_folder(), state_folder(),
-                                  control_folder(options->control), options->state}});
+  const auto sandbox = enter_sandbox(
+      {.mode = options->sandbox,
+       .needs = needs,
+       .topology = options->file,
+       .writable = {t.run.output, runtime_folder(), state_folder(),
+                    control_folder(options->control), options->state, options->accounting}});
   if (!sandbox) return fail(kExitHostNotReady, sandbox.error());
   spdlog::info(*sandbox);
   if (auto launched = (*engine)->launch(clock); !launched)
@@ -210,6 +214,7 @@ int run(int argc, char** argv) {
   (*engine)->stop([deadline = clock.now() + kDrainTimeout, &clock] {
     return end_requests() < 2 && clock.now() < deadline;
   });
+  control.write_accounts();
 
   const Snapshot end = (*engine)->router().snapshot();
   const auto written =

@@ -25,6 +25,10 @@ tl::expected<Options, int> parse_options(int argc, char** argv) {
                        "folder of applied configurations: the last committed one starts, and HUP "
                        "reloads FILE")
             ->type_name("DIR");
+        app.add_option("--accounting", o.accounting,
+                       "folder in which a gateway writes each second what its customers sent and "
+                       "paid (default: it does not)")
+            ->type_name("DIR");
         app.add_option(
                "--control", o.control,
                "folder of the control socket, or off (default: the folder of run-time files)")

@@ -19,6 +19,7 @@ struct Options : CommandLine {
   std::string log_level = "info";
   std::optional<MetricsAddress> metrics;  // none: no server of metrics
   std::string state;                      // folder of applied configurations; empty: none are kept
+  std::string accounting;                 // folder of customers' accounts; empty: none are kept
   std::string control;  // folder of the control socket; empty: the usual one; "off": none
   size_t netlink_buffer = KernelReader::Limits().receive_buffer;  // B
   bool remove_interfaces = false;  // those in Linux that outlived earlier processes; then exit

@@ -14,6 +14,7 @@
 #include "common/metrics/histogram.h"
 #include "common/units/units.h"
 #include "router/datapath/stage_times.h"
+#include "router/results/accounts.h"
 #include "router/snapshot.h"
 
 namespace turnpike::router {
@@ -85,6 +86,8 @@ struct Figures {
   std::vector<LcoreFigures> lcores;       // by worker
   std::vector<CustomerSnapshot> customers;
   std::vector<OffenderSnapshot> offenders;
+  std::vector<Account> accounts;  // of a gateway's customers
+  uint64_t account_failures = 0;  // accounts that could not be written when they were due
 };
 
 }  // namespace turnpike::router

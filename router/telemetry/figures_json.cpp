@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "router/telemetry/most_dropped.h"
+#include "router/telemetry/largest.h"
 
 namespace turnpike::router {
 namespace {
@@ -78,13 +78,13 @@ Json figures_json(const Figures& f) {
        offenders = Json::array();
   for (size_t l = 0; l < f.counters.links.size(); ++l) links.push_back(link_json(f, l));
   for (size_t w = 0; w < f.lcores.size(); ++w) lcores.push_back(lcore_json(f, w));
-  for (const CustomerSnapshot* c : most_dropped(f.customers, &CustomerSnapshot::dropped))
+  for (const CustomerSnapshot* c : largest(f.customers, &CustomerSnapshot::dropped))
     customers.push_back({{"customer", c->name},
                          {"budget", c->budget.count()},
                          {"dropped", c->dropped()},
                          {"bytes", c->bytes},
                          {"causes", by_name(kRefusalNames, c->packets, kAsIs)}});
-  for (const OffenderSnapshot* o : most_dropped(f.offenders, &OffenderSnapshot::dropped))
+  for (const OffenderSnapshot* o : largest(f.offenders, &OffenderSnapshot::dropped))
     offenders.push_back(
         {{"link", o->link}, {"source", o->source}, {"owed", o->owed}, {"dropped", o->dropped}});
   const Snapshot& s = f.counters;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "router/telemetry/families.h"
-#include "router/telemetry/most_dropped.h"
+#include "router/telemetry/largest.h"
 
 namespace turnpike::router {
 namespace {
@@ -210,7 +210,7 @@ void add_customers(PrometheusText& page, const Figures& f) {
   }
   page.family(family("turnpike_customers_limited"));
   page.sample({}, uint64_t{f.customers.size()});
-  const auto named = most_dropped(f.customers, &CustomerSnapshot::dropped);
+  const auto named = largest(f.customers, &CustomerSnapshot::dropped);
   const auto each = [&](const metrics::Family& family, const auto& value) {
     page.family(family);
     for (const CustomerSnapshot* c : named)
@@ -222,8 +222,30 @@ void add_customers(PrometheusText& page, const Figures& f) {
        [](const CustomerSnapshot& c) { return c.budget.count(); });
 }
 
+void add_tunnels(PrometheusText& page, const Figures& f) {
+  std::vector<Account> active;
+  std::ranges::copy_if(f.accounts, std::back_inserter(active),
+                       [](const Account& a) { return a.packets > 0; });
+  const auto named = largest(active, &Account::spend);
+  const auto each = [&](const metrics::Family& family, const auto& value) {
+    page.family(family);
+    for (const Account* a : named)
+      page.sample({{"customer", std::string(a->customer)}}, std::invoke(value, *a));
+  };
+  each(family("turnpike_tunnel_sent_packets"), &Account::packets);
+  each(family("turnpike_tunnel_sent_bytes"), &Account::bytes);
+  each(family("turnpike_tunnel_spend_dollars"), &Account::spend);
+  each(family("turnpike_tunnel_dropped_packets"), &Account::dropped);
+  each(family("turnpike_tunnel_lost_packets"), &Account::lost);
+  each(family("turnpike_tunnel_limited"), [](const Account& a) { return uint64_t{a.limited}; });
+  page.family(family("turnpike_tunnel_customers"));
+  page.sample({}, uint64_t{active.size()});
+  page.family(family("turnpike_accounting_failures"));
+  page.sample({}, f.account_failures);
+}
+
 void add_offenders(PrometheusText& page, const Figures& f) {
-  const auto named = most_dropped(f.offenders, &OffenderSnapshot::dropped);
+  const auto named = largest(f.offenders, &OffenderSnapshot::dropped);
   page.family(family("turnpike_offender_dropped_packets"));
   for (const OffenderSnapshot* o : named)
     page.sample({{"link", o->link}, {"source", o->source}}, o->dropped);
@@ -243,6 +265,7 @@ std::string metrics_page(const Figures& figures, metrics::TextFormat format) {
   add_ports(page, figures);
   add_linux(page, figures);
   add_customers(page, figures);
+  add_tunnels(page, figures);
   add_offenders(page, figures);
   return page.finish();
 }

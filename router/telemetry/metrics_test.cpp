@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "router/telemetry/families.h"
-#include "router/telemetry/most_dropped.h"
+#include "router/telemetry/largest.h"
 
 namespace turnpike::router {
 namespace {
@@ -53,6 +53,14 @@ Figures figures(size_t customers = 3) {
                            .budget = Budget(2),
                            .packets = {c, 1, 0, 0, 0},
                            .bytes = 100 * c});
+  for (size_t c = 0; c < customers; ++c)
+    f.accounts.push_back({.customer = f.customers[c].name,
+                          .packets = c,
+                          .bytes = 1000 * c,
+                          .spend = 0.25 * static_cast<double>(c),
+                          .lost = 1,
+                          .limited = true});
+  f.account_failures = 4;
   f.offenders.push_back(
       {.link = link.name, .source = "10.0.0.1", .owed = 0.5, .offences = 1, .dropped = 9});
   return f;
@@ -126,6 +134,11 @@ TEST(MetricsPage, ShowsTheFigures) {
   EXPECT_TRUE(has(page, R"(turnpike_customer_dropped_packets_total{customer="c2"} 3)"));
   EXPECT_TRUE(has(page, R"(turnpike_configuration_pause_seconds_bucket{le="2.5e-05"} 0)"));
   EXPECT_TRUE(has(page, R"(turnpike_configuration_pause_seconds_bucket{le="5e-05"} 1)"));
+  EXPECT_TRUE(has(page, R"(turnpike_tunnel_sent_bytes_total{customer="c2"} 2000)"));
+  EXPECT_TRUE(has(page, R"(turnpike_tunnel_spend_dollars_total{customer="c2"} 0.5)"));
+  EXPECT_TRUE(has(page, R"(turnpike_tunnel_limited{customer="c2"} 1)"));
+  EXPECT_TRUE(has(page, "turnpike_tunnel_customers 2")) << "one has sent nothing";
+  EXPECT_TRUE(has(page, "turnpike_accounting_failures_total 4"));
   EXPECT_TRUE(has(page, "turnpike_configuration_unconfirmed 1"));
   EXPECT_TRUE(has(page, R"(turnpike_netlink_resynchronisations_total{reason="overrun"} 2)"));
   EXPECT_TRUE(has(page, "turnpike_netlink_lag_seconds 0.25"));
@@ -137,11 +150,12 @@ TEST(MetricsPage, NamesABoundedNumberOfCustomers) {
   const auto named = [](size_t customers) {
     size_t n = 0;
     for (const auto& line : lines_of(metrics_page(figures(customers), TextFormat::kPrometheus)))
-      n += line.starts_with("turnpike_customer_dropped_packets_total{");
+      n += line.starts_with("turnpike_customer_dropped_packets_total{") ||
+           line.starts_with("turnpike_tunnel_spend_dollars_total{");
     return n;
   };
-  EXPECT_EQ(named(2), 2U);
-  EXPECT_EQ(named(100'000), kMaxNamed);
+  EXPECT_EQ(named(2), 3U) << "one of the accounts has sent nothing";
+  EXPECT_EQ(named(100'000), 2 * kMaxNamed);
   const std::string page = metrics_page(figures(100), TextFormat::kPrometheus);
   EXPECT_TRUE(has(page, R"(turnpike_customer_dropped_packets_total{customer="c99"} 100)"));
   EXPECT_FALSE(has(page, R"(turnpike_customer_dropped_packets_total{customer="c79"} 80)"));

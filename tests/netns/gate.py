@@ -45,8 +45,8 @@ def build_kernel(host):
     world.give_to_host(host, "eth0", mac, prefixed(addresses), router.values())
 
 
-def run_router(program, topology, node="gate", namespace="gate"):
-    return world.Program(program, topology, "--node", node, "--out", f"/run/{node}", "--live", "off",
+def run_router(program, topology, node="gate", namespace="gate", *options):
+    return world.Program(program, topology, "--node", node, "--out", f"/run/{node}", "--live", "off", *options,
                          namespace=namespace)
 
 

@@ -3,6 +3,7 @@
 # configs/gateway/kernels.yaml as it is: TCP and ping of three kernels through the tunnels of two gateways. Then the same
 # with narrow core links: path MTU discovery, fragments, MSS.
 # Usage: gateway_test.py ROUTER
+import csv
 import pathlib
 import re
 import signal
@@ -37,10 +38,14 @@ def build():
                            [f"10.20.{net}.1", f"fd00:20:{net}::1"])
 
 
+def run(program, node):
+    return gate.run_router(program, "/run/kernels.yaml", node, node, "--accounting", f"/run/accounts-{node}")
+
+
 def start(tap, program, text):
-    path = pathlib.Path("/run/kernels.yaml")
-    path.write_text(text)
-    routers = {node: gate.run_router(program, path, node, node) for node in NODES}
+    pathlib.Path("/run/kernels.yaml").write_text(text)
+    routers = {node: run(program, node) if node in ("west", "east") else
+               gate.run_router(program, "/run/kernels.yaml", node, node) for node in NODES}
     ready = world.until(lambda: all(world.answers(host, SERVER[v]) for host in ("anna", "bert") for v in (4, 6)), 30)
     tap.check("two customers reach the server through the tunnels, IPv4 and IPv6", ready,
               *(r.output()[-2000:] for r in routers.values()))
@@ -90,15 +95,44 @@ def wide(tap, program):
         else:
             tap.check(text, ok, machine)
     restart(tap, program, routers)
+    before = sent("west", "anna")
+    ping("anna", "-i", "0.02", "-c", "20", SERVER[4])
     stop(tap, routers)
+    tap.check("the last line comes at an orderly end", sent("west", "anna") >= before + 20, before)
+
+
+def accounts(node):
+    """All lines of a gateway's accounts."""
+    files = sorted(pathlib.Path(f"/run/accounts-{node}").glob(f"{node}-*.csv"))
+    return [line for file in files for line in csv.DictReader(file.open())]
+
+
+def sent(node, customer):
+    return sum(int(line["packets"]) for line in accounts(node) if line["customer"] == customer)
+
+
+def killed(tap, west):
+    """A kill of west: its accounts have all that anna sent more than a second before."""
+    world.until(lambda: False, 2)  # all that anna sent before is written
+    before, pings = sent("west", "anna"), 50
+    ping("anna", "-i", "0.02", "-c", str(pings), SERVER[4])
+    written = world.until(lambda: sent("west", "anna") >= before + pings, 5)
+    west.process.send_signal(signal.SIGKILL)
+    west.wait(5)
+    rows = accounts("west")
+    tap.check("accounts have each ping within a second, and outlive a kill",
+              written and sent("west", "anna") == before + pings, before, sent("west", "anna"), rows[-3:])
+    bad = [row for row in rows if None in row.values() or not 0 <= float(row["seconds"]) < 60 or float(row["spend"]) < 0]
+    tap.check("... and every line is whole", rows and not bad, bad[:3])
 
 
 def restart(tap, program, routers):
     """Either gateway is killed and started again."""
+    killed(tap, routers["west"])
     for node in ("west", "east"):
         routers[node].process.send_signal(signal.SIGKILL)
         routers[node].wait(5)
-        routers[node] = gate.run_router(program, "/run/kernels.yaml", node, node)
+        routers[node] = run(program, node)
         world.until(lambda: " forwards " in routers[node].output(), 15)
         began = time.monotonic()
         ready = world.until(lambda: world.answers("anna", SERVER[4]), 15)

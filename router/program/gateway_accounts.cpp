@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/program/gateway_accounts.h"
+
+namespace turnpike::router {
+namespace {
+
+constexpr double kSpent = 0.99;  // share of a budget from which on it counts as spent
+
+Account account_of(const gateway::Gateway& g, size_t customer) {
+  const sender::HostTotals& t = g.customer(customer);
+  Account a{.customer = g.topology().customers[customer].name,
+            .packets = t.sent_packets.read(),
+            .bytes = t.sent_bytes.read(),
+            .spend = t.spend.load(std::memory_order_relaxed),
+            .dropped = 0,
+            .lost = t.lost_packets.read()};
+  bool waits = false;
+  for (size_t p = 0; p < g.peers().size(); ++p) {
+    const gateway::Tunnel& tunnel = g.tunnel(customer, p);
+    a.dropped += tunnel.queue().dropped();
+    waits = waits || tunnel.waiting() > 0;
+  }
+  a.limited = waits && t.committed.load(std::memory_order_relaxed) >=
+                           kSpent * t.budget.load(std::memory_order_relaxed);
+  return a;
+}
+
+}  // namespace
+
+std::vector<Account> accounts_of(const gateway::Gateway* gateway) {
+  std::vector<Account> all;
+  if (gateway == nullptr) return all;
+  const size_t customers = gateway->topology().customers.size();
+  all.reserve(customers);
+  for (size_t c = 0; c < customers; ++c) all.push_back(account_of(*gateway, c));
+  return all;
+}
+
+}  // namespace turnpike::router

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Accounts of a gateway's customers for billing: what each sent and paid, second by second.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/units/units.h"
+#include "router/results/daily_file.h"
+
+namespace turnpike::router {
+
+/// A customer's figures since the gateway's start, except `limited`.
+struct Account {
+  std::string_view customer;
+  uint64_t packets = 0, bytes = 0;  // of its tunnels, with their headers
+  double spend = 0;                 // $
+  uint64_t dropped = 0;             // datagrams, by its queues
+  uint64_t lost = 0;                // packets of its tunnels, in the core
+  bool limited = false;             // at present: datagrams wait and its budget is spent
+};
+
+/// Writes a line for each customer whose figures have changed since its last line. The lines of a
+/// customer add up to its figures: what could not be written is in a later line.
+class Accounts {
+ public:
+  static constexpr Nanos kInterval = 1_s;
+  static constexpr const char* kColumns =
+      "time,seconds,customer,packets,bytes,spend,price_per_mb,limited_seconds,dropped,lost";
+
+  /// `begin`: since when the figures count.
+  Accounts(DailyFile file, Nanos begin) : file_(std::move(file)), last_(begin) {}
+
+  /// Call every kInterval and at the end. `accounts`: of all customers, in the same order at each
+  /// call. `now` is monotonic: a line's `seconds` do not depend on steps of the wall clock, which
+  /// `unix_ns` is. Returns a line for the log when writing begins to fail, and when it works again.
+  std::optional<std::string> write(std::span<const Account> accounts, Nanos now, int64_t unix_ns);
+
+  /// Calls that could not write.
+  [[nodiscard]] uint64_t failures() const { return failures_; }
+
+ private:
+  struct Written {
+    Account figures;
+    Nanos at{0};       // begin of the next line
+    Nanos limited{0};  // since then
+  };
+  std::string lines(std::span<const Account> accounts, Nanos now, int64_t unix_ns) const;
+
+  DailyFile file_;
+  std::vector<Written> written_;  // by customer
+  Nanos last_;                    // call
+  bool failing_ = false;
+  uint64_t failures_ = 0;
+};
+
+}  // namespace turnpike::router
