@@ -96,6 +96,7 @@ const std::vector<What>& everything() {
        .parts = {{"tunnels",
                   {{"CUSTOMER", "customer"},
                    {"BUDGET $/s", "budget", kNumber},
+                   {"CEILING", "ceiling", kRate},
                    {"FLOWS", "flows", kCount},
                    {"BYTES", "bytes", kBytes},
                    {"SPENT $", "spend", kNumber},

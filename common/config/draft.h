@@ -70,6 +70,9 @@ void check_times(Draft& draft, const Field<Nanos>& start, const Field<Nanos>& st
                  const std::string& path);
 /// Groups, customers, and which routers enforce their budgets on which links.
 void place_customers(Draft& draft);
+/// Validates sources on link `index`, towards the router, unless the file says how: a customer's
+/// address is its name.
+void check_sources(Draft& draft, const Router& router, size_t index);
 /// Customers in a separate file. Called by place_customers().
 void place_customer_table(Draft& draft, const Field<std::string>& table);
 /// Gateways: their core links and their peers. Needs routes.

@@ -84,6 +84,35 @@ TEST(Gateways, ReportMistakes) {
                   {"link 'core' has an MTU of 1600 B"});
 }
 
+TEST(Gateways, HoldCustomersBelowTheirCeilings) {
+  const std::string customers =
+      "customers: {acme: {link: alice, budget: 1 $/s, ceiling: ^20 Mbps}}\n";
+  std::string text =
+      two_sites("  west: {core: core, peers: {far: {address: 10.9.9.9, prefix: 10.80.0.0/16}}}\n");
+  std::string right = customers;
+  right.erase(right.find('^'), 1);
+  const Topology t = expect_right(text + right);
+  EXPECT_EQ(t.customers[0].ceiling.count(), 20e6);
+  text.erase(text.find("gateways:"));
+  expect_mistakes(text + customers, {"the file has none"});
+}
+
+TEST(Gateways, ValidateTheSourcesOfCustomers) {
+  const std::string west =
+      "  west: {core: core, peers: {far: {address: 10.9.9.9, prefix: 10.80.0.0/16}}}\n";
+  const Topology t = expect_right(two_sites(west));
+  const auto towards = [&](const char* node, size_t link) {
+    const Link& l = t.links[link];
+    return l.directions[1 - l.end_at(node)].source_check;
+  };
+  EXPECT_EQ(towards("west", 0), SourceCheck::kStrict);
+  EXPECT_EQ(towards("west", 2), SourceCheck::kOff) << "its core link";
+  EXPECT_EQ(towards("east", 3), SourceCheck::kOff) << "no gateway";
+  std::string loose = two_sites(west);
+  loose.replace(loose.find("ends: [alice, west]"), 19, "ends: [alice, west], source_check: loose");
+  EXPECT_EQ(expect_right(loose).links[0].directions[0].source_check, SourceCheck::kLoose);
+}
+
 TEST(Gateways, NeedRoomForTheirHeaders) {
   std::string text =
       two_sites("  west: {core: ^core, peers: {far: {address: 10.9.9.9, prefix: 10.80.0.0/16}}}\n");

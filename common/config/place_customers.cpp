@@ -68,6 +68,10 @@ void place_customer(Draft& d, const Named<CustomerSpec>& named) {
   Customer& customer = d.topology.customers.emplace_back();
   customer.name = name;
   customer.budget = spec.budget.value;
+  customer.ceiling = spec.ceiling.value;
+  if (spec.ceiling.given && d.file.gateways.value.empty() && !d.file.gateways.wrong)
+    d.mistakes.add(spec.ceiling.at, path + ".ceiling",
+                   "holds where a gateway sends the customer's packets, and the file has none");
   customer.group = group_of(d, spec.group, path + ".group");
   customer.link = link_of(d, spec.link, path + ".link");
   if (spec.prefix.given == spec.link.given)
@@ -90,16 +94,6 @@ std::vector<size_t> edge_links(const Draft& d, const Router& router) {
     if (own || d.hosts.contains(link.ends[1 - link.end_at(router.name)].node)) links.push_back(l);
   }
   return links;
-}
-
-// A customer's address is its name: sources on its links are validated unless the file says how.
-void check_sources(Draft& d, const Router& router, size_t index) {
-  Link& link = d.topology.links[index];
-  const size_t direction = 1 - link.end_at(router.name);
-  const LinkSpec& spec = d.link_spec(index);
-  const DirectionSpec& own = (direction == 0 ? spec.forward : spec.reverse).value;
-  if (!spec.source_check.given && !own.source_check.given)
-    link.directions[direction].source_check = SourceCheck::kStrict;
 }
 
 // Budgets buy at the links' prices: every law that can add its price to packets does.
@@ -147,6 +141,15 @@ void place_enforcement(Draft& d, size_t index) {
 }
 
 }  // namespace
+
+void check_sources(Draft& d, const Router& router, size_t index) {
+  Link& link = d.topology.links[index];
+  const size_t direction = 1 - link.end_at(router.name);
+  const LinkSpec& spec = d.link_spec(index);
+  const DirectionSpec& own = (direction == 0 ? spec.forward : spec.reverse).value;
+  if (!spec.source_check.given && !own.source_check.given)
+    link.directions[direction].source_check = SourceCheck::kStrict;
+}
 
 void place_customers(Draft& d) {
   const auto& groups = d.file.groups.value;

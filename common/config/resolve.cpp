@@ -341,6 +341,7 @@ void write_customers(YamlWriter& out, const Topology& t) {
       for (size_t i = 0; i < by_hand; ++i) {
         const Customer& c = t.customers[i];
         std::vector<YamlPair> keys{{"budget", to_text(c.budget)}};
+        if (c.ceiling.count() > 0) keys.push_back({"ceiling", to_text(c.ceiling)});
         if (!prefixes[i].empty()) keys.push_back({"prefix", listed(prefixes[i])});
         if (c.link != kNoIndex) keys.push_back({"link", plain(t.links[c.link].name)});
         if (c.group != kNoIndex) keys.push_back({"group", plain(t.groups[c.group].name)});
@@ -378,6 +379,7 @@ void write_gateway(YamlWriter& out, const Topology& t, const Gateway& g) {
     out.put("interval", to_text(g.interval));
     out.put("idle", to_text(g.idle));
     out.put("silent_peer", std::string(kSilentPeers[static_cast<size_t>(g.silent_peer)]));
+    out.put("outside", std::string(kOutside[g.outside ? 1 : 0]));
   });
 }
 

@@ -153,6 +153,7 @@ struct CustomerSpec {
   Field<OneOrMany<AddressSpec>> prefix;
   Field<std::string> link;
   Field<Budget> budget;
+  Field<BitRate> ceiling;
   Field<std::string> group;
 };
 
@@ -168,7 +169,7 @@ struct GatewaySpec {
   Field<FlowScheme> protocol;
   Field<Bytes> mtu, limit;
   Field<Nanos> target, interval, idle;
-  Field<std::string> silent_peer;
+  Field<std::string> silent_peer, outside;
 };
 
 // A struct with kOneOf holds exactly one of its fields.

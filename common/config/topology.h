@@ -166,6 +166,7 @@ inline constexpr size_t kNoIndex = SIZE_MAX;  // no such index
 struct Customer {
   std::string name;
   Budget budget{0};
+  BitRate ceiling{0};       // of what a gateway sends for it; 0: none
   size_t group = kNoIndex;  // index into Topology::groups
   size_t link = kNoIndex;   // index into Topology::links
 };
@@ -210,6 +211,7 @@ struct Gateway {
   Nanos target{0}, interval{0};  // of CoDel in it
   Nanos idle{0};                 // a tunnel without packets for so long closes
   SilentPeer silent_peer = SilentPeer::kForward;
+  bool outside = false;  // customers' packets also go to the core outside of tunnels, unpriced
 };
 
 // --- links --------------------------------------------------------------------------------------

@@ -92,6 +92,96 @@ TEST_F(GatewayWorld, OneThatStopsLeavesItsShareToTheOther) {
   EXPECT_GT(sent(0, 4_s, 5_s), 0.8 * 100e6 / 8);
 }
 
+/// Pacing decides who sends when, so that a span of 1 s may hold a packet more or less.
+constexpr double kCeilingTolerance = 0.01;
+
+TEST_F(GatewayWorld, ACeilingBoundsWhatACustomerSends) {
+  config::Topology t = two_sites();
+  t.customers[0].ceiling = 20_Mbps;
+  make(std::move(t));
+  EXPECT_NEAR(sent(0, 1_s, 2_s), 20e6 / 8, kCeilingTolerance * 20e6 / 8);
+  // The other, who sends 80 Mbps of frames, gets the rest.
+  EXPECT_GT(sent(1, 2_s, 3_s), 0.97 * 80e6 / 8);
+
+  config::Topology wanted = topology;
+  wanted.customers[0].ceiling = 5_Mbps;
+  ASSERT_TRUE(world->reload(wanted).has_value());
+  EXPECT_NEAR(sent(0, 4_s, 5_s), 5e6 / 8, kCeilingTolerance * 5e6 / 8);
+  wanted.customers[0].ceiling = BitRate(0);
+  ASSERT_TRUE(world->reload(wanted).has_value());
+  EXPECT_NEAR(sent(0, 6_s, 7_s), 100e6 / 8 / 2, 0.03 * 100e6 / 8 / 2);
+}
+
+/// anna sends 60 Mbps to one site and `rate` to another; 40 Mbps are the most.
+config::Topology three_sites(const std::string& rate,
+                             const std::string& west = "peers: { east: {}, north: {} }") {
+  const std::string frames = ", frames: { sizes: 1000 B }, flows: 4 }";
+  auto loaded = config::load_text(
+      "run: { duration: 60 s }\n"
+      "hosts: { anna: { budget: 1 $/s }, near: {}, far: {} }\n"
+      "routers: { west: {}, east: {}, north: {} }\n"
+      "links:\n"
+      "  anna: { ends: [anna, west], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
+      "  core-east: { ends: [west, east], rate: 100 Mbps, delay: 5 ms, buffer: 1 MB, law: fcp }\n"
+      "  core-north: { ends: [west, north], rate: 100 Mbps, delay: 20 ms, buffer: 1 MB, law: fcp "
+      "}\n"
+      "  near: { ends: [east, near], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
+      "  far: { ends: [north, far], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
+      "customers: { anna: { link: anna, budget: 1 $/s, ceiling: 40 Mbps } }\n"
+      "gateways:\n"
+      "  west: { core: [core-east, core-north], " +
+          west +
+          " }\n"
+          "  east: { core: core-east, peers: { west: {} } }\n"
+          "  north: { core: core-north, peers: { west: {} } }\n"
+          "traffic: { streams: {\n"
+          "  near: { from: anna, to: near, rate: { l2: 60 Mbps }" +
+          frames + ",\n  far: { from: anna, to: far, rate: { l2: " + rate + " }" + frames +
+          " } }\n",
+      "three-sites");
+  EXPECT_TRUE(loaded.has_value());
+  for (const auto& m : loaded ? std::vector<config::Mistake>() : loaded.error())
+    ADD_FAILURE() << m.text();
+  return *loaded;
+}
+
+TEST_F(GatewayWorld, ACeilingIsSharedAmongPeers) {
+  make(three_sites("60 Mbps"));
+  EXPECT_NEAR(sent(0, 1_s, 3_s), 2 * 40e6 / 8, kCeilingTolerance * 2 * 40e6 / 8);
+  const auto released = [&](size_t g) {
+    return static_cast<double>(world->gateway(g).totals().released_bytes.read());
+  };
+  const double east = released(1), north = released(2);
+  world->run_until(5_s);
+  EXPECT_NEAR((released(1) - east) / (released(2) - north), 1, 0.03);
+}
+
+TEST_F(GatewayWorld, APeerThatIsSentLittleLeavesTheCeilingToTheOther) {
+  make(three_sites("4 Mbps"));
+  EXPECT_NEAR(sent(0, 1_s, 3_s), 2 * 40e6 / 8, kCeilingTolerance * 2 * 40e6 / 8);
+  const auto before = static_cast<double>(world->gateway(2).totals().released_bytes.read());
+  world->run_until(5_s);
+  const auto after = static_cast<double>(world->gateway(2).totals().released_bytes.read());
+  // Datagrams of frames of 1000 B have 982 B, or less with a VLAN tag.
+  EXPECT_NEAR(after - before, 2 * 4e6 / 8 * 0.98, 0.02 * 2 * 4e6 / 8);
+}
+
+/// Far is behind no peer: packets for it would cross the core without a price.
+TEST_F(GatewayWorld, NothingGoesToTheCoreOutsideOfTunnels) {
+  const auto outside = static_cast<size_t>(router::DropReason::kOutsideTunnel);
+  make(three_sites("4 Mbps", "peers: { east: {} }"));
+  world->run_until(2_s);
+  const router::Snapshot end = world->router(0).snapshot();
+  EXPECT_TRUE(end.conserved());
+  EXPECT_NEAR(static_cast<double>(end.drops[outside]), 2 * 4e6 / 8 / 1000, 10);
+  EXPECT_EQ(end.links[2].in_packets, 0U) << "core-north";
+
+  make(three_sites("4 Mbps", "peers: { east: {} }, outside: forward"));
+  world->run_until(2_s);
+  EXPECT_EQ(world->router(0).snapshot().drops[outside], 0U);
+  EXPECT_GT(world->router(0).snapshot().links[2].in_packets, 900U);
+}
+
 TEST_F(GatewayWorld, IdleTunnelsClose) {
   config::Topology t = two_sites("idle: 1 s");
   t.streams[0].stop = t.streams[1].stop = 2_s;

@@ -276,7 +276,7 @@ tl::expected<void, std::string> World::reload(const config::Topology& wanted) {
     r->apply(**change);
     r->apply_routes(**change++);
   }
-  for (const auto& gateway : gateways_) gateway->take_budgets(wanted);
+  for (const auto& gateway : gateways_) gateway->take_customers(wanted);
   for (size_t r = 0; r < routers_.size(); ++r)
     for (const uint32_t node : worker_nodes_[r])
       if (changes_at[r]) schedule_.wake(node, now_);

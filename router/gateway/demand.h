@@ -30,6 +30,11 @@ class Demand {
   [[nodiscard]] double rate(double waiting) const {
     return kMargin * highest_ + waiting / to_seconds(kDrain);
   }
+  /// B/s of what comes and waits now, without room for more.
+  [[nodiscard]] double used(double waiting, Nanos now) const {
+    const double idle = to_seconds(now - last_);
+    return average_ * std::exp(-idle / to_seconds(kWindow)) + waiting / to_seconds(kDrain);
+  }
 
  private:
   double average_ = 0, highest_ = 0;  // B/s

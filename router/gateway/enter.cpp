@@ -45,6 +45,7 @@ void Gateway::enter(Burst& burst, router::WorkerContext& context) {
     peer[i] = found;
     remote |= uint32_t{found != 0} << i;
   });
+  router::for_each(candidates & ~remote, [&](unsigned i) { pass_outside(burst, i); });
   if (remote == 0) return;
   const AddressBatch sources(
       burst, remote, [](const uint8_t* ip) { return ip + wire::kIpv4SourceAt; },
@@ -53,7 +54,10 @@ void Gateway::enter(Burst& burst, router::WorkerContext& context) {
 
   router::for_each(remote, [&](unsigned i) {
     if (const uint32_t own = table_->of_link(burst.info[i].input); own != 0) customer[i] = own;
-    if (customer[i] == 0) return totals_.unknown_customers.add();
+    if (customer[i] == 0) {
+      totals_.unknown_customers.add();
+      return pass_outside(burst, i);
+    }
     const uint32_t to = static_cast<uint32_t>(peer[i]) - 1;
     Peer& other = peers_[to];
     Tunnel& tunnel = tunnel_of(static_cast<uint32_t>(customer[i]) - 1, to);
@@ -77,6 +81,12 @@ void Gateway::enter(Burst& burst, router::WorkerContext& context) {
   });
 }
 
+// Nothing limits what a customer sends to the core without a price, and priced flows give way to
+// it.
+void Gateway::pass_outside(Burst& burst, unsigned i) const {
+  if (core_[burst.info[i].link] && !own_.outside) burst.drop(i, router::DropReason::kOutsideTunnel);
+}
+
 void Gateway::enter(Burst& burst, unsigned i, Tunnel& tunnel) {
   const PacketInfo& p = burst.info[i];
   rte_mbuf* const m = burst.mbufs[i];
@@ -92,6 +102,7 @@ void Gateway::enter(Burst& burst, unsigned i, Tunnel& tunnel) {
   totals_.entered_packets.add();
   totals_.entered_bytes.add(p.datagram);
   tunnel.put(m, host, flow, burst.now);
+  share_ceiling(tunnel.customer(), burst.now);
   carry(tunnel, burst.now);
 }
 

@@ -3,6 +3,7 @@
 #include "router/gateway/gateway.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "common/protocols/random.h"
 
@@ -14,6 +15,9 @@ constexpr Nanos kRetry = 10_us;          // until the next poll while packets wa
 constexpr size_t kQueuedPackets = 4096;  // of the packets of one poll
 constexpr size_t kSweep = 256;           // tunnels that one sweep looks at
 constexpr Nanos kSweepInterval = 100_ms;
+constexpr double kNoCeiling = std::numeric_limits<double>::infinity();
+constexpr Nanos kShareInterval = 1_ms;
+constexpr unsigned kShareRounds = 4;   // each finds tunnels that want less than their share
 constexpr double kMaxRoundTrip = 0.5;  // s, of packets in flight that have records
 constexpr size_t kMinRecords = size_t{1} << 14, kMaxRecords = size_t{1} << 22;
 constexpr size_t kMinWaiting = 8192, kMaxWaiting = size_t{1} << 20;  // packets in all queues
@@ -110,6 +114,12 @@ Gateway::Gateway(const config::Topology& topology, size_t index, const GatewayOp
       tunnel_parts_{parts_for(kinds[0]), parts_for(kinds[1])} {
   const config::Router& router = topology.routers[own_.router];
   for (const size_t l : router.links) core_.push_back(std::ranges::count(own_.core, l) != 0);
+  for (const size_t l : own_.core) {
+    const config::Link& core = topology.links[l];
+    const config::Interface& end = core.ends[core.end_at(router.name)];
+    core_ipv4_.push_back(end.ipv4.address);
+    core_ipv6_.push_back(end.ipv6.address);
+  }
   core_link_ = static_cast<uint16_t>(std::ranges::find(core_, true) - core_.begin());
   const config::Link& link = topology.links[router.links[core_link_]];
   station_ = link.ends[link.end_at(router.name)].mac;
@@ -153,10 +163,11 @@ void Gateway::make_customers() {
       const auto number = static_cast<uint32_t>(tunnels_.size());
       tunnels_.push_back(std::make_unique<Tunnel>(parts, number, c, p));
     }
+    set_ceiling(c, topology_.customers[c]);
   }
 }
 
-void Gateway::take_budgets(const config::Topology& wanted) {
+void Gateway::take_customers(const config::Topology& wanted) {
   for (size_t i = 0; i < wanted.customers.size(); ++i) {
     const config::Customer& changed = wanted.customers[i];
     size_t own = i;  // mostly they have kept their places
@@ -167,7 +178,43 @@ void Gateway::take_budgets(const config::Topology& wanted) {
     }
     sender::Source& source = *customers_[own]->source;
     if (changed.budget.count() != source.ledger().budget()) source.set_budget(changed.budget);
+    set_ceiling(static_cast<uint32_t>(own), changed);
   }
+}
+
+void Gateway::set_ceiling(uint32_t customer, const config::Customer& configured) {
+  Customer& c = *customers_[customer];
+  const bool bounded = configured.ceiling.count() > 0;
+  const double ceiling = bounded ? bytes_per_second(configured.ceiling) : kNoCeiling;
+  if (ceiling == c.ceiling.load(std::memory_order_relaxed)) return;
+  c.ceiling.store(ceiling, std::memory_order_relaxed);
+  c.next_share = Nanos(0);
+  for (const auto& tunnel : tunnels_for(customer)) tunnel->set_most(ceiling);
+}
+
+// Max-min: a tunnel that wants less than an equal share leaves the rest to the others.
+void Gateway::share_ceiling(uint32_t customer, Nanos now) {
+  Customer& c = *customers_[customer];
+  const double ceiling = c.ceiling.load(std::memory_order_relaxed);
+  if (ceiling == kNoCeiling || peers_.size() < 2 || now < c.next_share) return;
+  c.next_share = now + kShareInterval;
+  const auto tunnels = tunnels_for(customer);
+  double most = ceiling / static_cast<double>(tunnels.size());
+  for (unsigned round = 0; round < kShareRounds; ++round) {
+    double left = ceiling;
+    unsigned eager = 0;
+    for (const auto& tunnel : tunnels) {
+      const double wanted = tunnel->wanted(now);
+      eager += wanted > most;
+      left -= wanted > most ? 0 : wanted;
+    }
+    if (eager == 0) {
+      most = ceiling;
+      break;
+    }
+    most = left / eager;
+  }
+  for (const auto& tunnel : tunnels) tunnel->set_most(most);
 }
 
 // Datagrams wait: their flow sends them, or opens.
@@ -227,6 +274,7 @@ void Gateway::sweep(Nanos now) {
     hand_ = hand_ + 1 >= tunnels_.size() ? 0 : hand_ + 1;
     Tunnel& tunnel = *tunnels_[hand_];
     Customer& customer = *customers_[tunnel.customer()];
+    share_ceiling(tunnel.customer(), now);
     customer.totals.budget.store(customer.source->ledger().budget(), std::memory_order_relaxed);
     customer.totals.committed.store(customer.source->ledger().committed(),
                                     std::memory_order_relaxed);

@@ -80,11 +80,15 @@ class Gateway final : public router::Tunnels {
   void restrict(router::Burst& burst) override;
   void stalled(Nanos now) override { lcore_.last_stall_end = now; }
 
-  /// The customers have the budgets of `wanted` from now on, which has the same customers. Call
-  /// while the worker is held between two polls. Does not allocate.
-  void take_budgets(const config::Topology& wanted);
+  /// The customers have the budgets and ceilings of `wanted` from now on, which has the same
+  /// customers. Call while the worker is held between two polls. Does not allocate.
+  void take_customers(const config::Topology& wanted);
 
   [[nodiscard]] const GatewayTotals& totals() const { return totals_; }
+  /// Most that its tunnels send, B/s; infinite: no bound. Any thread.
+  [[nodiscard]] double ceiling(size_t customer) const {
+    return customers_[customer]->ceiling.load(std::memory_order_relaxed);
+  }
   /// A customer's flows.
   [[nodiscard]] const sender::HostTotals& customer(size_t customer) const {
     return customers_[customer]->totals;
@@ -114,6 +118,8 @@ class Gateway final : public router::Tunnels {
   struct Customer {
     sender::HostTotals totals;
     std::optional<sender::Source> source;
+    std::atomic<double> ceiling{0};  // B/s
+    Nanos next_share{0};
   };
   // Flows' outcomes: their customers count them.
   struct NoOutcomes final : sender::OutcomeSink {
@@ -128,7 +134,16 @@ class Gateway final : public router::Tunnels {
   [[nodiscard]] Tunnel& tunnel_of(uint32_t customer, uint32_t peer) {
     return *tunnels_[customer * peers_.size() + peer];
   }
+  [[nodiscard]] std::span<const std::unique_ptr<Tunnel>> tunnels_for(uint32_t customer) const {
+    return std::span(tunnels_).subspan(customer * peers_.size(), peers_.size());
+  }
+  void set_ceiling(uint32_t customer, const config::Customer& configured);
+  /// Shares a customer's ceiling among its tunnels, where that is due.
+  void share_ceiling(uint32_t customer, Nanos now);
   void enter(router::Burst& burst, unsigned i, Tunnel& tunnel);
+  /// No tunnel takes a packet from a customers' link.
+  void pass_outside(router::Burst& burst, unsigned i) const;
+  [[nodiscard]] bool is_core_address(const uint8_t* ip, bool ipv6) const;
   void carry(Tunnel& tunnel, Nanos now);
   void open(Tunnel& tunnel, Nanos now);
   void after_event(Tunnel& tunnel, Nanos now);
@@ -145,10 +160,12 @@ class Gateway final : public router::Tunnels {
   const config::Gateway& own_;
   rte_mempool* pool_;
   GatewayTotals totals_;
-  std::vector<bool> core_;  // by index among the router's links
-  uint16_t core_link_ = 0;  // the first
-  wire::Mac station_{};     // its MAC
-  uint32_t seed_;           // of the hashes of inner flows and hosts
+  std::vector<bool> core_;               // by index among the router's links
+  uint16_t core_link_ = 0;               // the first
+  std::vector<config::Ipv4> core_ipv4_;  // this router's addresses on core links
+  std::vector<config::Ipv6> core_ipv6_;
+  wire::Mac station_{};  // its MAC
+  uint32_t seed_;        // of the hashes of inner flows and hosts
   NoOutcomes outcomes_;
   sender::LcoreState lcore_;
   std::array<sender::FlowClass, 2> kinds_;  // to IPv4 and to IPv6 peers

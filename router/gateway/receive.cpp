@@ -19,10 +19,25 @@ using sender::ReceivedPacket;
 void Gateway::receive(Burst& burst, router::WorkerContext& context) {
   router::for_each(burst.local, [&](unsigned i) {
     const PacketInfo& p = burst.info[i];
-    if (!p.has(router::kTurnpike) || p.has(router::kFragment)) return;
+    if (p.has(router::kArp)) return;
+    const bool tunnels = p.has(router::kTurnpike);
+    if (!core_[p.input]) {
+      const uint8_t* const ip = router::frame_of(burst.mbufs[i]) + p.l3;
+      if (tunnels || is_core_address(ip, p.has(router::kIpv6)))
+        return burst.drop(i, router::DropReason::kOutsideTunnel);
+    }
+    if (!tunnels || p.has(router::kFragment)) return;
     burst.leave(i);
     context.counters->delivered.add();
     receive(burst.mbufs[i], burst.now);
+  });
+}
+
+bool Gateway::is_core_address(const uint8_t* ip, bool ipv6) const {
+  if (!ipv6)
+    return std::ranges::count(core_ipv4_, wire::load_be32(ip + wire::kIpv4DestinationAt)) != 0;
+  return std::ranges::any_of(core_ipv6_, [ip](const config::Ipv6& own) {
+    return std::equal(own.begin(), own.end(), ip + wire::kIpv6DestinationAt);
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/gateway/tunnel.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -34,7 +35,7 @@ void Tunnel::update() {
   const uint64_t bytes = queue_.bytes() + (ahead_ != nullptr ? ahead_->pkt_len : 0);
   const uint64_t waiting = bytes + packets * parts_.headers;
   set_waiting(waiting);
-  set_demand(arrivals_.rate(static_cast<double>(waiting)));
+  set_demand(std::min(most_, arrivals_.rate(static_cast<double>(waiting))));
 }
 
 rte_mbuf* Tunnel::next(Nanos now) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "common/metrics/counter.h"
 #include "common/metrics/histogram.h"
@@ -46,6 +47,13 @@ class Tunnel final : public sender::DatagramSource {
   /// Frees all packets that wait; returns their number.
   uint32_t clear();
 
+  /// B/s that the packets would use now, were there no ceiling.
+  [[nodiscard]] double wanted(Nanos now) const {
+    return arrivals_.used(static_cast<double>(waiting()), now);
+  }
+  /// The flow demands this many B/s at most.
+  void set_most(double rate) { most_ = rate; }
+
   uint32_t flow = 0;  // id of the flow that carries the packets; 0: none was ever open
 
  private:
@@ -57,6 +65,7 @@ class Tunnel final : public sender::DatagramSource {
   FairQueue queue_;
   Demand arrivals_;
   rte_mbuf* ahead_ = nullptr;  // taken from the queue, but it did not fit the last packet
+  double most_ = std::numeric_limits<double>::infinity();
   Nanos last_packet_{0};
   uint32_t customer_, peer_;
 };

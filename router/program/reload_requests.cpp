@@ -43,7 +43,8 @@ ReloadRequests::ReloadRequests(Parts parts)
                                  const auto& change) { return hold(engine, change); },
                      .beside =
                          [&engine = parts.engine](const config::Topology& wanted) {
-                           if (engine.gateway() != nullptr) engine.gateway()->take_budgets(wanted);
+                           if (engine.gateway() != nullptr)
+                             engine.gateway()->take_customers(wanted);
                          },
                      .adjust = std::move(parts.adjust)}) {
   count_kept();

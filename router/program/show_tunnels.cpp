@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/program/show_tunnels.h"
 
+#include <cmath>
+
 namespace turnpike::router {
 
 namespace {
@@ -10,6 +12,7 @@ double milliseconds(uint64_t ns) { return static_cast<double>(ns) * 1e-6; }
 Json row_of(const gateway::Gateway& g, size_t customer) {
   const sender::HostTotals& t = g.customer(customer);
   const config::Gateway& own = g.configuration();
+  const double ceiling = g.ceiling(customer);  // B/s
   uint64_t waiting = 0, dropped = 0, marked = 0;
   std::string silent;
   for (size_t p = 0; p < g.peers().size(); ++p) {
@@ -21,6 +24,7 @@ Json row_of(const gateway::Gateway& g, size_t customer) {
   }
   return {{"customer", g.topology().customers[customer].name},
           {"budget", t.budget.load(std::memory_order_relaxed)},
+          {"ceiling", std::isinf(ceiling) ? Json() : Json(8 * ceiling)},
           {"flows", t.active_flows.load(std::memory_order_relaxed)},
           {"packets", t.sent_packets.read()},
           {"bytes", t.sent_bytes.read()},

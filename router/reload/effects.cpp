@@ -109,11 +109,14 @@ Consequence Effects::of_router(const Difference& d) const {
 
 Consequence Effects::of_customers(const Difference& d) const {
   if (is_gateway_) {
-    if (d.keys[0] != "customers" || d.keys.size() < 3 || d.keys[2] != "budget")
-      return refused("customers' tunnels are made at the start");
+    const bool kept = d.keys[0] == "customers" && d.keys.size() >= 3;
+    if (kept && d.keys[2] == "ceiling")
+      return live("the customer's tunnels follow within a round trip");
+    if (!kept || d.keys[2] != "budget") return refused("customers' tunnels are made at the start");
     if (!has_customers_) return live("the customer's flows follow within a round trip");
   }
   if (!has_customers_) return elsewhere("not this router's: it has no customers");
+  if (d.keys.size() >= 3 && d.keys[2] == "ceiling") return elsewhere("ceilings hold at gateways");
   Consequence c = live("debts of customers are kept by name, averages of groups too");
   c.customers = true;
   return c;

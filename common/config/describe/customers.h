@@ -9,6 +9,8 @@
 
 namespace turnpike::config {
 
+inline constexpr std::array<std::string_view, 2> kOutside{"drop", "forward"};
+
 /// In the order of SilentPeer.
 inline constexpr std::array<std::string_view, 2> kSilentPeers{"forward", "drop"};
 
@@ -32,6 +34,12 @@ void describe(V& v, CustomerSpec& s) {
            .min = "0 $/s",
            .max = "1000000000 $/s",
            .required = true});
+  v.field(
+      "ceiling", s.ceiling,
+      {.doc = "most that a gateway sends for it in all of its tunnels, with their headers; none "
+              "unless given",
+       .min = "1 Kbps",
+       .max = "1 Tbps"});
   v.field("group", s.group, {.doc = "group that it belongs to"});
 }
 
@@ -84,6 +92,12 @@ void describe(V& v, GatewaySpec& s) {
                   "at all",
            .fallback = kSilentPeers[0],
            .words = kSilentPeers});
+  v.field(
+      "outside", s.outside,
+      {.doc = "customers' packets to the core that no tunnel carries: to destinations behind no "
+              "peer, or of no customer. forward: without a price",
+       .fallback = kOutside[0],
+       .words = kOutside});
 }
 
 }  // namespace turnpike::config
