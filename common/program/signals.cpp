@@ -47,7 +47,7 @@ void reload_on_hup() { set_handler(SIGHUP, on_reload); }
 bool take_reload_request() { return reloads.exchange(0) != 0; }
 
 void ignore_signals() {
-  for (const int number : {SIGPIPE, SIGUSR1, SIGUSR2}) set_handler(number, SIG_IGN);
+  for (const int number : {SIGPIPE, SIGUSR1, SIGUSR2, SIGXFSZ}) set_handler(number, SIG_IGN);
 }
 
 bool is_ignored(int number) {

@@ -9,7 +9,7 @@ namespace turnpike {
 /// ignored if it was ignored before (nohup). Calls ignore_signals().
 void handle_signals();
 
-/// Ignores PIPE, USR1 and USR2: a closed output does not end a run.
+/// Ignores PIPE, USR1, USR2 and XFSZ: a closed output or a file at its limit does not end a run.
 void ignore_signals();
 
 /// From now on HUP asks for a reload, not for the end.

@@ -117,6 +117,13 @@ void ControlLoop::write_accounts() {
     spdlog::warn(*line);
 }
 
+tl::expected<void, std::string> ControlLoop::end_accounts() {
+  write_accounts();
+  if (accounts_ && accounts_->failing())
+    return tl::unexpected(std::string("the last accounts of customers are not written"));
+  return {};
+}
+
 Figures ControlLoop::figures() const {
   Figures f = collect(on_.engine, name_,
                       {.now = on_.clock.now(), .unix_now = unix_time(), .started = started_});

@@ -53,8 +53,8 @@ class ControlLoop {
   /// Opens the accounts of customers if --accounting asks for them. The error says why they cannot
   /// be written.
   tl::expected<void, std::string> keep_accounts();
-  /// Writes what customers sent and paid since the last time; call once more at the end.
-  void write_accounts();
+  /// Writes the last accounts, once the workers have stopped. The error: they are not written.
+  tl::expected<void, std::string> end_accounts();
 
   /// Runs until a signal or the end of --duration. The error is the reason why the router could not
   /// go on.
@@ -65,6 +65,7 @@ class ControlLoop {
   void serve_linux();
   void watch_linux();
   void sample(Nanos now);
+  void write_accounts();
   void serve();
   /// All figures at present.
   [[nodiscard]] Figures figures() const;

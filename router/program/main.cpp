@@ -214,7 +214,7 @@ int run(int argc, char** argv) {
   (*engine)->stop([deadline = clock.now() + kDrainTimeout, &clock] {
     return end_requests() < 2 && clock.now() < deadline;
   });
-  control.write_accounts();
+  const auto accounted = control.end_accounts();
 
   const Snapshot end = (*engine)->router().snapshot();
   const auto written =
@@ -228,6 +228,7 @@ int run(int argc, char** argv) {
   };
   if (!watched) complain(watched.error());
   if (!written) complain(written.error());
+  if (!accounted) complain(accounted.error());
   if (!end.conserved())
     complain(
         "packet conservation failed: received + originated differs from forwarded + delivered + "

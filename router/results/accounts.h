@@ -39,6 +39,8 @@ class Accounts {
   /// `unix_ns` is. Returns a line for the log when writing begins to fail, and when it works again.
   std::optional<std::string> write(std::span<const Account> accounts, Nanos now, int64_t unix_ns);
 
+  /// Whether the last lines could not be written.
+  [[nodiscard]] bool failing() const { return failing_; }
   /// Calls that could not write.
   [[nodiscard]] uint64_t failures() const { return failures_; }
 

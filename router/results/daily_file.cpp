@@ -53,19 +53,21 @@ DailyFile::DailyFile(DailyFile&& other) noexcept
       day_(std::move(other.day_)),
       path_(std::move(other.path_)),
       fd_(std::exchange(other.fd_, -1)),
-      size_(other.size_) {}
+      size_(other.size_),
+      torn_(other.torn_) {}
 
 DailyFile::~DailyFile() { close(); }
 
 void DailyFile::close() {
   if (fd_ >= 0) ::close(fd_);
   fd_ = -1;
+  torn_ = false;
   day_.clear();
 }
 
 tl::expected<void, std::string> DailyFile::append(std::string_view lines, int64_t unix_ns) {
   const std::string day = utc_text(unix_ns).substr(0, kDayLength);
-  if (day != day_) {
+  if (day != day_ && !torn_) {
     if (auto turned = turn_to(day); !turned) {
       close();
       return turned;
@@ -115,16 +117,17 @@ tl::expected<off_t, int> DailyFile::cut_torn_line() const {
   return end;
 }
 
-// Returns 0, or an errno after which the file is as it was.
+// Returns 0, or an errno after which the file is as it was, or will be before the next lines.
 int DailyFile::write_whole(std::string_view text) {
+  if (torn_ && ftruncate(fd_, size_) != 0) return errno;
+  torn_ = false;
   size_t done = 0;
   while (done < text.size()) {
     const ssize_t written = ::write(fd_, text.data() + done, text.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
       const int error = written < 0 ? errno : ENOSPC;
-      // A file that cannot be cut either is opened again, which cuts it.
-      if (done > 0 && ftruncate(fd_, size_) != 0) close();
+      torn_ = done > 0 && ftruncate(fd_, size_) != 0;
       return error;
     }
     done += static_cast<size_t>(written);

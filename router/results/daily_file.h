@@ -41,7 +41,8 @@ class DailyFile {
   std::string columns_;
   std::string day_, path_;  // of the open file
   int fd_ = -1;
-  off_t size_ = 0;  // B of whole lines
+  off_t size_ = 0;     // B of whole lines
+  bool torn_ = false;  // the file has more than those: to be cut
 };
 
 /// "2026-11-26T09:30:00.250Z" (RFC 3339).
