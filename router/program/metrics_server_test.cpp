@@ -59,7 +59,7 @@ class Client {
   bool connected_ = false;
 };
 
-/// s; whoever waits for a silent client waits as long.
+/// s; a scraper that waits for a silent client waits as long.
 constexpr double kDeadline = MetricsServer::kDeadlineMs * 1e-3;
 
 class Metrics : public ::testing::Test {
