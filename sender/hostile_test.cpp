@@ -90,7 +90,7 @@ TEST(Hostile, ForgedAnswersChangeNothing) {
           .sequence = static_cast<uint32_t>(random() % 80),
           .acknowledgement = static_cast<uint32_t>(random() % 100),
           .echo = static_cast<uint32_t>(random() % 200) * 15625 + 1};
-      const auto port = static_cast<uint16_t>(Paths::kFirstPort + random() % Paths::kPorts);
+      const uint16_t port = Paths::source_port(random() % 16);  // the flow has one of them
       c.inject(0, answer_frame(h, port), Nanos(static_cast<int64_t>(random() % 150'000'000)));
     }
   });
@@ -119,7 +119,7 @@ TEST(Hostile, BlindFloodsChangeNothing) {
                            .timestamp = static_cast<uint32_t>(random()),
                            .echo = static_cast<uint32_t>(random() % 3'000'000),
                            .token = static_cast<uint32_t>(random())};
-      const auto port = static_cast<uint16_t>(Paths::kFirstPort + random() % Paths::kPorts);
+      const uint16_t port = Paths::source_port(random() % 16);  // the flow has one of them
       const Nanos at(static_cast<int64_t>(random() % 150'000'000));
       if (wire::is_request(h.kind)) {
         wire::FrameSpec spec;

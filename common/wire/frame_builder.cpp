@@ -78,6 +78,13 @@ void FrameTemplate::write(uint8_t* frame, uint16_t datagram, uint64_t payload_su
   }
 }
 
+void FrameTemplate::write(uint8_t* frame, uint16_t datagram, uint64_t payload_sum,
+                          uint16_t source_port) const {
+  // The template's checksum covers port 0: adds the port like payload.
+  write(frame, datagram, payload_sum + source_port);
+  store_be16(frame + udp_ + kUdpSourceAt, source_port);
+}
+
 std::vector<uint8_t> build_frame(const FrameSpec& spec, std::span<const uint8_t> payload,
                                  uint16_t datagram) {
   const FrameTemplate headers(spec);

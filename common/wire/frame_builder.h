@@ -49,6 +49,8 @@ class FrameTemplate {
   /// an IP datagram of `datagram` B (at least ip_headers_size()). Does not read the payload:
   /// `payload_sum` is the sum of its 16-bit words, not folded.
   void write(uint8_t* frame, uint16_t datagram, uint64_t payload_sum) const;
+  /// The same with this source port; the template's is 0.
+  void write(uint8_t* frame, uint16_t datagram, uint64_t payload_sum, uint16_t source_port) const;
 
  private:
   std::array<uint8_t, kMaxHeaders> bytes_{};

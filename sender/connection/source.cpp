@@ -58,8 +58,8 @@ Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now,
   f.datagrams = datagrams;
   f.carries = datagrams != nullptr;
   f.asked = event.at;
-  f.path = parts_.paths.find(event.to, kind.ip_version, kind.dscp, opened_++);
-  f.port = Paths::source_port(f.path);
+  f.path = parts_.paths.find(event.to, kind.ip_version, kind.dscp);
+  f.port = Paths::source_port(opened_++);
   cut(f, event.bytes);
 
   kind.protocol->make_flow_law(kind.params, f.law_storage);

@@ -19,7 +19,7 @@ void set_addresses(wire::FrameSpec& spec, unsigned ip_version, const config::Int
 }  // namespace
 
 Paths::Paths(const config::Topology& topology, uint32_t host)
-    : first_((topology.hosts.size() + topology.trees.size()) * 2, kNone) {
+    : plain_((topology.hosts.size() + topology.trees.size()) * 2, kNone) {
   for (const config::Flow& f : topology.flows) {
     if (f.from == host) add(topology, host, topology.destination_of(f), f);
   }
@@ -30,22 +30,22 @@ Paths::Paths(const config::Topology& topology, uint32_t host)
 }
 
 Paths::Paths(std::span<const wire::FrameSpec> destinations)
-    : first_(destinations.size() * 2, kNone) {
+    : plain_(destinations.size() * 2, kNone) {
   for (uint32_t to = 0; to < destinations.size(); ++to) {
     const bool ipv6 = std::holds_alternative<wire::Ipv6Pair>(destinations[to].addresses);
-    first_[slot(to, ipv6 ? 6 : 4)] = static_cast<uint16_t>(templates_.size());
-    add_templates(destinations[to]);
+    plain_[slot(to, ipv6 ? 6 : 4)] = static_cast<uint16_t>(templates_.size());
+    templates_.emplace_back(destinations[to]);
   }
 }
 
 /// `traffic`: a config::Flow or config::Workload.
 void Paths::add(const config::Topology& topology, uint32_t host, size_t to, const auto& traffic) {
   const auto destination = static_cast<uint32_t>(to);
-  if (first(destination, traffic.ip_version, traffic.dscp) != kNone) return;
+  if (find(destination, traffic.ip_version, traffic.dscp) != kNone) return;
   const size_t place = slot(destination, traffic.ip_version);
   const auto index = static_cast<uint16_t>(templates_.size());
   if (traffic.dscp == 0) {
-    first_[place] = index;
+    plain_[place] = index;
   } else {
     marked_.push_back({place, traffic.dscp, index});
   }
@@ -65,26 +65,15 @@ void Paths::add(const config::Topology& topology, uint32_t host, size_t to, cons
     set_addresses(spec, traffic.ip_version, own, peer.ipv4.address, peer.ipv6.address);
   }
   spec.destination_port = topology.run.udp_port;
-  add_templates(spec);
+  templates_.emplace_back(spec);
 }
 
-void Paths::add_templates(wire::FrameSpec spec) {
-  for (unsigned i = 0; i < kPorts; ++i) {
-    spec.source_port = static_cast<uint16_t>(kFirstPort + i);
-    templates_.emplace_back(spec);
-  }
-}
-
-uint16_t Paths::first(uint32_t to, unsigned ip_version, unsigned dscp) const {
+uint16_t Paths::find(uint32_t to, unsigned ip_version, unsigned dscp) const {
   const size_t place = slot(to, ip_version);
-  if (dscp == 0) return first_[place];
+  if (dscp == 0) return plain_[place];
   for (const Marked& m : marked_)
-    if (m.slot == place && m.dscp == dscp) return m.first;
+    if (m.slot == place && m.dscp == dscp) return m.path;
   return kNone;
-}
-
-uint16_t Paths::find(uint32_t to, unsigned ip_version, unsigned dscp, uint32_t spread) const {
-  return static_cast<uint16_t>(first(to, ip_version, dscp) + spread % kPorts);
 }
 
 }  // namespace turnpike::sender

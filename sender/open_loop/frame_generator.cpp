@@ -42,10 +42,8 @@ FrameGenerator::FrameGenerator(const config::Topology& topology, const config::S
 void FrameGenerator::write(uint8_t* frame, uint32_t datagram, const Probe& probe) {
   const wire::FrameTemplate& headers = templates_[address_];
   const auto port = static_cast<uint16_t>(kFirstPort + port_);
-  uint8_t* payload = frame + headers.headers_size();
-  // The template's checksum covers source port 0: add the port like payload.
-  headers.write(frame, static_cast<uint16_t>(datagram), store(probe, payload) + port);
-  wire::store_be16(payload - wire::kUdpSize + wire::kUdpSourceAt, port);
+  const uint64_t sum = store(probe, frame + headers.headers_size());
+  headers.write(frame, static_cast<uint16_t>(datagram), sum, port);
   if (++port_ == kPorts) {
     port_ = 0;
     ++address_;

@@ -215,7 +215,7 @@ uint32_t Transmission::send_datagrams(Flow& f, const FlowState& state) {
   const Outgoing out{Kind::kData, f.next_sequence, records[i].size};
   sum += write_headers(f, out, frame + headers.headers_size(), state.now,
                        [&](uint8_t* header) { write_congestion(f, records[i], header, state); });
-  headers.write(frame, static_cast<uint16_t>(out.size), sum);
+  headers.write(frame, static_cast<uint16_t>(out.size), sum, f.port);
   if (taken.ecn != wire::kNotEct)
     wire::set_ecn(frame + headers.headers_size() - headers.ip_headers_size(), taken.ecn);
   m.ol_flags = 0;
@@ -268,7 +268,7 @@ bool Transmission::put_frame(Flow& f, const Outgoing& out, Nanos now, Write&& wr
   const size_t written = headers.headers_size() + length;
   const size_t dirty = parts_.lcore.zeroed ? last_frame : m->data_len;
   if (dirty > written) std::memset(payload + length, 0, dirty - written);
-  headers.write(frame, static_cast<uint16_t>(out.size), sum);
+  headers.write(frame, static_cast<uint16_t>(out.size), sum, f.port);
   parts_.tx.put(m);
   return true;
 }

@@ -41,7 +41,7 @@ wire::FrameTemplate peer_template(const config::Topology& t, size_t peer) {
     spec.addresses = wire::Ipv4Pair{from.ipv4.address, to.ipv4.address};
   }
   if (peer == 2) spec.vlan = 7;
-  spec.source_port = static_cast<uint16_t>(Paths::kFirstPort + (peer == 1 ? 1 : 0));
+  spec.source_port = Paths::source_port(peer == 1 ? 1 : 0);
   spec.destination_port = t.run.udp_port;
   return wire::FrameTemplate(spec);
 }
