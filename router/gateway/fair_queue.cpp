@@ -12,25 +12,54 @@ namespace turnpike::gateway {
 namespace {
 
 template <class Pool>
-void push_back(Pool& pool, List& list, uint32_t i) {
-  pool[i].turn.next = kNone;
-  (list.empty() ? list.first : pool[list.last].turn.next) = i;
+void push_back(Pool& pool, List& list, uint32_t i, uint32_t Turn::*next = &Turn::next) {
+  pool[i].turn.*next = kNone;
+  (list.empty() ? list.first : pool[list.last].turn.*next) = i;
   list.last = i;
 }
 
 template <class Pool>
-uint32_t pop_front(Pool& pool, List& list) {
-  const uint32_t i = list.first;
-  list.first = pool[i].turn.next;
+void pop_front(Pool& pool, List& list, uint32_t Turn::*next = &Turn::next) {
+  list.first = pool[list.first].turn.*next;
   if (list.first == kNone) list.last = kNone;
-  return i;
+}
+
+/// Gives an entry that gets its first packet a place in the round.
+template <class Pool>
+void activate(Pool& pool, Round& round, uint32_t i, bool made) {
+  Turn& turn = pool[i].turn;
+  if (made) {
+    turn.deficit = FairQueue::kQuantum;
+    push_back(pool, round.fresh, i);
+  } else if (turn.deficit > 0 && !turn.in_back) {  // without deficit its turn is still to come
+    turn.in_back = true;
+    push_back(pool, round.back, i, &Turn::next_back);
+  }
 }
 
 bool marks(uint8_t* ip) { return router::mark_congestion(ip, ip[0] >> 4 == 6); }
 
+/// The next packet of those that came back; null: none.
+template <class Pool, class Take>
+rte_mbuf* serve_back(Pool& pool, List& back, Take&& take) {
+  while (!back.empty()) {
+    Turn& turn = pool[back.first].turn;
+    rte_mbuf* const packet = turn.deficit > 0 ? take(pool[back.first]) : nullptr;
+    if (packet != nullptr) {
+      turn.deficit -= static_cast<int32_t>(packet->pkt_len);
+      return packet;
+    }
+    turn.in_back = false;
+    pop_front(pool, back, &Turn::next_back);
+  }
+  return nullptr;
+}
+
 /// Serves the lists of one level until a packet is found: RFC 8290 section 4.2.
 template <class Pool, class Take>
-rte_mbuf* serve(Pool& pool, List& fresh, List& old, Take&& take) {
+rte_mbuf* serve(Pool& pool, Round& round, Take&& take) {
+  if (rte_mbuf* const packet = serve_back(pool, round.back, take); packet != nullptr) return packet;
+  auto& [back, fresh, old] = round;
   for (;;) {
     List& list = !fresh.empty() ? fresh : old;
     if (list.empty()) return nullptr;
@@ -50,7 +79,7 @@ rte_mbuf* serve(Pool& pool, List& fresh, List& old, Take&& take) {
     }
     pop_front(pool, list);
     // One that was new waits behind the old ones, so that it cannot always be new.
-    if (!turn.old && !old.empty()) {
+    if (!turn.old && !old.empty() && !pool.crowded()) {
       turn.old = true;
       push_back(pool, old, i);
     } else {
@@ -69,23 +98,18 @@ void FairQueue::put(rte_mbuf* packet, uint32_t host, uint32_t flow, uint64_t lim
     return;
   }
   bool new_host = false, new_flow = false;
-  const uint32_t h = pool_.hosts.find(tunnel_, host % kMaxHosts, new_host);
-  const uint32_t f = h == kNone ? kNone : pool_.flows.find(h, flow % kMaxFlows, new_flow);
+  const uint32_t h = pool_.hosts.find(tunnel_, host, new_host);
+  const uint32_t f = h == kNone ? kNone : pool_.flows.find(h, flow, new_flow);
   if (f == kNone) {
     if (new_host) pool_.hosts.give_back(h);
     give_back(packet);
     dropped_.add();
     return;
   }
-  if (new_host) {
-    pool_.hosts[h].turn.deficit = kQuantum;
-    push_back(pool_.hosts, fresh_, h);
-  }
+  HostQueue& of = pool_.hosts[h];
   FlowQueue& queue = pool_.flows[f];
-  if (new_flow) {
-    queue.turn.deficit = kQuantum;
-    push_back(pool_.flows, pool_.hosts[h].fresh, f);
-  }
+  if (of.packets++ == 0) activate(pool_.hosts, round_, h, new_host);
+  if (queue.packets.empty()) activate(pool_.flows, of.round, f, new_flow);
   const uint32_t w = pool_.free.back();
   pool_.free.pop_back();
   pool_.waiting[w] = {.packet = packet, .since = now};
@@ -114,17 +138,17 @@ rte_mbuf* FairQueue::pop(FlowQueue& flow, Nanos now) {
   flow.bytes -= packet->pkt_len;
   bytes_ -= packet->pkt_len;
   --packets_;
+  --pool_.hosts[flow.owner].packets;
   sojourn_ = now - waiting.since;
   return packet;
 }
 
 rte_mbuf* FairQueue::take(const CodelParams& params, Nanos now) {
-  return serve(pool_.hosts, fresh_, old_,
-               [&](HostQueue& host) { return take_of(host, params, now); });
+  return serve(pool_.hosts, round_, [&](HostQueue& host) { return take_of(host, params, now); });
 }
 
 rte_mbuf* FairQueue::take_of(HostQueue& host, const CodelParams& params, Nanos now) {
-  return serve(pool_.flows, host.fresh, host.old,
+  return serve(pool_.flows, host.round,
                [&](FlowQueue& flow) { return take_of(flow, params, now); });
 }
 

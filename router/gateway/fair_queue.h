@@ -12,11 +12,13 @@ namespace turnpike::gateway {
 
 /// Two levels of deficit round robin (RFC 8290 section 4.2 is one level of it): a host's share does
 /// not depend on its number of flows. Hosts and flows that have just become active go first, once.
+/// Those that come back in the same round, after they had nothing to send, go before all others
+/// with the rest of their quantum (DRR++, MacGregor and Shi 2000): a flow below its share waits for
+/// no round. Each flow has a queue of its own: in another flow's, CoDel may drop its only packet,
+/// such as a SYN.
 class FairQueue {
  public:
-  static constexpr int32_t kQuantum = 1514;    // B, a full Ethernet frame (RFC 8290 section 5.2.4)
-  static constexpr uint32_t kMaxFlows = 1024;  // of one host; others share a queue
-  static constexpr uint32_t kMaxHosts = 1024;  // of one tunnel; others count as one
+  static constexpr int32_t kQuantum = 1514;  // B, a full Ethernet frame (RFC 8290 section 5.2.4)
 
   /// `tunnel`: its number, the same for no other queue of the pool, which outlives the queue.
   FairQueue(QueuePool& pool, uint32_t tunnel) : pool_(pool), tunnel_(tunnel) {}
@@ -47,7 +49,7 @@ class FairQueue {
   void drop_from_fullest(Nanos now);
 
   QueuePool& pool_;
-  List fresh_, old_;  // HostQueue
+  Round round_;  // HostQueue
   uint64_t bytes_ = 0;
   metrics::Counter dropped_, marked_;
   Nanos sojourn_{0};

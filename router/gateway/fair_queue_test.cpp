@@ -85,6 +85,80 @@ TEST_F(FairQueueTest, ASparseFlowOvertakes) {
   drain(queue);
 }
 
+// A packet every third turn of the others, which is less than a share: it waits for no round.
+TEST_F(FairQueueTest, AFlowBelowItsShareLeavesNext) {
+  FairQueue queue(queues, 0);
+  for (unsigned n = 0; n < 40; ++n)
+    for (uint16_t flow = 0; flow < 30; ++flow) put(queue, 1, flow, 1500);
+  serve(queue, 60);  // none is new any more
+  for (unsigned n = 0; n < 300; ++n) {
+    put(queue, 1, 77, 100);
+    EXPECT_EQ(serve(queue, 1).count(77), 1U) << n;
+    serve(queue, 3);
+  }
+  drain(queue);
+}
+
+TEST_F(FairQueueTest, AHostBelowItsShareLeavesNext) {
+  FairQueue queue(queues, 0);
+  for (unsigned n = 0; n < 40; ++n)
+    for (uint16_t host = 0; host < 30; ++host) put(queue, host, host, 1500);
+  serve(queue, 60);  // none is new any more
+  for (unsigned n = 0; n < 300; ++n) {
+    put(queue, 77, 77, 100);
+    EXPECT_EQ(serve(queue, 1).count(77), 1U) << n;
+    serve(queue, 3);
+  }
+  drain(queue);
+}
+
+// One that always comes back gets its share and no more.
+TEST_F(FairQueueTest, ComingBackGainsNothing) {
+  FairQueue queue(queues, 0);
+  for (unsigned n = 0; n < 60; ++n)
+    for (uint16_t flow = 0; flow < 30; ++flow) put(queue, 1, flow, 1500);
+  std::map<uint16_t, uint64_t> bytes;
+  bool waits = false;
+  for (unsigned n = 0; n < 1500; ++n) {
+    if (!waits) put(queue, 1, 77, 700);
+    const auto served = serve(queue, 1);
+    waits = served.count(77) == 0;
+    for (const auto& [flow, size] : served) bytes[flow] += size;
+  }
+  EXPECT_LE(bytes.at(77), bytes.at(1) + 2 * 1514);
+  EXPECT_GE(bytes.at(77) + 2 * 1514, bytes.at(1));
+  drain(queue);
+}
+
+// A flow's first packet shares no queue with another flow, whose queue CoDel keeps short.
+TEST_F(FairQueueTest, NoTwoFlowsShareAQueue) {
+  FairQueue queue(queues, 0);
+  for (unsigned n = 0; n < 10; ++n) queue.put(datagram(1000), 1, 5, kRoom, Nanos(0));
+  for (uint32_t bit = 0; bit < 32; ++bit) {
+    rte_mbuf* m = datagram(60);
+    m->vlan_tci = 77;
+    queue.put(m, 1, 5 ^ 1U << bit, kRoom, Nanos(0));
+  }
+  EXPECT_EQ(serve(queue, 2 + 32).at(77), 32U * 60);  // behind a quantum of the first flow
+  drain(queue);
+}
+
+// Flows of one packet each, more than leave: those that are idle give their entries back.
+TEST_F(FairQueueTest, AFloodOfFlowsLeavesEntriesToOtherTunnels) {
+  FairQueue flooded(queues, 0), other(queues, 1);
+  uint32_t flow = 0;
+  for (unsigned n = 0; n < 20'000; ++n) {
+    for (unsigned k = 0; k < 2; ++k, ++flow) flooded.put(datagram(60), flow, flow, kRoom, Nanos(0));
+    rte_pktmbuf_free(flooded.take(kPatient, Nanos(0)));
+  }
+  EXPECT_LE(queues.flows.in_use(), 4096U + flooded.packets());
+  for (uint16_t n = 0; n < 1000; ++n) put(other, n, n, 100);
+  EXPECT_EQ(other.packets(), 1000U);
+  EXPECT_EQ(other.dropped(), 0U);
+  drain(flooded);
+  drain(other);
+}
+
 TEST_F(FairQueueTest, BeyondTheLimitTheFullestFlowLoses) {
   FairQueue queue(queues, 0);
   constexpr uint64_t kLimit = 20'000;

@@ -22,17 +22,26 @@ struct Waiting {
   uint32_t next = kNone;
 };
 
-/// A place in a round of deficit round robin.
-struct Turn {
-  int32_t deficit = 0;    // B that it may still send in this round
-  uint32_t next = kNone;  // in its list
-  bool old = false;       // has had a turn since it became active: waits behind new ones
-};
-
 /// First and last of a list threaded through the pool.
 struct List {
   uint32_t first = kNone, last = kNone;
   [[nodiscard]] bool empty() const { return first == kNone; }
+};
+
+/// A place in a round of deficit round robin.
+struct Turn {
+  int32_t deficit = 0;         // B that it may still send in this round
+  uint32_t next = kNone;       // in fresh or old
+  uint32_t next_back = kNone;  // in back
+  bool in_back = false;
+  bool old = false;  // has had a turn since it became active
+};
+
+/// Entries that wait for a turn, in the order in which the lists are served.
+struct Round {
+  List back;   // idle for a part of this round, with a rest of its quantum
+  List fresh;  // have just become active
+  List old;
 };
 
 /// The packets of one inner flow that wait.
@@ -52,7 +61,8 @@ struct HostQueue {
   uint32_t owner = 0;  // tunnel
   uint32_t hash = 0;
   uint32_t chain = kNone;
-  List fresh, old;  // FlowQueue
+  uint32_t packets = 0;
+  Round round;  // FlowQueue
 };
 
 /// Entries found by owner and hash. No allocation after construction.
@@ -67,6 +77,8 @@ class EntryPool {
 
   [[nodiscard]] Entry& operator[](uint32_t i) { return entries_[i]; }
   [[nodiscard]] size_t in_use() const { return entries_.size() - free_.size(); }
+  /// Whether idle entries have to go, so that there is one for each packet that may wait.
+  [[nodiscard]] bool crowded() const { return 2 * in_use() > entries_.size(); }
 
   /// The entry of this owner and hash, made if there is none; kNone: the pool is empty. Sets
   /// `made`.
@@ -120,7 +132,7 @@ struct QueuePool {
     for (size_t i = packets; i > 0; --i) free.push_back(static_cast<uint32_t>(i - 1));
   }
 
-  // An entry is kept until its turn comes after its last packet has left: twice as many suffice.
+  // Half of the entries may be kept after their last packet has left, until their turn comes.
   EntryPool<FlowQueue> flows;
   EntryPool<HostQueue> hosts;
   std::vector<Waiting> waiting;
