@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/units/instrumented.h"
 #include "tests/support/fcp_network.h"
 
 namespace turnpike::fcp::group_rates_test {
@@ -199,7 +200,7 @@ std::array<double, 3> beside_forged_headers(unsigned forged, uint64_t seed) {
 // A forged header takes part of its own group's share: by its source address, that may be another
 // tenant's. The bound is that of a link without groups (vandal_test.cpp).
 TEST(GroupsAtALink, ForgedHeadersTakeLittleFromOtherGroups) {
-  for (const uint64_t seed : {1, 2, 3}) {
+  for (uint64_t seed = 1; seed <= (kInstrumented ? 1 : 3); ++seed) {
     const auto [first, second, refused] = beside_forged_headers(0, seed);
     EXPECT_GT(first, 45) << seed;
     EXPECT_GT(second, 45) << seed;
