@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Targets for users; meson does the work. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all compile setup build benchmarks bench bench-testpmd bench-check lint fuzz \
+.PHONY: help demo test test-all compile parse setup build benchmarks bench bench-testpmd bench-check lint fuzz \
   fuzz-coverage format hooks docker package package-test image-test \
   appliance-test appliance-page-test clean
 MAKEFLAGS += --no-print-directory
@@ -38,8 +38,11 @@ build:  ## install what the build needs, configure, compile into build/
 	  docker/install-packages build && \
 	  { [ -f build/build.ninja ] || meson setup build -Dcpp_args=-g1 $(CONFIGURE); } && ninja -C build)
 
-compile:  ## compile the programs with GCC, parse all code with clang, and run the tests that use DPDK most
-	$(call quiet,GCC into build-gcc/ and clang over all files,tests/compile)
+compile:  ## compile the programs with GCC, not optimized, and run the tests that use DPDK most
+	$(call quiet,compiling with GCC into build-gcc/,tests/compile gcc)
+
+parse:  ## have clang parse every file by itself: missing includes, and warnings of other versions of clang
+	$(call quiet,clang over all files,tests/compile clang)
 
 benchmarks: build  ## compile the benchmarks, too
 	$(call quiet,compiling into build/bench/,ninja -C build benchmarks)
