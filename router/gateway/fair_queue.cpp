@@ -59,7 +59,7 @@ rte_mbuf* serve_back(Pool& pool, List& back, Take&& take) {
 template <class Pool, class Take>
 rte_mbuf* serve(Pool& pool, Round& round, Take&& take) {
   if (rte_mbuf* const packet = serve_back(pool, round.back, take); packet != nullptr) return packet;
-  auto& [back, fresh, old] = round;
+  List &fresh = round.fresh, &old = round.old;
   for (;;) {
     List& list = !fresh.empty() ? fresh : old;
     if (list.empty()) return nullptr;

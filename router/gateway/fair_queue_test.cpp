@@ -85,31 +85,22 @@ TEST_F(FairQueueTest, ASparseFlowOvertakes) {
   drain(queue);
 }
 
-// A packet every third turn of the others, which is less than a share: it waits for no round.
-TEST_F(FairQueueTest, AFlowBelowItsShareLeavesNext) {
-  FairQueue queue(queues, 0);
-  for (unsigned n = 0; n < 40; ++n)
-    for (uint16_t flow = 0; flow < 30; ++flow) put(queue, 1, flow, 1500);
-  serve(queue, 60);  // none is new any more
-  for (unsigned n = 0; n < 300; ++n) {
-    put(queue, 1, 77, 100);
-    EXPECT_EQ(serve(queue, 1).count(77), 1U) << n;
-    serve(queue, 3);
+// A small packet for every three of thirty others: a flow, or a host, below its share waits for no
+// round.
+TEST_F(FairQueueTest, BelowTheShareLeavesNext) {
+  for (const bool hosts : {false, true}) {
+    FairQueue queue(queues, 0);
+    const auto arrive = [&](uint16_t k, uint32_t size) { put(queue, hosts ? k : 1, k, size); };
+    for (unsigned n = 0; n < 40; ++n)
+      for (uint16_t k = 0; k < 30; ++k) arrive(k, 1500);
+    serve(queue, 60);  // none is new any more
+    for (unsigned n = 0; n < 300; ++n) {
+      arrive(77, 100);
+      EXPECT_EQ(serve(queue, 1).count(77), 1U) << n << (hosts ? ", hosts" : ", flows");
+      serve(queue, 3);
+    }
+    drain(queue);
   }
-  drain(queue);
-}
-
-TEST_F(FairQueueTest, AHostBelowItsShareLeavesNext) {
-  FairQueue queue(queues, 0);
-  for (unsigned n = 0; n < 40; ++n)
-    for (uint16_t host = 0; host < 30; ++host) put(queue, host, host, 1500);
-  serve(queue, 60);  // none is new any more
-  for (unsigned n = 0; n < 300; ++n) {
-    put(queue, 77, 77, 100);
-    EXPECT_EQ(serve(queue, 1).count(77), 1U) << n;
-    serve(queue, 3);
-  }
-  drain(queue);
 }
 
 // One that always comes back gets its share and no more.
