@@ -17,11 +17,11 @@ namespace turnpike {
 int reconnect_memif_client(uint16_t port) {
   // Bursts that began before the link went down may still be about to call the driver.
   MemifGuard::wait_outside();
-  on_interrupt_thread([port] { rte_eth_dev_stop(port); });
-  // Starts in a task of its own: the new socket may get the old one's descriptor, for which the
-  // interrupt thread may hold an event that it has not handled yet.
   int error = 0;
-  on_interrupt_thread([port, &error] { error = rte_eth_dev_start(port); });
+  on_interrupt_thread([port, &error] {
+    rte_eth_dev_stop(port);
+    error = rte_eth_dev_start(port);
+  });
   return error;
 }
 
@@ -55,6 +55,15 @@ extern "C" int connect(int fd, const sockaddr* addr, socklen_t len) {
   fcntl(fd, F_SETFL, flags);
   errno = error;
   return result;
+}
+
+/// Receives without blocking. Between two of DPDK's events for a descriptor, a new connection may
+/// have taken the number of one that was closed, and have nothing to read yet. A blocking recvmsg()
+/// would stop the interrupt thread for ever where both ends are in this process or the neighbour
+/// waits for an answer. Fails with EAGAIN instead: the driver ends the connection, and the client
+/// connects again.
+extern "C" ssize_t recvmsg(int fd, msghdr* message, int flags) {
+  return syscall(SYS_recvmsg, fd, message, is_memif_socket(fd) ? flags | MSG_DONTWAIT : flags);
 }
 
 /// Reports success to a neighbour that has gone: the next receive finds the disconnection. After a

@@ -126,22 +126,28 @@ TEST(Port, MemifNeighboursMayComeAndGoWhileAQueueIsPolled) {
   ASSERT_TRUE(server) << server.error();
   ASSERT_TRUE(server->start());
   std::atomic<bool> stop{false};
-  size_t arrived = 0;
+  std::atomic<size_t> arrived{0};
   std::thread poller([&] {
     while (!stop.load()) arrived += receive_once(server->queue(0)).size();
   });
-  constexpr size_t kTimes = 50;
-  for (size_t i = 0; i < kTimes; ++i) {
+  for (size_t i = 1; i <= 50; ++i) {
     auto client = open_port(memif_device(1, {.socket = socket, .mac = kMac1}));
     EXPECT_TRUE(client && client->start());
     EXPECT_TRUE(client && wait_up({&*server, &*client}));
     rte_mbuf* m = make_mbuf(frame(100, 1));
     if (!client || client->queue(0).tx(0_ns, {&m, 1}) != 1) rte_pktmbuf_free(m);
-    give_way(1);
+    // Every other client leaves its packet behind unread, perhaps within the poller's burst.
+    for (int wait = 0; i % 2 == 0 && arrived.load() < i / 2 && wait < 5000; ++wait) give_way(1);
   }
   stop.store(true);
   poller.join();
-  EXPECT_GT(arrived, kTimes / 2);
+  EXPECT_GE(arrived.load(), 25U);
+}
+
+/// Whether a link goes down within 5 s.
+bool goes_down(const Port& port) {
+  for (int i = 0; i < 1000 && port.link_up(); ++i) give_way(5);
+  return !port.link_up();
 }
 
 /// Whether a client's link comes up within `calls` calls of keep_link(), 10 ms apart.
@@ -171,14 +177,29 @@ TEST(Port, AMemifClientFindsAServerThatStartsLaterAndAgain) {
     // A port that has not started answers that the id does not exist.
     EXPECT_FALSE(comes_up(*client, 5));
     EXPECT_TRUE(*server && (*server)->start());
-    EXPECT_TRUE(comes_up(*client, 100));
+    EXPECT_TRUE(comes_up(*client, 500));
     server.reset();
-    give_way(5);
-    EXPECT_FALSE(client->link_up());
+    EXPECT_TRUE(goes_down(*client));
     server = std::make_unique<tl::expected<Port, std::string>>(open_server());
   }
   stop.store(true);
   poller.join();
+}
+
+TEST(Port, AMemifSocketWithNothingToReadDoesNotBlockTheInterruptThread) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends.data()), 0);
+  std::array<char, 16> text{};
+  iovec part{.iov_base = text.data(), .iov_len = text.size()};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  EXPECT_EQ(recvmsg(ends[0], &message, 0), -1);
+  EXPECT_EQ(errno, EAGAIN);
+  EXPECT_EQ(write(ends[1], "hello", 5), 5);
+  EXPECT_EQ(recvmsg(ends[0], &message, 0), 5);
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST(Port, AStoppedServerDoesNotHoldAClientUp) {

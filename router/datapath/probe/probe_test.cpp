@@ -208,9 +208,9 @@ TEST(Trace, SaysThatAPacketEntersATunnel) {
   TunnelsToTheRight tunnels;
   w.router().worker(0).set_tunnels(&tunnels);
   Observed o(w, Trace::Options(), std::nullopt);
-  const auto traced = [&](Frame packet, Nanos at) {
+  const auto traced = [&](const Frame& packet, Nanos at) {
     o.packets.clear();
-    w.arrive(kLeft, std::move(packet));
+    w.arrive(kLeft, packet);
     w.poll(at);
     return o.only();
   };
