@@ -27,18 +27,29 @@ constexpr uint16_t fold(uint64_t sum) {
 /// One's complement sum of big-endian 16-bit words, folded. An odd last byte counts as the high
 /// half of a word (RFC 1071 section 4.1). Partial sums may be added before fold().
 inline uint16_t sum_words(std::span<const uint8_t> data) {
-  // Summing 32-bit words in host order and swapping once gives the same (RFC 1071 section 2(B)).
-  uint64_t sum = 0;
+  // Summing 64-bit words in host order, carries beyond them included, and swapping once gives the
+  // same (RFC 1071 section 2(B)).
+  __extension__ unsigned __int128 words = 0;
   const uint8_t* p = data.data();
   size_t left = data.size();
-  for (; left >= 4; p += 4, left -= 4) {
-    uint32_t word;
+  const auto add_word = [&] {
+    uint64_t word;
     std::memcpy(&word, p, sizeof word);
-    sum += word;
+    words += word;
+    p += sizeof word;
+  };
+  for (; left >= 32; left -= 32) {  // unrolled
+    add_word();
+    add_word();
+    add_word();
+    add_word();
   }
-  uint32_t tail = 0;
+  for (; left >= 8; left -= 8) add_word();
+  uint64_t tail = 0;
   if (left > 0) std::memcpy(&tail, p, left);
-  return __builtin_bswap16(fold(sum + tail));
+  const uint64_t sum = uint64_t{fold_to_32(static_cast<uint64_t>(words))} +
+                       static_cast<uint64_t>(words >> 64) + fold_to_32(tail);
+  return __builtin_bswap16(fold(sum));
 }
 
 /// Whether the 16-bit words of `Bytes` bytes (a multiple of four) sum to 0xffff, as data with a
