@@ -58,9 +58,12 @@ void Gateway::enter(Burst& burst, router::WorkerContext& context) {
       totals_.unknown_customers.add();
       return pass_outside(burst, i);
     }
+    const uint32_t payer = static_cast<uint32_t>(customer[i]) - 1;
+    if (bypassed(payer)) [[unlikely]]
+      return totals_.bypassed.add();
     const uint32_t to = static_cast<uint32_t>(peer[i]) - 1;
     Peer& other = peers_[to];
-    Tunnel& tunnel = tunnel_of(static_cast<uint32_t>(customer[i]) - 1, to);
+    Tunnel& tunnel = tunnel_of(payer, to);
     if (silent(to)) [[unlikely]] {
       if (burst.now >= other.next_attempt) {
         other.next_attempt = burst.now + kProbe;

@@ -6,6 +6,7 @@
 #include <rte_mbuf.h>
 
 #include "common/dpdk/buffer.h"
+#include "common/wire/ecn.h"
 #include "router/datapath/link/ecn.h"
 
 namespace turnpike::gateway {
@@ -19,74 +20,45 @@ void push_back(Pool& pool, List& list, uint32_t i, uint32_t Turn::*next = &Turn:
 }
 
 template <class Pool>
+void push_front(Pool& pool, List& list, uint32_t i, uint32_t Turn::*next) {
+  pool[i].turn.*next = list.first;
+  if (list.empty()) list.last = i;
+  list.first = i;
+}
+
+template <class Pool>
 void pop_front(Pool& pool, List& list, uint32_t Turn::*next = &Turn::next) {
   list.first = pool[list.first].turn.*next;
   if (list.first == kNone) list.last = kNone;
 }
 
-/// Gives an entry that gets its first packet a place in the round.
+/// Gives an entry that gets its first packet a place in the round. Returns whether that is before
+/// the entries which have used their share of it.
 template <class Pool>
-void activate(Pool& pool, Round& round, uint32_t i, bool made) {
+bool activate(Pool& pool, Round& round, uint32_t i, bool made, bool small) {
   Turn& turn = pool[i].turn;
+  const auto place = [&](List& list, uint32_t Turn::*next) {
+    small ? push_front(pool, list, i, next) : push_back(pool, list, i, next);
+  };
   if (made) {
     turn.deficit = FairQueue::kQuantum;
-    push_back(pool, round.fresh, i);
-  } else if (turn.deficit > 0 && !turn.in_back) {  // without deficit its turn is still to come
-    turn.in_back = true;
-    push_back(pool, round.back, i, &Turn::next_back);
+    place(round.fresh, &Turn::next);
+    return true;
   }
+  if (turn.deficit <= 0) return false;  // its turn is still to come
+  if (!turn.in_back) {
+    turn.in_back = true;
+    place(round.back, &Turn::next_back);
+  }
+  return true;
+}
+
+bool fits(const rte_mbuf& m, Fit fit) {
+  return m.pkt_len <= fit.size &&
+         (fit.ecn == Fit::kAnyEcn || wire::ecn_of(rte_pktmbuf_mtod(&m, const uint8_t*)) == fit.ecn);
 }
 
 bool marks(uint8_t* ip) { return router::mark_congestion(ip, ip[0] >> 4 == 6); }
-
-/// The next packet of those that came back; null: none.
-template <class Pool, class Take>
-rte_mbuf* serve_back(Pool& pool, List& back, Take&& take) {
-  while (!back.empty()) {
-    Turn& turn = pool[back.first].turn;
-    rte_mbuf* const packet = turn.deficit > 0 ? take(pool[back.first]) : nullptr;
-    if (packet != nullptr) {
-      turn.deficit -= static_cast<int32_t>(packet->pkt_len);
-      return packet;
-    }
-    turn.in_back = false;
-    pop_front(pool, back, &Turn::next_back);
-  }
-  return nullptr;
-}
-
-/// Serves the lists of one level until a packet is found: RFC 8290 section 4.2.
-template <class Pool, class Take>
-rte_mbuf* serve(Pool& pool, Round& round, Take&& take) {
-  if (rte_mbuf* const packet = serve_back(pool, round.back, take); packet != nullptr) return packet;
-  List &fresh = round.fresh, &old = round.old;
-  for (;;) {
-    List& list = !fresh.empty() ? fresh : old;
-    if (list.empty()) return nullptr;
-    const uint32_t i = list.first;
-    Turn& turn = pool[i].turn;
-    if (turn.deficit <= 0) {
-      turn.deficit += FairQueue::kQuantum;
-      pop_front(pool, list);
-      turn.old = true;
-      push_back(pool, old, i);
-      continue;
-    }
-    rte_mbuf* const packet = take(pool[i]);
-    if (packet != nullptr) {
-      turn.deficit -= static_cast<int32_t>(packet->pkt_len);
-      return packet;
-    }
-    pop_front(pool, list);
-    // One that was new waits behind the old ones, so that it cannot always be new.
-    if (!turn.old && !old.empty() && !pool.crowded()) {
-      turn.old = true;
-      push_back(pool, old, i);
-    } else {
-      pool.give_back(i);
-    }
-  }
-}
 
 }  // namespace
 
@@ -108,11 +80,14 @@ void FairQueue::put(rte_mbuf* packet, uint32_t host, uint32_t flow, uint64_t lim
   }
   HostQueue& of = pool_.hosts[h];
   FlowQueue& queue = pool_.flows[f];
-  if (of.packets++ == 0) activate(pool_.hosts, round_, h, new_host);
-  if (queue.packets.empty()) activate(pool_.flows, of.round, f, new_flow);
+  const bool small = packet->pkt_len <= kSmall;
+  if (of.packets++ == 0) activate(pool_.hosts, round_, h, new_host, small);
+  const bool urgent =
+      queue.packets.empty() && activate(pool_.flows, of.round, f, new_flow, small) && small;
+  urgent_ += urgent;
   const uint32_t w = pool_.free.back();
   pool_.free.pop_back();
-  pool_.waiting[w] = {.packet = packet, .since = now};
+  pool_.waiting[w] = {.packet = packet, .since = now, .urgent = urgent};
   (queue.packets.empty() ? queue.packets.first : pool_.waiting[queue.packets.last].next) = w;
   queue.packets.last = w;
   queue.bytes += packet->pkt_len;
@@ -138,33 +113,82 @@ rte_mbuf* FairQueue::pop(FlowQueue& flow, Nanos now) {
   flow.bytes -= packet->pkt_len;
   bytes_ -= packet->pkt_len;
   --packets_;
+  urgent_ -= waiting.urgent;
   --pool_.hosts[flow.owner].packets;
   sojourn_ = now - waiting.since;
   return packet;
 }
 
-rte_mbuf* FairQueue::take(const CodelParams& params, Nanos now) {
-  return serve(pool_.hosts, round_, [&](HostQueue& host) { return take_of(host, params, now); });
+/// The next packet of those that came back.
+template <class Pool, class Take>
+FairQueue::Taken FairQueue::serve_back(Pool& pool, List& back, Take&& take) {
+  while (!back.empty()) {
+    Turn& turn = pool[back.first].turn;
+    const Taken taken = turn.deficit > 0 ? take(pool[back.first]) : Taken{};
+    if (taken.packet != nullptr) turn.deficit -= static_cast<int32_t>(taken.packet->pkt_len);
+    if (taken.packet != nullptr || taken.unfit) return taken;
+    turn.in_back = false;
+    pop_front(pool, back, &Turn::next_back);
+  }
+  return {};
 }
 
-rte_mbuf* FairQueue::take_of(HostQueue& host, const CodelParams& params, Nanos now) {
-  return serve(pool_.flows, host.round,
-               [&](FlowQueue& flow) { return take_of(flow, params, now); });
+/// Serves the lists of one level until a packet is found: RFC 8290 section 4.2.
+template <class Pool, class Take>
+FairQueue::Taken FairQueue::serve(Pool& pool, Round& round, Take&& take) {
+  if (const Taken taken = serve_back(pool, round.back, take);
+      taken.packet != nullptr || taken.unfit)
+    return taken;
+  List &fresh = round.fresh, &old = round.old;
+  for (;;) {
+    List& list = !fresh.empty() ? fresh : old;
+    if (list.empty()) return {};
+    const uint32_t i = list.first;
+    Turn& turn = pool[i].turn;
+    if (turn.deficit <= 0) {
+      turn.deficit += kQuantum;
+      pop_front(pool, list);
+      turn.old = true;
+      push_back(pool, old, i);
+      continue;
+    }
+    const Taken taken = take(pool[i]);
+    if (taken.packet != nullptr) turn.deficit -= static_cast<int32_t>(taken.packet->pkt_len);
+    if (taken.packet != nullptr || taken.unfit) return taken;
+    pop_front(pool, list);
+    // One that was new waits behind the old ones, so that it cannot always be new.
+    if (!turn.old && !old.empty() && !pool.crowded()) {
+      turn.old = true;
+      push_back(pool, old, i);
+    } else {
+      pool.give_back(i);
+    }
+  }
 }
 
-rte_mbuf* FairQueue::take_of(FlowQueue& flow, const CodelParams& params, Nanos now) {
+rte_mbuf* FairQueue::take(const CodelParams& params, Nanos now, Fit fit) {
+  const auto of_flow = [&](FlowQueue& flow) { return take_of(flow, params, now, fit); };
+  return serve(pool_.hosts, round_,
+               [&](HostQueue& host) { return serve(pool_.flows, host.round, of_flow); })
+      .packet;
+}
+
+FairQueue::Taken FairQueue::take_of(FlowQueue& flow, const CodelParams& params, Nanos now,
+                                    Fit fit) {
   while (!flow.packets.empty()) {
+    if (!fits(*pool_.waiting[flow.packets.first].packet, fit)) return {.unfit = true};
     rte_mbuf* const packet = pop(flow, now);
-    if (!flow.codel.should_signal(sojourn_, flow.packets.empty(), params, now)) return packet;
+    if (!flow.codel.should_signal(sojourn_, flow.packets.empty(), params, now))
+      return {.packet = packet};
     if (marks(rte_pktmbuf_mtod(packet, uint8_t*))) {
       marked_.add();
-      return packet;
+      return {.packet = packet};
     }
     give_back(packet);
     dropped_.add();
   }
   if (fullest_ != kNone && &pool_.flows[fullest_] == &flow) fullest_ = kNone;
-  return nullptr;
+  return {};
 }
 
 }  // namespace turnpike::gateway

@@ -10,15 +10,23 @@
 
 namespace turnpike::gateway {
 
+/// Bounds of a packet.
+struct Fit {
+  static constexpr uint8_t kAnyEcn = 0xff;
+  uint32_t size = UINT32_MAX;  // B, at most
+  uint8_t ecn = kAnyEcn;       // ECN field of its IP header
+};
+
 /// Two levels of deficit round robin (RFC 8290 section 4.2 is one level of it): a host's share does
 /// not depend on its number of flows. Hosts and flows that have just become active go first, once.
 /// Those that come back in the same round, after they had nothing to send, go before all others
 /// with the rest of their quantum (DRR++, MacGregor and Shi 2000): a flow below its share waits for
-/// no round. Each flow has a queue of its own: in another flow's, CoDel may drop its only packet,
-/// such as a SYN.
+/// no round. Of both, those with a small packet go first. Each flow has a queue of its own: in
+/// another flow's, CoDel may drop its only packet, such as a SYN.
 class FairQueue {
  public:
   static constexpr int32_t kQuantum = 1514;  // B, a full Ethernet frame (RFC 8290 section 5.2.4)
+  static constexpr uint32_t kSmall = 512;    // B, at most, of a small packet
 
   /// `tunnel`: its number, the same for no other queue of the pool, which outlives the queue.
   FairQueue(QueuePool& pool, uint32_t tunnel) : pool_(pool), tunnel_(tunnel) {}
@@ -30,12 +38,14 @@ class FairQueue {
   /// room.
   void put(rte_mbuf* packet, uint32_t host, uint32_t flow, uint64_t limit, Nanos now);
 
-  /// Takes the next packet; null: none waits. CoDel drops packets on the way, or marks those whose
-  /// flow knows ECN.
-  rte_mbuf* take(const CodelParams& params, Nanos now);
+  /// Takes the next packet; null: none waits, or the next one does not fit. CoDel drops packets on
+  /// the way, or marks those whose flow knows ECN.
+  rte_mbuf* take(const CodelParams& params, Nanos now, Fit fit = {});
 
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
   [[nodiscard]] uint32_t packets() const { return packets_; }
+  /// Small packets among them that came to an empty queue of a flow below its share.
+  [[nodiscard]] uint32_t urgent() const { return urgent_; }
   /// Packets dropped, and marked instead. Any thread.
   [[nodiscard]] uint64_t dropped() const { return dropped_.read(); }
   [[nodiscard]] uint64_t marked() const { return marked_.read(); }
@@ -43,8 +53,15 @@ class FairQueue {
   [[nodiscard]] Nanos sojourn() const { return sojourn_; }
 
  private:
-  rte_mbuf* take_of(HostQueue& host, const CodelParams& params, Nanos now);
-  rte_mbuf* take_of(FlowQueue& flow, const CodelParams& params, Nanos now);
+  struct Taken {
+    rte_mbuf* packet = nullptr;
+    bool unfit = false;  // the next packet stays
+  };
+  template <class Pool, class Take>
+  static Taken serve_back(Pool& pool, List& back, Take&& take);
+  template <class Pool, class Take>
+  static Taken serve(Pool& pool, Round& round, Take&& take);
+  Taken take_of(FlowQueue& flow, const CodelParams& params, Nanos now, Fit fit);
   rte_mbuf* pop(FlowQueue& flow, Nanos now);
   void drop_from_fullest(Nanos now);
 
@@ -53,7 +70,7 @@ class FairQueue {
   uint64_t bytes_ = 0;
   metrics::Counter dropped_, marked_;
   Nanos sojourn_{0};
-  uint32_t packets_ = 0;
+  uint32_t packets_ = 0, urgent_ = 0;
   uint32_t tunnel_;
   uint32_t fullest_ = kNone;  // a flow with many bytes: the fullest when it got its last packet
 };

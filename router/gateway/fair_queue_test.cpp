@@ -121,6 +121,61 @@ TEST_F(FairQueueTest, ComingBackGainsNothing) {
   drain(queue);
 }
 
+TEST_F(FairQueueTest, SmallPacketsOfFlowsBelowTheirShareAreUrgentWhileTheyWait) {
+  FairQueue queue(queues, 0);
+  for (unsigned n = 0; n < 40; ++n) {
+    put(queue, 1, 1, 1500);
+    put(queue, 1, 2, 400);
+  }
+  EXPECT_EQ(queue.urgent(), 1U) << "flow 2's first: small, and nothing of the flow waited";
+  serve(queue, 20);
+  EXPECT_EQ(queue.urgent(), 0U);
+  put(queue, 1, 3, 100);
+  EXPECT_EQ(queue.urgent(), 1U);
+  put(queue, 1, 3, 100);  // behind the first
+  put(queue, 1, 4, 513);  // large
+  EXPECT_EQ(queue.urgent(), 1U);
+  serve(queue, 1);
+  EXPECT_EQ(queue.urgent(), 0U);
+  // A flow that always comes back gets no more than its share early.
+  uint64_t early = 0, bytes = 0;
+  for (unsigned n = 0; n < 200; ++n) {
+    put(queue, 1, 5, 500);
+    early += queue.urgent() > 0 ? 500 : 0;
+    bytes += serve(queue, 1)[5];
+    put(queue, 1, 1, 1500);
+  }
+  EXPECT_LE(early, bytes + 1514);
+  drain(queue);
+  EXPECT_EQ(queue.urgent(), 0U);
+}
+
+TEST_F(FairQueueTest, OfFlowsBelowTheirShareThoseWithASmallPacketGoFirst) {
+  FairQueue queue(queues, 0);
+  for (uint16_t flow = 1; flow <= 5; ++flow) put(queue, 1, flow, 1500);
+  put(queue, 1, 6, 60);
+  EXPECT_EQ(serve(queue, 1).count(6), 1U);
+  drain(queue);
+}
+
+TEST_F(FairQueueTest, APacketThatDoesNotFitStays) {
+  FairQueue queue(queues, 0);
+  for (uint16_t flow = 1; flow <= 3; ++flow) put(queue, 1, flow, 1500);
+  rte_mbuf* marked = datagram(100, 1);
+  marked->vlan_tci = 4;
+  queue.put(marked, 2, 4, kRoom, Nanos(0));
+  EXPECT_EQ(queue.take(kPatient, Nanos(0), {.size = 99}), nullptr);
+  EXPECT_EQ(queue.take(kPatient, Nanos(0), {.size = 100, .ecn = 2}), nullptr);
+  EXPECT_EQ(queue.packets(), 4U);
+  rte_mbuf* m = queue.take(kPatient, Nanos(0), {.size = 100, .ecn = 1});
+  EXPECT_EQ(m, marked);
+  rte_pktmbuf_free(m);
+  EXPECT_EQ(queue.take(kPatient, Nanos(0), {.size = 1000}), nullptr);
+  const auto left = serve(queue, 3);
+  EXPECT_EQ(left.size(), 3U) << "no flow has lost its packet or its turn";
+  EXPECT_EQ(queue.take(kPatient, Nanos(0)), nullptr);
+}
+
 // A flow's first packet shares no queue with another flow, whose queue CoDel keeps short.
 TEST_F(FairQueueTest, NoTwoFlowsShareAQueue) {
   FairQueue queue(queues, 0);

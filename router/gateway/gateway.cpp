@@ -172,9 +172,9 @@ void Gateway::take_customers(const config::Topology& wanted) {
     const config::Customer& changed = wanted.customers[i];
     size_t own = i;  // mostly they have kept their places
     if (own >= customers_.size() || topology_.customers[own].name != changed.name) {
-      const auto found = places_.find(changed.name);
-      if (found == places_.end()) continue;
-      own = found->second;
+      const auto found = find_customer(changed.name);
+      if (!found) continue;
+      own = *found;
     }
     sender::Source& source = *customers_[own]->source;
     if (changed.budget.count() != source.ledger().budget()) source.set_budget(changed.budget);
@@ -221,7 +221,8 @@ void Gateway::share_ceiling(uint32_t customer, Nanos now) {
 void Gateway::carry(Tunnel& tunnel, Nanos now) {
   sender::Flow* const flow = lcore_.flows.find(tunnel.flow);
   if (flow == nullptr || flow->datagrams != &tunnel) return open(tunnel, now);
-  if (flow->send_at == kNever) customers_[tunnel.customer()]->source->wake(*flow, now);
+  const bool early = tunnel.urgent() && flow->send_at > now;
+  if (flow->send_at == kNever || early) customers_[tunnel.customer()]->source->wake(*flow, now);
 }
 
 void Gateway::open(Tunnel& tunnel, Nanos now) {

@@ -53,6 +53,7 @@ struct GatewayTotals {
   metrics::Counter released_packets, released_bytes;  // packets that left a tunnel here
   metrics::Counter unknown_customers;  // forwarded outside of tunnels: of no customer
   metrics::Counter outside;            // likewise: their peer does not answer
+  metrics::Counter bypassed;           // likewise: their customer is bypassed
   metrics::Counter bad_packets;     // of tunnels: checksum, header, or payload that is no datagram
   metrics::Counter unknown_peers;   // tunnel packets from an address of no peer
   metrics::Counter ecn_drops;       // marked in the core, and their flow would not understand it
@@ -83,6 +84,20 @@ class Gateway final : public router::Tunnels {
   /// The customers have the budgets and ceilings of `wanted` from now on, which has the same
   /// customers. Call while the worker is held between two polls. Does not allocate.
   void take_customers(const config::Topology& wanted);
+
+  /// From now on a customer's packets go outside of tunnels, without a price, or again through
+  /// them. Packets that wait go through their tunnel in any case. Any thread.
+  void bypass(size_t customer, bool on) {
+    customers_[customer]->bypassed.store(on, std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool bypassed(size_t customer) const {
+    return customers_[customer]->bypassed.load(std::memory_order_relaxed);
+  }
+  /// The index of a customer. Any thread.
+  [[nodiscard]] std::optional<size_t> find_customer(std::string_view name) const {
+    const auto found = places_.find(name);
+    return found == places_.end() ? std::nullopt : std::optional(found->second);
+  }
 
   [[nodiscard]] const GatewayTotals& totals() const { return totals_; }
   /// Most that its tunnels send, B/s; infinite: no bound. Any thread.
@@ -119,6 +134,7 @@ class Gateway final : public router::Tunnels {
     sender::HostTotals totals;
     std::optional<sender::Source> source;
     std::atomic<double> ceiling{0};  // B/s
+    std::atomic<bool> bypassed{false};
     Nanos next_share{0};
   };
   // Flows' outcomes: their customers count them.

@@ -20,6 +20,7 @@ struct Waiting {
   rte_mbuf* packet = nullptr;
   Nanos since{0};
   uint32_t next = kNone;
+  bool urgent = false;  // small, and its flow was below its share when it came
 };
 
 /// First and last of a list threaded through the pool.

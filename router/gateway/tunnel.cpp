@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include <rte_mbuf.h>
 
@@ -12,9 +11,6 @@
 
 namespace turnpike::gateway {
 namespace {
-
-/// Datagrams up to this size are copied behind others; a copy of more costs more than a packet.
-constexpr uint32_t kSmall = 512;  // B
 
 uint8_t* ip_of(rte_mbuf* m) { return rte_pktmbuf_mtod(m, uint8_t*); }
 
@@ -31,22 +27,17 @@ void Tunnel::put(rte_mbuf* packet, uint32_t host, uint32_t flow, Nanos now) {
 }
 
 void Tunnel::update() {
-  const uint64_t packets = queue_.packets() + (ahead_ != nullptr ? 1 : 0);
-  const uint64_t bytes = queue_.bytes() + (ahead_ != nullptr ? ahead_->pkt_len : 0);
-  const uint64_t waiting = bytes + packets * parts_.headers;
+  const uint64_t waiting = queue_.bytes() + uint64_t{queue_.packets()} * parts_.headers;
   set_waiting(waiting);
+  set_urgent(queue_.urgent() > 0);
   set_demand(std::min(most_, arrivals_.rate(static_cast<double>(waiting))));
 }
 
-rte_mbuf* Tunnel::next(Nanos now) {
-  if (ahead_ != nullptr) return std::exchange(ahead_, nullptr);
-  return queue_.take(parts_.codel, now);
-}
-
 // The first datagram's buffer carries the packet. Small datagrams that wait anyway are copied
-// behind it, as long as they have the same ECN field, which the packet's own header has as well.
+// behind it, as long as they have the same ECN field, which the packet's own header has as well. A
+// copy of a larger one costs more than a packet.
 Tunnel::Taken Tunnel::take(uint32_t room, uint16_t headers, Nanos now) {
-  rte_mbuf* const first = next(now);
+  rte_mbuf* const first = queue_.take(parts_.codel, now);
   if (first == nullptr) {
     update();
     return {};
@@ -55,15 +46,15 @@ Tunnel::Taken Tunnel::take(uint32_t room, uint16_t headers, Nanos now) {
   const uint8_t ecn = wire::ecn_of(ip_of(first));
   uint32_t left = room - first->pkt_len;
   while (first->nb_segs == 1 && own(*first)) {
-    rte_mbuf* const more = next(now);
+    const uint32_t most =
+        std::min({left, FairQueue::kSmall, uint32_t{rte_pktmbuf_tailroom(first)}});
+    rte_mbuf* const more = queue_.take(parts_.codel, now, {.size = most, .ecn = ecn});
     if (more == nullptr) break;
     const uint32_t size = more->pkt_len;
-    if (size > left || size > kSmall || size > rte_pktmbuf_tailroom(first) || more->nb_segs > 1 ||
-        wire::ecn_of(ip_of(more)) != ecn) {
-      ahead_ = more;
-      break;
-    }
-    std::memcpy(rte_pktmbuf_append(first, static_cast<uint16_t>(size)), ip_of(more), size);
+    auto* const end =
+        reinterpret_cast<uint8_t*>(rte_pktmbuf_append(first, static_cast<uint16_t>(size)));
+    if (const void* bytes = rte_pktmbuf_read(more, 0, size, end); bytes != end)
+      std::memcpy(end, bytes, size);
     left -= size;
     give_back(more);
   }
@@ -89,10 +80,6 @@ rte_mbuf* Tunnel::with_room(rte_mbuf* packet, uint16_t headers) {
 uint32_t Tunnel::clear() {
   uint32_t count = 0;
   const CodelParams never{.target = kNever, .interval = kNever};
-  if (rte_mbuf* const packet = std::exchange(ahead_, nullptr)) {
-    rte_pktmbuf_free(packet);
-    ++count;
-  }
   while (rte_mbuf* const packet = queue_.take(never, Nanos(0))) {
     rte_pktmbuf_free(packet);
     ++count;

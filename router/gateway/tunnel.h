@@ -57,14 +57,12 @@ class Tunnel final : public sender::DatagramSource {
   uint32_t flow = 0;  // id of the flow that carries the packets; 0: none was ever open
 
  private:
-  rte_mbuf* next(Nanos now);
   rte_mbuf* with_room(rte_mbuf* packet, uint16_t headers);
   void update();
 
   TunnelParts& parts_;
   FairQueue queue_;
   Demand arrivals_;
-  rte_mbuf* ahead_ = nullptr;  // taken from the queue, but it did not fit the last packet
   double most_ = std::numeric_limits<double>::infinity();
   Nanos last_packet_{0};
   uint32_t customer_, peer_;

@@ -20,6 +20,10 @@ class Pacer {
   static constexpr double kSteep = 3;  // change of the price
 
   [[nodiscard]] Nanos due() const { return due_; }
+  /// When a packet is due that may leave one slot of `size` B ahead of the pace.
+  [[nodiscard]] Nanos due_ahead(uint32_t size) const {
+    return due_ - from_nanoseconds(gap_of(size));
+  }
   [[nodiscard]] double rate() const { return rate_; }
 
   void set_rate(double rate, Nanos now) {
@@ -45,7 +49,7 @@ class Pacer {
 
   /// A packet of `size` left: the next one is due when it would have been sent at the rate.
   void sent(uint32_t size) {
-    const double gap = std::min(size / rate_ * 1e9, double{kMaxGap}) + fraction_;
+    const double gap = gap_of(size) + fraction_;
     const auto whole = static_cast<int64_t>(gap);
     fraction_ = static_cast<float>(gap - static_cast<double>(whole));
     due_ += Nanos(whole);
@@ -64,6 +68,10 @@ class Pacer {
 
  private:
   static constexpr int64_t kMaxGap = int64_t{3600} * 1000000000;  // ns between two packets
+
+  [[nodiscard]] double gap_of(uint32_t size) const {  // ns
+    return std::min(size / rate_ * 1e9, double{kMaxGap});
+  }
 
   Nanos due_{0};
   double rate_ = 0;

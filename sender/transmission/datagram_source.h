@@ -32,16 +32,21 @@ class DatagramSource {
   [[nodiscard]] uint64_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
   /// B/s, with the headers of the flow's packets, that the flow can use: the law's limit.
   [[nodiscard]] double demand() const { return demand_; }
+  /// Whether the flow may send a packet up to one packet's slot before its pace allows it, because
+  /// a small datagram should not wait behind the slot of a large one.
+  [[nodiscard]] bool urgent() const { return urgent_; }
 
  protected:
   DatagramSource() = default;
 
   void set_waiting(uint64_t bytes) { waiting_.store(bytes, std::memory_order_relaxed); }
   void set_demand(double rate) { demand_ = rate; }
+  void set_urgent(bool urgent) { urgent_ = urgent; }
 
  private:
   std::atomic<uint64_t> waiting_{0};
   double demand_ = 0;
+  bool urgent_ = false;
 };
 
 }  // namespace turnpike::sender

@@ -20,6 +20,10 @@ using wire::Kind;
 
 namespace {
 
+Nanos due(const Flow& f) {
+  return f.carries && f.datagrams->urgent() ? f.pacer.due_ahead(f.kind->packet) : f.pacer.due();
+}
+
 bool window_open(const Flow& f) {
   return f.in_flight_bytes == 0 ||
          as_double(f.in_flight_bytes + f.kind->packet) <= f.allowance.window;
@@ -67,7 +71,7 @@ bool Transmission::send_due(Flow& f, Nanos now) {
   }
   Nanos not_before = now;
   FlowState state = state_of(f, now);
-  for (unsigned burst = 0; f.pacer.due() <= now && f.sendable() && window_open(f); ++burst) {
+  for (unsigned burst = 0; due(f) <= now && f.sendable() && window_open(f); ++burst) {
     if (burst == kMaxBurst) break;  // others are due as well; this one is again at once
     const uint32_t size = send_next(f, state);
     update(f, state);
@@ -86,7 +90,7 @@ bool Transmission::send_due(Flow& f, Nanos now) {
 
 void Transmission::plan_sending(Flow& f, Nanos not_before) {
   const bool may = f.sendable() && window_open(f);
-  f.send_at = may ? std::max(f.pacer.due(), not_before) : kNever;
+  f.send_at = may ? std::max(due(f), not_before) : kNever;
 }
 
 void Transmission::paused(Flow& f, Nanos idle, Nanos now) {
@@ -99,7 +103,7 @@ void Transmission::wake(Flow& f, Nanos now) {
     if (f.pacer.due() < now) paused(f, now - f.pacer.due(), now);
     f.pacer.resume(now);
   }
-  plan_sending(f, f.pacer.due());
+  plan_sending(f, due(f));
 }
 
 void Transmission::set_rate(Flow& f, Nanos now) {
