@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forwards under one load, or sends with a number of flows. For a given number of polls it prints
-// the number of packets, for bench/instructions.py, which counts instructions with callgrind; or,
-// for each line of its input, the cycles per packet over that many seconds, for bench/ab.py.
+// Forwards under one load, sends with a number of flows, or tunnels for a number of customers. For
+// a given number of polls it prints the number of packets, for bench/instructions.py, which counts
+// instructions with callgrind; or, for each line of its input, the cycles per packet over that many
+// seconds, for bench/ab.py.
 #include <charconv>
 #include <cstdio>
 #include <functional>
@@ -13,6 +14,7 @@
 
 #include "bench/loads.h"
 #include "bench/sending.h"
+#include "bench/tunnelling.h"
 #include "common/dpdk/eal.h"
 
 namespace {
@@ -20,7 +22,7 @@ namespace {
 using namespace turnpike;
 using Poll = std::function<uint64_t()>;  // returns how many packets it moved
 
-constexpr std::string_view kSender = "sender/flows:";
+constexpr std::string_view kSender = "sender/flows:", kTunnels = "tunnels/customers:";
 constexpr unsigned kPollsAtOnce = 64;  // between two looks at the time
 
 unsigned number(std::string_view text) {
@@ -38,11 +40,19 @@ Poll send(unsigned flows) {
   return [s, now = s->warm_up()]() mutable { return s->poll(now += s->step()); };
 }
 
+Poll tunnel(unsigned customers) {
+  return [t = std::make_shared<bench::Tunnelling>(customers)] { return t->poll(); };
+}
+
 /// Null: no such load.
 Poll find(std::string_view name) {
   if (name.starts_with(kSender)) {
     const unsigned flows = number(name.substr(kSender.size()));
     return flows > 0 ? send(flows) : Poll();
+  }
+  if (name.starts_with(kTunnels)) {
+    const unsigned customers = number(name.substr(kTunnels.size()));
+    return customers > 0 ? tunnel(customers) : Poll();
   }
   for (const bench::Named& n : bench::kLoads)
     if (name == n.name) return forward(n.load);
@@ -82,7 +92,8 @@ int main(int argc, char** argv) {
   const Poll poll = understood ? find(argv[1]) : Poll();
   if (!poll) {
     std::fputs(
-        "usage: bench-count LOAD [POLLS]; LOAD is one of bench/loads.h, or sender/flows:NUMBER;\n"
+        "usage: bench-count LOAD [POLLS]; LOAD is one of bench/loads.h, sender/flows:NUMBER or\n"
+        "tunnels/customers:NUMBER;\n"
         "without POLLS, numbers of seconds are read from standard input\n",
         stderr);
     return 2;

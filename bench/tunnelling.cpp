@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/tunnelling.h"
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+#include <string>
+
+#include "common/config/load.h"
+
+namespace turnpike::bench {
+namespace {
+
+constexpr uint32_t kCustomers = 0x60000000;    // 96.0.0.0, a /24 each
+constexpr uint32_t kDestination = 0x20000001;  // 32.0.0.1, behind the peer
+constexpr Nanos kRoundTrip = 1_ms;
+constexpr unsigned kWarmUp = 20;  // packets of each active customer
+
+constexpr const char* kFile = R"(
+hosts: { near: {}, far: { external: true, addresses: [10.9.0.2/24], mac: "02:00:00:00:09:02" } }
+routers: { gate: {} }
+links:
+  inner: { ends: [gate, near], rate: 100 Gbps, attach: memif, drain: line-rate }
+  core: { ends: [gate, far], rate: 100 Gbps, attach: memif, drain: line-rate, law: fcp, mtu: 1640,
+          addresses: { gate: [10.9.0.1/24] } }
+customers: { "0": { prefix: 96.0.0.0/24, budget: 1 $/s } }
+gateways: { gate: { core: core, peers: { elsewhere: { address: 10.9.0.2, prefix: [32.0.0.0/8] } } } }
+)";
+
+config::Topology topology_of(unsigned customers) {
+  auto loaded = config::load_text(kFile, "bench");
+  if (!loaded) throw std::runtime_error(loaded.error().front().text());
+  for (uint32_t i = 1; i < customers; ++i) {
+    loaded->ipv4_customers.push_back({{kCustomers + (i << 8), 24}, i});
+    loaded->customers.push_back({.name = std::to_string(i), .budget = Budget(1)});
+  }
+  loaded->routers[0].ipv4_routes.push_back({{kDestination & 0xff000000, 8}, 1});
+  for (config::Link& link : loaded->links)
+    for (config::Direction& d : link.directions) d.source_check = config::SourceCheck::kOff;
+  return std::move(*loaded);
+}
+
+Pool pool_for(unsigned active) {
+  auto pool = Pool::create("bench", {.mbufs = 2 * active + 16383});
+  if (!pool) throw std::runtime_error(pool.error());
+  return std::move(*pool);
+}
+
+Front front_of(const config::Topology& t, unsigned customer) {
+  const config::Link& in = t.links[0];
+  wire::FrameSpec spec;
+  spec.source_mac = in.ends[1].mac;
+  spec.destination_mac = in.ends[0].mac;
+  spec.addresses = wire::Ipv4Pair{kCustomers + (customer << 8) + 1, kDestination};
+  spec.source_port = 1024;
+  spec.destination_port = 9;
+  const auto frame =
+      wire::build_frame(spec, {}, static_cast<uint16_t>(Tunnelling::kFrame - wire::kEthernetSize));
+  Front front{.length = static_cast<uint16_t>(frame.size())};
+  std::copy_n(frame.begin(), Front::kSize, front.bytes.begin());
+  return front;
+}
+
+}  // namespace
+
+Tunnelling::Tunnelling(unsigned customers)
+    : topology_(topology_of(customers)),
+      pool_(pool_for(std::min(customers, kActive))),
+      buffers_(pool_.get(), 0) {
+  const unsigned active = std::min(customers, kActive);
+  std::vector<Front> fronts;
+  for (unsigned i = 0; i < active; ++i)  // spread over all customers
+    fronts.push_back(front_of(topology_, static_cast<unsigned>(uint64_t{i} * customers / active)));
+  inner_ = std::make_unique<RefillPort>(buffers_, std::move(fronts), uint16_t{kBurst});
+
+  const config::Interface &gate = topology_.links[1].ends[0], &far = topology_.links[1].ends[1];
+  wire::FrameSpec back;
+  back.source_mac = far.mac;
+  back.destination_mac = gate.mac;
+  back.addresses = wire::Ipv4Pair{far.ipv4.address, gate.ipv4.address};
+  back.source_port = topology_.run.udp_port;
+  // Each customer's budget buys twice what it sends.
+  const double rate = 2 * kPps / active * (kFrame + 84.0);
+  core_ = std::make_unique<AnswerPort>(
+      AnswerPort::Options{.back = back,
+                          .rtt = kRoundTrip,
+                          .price = static_cast<float>(1 / rate),
+                          .under_way = std::bit_ceil(
+                              static_cast<size_t>(4 * kPps * to_seconds(kRoundTrip) + 2 * active))},
+      pool_.get());
+  rte_mempool* const pools[] = {pool_.get()};
+  auto made = router::Router::make(topology_, 0, {{inner_.get()}, {core_.get()}}, pools,
+                                   router::RouterOptions());
+  if (!made) throw std::runtime_error(made.error());
+  router_ = std::move(*made);
+  auto gateway = gateway::Gateway::make(topology_, 0, {.pool = pool_.get(), .tick_shift = 8});
+  if (!gateway) throw std::runtime_error(gateway.error());
+  gateway_ = std::move(*gateway);
+  router_->worker(0).set_tunnels(gateway_.get());
+
+  const uint64_t wanted = uint64_t{kWarmUp} * active;
+  const Nanos late = now_ + kRoundTrip * 20 + from_seconds(4 * static_cast<double>(wanted) / kPps);
+  for (uint64_t sent = 0; sent < wanted; sent += poll())
+    if (now_ > late) throw std::runtime_error("bench: the tunnels do not carry what comes");
+}
+
+uint64_t Tunnelling::poll() {
+  const uint64_t before = core_->data();
+  router_->worker(0).poll(now_ += from_seconds(kBurst / kPps));
+  return core_->data() - before;
+}
+
+}  // namespace turnpike::bench

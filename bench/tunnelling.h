@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A router that is a gateway, with many customers, whose peer acknowledges.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "bench/answer_port.h"
+#include "bench/refill_port.h"
+#include "common/dpdk/pool.h"
+#include "router/gateway/gateway.h"
+#include "router/router.h"
+
+namespace turnpike::bench {
+
+/// Customers' UDP from one link enters tunnels to one peer on the core link.
+class Tunnelling {
+ public:
+  static constexpr unsigned kActive = 10'000;  // of the customers, at most
+  static constexpr unsigned kBurst = 32;       // packets that arrive from one poll to the next
+  static constexpr double kPps = 4e6;          // of all customers together
+  static constexpr uint16_t kFrame = 1000;     // B without FCS: too large to share a packet
+
+  /// The customers that are active have their tunnels open.
+  explicit Tunnelling(unsigned customers);
+
+  /// Moves kBurst packets into tunnels, and what is due out of them; takes the answers that have
+  /// come. Returns the number of packets that left.
+  uint64_t poll();
+
+  [[nodiscard]] const gateway::Gateway& gateway() const { return *gateway_; }
+
+ private:
+  config::Topology topology_;
+  Pool pool_;
+  BufferStack buffers_;
+  std::unique_ptr<RefillPort> inner_;
+  std::unique_ptr<AnswerPort> core_;
+  std::unique_ptr<router::Router> router_;
+  std::unique_ptr<gateway::Gateway> gateway_;
+  Nanos now_ = 1_s;
+};
+
+}  // namespace turnpike::bench
