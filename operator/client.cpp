@@ -66,6 +66,19 @@ ExitCode fail(const Refused& refused) {
   return fail(at_run_time ? kExitRuntime : kExitUsage, refused.message);
 }
 
+ExitCode carry_out(const Where& where, Json request, bool json) {
+  auto client = Client::reach(where);
+  if (!client) return client.error();
+  const auto answer = client->ask(std::move(request), {}, 120_s);
+  if (!answer) {
+    if (json) std::puts(answer.error().details.dump(2).c_str());
+    return fail(answer.error());
+  }
+  std::fputs(json ? (answer->dump(2) + "\n").c_str() : answer->value("text", std::string()).c_str(),
+             stdout);
+  return kExitOk;
+}
+
 tl::expected<Client, ExitCode> Client::reach(const Where& where) {
   auto client = connect(where);
   if (!client) return tl::unexpected(fail(kExitHostNotReady, client.error()));

@@ -52,6 +52,10 @@ ExitCode fail(ExitCode code, const std::string& text);
 /// errors at run time, "bad_configuration" is one of a file, others are errors of the command.
 ExitCode fail(const Refused& refused);
 
+/// Sends one request to a router and prints the answer's "text", or with `json` all of it. Waits up
+/// to 120 s: building tables of a million routes takes seconds.
+ExitCode carry_out(const Where& where, Json request, bool json);
+
 /// One connection. Requests follow one another.
 class Client {
  public:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `turnpike reload`, `commit`, `rollback`: changes the configuration of a running router.
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -24,22 +23,6 @@ struct ReloadOptions {
   unsigned steps = 1;
 };
 
-/// Sends the request and prints the answer's "text". Building tables of a million routes takes
-/// seconds.
-ExitCode carry_out(const ReloadOptions& options, Json request) {
-  auto client = Client::reach(options.where);
-  if (!client) return client.error();
-  const auto answer = client->ask(std::move(request), {}, 120_s);
-  if (!answer) {
-    if (options.json) std::puts(answer.error().details.dump(2).c_str());
-    return fail(answer.error());
-  }
-  std::fputs(options.json ? (answer->dump(2) + "\n").c_str()
-                          : answer->value("text", std::string()).c_str(),
-             stdout);
-  return kExitOk;
-}
-
 void add_common(CLI::App& verb, ReloadOptions& options) {
   add_where(verb, options.where);
   verb.add_flag("--json", options.json, "print JSON");
@@ -61,7 +44,7 @@ void add_reload(CLI::App& app, ExitCode& code) {
     Json request{{"request", "reload"}, {"dry_run", options->dry_run}};
     if (!options->file.empty()) request["file"] = std::filesystem::absolute(options->file).string();
     if (options->confirm) request["confirm_s"] = to_seconds(*options->confirm);
-    code = carry_out(*options, std::move(request));
+    code = carry_out(options->where, std::move(request), options->json);
   });
 }
 
@@ -70,7 +53,9 @@ void add_commit(CLI::App& app, ExitCode& code) {
   CLI::App* verb =
       app.add_subcommand("commit", "keep the configuration of `turnpike reload --confirm`");
   add_common(*verb, *options);
-  verb->callback([options, &code] { code = carry_out(*options, {{"request", "commit"}}); });
+  verb->callback([options, &code] {
+    code = carry_out(options->where, {{"request", "commit"}}, options->json);
+  });
 }
 
 void add_rollback(CLI::App& app, ExitCode& code) {
@@ -82,8 +67,9 @@ void add_rollback(CLI::App& app, ExitCode& code) {
   add_common(*verb, *options);
   verb->callback([options, &code] {
     code = carry_out(
-        *options,
-        {{"request", "rollback"}, {"steps", options->steps}, {"dry_run", options->dry_run}});
+        options->where,
+        {{"request", "rollback"}, {"steps", options->steps}, {"dry_run", options->dry_run}},
+        options->json);
   });
 }
 

@@ -17,6 +17,8 @@ void add_show_flows(CLI::App& show, ExitCode& code);
 void add_reload(CLI::App& app, ExitCode& code);
 void add_commit(CLI::App& app, ExitCode& code);
 void add_rollback(CLI::App& app, ExitCode& code);
+/// `turnpike bypass CUSTOMER`: a gateway carries a customer's packets without a price.
+void add_bypass(CLI::App& app, ExitCode& code);
 
 /// `turnpike top`: a running router on a full screen.
 void add_top(CLI::App& app, ExitCode& code);

@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
   ops::add_reload(app, code);
   ops::add_commit(app, code);
   ops::add_rollback(app, code);
+  ops::add_bypass(app, code);
   ops::add_top(app, code);
   ops::add_trace(app, code);
   ops::add_capture(app, code);

@@ -15,6 +15,7 @@
 #include "common/program/control_path.h"
 #include "common/program/sandbox/syscall_filter.h"
 #include "common/program/signals.h"
+#include "router/program/bypass_request.h"
 #include "router/program/collect.h"
 #include "router/program/gateway_accounts.h"
 #include "router/program/show.h"
@@ -84,6 +85,8 @@ void ControlLoop::serve() {
                           .sample = last_,
                           .uptime = on_.clock.now()});
   });
+  server_->answer("bypass",
+                  [this](const Json& request) { return bypass(request, on_.engine.gateway()); });
   server_->answer("top", [this](const Json&) -> tl::expected<Json, Failure> {
     return figures_json(figures());
   });

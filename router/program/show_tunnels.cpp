@@ -35,7 +35,8 @@ Json row_of(const gateway::Gateway& g, size_t customer) {
           {"dropped", dropped},
           {"marked", marked},
           {"lost", t.lost_packets.read()},
-          {"silent_peers", silent}};
+          {"silent_peers", silent},
+          {"bypassed", g.bypassed(customer) ? "yes" : ""}};
 }
 
 }  // namespace
@@ -44,7 +45,7 @@ Json show_tunnels(const gateway::Gateway* gateway) {
   Json rows = Json::array();
   if (gateway == nullptr) return {{"tunnels", std::move(rows)}};
   for (size_t c = 0; c < gateway->topology().customers.size(); ++c)
-    if (gateway->customer(c).opened_flows.read() > 0) rows.push_back(row_of(*gateway, c));
+    if (gateway->customer(c).opened_flows.read() > 0 || gateway->bypassed(c)) rows.push_back(row_of(*gateway, c));
   const gateway::GatewayTotals& t = gateway->totals();
   const metrics::SharedHistogram& waits = gateway->waits();
   return {{"tunnels", std::move(rows)},
@@ -55,6 +56,7 @@ Json show_tunnels(const gateway::Gateway* gateway) {
           {"wait_p50_ms", milliseconds(waits.quantile(0.5))},
           {"wait_p99_ms", milliseconds(waits.quantile(0.99))},
           {"outside_tunnels", t.outside.read()},
+          {"bypassed_packets", t.bypassed.read()},
           {"unknown_customers", t.unknown_customers.read()},
           {"unknown_peers", t.unknown_peers.read()},
           {"bad_packets", t.bad_packets.read()},

@@ -7,8 +7,8 @@
 
 namespace turnpike::router {
 
-/// Customers that have sent something, one row each, their tunnels summed; then the gateway's
-/// totals. `gateway`: null for other routers, whose answer has no rows. Any thread.
+/// Customers that have sent something or are bypassed, one row each, their tunnels summed; then the
+/// gateway's totals. `gateway`: null for other routers, whose answer has no rows. Any thread.
 Json show_tunnels(const gateway::Gateway* gateway);
 
 }  // namespace turnpike::router

@@ -39,7 +39,10 @@ def check_promises(tap, outputs):
     """Those of the page, beyond the exit codes of its commands."""
     shown = [out for text, out in outputs if text.startswith("turnpike show tunnels")]
     tap.check("show tunnels has all customers",
-              len(shown) == 2 and all(c in out for out in shown for c in CUSTOMERS), *shown)
+              len(shown) == 3 and all(c in out for out in shown for c in CUSTOMERS), *shown)
+    bypassed = [[line for line in out.splitlines() if line.startswith("carla") and line.rstrip().endswith("yes")]
+                for out in shown]
+    tap.check("... and says which one is bypassed", [len(lines) for lines in bypassed] == [0, 0, 1], *shown)
     plans = [out for text, out in outputs if text.startswith("turnpike reload --dry-run")]
     tap.check("the plan names the budget", any("budget" in plan for plan in plans), *plans)
     for node in ("west", "east"):

@@ -7,6 +7,7 @@ import csv
 import pathlib
 import re
 import signal
+import subprocess
 import sys
 import time
 
@@ -94,11 +95,36 @@ def wide(tap, program):
             tap.skip(text, machine)
         else:
             tap.check(text, ok, machine)
+    bypass(tap, program)
     restart(tap, program, routers)
     before = sent("west", "anna")
     ping("anna", "-i", "0.02", "-c", "20", SERVER[4])
     stop(tap, routers)
     tap.check("the last line comes at an orderly end", sent("west", "anna") >= before + 20, before)
+
+
+def bypass(tap, program):
+    """anna's packets, but not the answers, outside of tunnels and back."""
+    tool = pathlib.Path(program).resolve().parents[1] / "lab" / "turnpike"
+
+    def order(*words):
+        return subprocess.run([tool, "bypass", *words, "--router", "west"], capture_output=True, text=True, timeout=30,
+                              check=False)
+
+    known = order("annna")
+    tap.check("bypass names the customer that was meant", known.returncode == 2 and "did you mean 'anna'" in known.stderr,
+              known)
+    for options, passes in (((), False), (("--off",), True)):
+        done = order("anna", *options)
+        world.until(lambda: False, 2)  # what was sent before is written
+        before = sent("west", "anna")
+        said = ping("anna", "-i", "0.02", "-c", "20", SERVER[4])
+        world.until(lambda: False, 2)
+        now = sent("west", "anna") - before
+        tap.check(f"anna's pings go {'through' if passes else 'outside of'} her tunnel", done.returncode == 0 and
+                  " 0% packet loss" in said and (now >= 20 if passes else now == 0), done, said, now)
+    again = order("anna", "--off")
+    tap.check("... and the second order says that nothing changes", "as before" in again.stdout, again)
 
 
 def accounts(node):
