@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Counts the instructions to forward a packet, to send it and process its ACK, or to simulate it in the lab. Other load
-# on the machine does not change them. Compares them with bench/instructions.json: more than 5 % above fails. --update
-# writes the new counts. The counts include the bench's ports.
+# Counts the instructions to forward a packet, to send or tunnel it and process its ACK, or to simulate it in the lab.
+# Other load on the machine does not change them. Compares them with bench/instructions.json: more than 5 % above fails.
+# --update writes the new counts. The counts include the bench's ports.
 import argparse
 import concurrent.futures
 import json
@@ -18,9 +18,11 @@ COMMITTED = ROOT / "bench" / "instructions.json"
 SPEED = ROOT / "configs" / "speed.yaml"
 LOADS = {"ipv4": 2000, "ipv4/burst:8": 4000, "ipv6": 2000, "fcp": 2000,  # polls; of the lab, ms
          "priced": 2000, "priced/burst:8": 4000, "priced/burst:1": 8000,
-         "sender/flows:100": 1000, "sender/flows:10000": 1000, "lab": 2000}
+         "sender/flows:100": 1000, "sender/flows:10000": 1000,
+         "tunnels/customers:1000": 500, "lab": 2000}
 # The functions whose instructions count: the polls of a load, all of a world's time.
-COUNTED = {"sender": "turnpike::bench::Sending::poll(*", "lab": "turnpike::lab::World::run_until(*"}
+COUNTED = {"sender": "turnpike::bench::Sending::poll(*", "tunnels": "turnpike::bench::Tunnelling::poll(*",
+           "lab": "turnpike::lab::World::run_until(*"}
 FORWARDING_POLL = "turnpike::bench::Forwarding::poll(*"
 TOLERANCE = 0.05
 
@@ -73,7 +75,7 @@ def main():
         before = committed.get(load)
         bad = before is None or now > before * (1 + TOLERANCE)
         worse += bad
-        print(f"bench-check: {load:19} {now:7.1f} instructions a packet, committed {before}"
+        print(f"bench-check: {load:22} {now:7.1f} instructions a packet, committed {before}"
               f"{', which is too many more' if bad else ''}")
     if worse:
         print("bench-check failed; where it is meant: bench/instructions.py --update")

@@ -100,11 +100,13 @@ Tunnelling::Tunnelling(unsigned customers)
 
   const uint64_t wanted = uint64_t{kWarmUp} * active;
   const Nanos late = now_ + kRoundTrip * 20 + from_seconds(4 * static_cast<double>(wanted) / kPps);
-  for (uint64_t sent = 0; sent < wanted; sent += poll())
+  for (uint64_t sent = 0; sent < wanted; sent += step())
     if (now_ > late) throw std::runtime_error("bench: the tunnels do not carry what comes");
 }
 
-uint64_t Tunnelling::poll() {
+uint64_t Tunnelling::poll() { return step(); }
+
+uint64_t Tunnelling::step() {
   const uint64_t before = core_->data();
   router_->worker(0).poll(now_ += from_seconds(kBurst / kPps));
   return core_->data() - before;

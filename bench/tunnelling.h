@@ -28,9 +28,9 @@ class Tunnelling {
   /// come. Returns the number of packets that left.
   uint64_t poll();
 
-  [[nodiscard]] const gateway::Gateway& gateway() const { return *gateway_; }
-
  private:
+  uint64_t step();
+
   config::Topology topology_;
   Pool pool_;
   BufferStack buffers_;

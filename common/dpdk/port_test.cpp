@@ -196,7 +196,7 @@ TEST(Port, AMemifSocketWithNothingToReadDoesNotBlockTheInterruptThread) {
   message.msg_iovlen = 1;
   EXPECT_EQ(recvmsg(ends[0], &message, 0), -1);
   EXPECT_EQ(errno, EAGAIN);
-  EXPECT_EQ(write(ends[1], "hello", 5), 5);
+  EXPECT_EQ(::write(ends[1], "hello", 5), 5);
   EXPECT_EQ(recvmsg(ends[0], &message, 0), 5);
   close(ends[0]);
   close(ends[1]);

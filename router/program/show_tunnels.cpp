@@ -45,7 +45,8 @@ Json show_tunnels(const gateway::Gateway* gateway) {
   Json rows = Json::array();
   if (gateway == nullptr) return {{"tunnels", std::move(rows)}};
   for (size_t c = 0; c < gateway->topology().customers.size(); ++c)
-    if (gateway->customer(c).opened_flows.read() > 0 || gateway->bypassed(c)) rows.push_back(row_of(*gateway, c));
+    if (gateway->customer(c).opened_flows.read() > 0 || gateway->bypassed(c))
+      rows.push_back(row_of(*gateway, c));
   const gateway::GatewayTotals& t = gateway->totals();
   const metrics::SharedHistogram& waits = gateway->waits();
   return {{"tunnels", std::move(rows)},
