@@ -121,6 +121,8 @@ TEST_F(Demo, WhatTheMachineTookIsNoMistakeOfTheCode) {
   EXPECT_NE(said().find("The machine took 30.0 % of the time: programs were stalled for 30.0 %"),
             std::string::npos)
       << said();
+  const auto summary = nlohmann::json::parse(report::read_text(folder + "/summary.json").value());
+  EXPECT_NEAR(summary["machine"]["most_stalled_s"].get<double>(), 0.6, 1e-9);
   std::filesystem::remove(folder + "/stalled");
   EXPECT_EQ(run({.routers = {gate}, .sender = late_sender("-0.90")}), kExitRuntime);
 }

@@ -113,6 +113,13 @@ TimeTaken Disturbance::between(double from, double to) const {
   return last->taken - first->taken;
 }
 
+double Disturbance::most_stalled() const {
+  double most = 0;
+  for (size_t i = 1; i < moments_.size(); ++i)
+    most = std::max(most, moments_[i].taken.stalled - moments_[i - 1].taken.stalled);
+  return most;
+}
+
 void add_disturbance(nlohmann::json& summary, const Disturbance& disturbance) {
   const auto share = [&](double from, double to) {
     return to > from ? std::clamp(disturbance.between(from, to).most() / (to - from), 0.0, 1.0) : 0;
@@ -136,11 +143,9 @@ void add_disturbance(nlohmann::json& summary, const Disturbance& disturbance) {
   }
   const double whole = number_at(summary, {"duration_s"});
   const TimeTaken all = disturbance.between(0, whole);
-  summary["machine"] = {{"stalled_s", all.stalled},
-                        {"waited_s", all.waited},
-                        {"stolen_s", all.stolen},
-                        {"probe_late_s", all.probe},
-                        {"taken", share(0, whole)}};
+  summary["machine"] = {{"stalled_s", all.stalled},  {"most_stalled_s", disturbance.most_stalled()},
+                        {"waited_s", all.waited},    {"stolen_s", all.stolen},
+                        {"probe_late_s", all.probe}, {"taken", share(0, whole)}};
 }
 
 }  // namespace turnpike::lab

@@ -39,6 +39,8 @@ class Disturbance {
 
   /// Time taken between two moments of the run, s, rounded outwards to live lines of the sender.
   [[nodiscard]] TimeTaken between(double from, double to) const;
+  /// The most that programs were stalled from one live line of the sender to the next, s.
+  [[nodiscard]] double most_stalled() const;
 
  private:
   struct Moment {
@@ -55,8 +57,8 @@ class Disturbance {
 };
 
 /// Adds to each interval of a summary "taken", the share of its time that the machine took, and to
-/// the whole "machine" {stalled_s, waited_s, stolen_s, probe_late_s, taken}. Then checks shares and
-/// utilisation again, with bounds that are wider by that time.
+/// the whole "machine" {stalled_s, most_stalled_s, waited_s, stolen_s, probe_late_s, taken}. Then
+/// checks shares and utilisation again, with bounds that are wider by that time.
 void add_disturbance(nlohmann::json& summary, const Disturbance& disturbance);
 
 }  // namespace turnpike::lab
