@@ -15,6 +15,7 @@
 #include <rte_mbuf.h>
 
 #include "bench/pacing_check.h"
+#include "common/config/topology.h"
 #include "common/dpdk/buffer.h"
 #include "common/dpdk/queue_pair.h"
 #include "common/protocols/fcp/header.h"
@@ -22,6 +23,17 @@
 #include "common/wire/turnpike_header.h"
 
 namespace turnpike::bench {
+
+/// The headers of answers from one interface to another, over IPv4.
+inline wire::FrameSpec answers_between(const config::Interface& from, const config::Interface& to,
+                                       uint16_t udp_port) {
+  wire::FrameSpec spec;
+  spec.source_mac = from.mac;
+  spec.destination_mac = to.mac;
+  spec.addresses = wire::Ipv4Pair{from.ipv4.address, to.ipv4.address};
+  spec.source_port = udp_port;
+  return spec;
+}
 
 /// For one host that sends over IPv4. Like a NIC it writes arriving packets into fresh buffers and
 /// sets the flags of valid checksums. Between sending and arrival it keeps a few bytes per packet,

@@ -49,17 +49,14 @@ Sending::Sending(unsigned flows, double pps, Nanos rtt)
       topology_(topology_of(flows, pps, rtt)),
       pool_(small_pool()) {
   const config::Interface &a = topology_.links[0].ends[0], &b = topology_.links[0].ends[1];
-  wire::FrameSpec back;
-  back.source_mac = b.mac;
-  back.destination_mac = a.mac;
-  back.addresses = wire::Ipv4Pair{b.ipv4.address, a.ipv4.address};
-  back.source_port = topology_.run.udp_port;
   // A flow's rate is its share of the budget over the price.
   const auto price = static_cast<float>(kBudget / (pps * kPacket));
   const auto under_way = static_cast<size_t>(2 * pps * to_seconds(rtt)) + 2 * size_t{flows} + 4096;
   port_ = std::make_unique<AnswerPort>(
-      AnswerPort::Options{
-          .back = back, .rtt = rtt, .price = price, .under_way = std::bit_ceil(under_way)},
+      AnswerPort::Options{.back = answers_between(b, a, topology_.run.udp_port),
+                          .rtt = rtt,
+                          .price = price,
+                          .under_way = std::bit_ceil(under_way)},
       pool_.get());
   const sender::PortBinding binding{0, port_.get()};
   auto made = sender::Sender::make(topology_, {.bindings = {&binding, 1},

@@ -21,7 +21,7 @@ hosts: { near: {}, far: { external: true, addresses: [10.9.0.2/24], mac: "02:00:
 routers: { gate: {} }
 links:
   inner: { ends: [gate, near], rate: 100 Gbps, attach: memif, drain: line-rate }
-  core: { ends: [gate, far], rate: 100 Gbps, attach: memif, drain: line-rate, law: fcp, mtu: 1640,
+  core: { ends: [gate, far], rate: 100 Gbps, attach: memif, drain: line-rate, buffer: 1 MB, law: fcp, mtu: 1640,
           addresses: { gate: [10.9.0.1/24] } }
 customers: { "0": { prefix: 96.0.0.0/24, budget: 1 $/s } }
 gateways: { gate: { core: core, peers: { elsewhere: { address: 10.9.0.2, prefix: [32.0.0.0/8] } } } }
@@ -74,15 +74,10 @@ Tunnelling::Tunnelling(unsigned customers)
   inner_ = std::make_unique<RefillPort>(buffers_, std::move(fronts), uint16_t{kBurst});
 
   const config::Interface &gate = topology_.links[1].ends[0], &far = topology_.links[1].ends[1];
-  wire::FrameSpec back;
-  back.source_mac = far.mac;
-  back.destination_mac = gate.mac;
-  back.addresses = wire::Ipv4Pair{far.ipv4.address, gate.ipv4.address};
-  back.source_port = topology_.run.udp_port;
   // Each customer's budget buys twice what it sends.
   const double rate = 2 * kPps / active * (kFrame + 84.0);
   core_ = std::make_unique<AnswerPort>(
-      AnswerPort::Options{.back = back,
+      AnswerPort::Options{.back = answers_between(far, gate, topology_.run.udp_port),
                           .rtt = kRoundTrip,
                           .price = static_cast<float>(1 / rate),
                           .under_way = std::bit_ceil(

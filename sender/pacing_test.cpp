@@ -103,6 +103,19 @@ TEST(Pacer, SavesMoneyNotBytesWhereThePriceRisesSteeply) {
   EXPECT_EQ(p.due(), 1_s + 4_ms);
 }
 
+TEST(Pacer, AheadOfThePaceByOneSlotAtMost) {
+  Pacer p;
+  p.resume(1_s);
+  p.set_rate(1e6, 1_s);
+  uint64_t sent = 0;
+  for (Nanos now = 1_s; now < 2_s; now += 10_us)
+    for (; p.due_ahead(1500) <= now; sent += 200) {
+      p.sent(200);
+      EXPECT_LE(static_cast<double>(sent + 200), to_seconds(now - 1_s) * 1e6 + 1500 + 2 * 200);
+    }
+  EXPECT_GE(sent, 1'000'000U);
+}
+
 TEST(Pacer, TinyRatesDoNotOverflow) {
   Pacer p;
   p.set_rate(1e-300, 0_s);

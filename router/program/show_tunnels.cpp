@@ -36,7 +36,7 @@ Json row_of(const gateway::Gateway& g, size_t customer) {
           {"marked", marked},
           {"lost", t.lost_packets.read()},
           {"silent_peers", silent},
-          {"bypassed", g.bypassed(customer) ? "yes" : ""}};
+          {"bypassed", g.bypassed(customer)}};
 }
 
 }  // namespace
