@@ -66,6 +66,58 @@ TEST(Gateways, SendOverIpv6IfAsked) {
   EXPECT_EQ(std::get<Ipv6>(t.gateways[0].peers[0].address), t.links[2].ends[1].ipv6.address);
 }
 
+TEST(Gateways, HaveAClassOfAllPackets) {
+  const Topology t = expect_right(two_sites(
+      "  west: {core: core, peers: {east: {}}}\n  east: {core: core, peers: {west: {}}}\n"));
+  ASSERT_EQ(t.gateways[0].classes.size(), 1U);
+  EXPECT_EQ(t.gateways[0].classes[0].name, "default");
+  EXPECT_EQ(t.gateways[0].class_of, (std::array<uint8_t, 64>{}));
+  EXPECT_EQ(t.gateways[0].strategy, "max-min");
+}
+
+TEST(Gateways, ClassifyByDscp) {
+  const std::string far = "peers: {far: {address: 10.9.9.9, prefix: 10.80.0.0/16}}";
+  const auto classes = [&](const std::string& text) {
+    return expect_right(two_sites("  west: {core: core, " + far + ", classes: {" + text + "}}\n"))
+        .gateways[0];
+  };
+  const Gateway g = classes(
+      "voice: {dscp: [46, 44], share: 4}, rest: {}, scavenger: {dscp: 1, "
+      "core_dscp: 0, background: true}");
+  ASSERT_EQ(g.classes.size(), 3U) << "rest is that of all other packets";
+  EXPECT_EQ(g.classes[0].core_dscp, 46U);
+  EXPECT_EQ(g.classes[0].share, 4);
+  EXPECT_EQ(g.classes[1].core_dscp, 0U);
+  EXPECT_TRUE(g.classes[2].background);
+  EXPECT_EQ(g.classes[2].core_dscp, 0U);
+  EXPECT_EQ(g.class_of[46], 0);
+  EXPECT_EQ(g.class_of[44], 0);
+  EXPECT_EQ(g.class_of[0], 1);
+  EXPECT_EQ(g.class_of[1], 2);
+  const Gateway added = classes("voice: {dscp: 46}");
+  ASSERT_EQ(added.classes.size(), 2U);
+  EXPECT_EQ(added.classes[1].name, "default");
+  EXPECT_EQ(added.class_of[0], 1);
+}
+
+TEST(Gateways, ReportMistakesInClasses) {
+  const auto wrong = [](const std::string& classes) {
+    return two_sites(
+        "  west: {core: core, peers: {far: {address: 10.9.9.9, prefix: 10.80.0.0/16}}, " + classes +
+        "}\n");
+  };
+  expect_mistakes(wrong("classes: {a: {dscp: 46}, b: {dscp: [8, ^46]}}"),
+                  {"46 is already that of class 'a'"});
+  expect_mistakes(wrong("classes: {a: {}, ^b: {}}"), {"'a' has no 'dscp' either"});
+  expect_mistakes(wrong("classes: {default: {dscp: ^3}}"), {"all packets that no other"});
+  expect_mistakes(wrong("classes: {a: {dscp: ^64}}"), {"63"});
+  expect_mistakes(wrong("strategy: ^each-flow"), {"max-min"});
+  std::string many = "classes: ^{";
+  for (int i = 0; i < 9; ++i)
+    many += "c" + std::to_string(i) + ": {dscp: " + std::to_string(i) + "}, ";
+  expect_mistakes(wrong(many + "}"), {"more than 8 classes"});
+}
+
 TEST(Gateways, ReportMistakes) {
   const std::string far = "peers: {far: {address: 10.9.9.9, prefix: 10.80.0.0/16}}";
   expect_mistakes(two_sites("  ^wets: {core: core, " + far + "}\n"), {"did you mean 'west'"});

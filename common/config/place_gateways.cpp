@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gateways: core links, peers, and the destinations behind each peer.
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <set>
+#include <string_view>
 
 #include "common/config/address.h"
 #include "common/config/describe.h"
@@ -26,6 +29,8 @@ class Gateways {
     Gateway& g = d_.topology.gateways.emplace_back();
     g.router = router->second;
     place_core(spec, g);
+    place_classes(spec, g);
+    g.strategy = spec.strategy.value;
     const Protocol* fallback = spec.protocol.given ? nullptr : find_protocol("fcp");
     g.law.protocol = spec.protocol.value.protocol;
     g.law.params = fallback != nullptr ? preset_values(*fallback, false, d_.topology.run.preset)
@@ -95,6 +100,55 @@ class Gateways {
         g.core.push_back(found->second);
       }
     }
+  }
+
+  void place_classes(const GatewaySpec& spec, Gateway& g) {
+    std::optional<size_t> rest;  // the class without `dscp`
+    std::array<std::optional<size_t>, 64> owners;
+    const auto& all = spec.classes.value;
+    for (size_t c = 0; c < all.size(); ++c) {
+      const auto& [name, at, own] = all[c];
+      const std::string path = path_ + ".classes." + name;
+      GatewayClass& made = g.classes.emplace_back();
+      made.name = name;
+      made.share = own.share.value;
+      made.background = own.background.value;
+      if (name == kDefault && own.dscp.given)
+        d_.mistakes.add(own.dscp.at, path + ".dscp",
+                        "'" + name + "' is the class of all packets that no other class has");
+      if (!own.dscp.given) {
+        if (rest)
+          d_.mistakes.add(at, path,
+                          "'" + g.classes[*rest].name +
+                              "' has no 'dscp' either: which packets are this class's?");
+        rest = c;
+      }
+      const auto& items = own.dscp.value.items;
+      for (size_t i = 0; i < items.size() && !own.dscp.wrong; ++i) {
+        if (items[i].wrong) continue;
+        const unsigned dscp = items[i].value;
+        if (owners[dscp])
+          d_.mistakes.add(items.size() > 1 ? items[i].at : own.dscp.at, path + ".dscp",
+                          std::to_string(dscp) + " is already that of class '" +
+                              g.classes[*owners[dscp]].name + "'");
+        owners[dscp] = c;
+        made.dscp.push_back(dscp);
+      }
+      if (own.core_dscp.given) {
+        made.core_dscp = own.core_dscp.value;
+      } else if (!made.dscp.empty()) {
+        made.core_dscp = made.dscp.front();
+      }
+    }
+    if (g.classes.size() > kMaxClasses)
+      d_.mistakes.add(spec.classes.at, path_ + ".classes",
+                      "more than " + std::to_string(kMaxClasses) + " classes");
+    if (!rest) {
+      rest = g.classes.size();
+      g.classes.push_back({.name = std::string(kDefault)});
+    }
+    for (size_t dscp = 0; dscp < owners.size(); ++dscp)
+      g.class_of[dscp] = static_cast<uint8_t>(owners[dscp].value_or(*rest));
   }
 
   // A tunnel's packet crosses the core whole, and has room for headers and a datagram.
@@ -174,6 +228,8 @@ class Gateways {
     }
   }
 
+  static constexpr size_t kMaxClasses = 8;
+  static constexpr std::string_view kDefault = "default";
   static constexpr int64_t kMinMtu = 576;  // B, the least that `mtu` may be
 
   Draft& d_;

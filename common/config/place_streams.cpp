@@ -29,6 +29,7 @@ class Streams {
                .start = spec.start.value,
                .stop = spec.stop.given ? spec.stop.value : kNever,
                .rate = rate_of(spec.rate.value),
+               .dscp = spec.dscp.value,
                .flows = spec.flows.value,
                .slack = spec.slack.value};
     const auto from = pairs_.host(spec.from, join(path_, "from"));

@@ -364,6 +364,17 @@ void write_peer(YamlWriter& out, const GatewayPeer& peer) {
           mapped({{"address", in_quotes(address)}, {"prefix", listed(prefixes)}}));
 }
 
+void write_class(YamlWriter& out, const GatewayClass& c) {
+  std::vector<YamlPair> keys;
+  std::vector<std::string> dscp;
+  for (const unsigned value : c.dscp) dscp.push_back(std::to_string(value));
+  if (!dscp.empty()) keys.push_back({"dscp", listed(dscp)});
+  keys.insert(keys.end(), {{"core_dscp", std::to_string(c.core_dscp)},
+                           {"share", number(c.share)},
+                           {"background", truth(c.background)}});
+  out.put(plain(c.name), mapped(keys));
+}
+
 void write_gateway(YamlWriter& out, const Topology& t, const Gateway& g) {
   out.map(plain(t.routers[g.router].name), [&] {
     std::vector<std::string> core;
@@ -372,6 +383,10 @@ void write_gateway(YamlWriter& out, const Topology& t, const Gateway& g) {
     out.map("peers", [&] {
       for (const GatewayPeer& p : g.peers) write_peer(out, p);
     });
+    out.map("classes", [&] {
+      for (const GatewayClass& c : g.classes) write_class(out, c);
+    });
+    out.put("strategy", g.strategy);
     out.put("protocol", scheme(g.law.protocol, g.law.params, false));
     out.put("mtu", to_text(g.mtu));
     out.put("limit", to_text(g.limit));
@@ -478,6 +493,7 @@ void write_stream(YamlWriter& out, const Topology& t, const Stream& s) {
     sizes.reserve(s.frames.size());
     for (const Bytes size : s.frames) sizes.push_back(to_text(size));
     out.put("frames", mapped({{"sizes", listed(sizes)}}));
+    out.put("dscp", std::to_string(s.dscp));
     out.put("flows", std::to_string(s.flows));
     out.put("slack", to_text(s.slack));
   });

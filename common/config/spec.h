@@ -163,9 +163,18 @@ struct GatewayPeerSpec {
   Field<IpVersion> ip_version;
 };
 
+struct GatewayClassSpec {
+  Field<OneOrMany<unsigned>> dscp;
+  Field<unsigned> core_dscp;
+  Field<double> share;
+  Field<bool> background;
+};
+
 struct GatewaySpec {
   Field<OneOrMany<std::string>> core;
   Field<Table<GatewayPeerSpec>> peers;
+  Field<Table<GatewayClassSpec>> classes;
+  Field<std::string> strategy;
   Field<FlowScheme> protocol;
   Field<Bytes> mtu, limit;
   Field<Nanos> target, interval, idle;
@@ -328,7 +337,7 @@ struct StreamSpec {
   Field<Nanos> start, stop;
   Field<StreamRateSpec> rate;
   Field<FramesSpec> frames;
-  Field<unsigned> flows;
+  Field<unsigned> dscp, flows;
   Field<Nanos> slack;
 };
 

@@ -199,17 +199,29 @@ enum class SilentPeer : uint8_t {
   kDrop,
 };
 
+/// A class of customers' packets, which have tunnels of their own.
+struct GatewayClass {
+  std::string name;
+  std::vector<unsigned> dscp = {};  // of its packets; empty: those of no other class
+  unsigned core_dscp = 0;           // of its tunnels' packets
+  double share = 1;                 // within a customer's budget and ceiling
+  bool background = false;          // spends a ten-thousandth of the budget
+};
+
 /// A router that carries its customers' packets to peers in tunnels: priced flows, one for each
-/// customer and peer.
+/// customer, class and peer.
 struct Gateway {
   size_t router = 0;         // index into Topology::routers
   std::vector<size_t> core;  // links towards the peers; the router's others face customers
   std::vector<GatewayPeer> peers = {};
-  LawChoice law;                 // of the tunnels' flows
-  Bytes mtu{0};                  // of the tunnels' packets, headers included
-  Bytes limit{0};                // of a tunnel's queue
-  Nanos target{0}, interval{0};  // of CoDel in it
-  Nanos idle{0};                 // a tunnel without packets for so long closes
+  std::vector<GatewayClass> classes = {};  // one at least; of these one is without `dscp`
+  std::array<uint8_t, 64> class_of = {};   // by DSCP: index into `classes`
+  std::string strategy = "max-min";        // divides a customer's budget among its tunnels
+  LawChoice law;                           // of the tunnels' flows
+  Bytes mtu{0};                            // of the tunnels' packets, headers included
+  Bytes limit{0};                          // of a tunnel's queue
+  Nanos target{0}, interval{0};            // of CoDel in it
+  Nanos idle{0};                           // a tunnel without packets for so long closes
   SilentPeer silent_peer = SilentPeer::kForward;
   bool outside = false;  // customers' packets also go to the core outside of tunnels, unpriced
 };
@@ -390,6 +402,7 @@ struct Stream {
   Nanos stop = kNever;
   StreamRate rate;
   std::vector<Bytes> frames = {};  // sizes with FCS, sent in this order, repeated
+  unsigned dscp = 0;
   unsigned flows = 1;
   Nanos slack{0};  // largest delay of a packet by the sender
 };

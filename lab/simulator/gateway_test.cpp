@@ -83,6 +83,26 @@ TEST_F(GatewayWorld, AChangedBudgetIsFeltWithinTenRoundTrips) {
   EXPECT_NEAR(less, 100e6 / 8 / 4 / 2, 0.05 * 100e6 / 8 / 4 / 2);
 }
 
+TEST_F(GatewayWorld, ClassesDivideABudgetByShare) {
+  config::Topology t =
+      two_sites("classes: { voice: { dscp: 46, share: 3 }, bulk: { dscp: [ 8, 10 ] } }");
+  t.streams[1].from = 0;  // anna sends both
+  t.streams[1].dscp = 46;
+  t.streams[0].dscp = 10;
+  make(std::move(t));
+  // Both send 80 Mbps of 100. A class that needs less leaves the rest to the other: voice may send
+  // 75 of them, and bulk gets 25.
+  ASSERT_EQ(west().tunnels(0).size(), 3U);
+  world->run_until(2_s);
+  const auto carried = [&](size_t k) { return west().tunnels(0)[k]->carried(); };
+  const uint64_t before[] = {carried(0), carried(1)};
+  world->run_until(4_s);
+  const auto voice = static_cast<double>(carried(0) - before[0]);
+  const auto bulk = static_cast<double>(carried(1) - before[1]);
+  EXPECT_NEAR(voice / bulk, 3, 0.15);
+  EXPECT_EQ(carried(2), 0U) << "the class of all other packets";
+}
+
 TEST_F(GatewayWorld, OneThatStopsLeavesItsShareToTheOther) {
   config::Topology t = two_sites();
   t.streams[1].stop = 2_s;
@@ -190,7 +210,7 @@ TEST_F(GatewayWorld, IdleTunnelsClose) {
   EXPECT_EQ(west().customer(0).active_flows.load(), 1U);
   world->run_until(5_s);
   EXPECT_EQ(west().customer(0).active_flows.load(), 0U);
-  EXPECT_EQ(west().tunnel(0, 0).waiting(), 0U);
+  EXPECT_EQ(west().tunnels(0)[0]->waiting(), 0U);
 }
 
 /// East stands still for 3 s: packets go outside of tunnels meanwhile, and through them again soon.
@@ -206,6 +226,81 @@ TEST_F(GatewayWorld, ASilentPeerIsPassedByAndFoundAgain) {
   world->run_until(6_s);
   EXPECT_FALSE(west().silent(0));
   EXPECT_GT(sent(0, 6_s, 7_s), 1e6 / 8);  // with the headers of tunnels
+}
+
+constexpr size_t kCore = 2;  // of two_sites(): index of the link
+constexpr double kHalf = 100e6 / 8 / 2;
+
+TEST_F(GatewayWorld, ALongerOrShorterPathIsFollowed) {
+  make(two_sites());
+  EXPECT_NEAR(sent(0, 1_s, 2_s), kHalf, 0.03 * kHalf);
+  world->set_path(kCore, 45_ms, 0);
+  EXPECT_NEAR(sent(0, 4_s, 6_s), 2 * kHalf, 0.05 * 2 * kHalf) << "nine times the round trip";
+  EXPECT_FALSE(west().silent(0));
+  world->set_path(kCore, 5_ms, 0);
+  EXPECT_NEAR(sent(0, 8_s, 9_s), kHalf, 0.05 * kHalf);
+}
+
+TEST_F(GatewayWorld, ALinkThatComesBackCarriesAllWithinTwoSeconds) {
+  make(two_sites());
+  world->run_until(2_s);
+  world->set_path(kCore, 5_ms, 1);
+  world->run_until(6_s);
+  EXPECT_TRUE(west().silent(0));
+  world->set_path(kCore, 5_ms, 0);
+  EXPECT_NEAR(sent(0, 8_s, 9_s), kHalf, 0.05 * kHalf);
+  EXPECT_TRUE(world->router(0).snapshot().conserved());
+}
+
+TEST_F(GatewayWorld, ALossyPathKeepsItsRate) {
+  make(two_sites());
+  world->set_path(kCore, 5_ms, 0.02);
+  EXPECT_NEAR(sent(0, 2_s, 4_s), 2 * kHalf, 0.05 * 2 * kHalf);
+  EXPECT_NEAR(static_cast<double>(west().customer(0).lost_packets.read()),
+              0.02 * static_cast<double>(west().customer(0).sent_packets.read()),
+              0.005 * static_cast<double>(west().customer(0).sent_packets.read()));
+}
+
+/// The link behind `middle` takes less than the gateways' own links.
+TEST_F(GatewayWorld, ASmallerMtuOnTheWayIsLearnt) {
+  for (const std::string version : {"4", "6"}) {
+    auto loaded = config::load_text(
+        "run: { duration: 60 s }\n"
+        "hosts: { anna: { budget: 1 $/s }, server: {} }\n"
+        "routers: { west: {}, middle: {}, east: {} }\n"
+        "links:\n"
+        "  anna: { ends: [anna, west], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
+        "  near: { ends: [west, middle], rate: 100 Mbps, delay: 1 ms, buffer: 1 MB, law: fcp, mtu: "
+        "1640 }\n"
+        "  far: { ends: [middle, east], rate: 100 Mbps, delay: 5 ms, buffer: 1 MB, law: fcp, mtu: "
+        "1400 }\n"
+        "  server: { ends: [east, server], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
+        "customers: { anna: { link: anna, budget: 1 $/s } }\n"
+        "gateways:\n"
+        "  west: { core: near, peers: { east: { ip_version: " +
+            version +
+            " } } }\n"
+            "  east: { core: far, peers: { west: { ip_version: " +
+            version +
+            " } } }\n"
+            "traffic: { streams: {\n"
+            "  large: { from: anna, to: server, rate: { packets: 100 /s }, frames: { sizes: 1400 B "
+            "} },\n"
+            "  small: { from: anna, to: server, rate: { packets: 2000 /s }, frames: { sizes: 200 B "
+            "} } } }\n",
+        "narrow");
+    ASSERT_TRUE(loaded.has_value());
+    make(std::move(*loaded));
+    world->run_until(2_s);
+    EXPECT_EQ(west().peers()[0].inner_mtu, 1400 - (version == "4" ? 84 : 104));
+    EXPECT_EQ(west().totals().mtu_reductions.read(), 1U);
+    const auto too_big = static_cast<size_t>(router::DropReason::kTooBig);
+    // A round trip's packets, no more: the gateway itself refuses the large ones then.
+    EXPECT_LE(world->router(1).snapshot().drops[too_big], 3U);
+    EXPECT_NEAR(static_cast<double>(world->router(0).snapshot().drops[too_big]), 200, 5);
+    // Nothing but the large ones is missing.
+    EXPECT_NEAR(static_cast<double>(world->gateway(1).totals().released_packets.read()), 4000, 30);
+  }
 }
 
 TEST_F(GatewayWorld, ASilentPeersPacketsMayBeDropped) {

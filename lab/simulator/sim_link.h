@@ -40,6 +40,12 @@ class SimChannel {
   uint16_t send(Nanos now, std::span<rte_mbuf*> burst);
   /// For packets from now on, B/s; 0: the sending node paces.
   void set_rate(double rate) { nanos_per_byte_ = rate > 0 ? 1e9 / rate : 0; }
+  /// For packets from now on. They overtake those before them if the delay became shorter.
+  void set_path(Nanos delay, double loss) {
+    options_.delay = delay;
+    options_.loss = loss;
+    straight_ = false;
+  }
   /// Receives packets that have arrived at that queue by `now`.
   uint16_t receive(size_t queue, Nanos now, std::span<rte_mbuf*> out);
   [[nodiscard]] Nanos next(size_t queue) const { return queues_[queue].next(); }
@@ -118,6 +124,10 @@ class SimLink {
           const std::array<std::vector<uint32_t>, 2>& nodes);
   [[nodiscard]] QueuePair* end(size_t i, size_t queue) { return &ends_[i][queue]; }
   void set_rate(size_t i, double rate) { channels_[i]->set_rate(rate); }
+  /// Both directions.
+  void set_path(Nanos delay, double loss) {
+    for (const auto& channel : channels_) channel->set_path(delay, loss);
+  }
   /// The channel that leads from end i.
   [[nodiscard]] const SimChannel& line(size_t i) const { return *channels_[i]; }
 

@@ -63,6 +63,9 @@ class World {
   /// changed.
   tl::expected<void, std::string> reload(const config::Topology& wanted);
 
+  /// From now on a link has this delay, and loses this share of packets: its path has changed.
+  void set_path(size_t link, Nanos delay, double loss) { links_[link].set_path(delay, loss); }
+
   /// Plays until `end`.
   void run_until(Nanos end);
   /// Polls at `now` all nodes that have come due by then, as a machine that reads its clock late;

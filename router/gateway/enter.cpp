@@ -2,6 +2,7 @@
 // Customers' packets on their way into tunnels.
 #include <rte_jhash.h>
 
+#include "common/wire/dscp.h"
 #include "router/datapath/egress/rewrite.h"
 #include "router/datapath/ingress/ip.h"
 #include "router/datapath/lookup/address_batch.h"
@@ -27,6 +28,11 @@ uint32_t host_hash(const uint8_t* ip, bool ipv6, uint32_t seed) {
 }
 
 }  // namespace
+
+// By the packet's DSCP (RFC 2474).
+size_t Gateway::class_of(const rte_mbuf& m, const PacketInfo& p) const {
+  return own_.class_of[wire::dscp_of(rte_pktmbuf_mtod_offset(&m, const uint8_t*, p.l3))];
+}
 
 void Gateway::enter(Burst& burst, router::WorkerContext& context) {
   uint32_t candidates = 0;
@@ -63,7 +69,7 @@ void Gateway::enter(Burst& burst, router::WorkerContext& context) {
       return totals_.bypassed.add();
     const uint32_t to = static_cast<uint32_t>(peer[i]) - 1;
     Peer& other = peers_[to];
-    Tunnel& tunnel = tunnel_of(payer, to);
+    Tunnel& tunnel = tunnel_of(payer, class_of(*burst.mbufs[i], burst.info[i]), to);
     if (silent(to)) [[unlikely]] {
       if (burst.now >= other.next_attempt) {
         other.next_attempt = burst.now + kProbe;

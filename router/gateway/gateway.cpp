@@ -23,13 +23,24 @@ constexpr size_t kMinRecords = size_t{1} << 14, kMaxRecords = size_t{1} << 22;
 constexpr size_t kMinWaiting = 8192, kMaxWaiting = size_t{1} << 20;  // packets in all queues
 constexpr uint64_t kTokens = 1, kIds = 2, kInnerFlows = 3;           // purposes of keys
 
-sender::FlowClass kind_of(const config::Gateway& g, const Protocol& protocol, unsigned ip_version) {
-  return {.protocol = &protocol,
-          .params = g.law.params,
-          .ip_version = ip_version,
-          .terms = {},
-          .packet = static_cast<uint32_t>(g.mtu.count()),
-          .headers = sender::packet_headers(protocol, ip_version)};
+std::vector<sender::FlowClass> kinds_of(const config::Gateway& g, const Protocol& protocol) {
+  std::vector<sender::FlowClass> kinds;
+  for (const config::GatewayClass& c : g.classes)
+    for (const unsigned ip_version : {4U, 6U})
+      kinds.push_back({.protocol = &protocol,
+                       .params = g.law.params,
+                       .ip_version = ip_version,
+                       .dscp = c.core_dscp,
+                       .terms = {.share = c.share, .background = c.background},
+                       .packet = static_cast<uint32_t>(g.mtu.count()),
+                       .headers = sender::packet_headers(protocol, ip_version)});
+  return kinds;
+}
+
+std::vector<unsigned> dscps_of(const config::Gateway& g) {
+  std::vector<unsigned> all;
+  for (const config::GatewayClass& c : g.classes) all.push_back(c.core_dscp);
+  return all;
 }
 
 double core_rate(const config::Topology& topology, const config::Gateway& g) {
@@ -38,7 +49,7 @@ double core_rate(const config::Topology& topology, const config::Gateway& g) {
 }
 
 size_t tunnels_of(const config::Topology& topology, const config::Gateway& g) {
-  return topology.customers.size() * g.peers.size();
+  return topology.customers.size() * g.classes.size() * g.peers.size();
 }
 
 sender::Sizing size_of(const config::Topology& topology, const config::Gateway& g) {
@@ -74,7 +85,7 @@ tl::expected<std::unique_ptr<Gateway>, std::string> Gateway::make(const config::
   };
   const Protocol* protocol = find_protocol(g.law.protocol);
   if (protocol == nullptr) return fail("no protocol \"" + g.law.protocol + "\"");
-  const std::array kinds{kind_of(g, *protocol, 4), kind_of(g, *protocol, 6)};
+  const std::vector<sender::FlowClass> kinds = kinds_of(g, *protocol);
   auto peers = Peers::make(topology, index, {kinds[0].headers, kinds[1].headers}, options.socket);
   if (!peers) return fail(peers.error());
   auto table = router::CustomerTable::build(topology, g.router, options.socket);
@@ -91,7 +102,7 @@ tl::expected<std::unique_ptr<Gateway>, std::string> Gateway::make(const config::
 }
 
 Gateway::Gateway(const config::Topology& topology, size_t index, const GatewayOptions& options,
-                 const std::array<sender::FlowClass, 2>& kinds, Peers peers)
+                 std::vector<sender::FlowClass> kinds, Peers peers)
     : topology_(topology),
       own_(topology.gateways[index]),
       pool_(options.pool),
@@ -103,15 +114,15 @@ Gateway::Gateway(const config::Topology& topology, size_t index, const GatewayOp
               .tick_shift = options.tick_shift,
               .populated = options.populated,
               .id_key = key_for(options, kIds)[0]}),
-      kinds_(kinds),
+      kinds_(std::move(kinds)),
       peers_(std::move(peers)),
       silent_(peers_.size()),
-      paths_(peers_.frames()),
+      paths_(peers_.frames(), dscps_of(own_)),
       flows_port_(kQueuedPackets),
       released_(kQueuedPackets),
       tx_(flows_port_),
       queues_(waiting_of(*options.pool)),
-      tunnel_parts_{parts_for(kinds[0]), parts_for(kinds[1])} {
+      tunnel_parts_{parts_for(kinds_[0]), parts_for(kinds_[1])} {
   const config::Router& router = topology.routers[own_.router];
   for (const size_t l : router.links) core_.push_back(std::ranges::count(own_.core, l) != 0);
   for (const size_t l : own_.core) {
@@ -155,14 +166,17 @@ void Gateway::make_customers() {
                             .host = c,
                             .paths = paths_,
                             .budget = budget,
-                            .strategy = sender::make_strategy("equal-budget", budget),
+                            .strategy = sender::make_strategy(own_.strategy, budget),
                             .line_rate = bytes_per_second(core.rate),
                             .nic = sender::Nic(port, 0)});
-    for (uint32_t p = 0; p < peers_.size(); ++p) {
-      TunnelParts& parts = tunnel_parts_[peers_.ip_version(p) == 6 ? 1 : 0];
-      const auto number = static_cast<uint32_t>(tunnels_.size());
-      tunnels_.push_back(std::make_unique<Tunnel>(parts, number, c, p));
-    }
+    for (uint32_t class_index = 0; class_index < own_.classes.size(); ++class_index)
+      for (uint32_t p = 0; p < peers_.size(); ++p)
+        tunnels_.push_back(
+            std::make_unique<Tunnel>(tunnel_parts_[peers_.ip_version(p) == 6 ? 1 : 0], peers_[p],
+                                     TunnelPlace{.number = static_cast<uint32_t>(tunnels_.size()),
+                                                 .customer = c,
+                                                 .class_index = class_index,
+                                                 .peer = p}));
     set_ceiling(c, topology_.customers[c]);
   }
 }
@@ -189,32 +203,39 @@ void Gateway::set_ceiling(uint32_t customer, const config::Customer& configured)
   if (ceiling == c.ceiling.load(std::memory_order_relaxed)) return;
   c.ceiling.store(ceiling, std::memory_order_relaxed);
   c.next_share = Nanos(0);
-  for (const auto& tunnel : tunnels_for(customer)) tunnel->set_most(ceiling);
+  for (const auto& tunnel : tunnels(customer)) tunnel->set_most(ceiling);
 }
 
 // Max-min: a tunnel that wants less than an equal share leaves the rest to the others.
 void Gateway::share_ceiling(uint32_t customer, Nanos now) {
   Customer& c = *customers_[customer];
   const double ceiling = c.ceiling.load(std::memory_order_relaxed);
-  if (ceiling == kNoCeiling || peers_.size() < 2 || now < c.next_share) return;
+  const auto all = tunnels(customer);
+  if (ceiling == kNoCeiling || all.size() < 2 || now < c.next_share) return;
   c.next_share = now + kShareInterval;
-  const auto tunnels = tunnels_for(customer);
-  double most = ceiling / static_cast<double>(tunnels.size());
+  const auto share_of = [&](const auto& tunnel) {
+    return own_.classes[tunnel->class_index()].share;
+  };
+  double shares = 0;
+  for (const auto& tunnel : all) shares += share_of(tunnel);
+  double most = ceiling / shares;  // B/s for a share of 1
   for (unsigned round = 0; round < kShareRounds; ++round) {
-    double left = ceiling;
-    unsigned eager = 0;
-    for (const auto& tunnel : tunnels) {
-      const double wanted = tunnel->wanted(now);
-      eager += wanted > most;
-      left -= wanted > most ? 0 : wanted;
+    double left = ceiling, eager = 0;
+    for (const auto& tunnel : all) {
+      const double wanted = tunnel->wanted(now), share = share_of(tunnel);
+      if (wanted > most * share) {
+        eager += share;
+      } else {
+        left -= wanted;
+      }
     }
     if (eager == 0) {
-      most = ceiling;
-      break;
+      for (const auto& tunnel : all) tunnel->set_most(ceiling);
+      return;
     }
     most = left / eager;
   }
-  for (const auto& tunnel : tunnels) tunnel->set_most(most);
+  for (const auto& tunnel : all) tunnel->set_most(most * share_of(tunnel));
 }
 
 // Datagrams wait: their flow sends them, or opens.
@@ -233,7 +254,7 @@ void Gateway::open(Tunnel& tunnel, Nanos now) {
   const uint32_t peer = tunnel.peer();
   const sender::Event event{
       .at = now, .from = tunnel.customer(), .to = peer, .bytes = config::kEndless};
-  const sender::FlowClass& kind = kinds_[peers_.ip_version(peer) == 6 ? 1 : 0];
+  const sender::FlowClass& kind = kind_of(tunnel.class_index(), peers_.ip_version(peer));
   tunnel.flow = customers_[tunnel.customer()]->source->open(kind, event, now, &tunnel).id;
 }
 
@@ -271,6 +292,7 @@ void Gateway::after_event(Tunnel& tunnel, Nanos now) {
 
 void Gateway::sweep(Nanos now) {
   next_sweep_ = now + kSweepInterval;
+  peers_.forget_mtus(now);
   for (size_t n = 0; n < std::min(kSweep, tunnels_.size()); ++n) {
     hand_ = hand_ + 1 >= tunnels_.size() ? 0 : hand_ + 1;
     Tunnel& tunnel = *tunnels_[hand_];

@@ -59,6 +59,7 @@ struct GatewayTotals {
   metrics::Counter ecn_drops;       // marked in the core, and their flow would not understand it
   metrics::Counter out_of_buffers;  // no reply or not released: no free buffer
   metrics::Counter silent_drops;    // packets that waited for a peer when it fell silent
+  metrics::Counter mtu_reductions;  // a smaller path MTU to a peer became known
   metrics::Counter no_flow;         // packets whose tunnel could not open: the flow table is full
 };
 
@@ -108,8 +109,10 @@ class Gateway final : public router::Tunnels {
   [[nodiscard]] const sender::HostTotals& customer(size_t customer) const {
     return customers_[customer]->totals;
   }
-  [[nodiscard]] const Tunnel& tunnel(size_t customer, size_t peer) const {
-    return *tunnels_[customer * peers_.size() + peer];
+  /// A customer's tunnels: by class, then by peer.
+  [[nodiscard]] std::span<const std::unique_ptr<Tunnel>> tunnels(size_t customer) const {
+    const size_t each = own_.classes.size() * peers_.size();
+    return std::span(tunnels_).subspan(customer * each, each);
   }
   [[nodiscard]] const Peers& peers() const { return peers_; }
   /// Whether a peer does not answer. Any thread.
@@ -143,19 +146,22 @@ class Gateway final : public router::Tunnels {
   };
 
   Gateway(const config::Topology& topology, size_t index, const GatewayOptions& options,
-          const std::array<sender::FlowClass, 2>& kinds, Peers peers);
+          std::vector<sender::FlowClass> kinds, Peers peers);
   void make_customers();
   [[nodiscard]] TunnelParts parts_for(const sender::FlowClass& kind);
 
-  [[nodiscard]] Tunnel& tunnel_of(uint32_t customer, uint32_t peer) {
-    return *tunnels_[customer * peers_.size() + peer];
+  [[nodiscard]] Tunnel& tunnel_of(size_t customer, size_t class_index, size_t peer) {
+    return *tunnels_[(customer * own_.classes.size() + class_index) * peers_.size() + peer];
   }
-  [[nodiscard]] std::span<const std::unique_ptr<Tunnel>> tunnels_for(uint32_t customer) const {
-    return std::span(tunnels_).subspan(customer * peers_.size(), peers_.size());
+  /// Flows of a class to peers of an IP version.
+  [[nodiscard]] const sender::FlowClass& kind_of(size_t class_index, unsigned ip_version) const {
+    return kinds_[class_index * 2 + (ip_version == 6)];
   }
   void set_ceiling(uint32_t customer, const config::Customer& configured);
   /// Shares a customer's ceiling among its tunnels, where that is due.
   void share_ceiling(uint32_t customer, Nanos now);
+  /// The class of a packet.
+  [[nodiscard]] size_t class_of(const rte_mbuf& m, const router::PacketInfo& p) const;
   void enter(router::Burst& burst, unsigned i, Tunnel& tunnel);
   /// No tunnel takes a packet from a customers' link.
   void pass_outside(router::Burst& burst, unsigned i) const;
@@ -166,6 +172,8 @@ class Gateway final : public router::Tunnels {
   /// Publishes figures of some customers, and closes tunnels without packets.
   void sweep(Nanos now);
   void receive(rte_mbuf* m, Nanos now);
+  /// An ICMP message to this router from the core: a tunnel's packet may have been too big.
+  void take_error(const rte_mbuf& m, const router::PacketInfo& p, Nanos now);
   void describe(const rte_mbuf& m, router::PacketInfo& p) const;
   bool take_request(rte_mbuf& m, const sender::ReceivedPacket& arrival, Nanos now);
   void take_answer(const uint8_t* frame, const sender::ReceivedPacket& arrival, Nanos now);
@@ -184,7 +192,7 @@ class Gateway final : public router::Tunnels {
   uint32_t seed_;        // of the hashes of inner flows and hosts
   NoOutcomes outcomes_;
   sender::LcoreState lcore_;
-  std::array<sender::FlowClass, 2> kinds_;  // to IPv4 and to IPv6 peers
+  std::vector<sender::FlowClass> kinds_;  // by class; for each, to IPv4 and to IPv6 peers
   Peers peers_;
   std::vector<std::atomic<bool>> silent_;  // by peer
   sender::Paths paths_;
@@ -199,7 +207,7 @@ class Gateway final : public router::Tunnels {
   std::array<TunnelParts, 2> tunnel_parts_;  // to IPv4 and to IPv6 peers
   std::vector<std::unique_ptr<Customer>> customers_;
   std::unordered_map<std::string_view, size_t> places_;  // in customers_, by name
-  std::vector<std::unique_ptr<Tunnel>> tunnels_;         // by customer, then by peer
+  std::vector<std::unique_ptr<Tunnel>> tunnels_;         // by customer, then class, then peer
   size_t hand_ = 0;                                      // tunnel that sweep() looks at next
   Nanos next_sweep_{0};
 };

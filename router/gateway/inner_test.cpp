@@ -139,6 +139,7 @@ class CarryTest : public ::testing::Test {
     tunnel.put(testing::make_mbuf(bytes), 1, 1, Nanos(0));
   }
   QueuePool queues{1024};
+  Peer far{.inner_mtu = 1400};
   metrics::SharedHistogram waits;
   TunnelParts parts{.queues = queues,
                     .waits = waits,
@@ -153,7 +154,7 @@ TEST_F(CarryTest, DatagramsComeOutAsTheyWentIn) {
   rc::check([&] {
     const auto sizes =
         *rc::gen::container<std::vector<uint32_t>>(rc::gen::inRange<uint32_t>(28, 1400));
-    Tunnel tunnel(parts, 0, 0, 0);
+    Tunnel tunnel(parts, far, {});
     std::vector<std::vector<uint8_t>> in;
     for (const uint32_t size : sizes) {
       in.push_back(datagram(size, static_cast<uint8_t>(in.size())));
@@ -186,7 +187,7 @@ TEST_F(CarryTest, DatagramsComeOutAsTheyWentIn) {
 }
 
 TEST_F(CarryTest, SmallOnesThatWaitShareAPacket) {
-  Tunnel tunnel(parts, 0, 0, 0);
+  Tunnel tunnel(parts, far, {});
   for (unsigned n = 0; n < 10; ++n) put(tunnel, datagram(100, 1));
   const auto taken = tunnel.take(1400, kFront, Nanos(0));
   EXPECT_EQ(taken.buffer->pkt_len, 1000U);
@@ -195,7 +196,7 @@ TEST_F(CarryTest, SmallOnesThatWaitShareAPacket) {
 }
 
 TEST_F(CarryTest, DatagramsOfOnePacketHaveOneEcnField) {
-  Tunnel tunnel(parts, 0, 0, 0);
+  Tunnel tunnel(parts, far, {});
   put(tunnel, datagram(100, 1, wire::kEct0));
   put(tunnel, datagram(100, 2, wire::kNotEct));
   auto taken = tunnel.take(1400, kFront, Nanos(0));
@@ -209,7 +210,7 @@ TEST_F(CarryTest, DatagramsOfOnePacketHaveOneEcnField) {
 }
 
 TEST_F(CarryTest, ASharedBufferGetsItsHeadersInAnother) {
-  Tunnel tunnel(parts, 0, 0, 0);
+  Tunnel tunnel(parts, far, {});
   rte_mbuf* m = testing::make_mbuf(datagram(500, 1));
   rte_mbuf_refcnt_update(m, 1);
   tunnel.put(m, 1, 1, Nanos(0));

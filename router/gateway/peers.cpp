@@ -9,6 +9,9 @@
 namespace turnpike::gateway {
 namespace {
 
+constexpr uint16_t kMinMtu = 576;  // B, over IPv4 (RFC 791)
+constexpr Nanos kMtuKnown = from_seconds(600);
+
 const config::Interface& core_end(const config::Topology& topology, const config::Gateway& g) {
   const config::Link& link = topology.links[g.core.front()];
   return link.ends[link.end_at(topology.routers[g.router].name)];
@@ -44,11 +47,11 @@ tl::expected<Peers, std::string> Peers::make(const config::Topology& topology, s
     for (const auto& prefix : p.ipv4) ipv4.push_back({prefix, number});
     for (const auto& prefix : p.ipv6) ipv6.push_back({prefix, number});
     const bool v6 = std::holds_alternative<config::Ipv6>(p.address);
-    const auto mtu = static_cast<uint16_t>(g.mtu.count() - headers[v6 ? 1 : 0]);
-    peers.peers_.push_back({.hop = {.action = router::NextHop::Action::kForward,
-                                    .link = static_cast<uint16_t>(core),
-                                    .mtu = mtu},
-                            .inner_mtu = mtu});
+    Peer& peer = peers.peers_.emplace_back();
+    peer.hop = {.action = router::NextHop::Action::kForward, .link = static_cast<uint16_t>(core)};
+    peer.headers = static_cast<uint16_t>(headers[v6 ? 1 : 0]);
+    peer.mtu = static_cast<uint16_t>(g.mtu.count());
+    peer.set_mtu(peer.mtu);
     peers.frames_.push_back(frame_to(topology, g, p));
   }
   // The frames' address makes the name unique in the process.
@@ -58,6 +61,24 @@ tl::expected<Peers, std::string> Peers::make(const config::Topology& topology, s
   if (!fib) return tl::unexpected("table of peers: " + fib.error());
   peers.fib_ = std::move(*fib);
   return peers;
+}
+
+bool Peers::limit_mtu(size_t peer, uint16_t mtu, Nanos now) {
+  Peer& p = peers_[peer];
+  const uint16_t least = ip_version(peer) == 6 ? config::kMinIpv6Mtu : kMinMtu;
+  const auto packet = std::max(mtu, least);
+  if (packet >= p.inner_mtu + p.headers) return false;
+  p.set_mtu(packet);
+  p.mtu_until = now + kMtuKnown;
+  return true;
+}
+
+void Peers::forget_mtus(Nanos now) {
+  for (Peer& p : peers_) {
+    if (now < p.mtu_until) continue;
+    p.set_mtu(p.mtu);
+    p.mtu_until = kNever;
+  }
 }
 
 bool Peers::knows(const uint8_t* ip, bool ipv6) const {

@@ -19,9 +19,17 @@
 namespace turnpike::gateway {
 
 struct Peer {
-  router::NextHop hop;     // of datagrams that are larger: names the MTU in ICMP errors
-  Nanos next_attempt{0};   // to reach it, while it does not answer
-  uint16_t inner_mtu = 0;  // B of the largest datagram that a tunnel to it carries
+  router::NextHop hop;      // of datagrams that are larger: names the MTU in ICMP errors
+  Nanos next_attempt{0};    // to reach it, while it does not answer
+  Nanos mtu_until{kNever};  // the path's MTU counts as known; kNever: it is the configured one
+  uint16_t inner_mtu = 0;   // B of the largest datagram that a tunnel to it carries now
+  uint16_t headers = 0;     // B of a tunnel's packet before its payload
+  uint16_t mtu = 0;         // B of a tunnel's packet, as configured
+
+  void set_mtu(uint16_t packet) {
+    inner_mtu = static_cast<uint16_t>(packet - headers);
+    hop.mtu = inner_mtu;
+  }
 };
 
 /// Used by one lcore.
@@ -42,6 +50,13 @@ class Peers {
   [[nodiscard]] Peer& operator[](size_t i) { return peers_[i]; }
   [[nodiscard]] const Peer& operator[](size_t i) const { return peers_[i]; }
   [[nodiscard]] size_t size() const { return peers_.size(); }
+
+  /// A link on the way to a peer takes packets of `mtu` B at most. Returns whether that is less
+  /// than was known. No less than IPv6's least MTU or 576 B is accepted: a smaller one is a mistake
+  /// or an attack. It holds for ten minutes (RFC 1191 section 6.3).
+  bool limit_mtu(size_t peer, uint16_t mtu, Nanos now);
+  /// Gives back the configured MTU where that time is over.
+  void forget_mtus(Nanos now);
 
   /// Headers of the packets to each peer.
   [[nodiscard]] std::span<const wire::FrameSpec> frames() const { return frames_; }

@@ -26,6 +26,7 @@ void Gateway::receive(Burst& burst, router::WorkerContext& context) {
       if (tunnels || is_core_address(ip, p.has(router::kIpv6)))
         return burst.drop(i, router::DropReason::kOutsideTunnel);
     }
+    if (!tunnels && core_[p.input]) take_error(*burst.mbufs[i], p, burst.now);
     if (!tunnels || p.has(router::kFragment)) return;
     burst.leave(i);
     context.counters->delivered.add();

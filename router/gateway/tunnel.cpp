@@ -44,11 +44,12 @@ Tunnel::Taken Tunnel::take(uint32_t room, uint16_t headers, Nanos now) {
   }
   parts_.waits.record(static_cast<uint64_t>(queue_.sojourn().count()));
   const uint8_t ecn = wire::ecn_of(ip_of(first));
-  uint32_t left = room - first->pkt_len;
+  const uint32_t most = std::min<uint32_t>(room, to_.inner_mtu);
+  uint32_t left = most - std::min(most, first->pkt_len);
   while (first->nb_segs == 1 && own(*first)) {
-    const uint32_t most =
+    const uint32_t fits =
         std::min({left, FairQueue::kSmall, uint32_t{rte_pktmbuf_tailroom(first)}});
-    rte_mbuf* const more = queue_.take(parts_.codel, now, {.size = most, .ecn = ecn});
+    rte_mbuf* const more = queue_.take(parts_.codel, now, {.size = fits, .ecn = ecn});
     if (more == nullptr) break;
     const uint32_t size = more->pkt_len;
     auto* const end =
@@ -58,6 +59,7 @@ Tunnel::Taken Tunnel::take(uint32_t room, uint16_t headers, Nanos now) {
     left -= size;
     give_back(more);
   }
+  carried_.add(first->pkt_len);
   update();
   return {.buffer = with_room(first, headers), .ecn = ecn};
 }

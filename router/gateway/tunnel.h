@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A customer's packets for one peer: their queue, and the flow that carries them.
+// A customer's packets of one class for one peer: their queue, and the flow that carries them.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include "common/metrics/histogram.h"
 #include "router/gateway/demand.h"
 #include "router/gateway/fair_queue.h"
+#include "router/gateway/peers.h"
 #include "sender/transmission/datagram_source.h"
 
 struct rte_mempool;
@@ -26,12 +27,20 @@ struct TunnelParts {
   metrics::Counter out_of_buffers = {};  // packets lost because none was free for headers
 };
 
+/// A tunnel of a gateway: its number, and indices of what it belongs to.
+struct TunnelPlace {
+  uint32_t number = 0;  // of no other tunnel of the gateway
+  uint32_t customer = 0;
+  uint32_t class_index = 0;  // class of its packets
+  uint32_t peer = 0;
+};
+
 /// Owned by one lcore.
 class Tunnel final : public sender::DatagramSource {
  public:
-  /// `parts` outlives it. `number`: of no other tunnel of the gateway.
-  Tunnel(TunnelParts& parts, uint32_t number, uint32_t customer, uint32_t peer)
-      : parts_(parts), queue_(parts.queues, number), customer_(customer), peer_(peer) {}
+  /// `parts` and `to` outlive it.
+  Tunnel(TunnelParts& parts, const Peer& to, const TunnelPlace& place)
+      : parts_(parts), to_(to), queue_(parts.queues, place.number), place_(place) {}
   ~Tunnel() override { clear(); }
 
   /// Takes ownership of an IP datagram. `host`, `flow`: as in FairQueue::put().
@@ -40,9 +49,13 @@ class Tunnel final : public sender::DatagramSource {
   Taken take(uint32_t room, uint16_t headers, Nanos now) override;
 
   [[nodiscard]] const FairQueue& queue() const { return queue_; }
-  [[nodiscard]] uint32_t customer() const { return customer_; }
-  [[nodiscard]] uint32_t peer() const { return peer_; }
+  [[nodiscard]] uint32_t customer() const { return place_.customer; }
+  [[nodiscard]] uint32_t class_index() const { return place_.class_index; }
+  [[nodiscard]] uint32_t peer() const { return place_.peer; }
   [[nodiscard]] Nanos last_packet() const { return last_packet_; }
+
+  /// B of datagrams that left the queue for the core. Any thread.
+  [[nodiscard]] uint64_t carried() const { return carried_.read(); }
 
   /// Frees all packets that wait; returns their number.
   uint32_t clear();
@@ -61,11 +74,13 @@ class Tunnel final : public sender::DatagramSource {
   void update();
 
   TunnelParts& parts_;
+  const Peer& to_;
   FairQueue queue_;
   Demand arrivals_;
   double most_ = std::numeric_limits<double>::infinity();
+  metrics::Counter carried_;  // B
   Nanos last_packet_{0};
-  uint32_t customer_, peer_;
+  TunnelPlace place_;
 };
 
 }  // namespace turnpike::gateway

@@ -15,10 +15,9 @@ Account account_of(const gateway::Gateway& g, size_t customer) {
             .dropped = 0,
             .lost = t.lost_packets.read()};
   bool waits = false;
-  for (size_t p = 0; p < g.peers().size(); ++p) {
-    const gateway::Tunnel& tunnel = g.tunnel(customer, p);
-    a.dropped += tunnel.queue().dropped();
-    waits = waits || tunnel.waiting() > 0;
+  for (const auto& tunnel : g.tunnels(customer)) {
+    a.dropped += tunnel->queue().dropped();
+    waits = waits || tunnel->waiting() > 0;
   }
   a.limited = waits && t.committed.load(std::memory_order_relaxed) >=
                            kSpent * t.budget.load(std::memory_order_relaxed);

@@ -168,6 +168,7 @@ void collect(const config::YamlNode& node, const std::string& path,
 const std::map<std::string, std::vector<config::Setting>>& special() {
   static const std::map<std::string, std::vector<config::Setting>> all{
       {"run.duration", {{"run.duration", "2 min"}}},
+      {"gateways.west.strategy", {{"gateways.west.strategy", "max-min"}}},
       {"gateways.west.mtu", {{"gateways.west.mtu", "1450 B"}}},
       {"gateways.west.outside", {{"gateways.west.outside", "drop"}}},
       {"gateways.west.silent_peer", {{"gateways.west.silent_peer", "forward"}}},

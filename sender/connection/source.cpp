@@ -239,9 +239,10 @@ void Source::note_delays(const Flow& f) {
 }
 
 void Source::update_strategy(Flow& f, Nanos now) {
-  if (f.wants_budget && parts_.strategy->watching())
-    parts_.strategy->update(f.member, f.pacer.rate(), Price(f.allowance.price), f.rtt.smoothed(),
-                            now);
+  if (!f.wants_budget || !parts_.strategy->watching()) return;
+  f.member.demand = f.limit();
+  parts_.strategy->update(f.member, f.pacer.rate(), Price(f.allowance.price), f.rtt.smoothed(),
+                          now);
 }
 
 void Source::finish(Flow& f, FlowEnd how, Nanos now) {

@@ -29,33 +29,33 @@ Paths::Paths(const config::Topology& topology, uint32_t host)
   }
 }
 
-Paths::Paths(std::span<const wire::FrameSpec> destinations)
+Paths::Paths(std::span<const wire::FrameSpec> destinations, std::span<const unsigned> dscps)
     : plain_(destinations.size() * 2, kNone) {
   for (uint32_t to = 0; to < destinations.size(); ++to) {
     const bool ipv6 = std::holds_alternative<wire::Ipv6Pair>(destinations[to].addresses);
-    plain_[slot(to, ipv6 ? 6 : 4)] = static_cast<uint16_t>(templates_.size());
-    templates_.emplace_back(destinations[to]);
+    for (const unsigned dscp : dscps) add(to, ipv6 ? 6 : 4, dscp, destinations[to]);
   }
+}
+
+void Paths::add(uint32_t to, unsigned ip_version, unsigned dscp, wire::FrameSpec spec) {
+  if (find(to, ip_version, dscp) != kNone) return;
+  const auto index = static_cast<uint16_t>(templates_.size());
+  if (dscp == 0) {
+    plain_[slot(to, ip_version)] = index;
+  } else {
+    marked_.push_back({slot(to, ip_version), dscp, index});
+  }
+  spec.traffic_class = static_cast<uint8_t>(dscp << 2);
+  templates_.emplace_back(spec);
 }
 
 /// `traffic`: a config::Flow or config::Workload.
 void Paths::add(const config::Topology& topology, uint32_t host, size_t to, const auto& traffic) {
-  const auto destination = static_cast<uint32_t>(to);
-  if (find(destination, traffic.ip_version, traffic.dscp) != kNone) return;
-  const size_t place = slot(destination, traffic.ip_version);
-  const auto index = static_cast<uint16_t>(templates_.size());
-  if (traffic.dscp == 0) {
-    plain_[place] = index;
-  } else {
-    marked_.push_back({place, traffic.dscp, index});
-  }
-
   const config::Host& here = topology.hosts[host];
   const config::Interface& own = topology.interface_of(here);
   wire::FrameSpec spec;
   spec.source_mac = own.mac;
   spec.destination_mac = topology.links[here.link].ends[1 - here.end].mac;
-  spec.traffic_class = static_cast<uint8_t>(traffic.dscp << 2);
   if (to >= topology.hosts.size()) {
     // The next hop is a router: its own MAC, not the group's, reaches it on any port.
     const config::Tree& tree = topology.trees[to - topology.hosts.size()];
@@ -65,7 +65,7 @@ void Paths::add(const config::Topology& topology, uint32_t host, size_t to, cons
     set_addresses(spec, traffic.ip_version, own, peer.ipv4.address, peer.ipv6.address);
   }
   spec.destination_port = topology.run.udp_port;
-  templates_.emplace_back(spec);
+  add(static_cast<uint32_t>(to), traffic.ip_version, traffic.dscp, spec);
 }
 
 uint16_t Paths::find(uint32_t to, unsigned ip_version, unsigned dscp) const {

@@ -22,8 +22,8 @@ class Paths {
 
   /// Builds a template for every destination of this host's flows and workloads.
   Paths(const config::Topology& topology, uint32_t host);
-  /// Builds a template for each of these destinations.
-  explicit Paths(std::span<const wire::FrameSpec> destinations);
+  /// Builds a template for each of these destinations and DSCPs.
+  Paths(std::span<const wire::FrameSpec> destinations, std::span<const unsigned> dscps);
 
   /// Index of the path to destination `to`; kNone: it is no destination of this host.
   [[nodiscard]] uint16_t find(uint32_t to, unsigned ip_version, unsigned dscp) const;
@@ -46,6 +46,8 @@ class Paths {
 
   static size_t slot(uint32_t to, unsigned ip_version) { return to * 2 + (ip_version == 6); }
   void add(const config::Topology& topology, uint32_t host, size_t to, const auto& traffic);
+  /// Adds a template, unless there is one for these.
+  void add(uint32_t to, unsigned ip_version, unsigned dscp, wire::FrameSpec spec);
 
   std::vector<wire::FrameTemplate> templates_;
   std::vector<uint16_t> plain_;  // by slot(), without DSCP: index of the template

@@ -16,6 +16,7 @@ wire::FrameSpec spec_of(const config::Topology& t, const config::Stream& s, unsi
   spec.source_mac = own.mac;
   spec.destination_mac = t.links[from.link].ends[1 - from.end].mac;
   spec.destination_port = config::kStreamPort;
+  spec.traffic_class = static_cast<uint8_t>(s.dscp << 2);
   if (s.ip_version == 6) {
     wire::Ipv6Pair pair{own.ipv6.address, peer.ipv6.address};
     if (address > 0) {

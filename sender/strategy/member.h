@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "common/units/units.h"
 
@@ -18,14 +19,15 @@ struct Terms {
 /// A part of the flow. Rates are pacing rates, which count fractions of a packet: counts of whole
 /// packets over one RTT are too coarse to compare trials.
 struct Member {
-  const Terms* terms = nullptr;  // outlives the member
-  double weight = 0;             // for the strategy's own use
-  uint32_t place = 0;            // index in the Roster
-  double rate = 0;               // B/s since the last ACK
-  double price = 0;              // $/B of the last feedback; 0: none yet
-  Nanos rtt{0};                  // smoothed; 0: none yet
-  Nanos counted{0};              // time until which `bytes` and `spent` count
-  double bytes = 0, spent = 0;   // B and $ since restart()
+  const Terms* terms = nullptr;                             // outlives the member
+  double weight = 0;                                        // for the strategy's own use
+  uint32_t place = 0;                                       // index in the Roster
+  double rate = 0;                                          // B/s since the last ACK
+  double demand = std::numeric_limits<double>::infinity();  // B/s that its data can use
+  double price = 0;                                         // $/B of the last feedback; 0: none yet
+  Nanos rtt{0};                                             // smoothed; 0: none yet
+  Nanos counted{0};             // time until which `bytes` and `spent` count
+  double bytes = 0, spent = 0;  // B and $ since restart()
 
   /// Counts bytes and payments until `now`, at the present rate and price.
   void count(Nanos now) {

@@ -5,6 +5,7 @@
 #include "sender/strategy/each_flow.h"
 #include "sender/strategy/equal_budget.h"
 #include "sender/strategy/equal_throughput.h"
+#include "sender/strategy/max_min.h"
 #include "sender/strategy/max_throughput.h"
 #include "sender/strategy/stability.h"
 
@@ -36,6 +37,7 @@ std::unique_ptr<Strategy> make_strategy(std::string_view name, Budget budget) {
   if (name == "equal-budget") return std::make_unique<EqualBudget>(budget);
   if (name == "equal-throughput") return std::make_unique<EqualThroughput>(budget);
   if (name == "max-throughput") return std::make_unique<MaxThroughput>(budget);
+  if (name == "max-min") return std::make_unique<MaxMin>(budget);
   if (name == "background") return std::make_unique<Background>(budget);
   if (name == "stability") return std::make_unique<Stability>(budget);
   if (name == "each-flow") return std::make_unique<EachFlow>(budget);

@@ -3,10 +3,15 @@
 #include "sender/strategy/strategy.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
+#include <limits>
 #include <memory>
+#include <numeric>
+#include <vector>
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include "common/config/describe.h"
 
@@ -42,13 +47,16 @@ class Market {
         Customer& c = flows_[i];
         if (c.gone) continue;
         const double p = price(c.link);
-        strategy_->update(c.member, target(i) / p, Price(p), 20_ms, now_);
+        c.member.demand = c.demand;
+        strategy_->update(c.member, rate(i), Price(p), 20_ms, now_);
         sum_within_budget();
       }
     }
   }
   double target(size_t i) const { return strategy_->target(flows_[i].member).count(); }
-  double rate(size_t i) const { return target(i) / price(flows_[i].link); }
+  double rate(size_t i) const {
+    return std::min(target(i) / price(flows_[i].link), flows_[i].demand);
+  }
   double price(size_t link) const {
     double spent = links_[link].others;
     for (size_t i = 0; i < flows_.size(); ++i) {
@@ -56,6 +64,7 @@ class Market {
     }
     return spent / links_[link].capacity;
   }
+  void set_demand(size_t i, double rate) { flows_[i].demand = rate; }
   double sum() const {
     double sum = 0;
     for (size_t i = 0; i < flows_.size(); ++i) sum += flows_[i].gone ? 0 : target(i);
@@ -78,6 +87,7 @@ class Market {
     Member member;
     Terms terms;
     size_t link = 0;
+    double demand = std::numeric_limits<double>::infinity();
     bool gone = false;
   };
   std::unique_ptr<Strategy> strategy_;
@@ -102,7 +112,8 @@ TEST(Strategy, ByEveryNameOfTheConfiguration) {
 }
 
 TEST(Strategy, BudgetIsDividedWhoeverComesAndGoes) {
-  for (const std::string_view name : {"equal-budget", "equal-throughput", "max-throughput"}) {
+  for (const std::string_view name :
+       {"equal-budget", "max-min", "equal-throughput", "max-throughput"}) {
     Market m(name, 6);
     m.budget = 6;
     const size_t link = m.link(100, 1), other = m.link(10, 1);
@@ -177,6 +188,72 @@ TEST(EachFlow, IsACustomerOfItsOwn) {
 }
 
 // 4 X^2 - 12 X + 3 = 0: X = 0.2753, and 38.77 Mbps each (FCP, figure 16).
+TEST(MaxMin, AFlowThatNeedsLessLeavesTheRest) {
+  Market m("max-min", 3);
+  m.budget = 3;
+  const size_t link = m.link(100, 1);
+  m.flow(link);
+  m.flow(link);
+  m.flow(link);
+  m.set_demand(0, 5);
+  m.run(500_ms);
+  EXPECT_NEAR(m.target(0), 5 * m.price(link), 0.01) << "what it spends";
+  EXPECT_NEAR(m.target(1), m.target(2), 1e-9);
+  EXPECT_NEAR(m.sum(), 3, 1e-9);
+  m.set_demand(0, 0);
+  m.run(500_ms);
+  EXPECT_NEAR(m.target(0), 0.05, 1e-9) << "a twentieth of its share";
+  m.set_demand(0, 1e9);
+  m.run(50_ms);
+  EXPECT_NEAR(m.target(0), 1, 1e-9) << "its share again within two round trips";
+}
+
+TEST(MaxMin, SharesAreWeights) {
+  Market m("max-min", 4);
+  const size_t link = m.link(100, 1);
+  m.flow(link, {.share = 3});
+  m.flow(link);
+  m.run(500_ms);
+  EXPECT_NEAR(m.target(0), 3, 1e-9);
+  m.set_demand(0, 1);
+  m.run(500_ms);
+  EXPECT_NEAR(m.target(0), 0.15, 1e-6) << "its demand costs less";
+  EXPECT_NEAR(m.target(1), 3.85, 1e-6);
+}
+
+/// For any needs of the flows, each has its need or an equal part of what remains, and all is
+/// divided.
+RC_GTEST_PROP(MaxMin, DividesAsANaiveSearchDoes, ()) {
+  const auto shares = *rc::gen::container<std::vector<unsigned>>(rc::gen::inRange(1U, 9U));
+  RC_PRE(!shares.empty() && shares.size() < 8);
+  Market m("max-min", 1);
+  const size_t link = m.link(100, 1);
+  std::vector<double> demands;
+  for (const unsigned share : shares) {
+    const size_t flow = m.flow(link, {.share = static_cast<double>(share)});
+    demands.push_back(*rc::gen::inRange(0U, 200U));
+    m.set_demand(flow, demands.back());
+  }
+  m.run(100_ms);
+  RC_ASSERT(std::abs(m.sum() - 1) < 1e-9);
+  // The price is 0.02: all budgets of 2 by 100.
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+  const auto need = [&](size_t i) { return std::max(0.02 * demands[i], 0.05 * shares[i] / sum); };
+  const auto divided = [&](double level) {
+    double all = 0;
+    for (size_t i = 0; i < shares.size(); ++i) all += std::min(need(i), level * shares[i]);
+    return all;
+  };
+  double low = 0, high = 1000;
+  for (int i = 0; i < 200; ++i) {
+    const double level = (low + high) / 2;
+    (divided(level) < 1 ? low : high) = level;
+  }
+  const double all = divided(high);  // less than 1 where all have what they need
+  for (size_t i = 0; i < shares.size(); ++i)
+    RC_ASSERT(std::abs(m.target(i) - std::min(need(i), high * shares[i]) / all) < 1e-6);
+}
+
 TEST(EqualThroughput, Figure16) {
   Figure14 m("equal-throughput");
   m.run(2_s);

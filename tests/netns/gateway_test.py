@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # configs/gateway/kernels.yaml as it is: TCP and ping of three kernels through the tunnels of two gateways. Then the same
-# with narrow core links: path MTU discovery, fragments, MSS.
+# with narrow core links, and with a narrow link behind them: path MTU discovery, fragments, MSS.
 # Usage: gateway_test.py ROUTER
 import csv
 import json
@@ -188,11 +188,27 @@ def narrow(tap, program):
     stop(tap, routers)
 
 
+def narrow_behind(tap, program):
+    """The bottleneck takes 1400 B, which west learns from middle's ICMP errors."""
+    text = CONFIG.read_text().replace("    mtu: 1640\n", "    mtu: 1400\n")
+    routers = start(tap, program, text)
+    for host in ("anna", "bert", "server"):
+        world.sh("ip", "route", "flush", "cache", namespace=host)
+    inner = 1400 - HEADERS
+    said = ping("anna", "-c", "4", "-W", "1", "-M", "do", "-s", "1472", SERVER[4])
+    tap.check(f"a smaller MTU behind the core link comes to the host as {inner} B",
+              f"mtu = {inner}" in said or f"mtu={inner}" in said, said)
+    rate, said = cases.Transfer("bert", "server", SERVER[4], 3).finish()
+    tap.check("... and TCP that began with larger segments goes on", rate > 1, said)
+    stop(tap, routers)
+
+
 def main():
     tap = gate.enter("ping", "iperf3")
     build()
     wide(tap, sys.argv[1])
     narrow(tap, sys.argv[1])
+    narrow_behind(tap, sys.argv[1])
     tap.finish()
 
 

@@ -14,6 +14,10 @@ inline constexpr std::array<std::string_view, 2> kOutside{"drop", "forward"};
 /// In the order of SilentPeer.
 inline constexpr std::array<std::string_view, 2> kSilentPeers{"forward", "drop"};
 
+/// Those of kStrategies by which flows share one budget and may all be used at once.
+inline constexpr std::array<std::string_view, 4> kTunnelStrategies{
+    "max-min", "equal-budget", "equal-throughput", "max-throughput"};
+
 template <class V>
 void describe(V& v, GroupSpec& s) {
   v.field("weight", s.weight,
@@ -55,11 +59,40 @@ void describe(V& v, GatewayPeerSpec& s) {
 }
 
 template <class V>
+void describe(V& v, GatewayClassSpec& s) {
+  v.field("dscp", s.dscp,
+          {.doc = "DSCPs of its packets: one or a list; those of no other class unless given",
+           .min = "0",
+           .max = "63"});
+  v.field("core_dscp", s.core_dscp,
+          {.doc = "DSCP of its tunnels' packets in the core; the first of `dscp` unless given, 0 "
+                  "without them",
+           .min = "0",
+           .max = "63"});
+  v.field("share", s.share,
+          {.doc = "weight of its tunnels within a customer's budget and ceiling",
+           .fallback = "1",
+           .min = "0.000001",
+           .max = "1000000"});
+  v.field(
+      "background", s.background,
+      {.doc = "each of its tunnels spends a ten-thousandth of the budget, so it uses only spare "
+              "capacity",
+       .fallback = "false"});
+}
+
+template <class V>
 void describe(V& v, GatewaySpec& s) {
   v.field("core", s.core,
           {.doc = "links towards the peers; the router's other links face customers",
            .required = true});
   v.field("peers", s.peers, {.doc = "other gateways by name", .required = true});
+  v.field("classes", s.classes,
+          {.doc = "classes of customers' packets, each with tunnels of its own; one unless given"});
+  v.field("strategy", s.strategy,
+          {.doc = "how a customer's budget is divided among its tunnels",
+           .fallback = kTunnelStrategies[0],
+           .words = kTunnelStrategies});
   v.field("protocol", s.protocol,
           {.doc = "scheme of the tunnels' flows, with its parameters", .fallback = "fcp"});
   v.field("mtu", s.mtu,

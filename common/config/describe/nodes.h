@@ -9,8 +9,9 @@
 
 namespace turnpike::config {
 
-inline constexpr std::array<std::string_view, 6> kStrategies{
-    "equal-budget", "equal-throughput", "max-throughput", "background", "stability", "each-flow"};
+inline constexpr std::array<std::string_view, 7> kStrategies{
+    "equal-budget", "max-min",   "equal-throughput", "max-throughput",
+    "background",   "stability", "each-flow"};
 inline constexpr std::array<std::string_view, 2> kTtlExpired{"answer", "punt"};
 inline constexpr std::array<std::string_view, 2> kAddressSources{"file", "kernel"};
 

@@ -124,6 +124,7 @@ void describe(V& v, StreamSpec& s) {
   v.field("stop", s.stop, {.doc = "no packet is due from then on; the run's end unless given"});
   v.field("rate", s.rate, {.doc = "constant, independent of losses", .required = true});
   v.field("frames", s.frames, {.doc = "their sizes; 64 B (IPv6: 84 B) unless given"});
+  v.field("dscp", s.dscp, {.doc = "DSCP of its packets", .fallback = "0", .min = "0", .max = "63"});
   v.field("flows", s.flows,
           {.doc = "packets take turns among so many UDP source ports, and addresses beyond 16384",
            .fallback = "1",

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "common/wire/bytes.h"
+#include "common/wire/dscp.h"
 #include "common/wire/layers.h"
 
 namespace turnpike::router {
@@ -111,9 +112,7 @@ void Classifier::classify(const Burst& burst, uint32_t members, uint8_t protocol
     const PacketInfo& p = burst.info[i];
     const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
     const bool priced = p.congestion != 0 && p.protocol == protocol;
-    // IPv4's second byte is DSCP and ECN; in IPv6 the same bits follow the four of the version.
-    const unsigned dscp = (p.has(kIpv6) ? wire::load_be16(ip) >> 6 : ip[1] >> 2) & 63;
-    Set fit = dscp_[dscp] & protocol_[p.l4_protocol] & priced_[priced ? 1 : 0];
+    Set fit = dscp_[wire::dscp_of(ip)] & protocol_[p.l4_protocol] & priced_[priced ? 1 : 0];
     if (p.has(kArp)) [[unlikely]]
       fit = 0;
     if ((fit & complex_) != 0) fit = matching(burst, i, fit);
