@@ -313,6 +313,47 @@ TEST_F(GatewayWorld, ASilentPeersPacketsMayBeDropped) {
   EXPECT_GT(drops[static_cast<size_t>(router::DropReason::kPeerSilent)], 0U);
 }
 
+/// 80 Mbps each over 100 Mbps: what came was carried, dropped, or waits, and is dropped at the end.
+TEST_F(GatewayWorld, AccountsForAllThatCustomersSend) {
+  make(two_sites());
+  world->run_until(3_s);
+  const gateway::CustomerTraffic& anna = west().traffic(0);
+  const uint64_t dropped = west().tunnel(0, 0).queue().dropped();
+  const uint32_t waiting = west().tunnel(0, 0).queue().packets();
+  ASSERT_GT(waiting, 0U);
+  // Datagrams of a stream have one size.
+  const uint64_t datagrams = anna.waits.read().total();
+  const uint64_t size = anna.carried_bytes.read() / datagrams;
+  EXPECT_EQ(anna.offered_bytes.read(), (datagrams + dropped + waiting) * size);
+  const uint32_t all = waiting + west().tunnel(1, 0).queue().packets();
+  EXPECT_EQ(west().end(), all);
+  EXPECT_EQ(west().tunnel(0, 0).queue().dropped(), dropped + waiting);
+}
+
+/// The price is the sum of both budgets over the rate, 0.16 $/MB.
+TEST_F(GatewayWorld, KnowsThePricesThatACustomerPaid) {
+  make(two_sites());
+  world->run_until(1_s);
+  const auto before = west().traffic(0).prices.read();
+  const double spend = west().customer(0).spend.load();
+  const uint64_t bytes = west().customer(0).sent_bytes.read();
+  world->run_until(3_s);
+  const auto paid = west().traffic(0).prices.read().since(before);
+  EXPECT_EQ(paid.total(), west().customer(0).sent_bytes.read() - bytes);
+  EXPECT_NEAR(paid.sum, west().customer(0).spend.load() - spend, 1e-9);
+  EXPECT_NEAR(paid.quantile(0.5), 0.16e-6, 0.25 * 0.16e-6);
+  EXPECT_GE(paid.quantile(0.95), paid.quantile(0.5));
+}
+
+TEST_F(GatewayWorld, KnowsWhoIsAtTheCeiling) {
+  config::Topology t = two_sites();
+  t.customers[0].ceiling = 20_Mbps;
+  make(std::move(t));
+  world->run_until(2_s);
+  EXPECT_TRUE(west().tunnel(0, 0).at_most());
+  EXPECT_FALSE(west().tunnel(1, 0).at_most());
+}
+
 TEST_F(GatewayWorld, ConservesPackets) {
   make(two_sites());
   world->run_until(2_s);

@@ -173,6 +173,17 @@ rte_mbuf* FairQueue::take(const CodelParams& params, Nanos now, Fit fit) {
       .packet;
 }
 
+uint32_t FairQueue::clear() {
+  uint32_t count = 0;
+  const CodelParams never{.target = kNever, .interval = kNever};
+  while (rte_mbuf* const packet = take(never, Nanos(0))) {
+    give_back(packet);
+    ++count;
+  }
+  dropped_.add(count);
+  return count;
+}
+
 FairQueue::Taken FairQueue::take_of(FlowQueue& flow, const CodelParams& params, Nanos now,
                                     Fit fit) {
   while (!flow.packets.empty()) {

@@ -42,6 +42,9 @@ class FairQueue {
   /// the way, or marks those whose flow knows ECN.
   rte_mbuf* take(const CodelParams& params, Nanos now, Fit fit = {});
 
+  /// Drops all packets; returns their number.
+  uint32_t clear();
+
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
   [[nodiscard]] uint32_t packets() const { return packets_; }
   /// Small packets among them that came to an empty queue of a flow below its share.

@@ -15,6 +15,8 @@ constexpr Nanos kRetry = 10_us;          // until the next poll while packets wa
 constexpr size_t kQueuedPackets = 4096;  // of the packets of one poll
 constexpr size_t kSweep = 256;           // tunnels that one sweep looks at
 constexpr Nanos kSweepInterval = 100_ms;
+constexpr double kMinPrice = 0.25;   // of the price at which a customer's budget buys the core
+constexpr double kMinBudget = 1e-9;  // $/s, of such a price
 constexpr double kNoCeiling = std::numeric_limits<double>::infinity();
 constexpr Nanos kShareInterval = 1_ms;
 constexpr unsigned kShareRounds = 4;   // each finds tunnels that want less than their share
@@ -157,7 +159,8 @@ void Gateway::make_customers() {
   for (uint32_t c = 0; c < topology_.customers.size(); ++c) {
     const Budget budget = topology_.customers[c].budget;
     places_.emplace(topology_.customers[c].name, c);
-    Customer& customer = *customers_.emplace_back(std::make_unique<Customer>());
+    Customer& customer = *customers_.emplace_back(std::make_unique<Customer>(
+        kMinPrice * std::max(budget.count(), kMinBudget) / bytes_per_second(core.rate)));
     customer.source.emplace(
         sender::SourceParts{.lcore = lcore_,
                             .totals = customer.totals,
@@ -171,14 +174,20 @@ void Gateway::make_customers() {
                             .nic = sender::Nic(port, 0)});
     for (uint32_t class_index = 0; class_index < own_.classes.size(); ++class_index)
       for (uint32_t p = 0; p < peers_.size(); ++p)
-        tunnels_.push_back(
-            std::make_unique<Tunnel>(tunnel_parts_[peers_.ip_version(p) == 6 ? 1 : 0], peers_[p],
-                                     TunnelPlace{.number = static_cast<uint32_t>(tunnels_.size()),
-                                                 .customer = c,
-                                                 .class_index = class_index,
-                                                 .peer = p}));
+        tunnels_.push_back(std::make_unique<Tunnel>(
+            tunnel_parts_[peers_.ip_version(p) == 6 ? 1 : 0], customer.traffic, peers_[p],
+            TunnelPlace{.number = static_cast<uint32_t>(tunnels_.size()),
+                        .customer = c,
+                        .class_index = class_index,
+                        .peer = p}));
     set_ceiling(c, topology_.customers[c]);
   }
+}
+
+uint32_t Gateway::end() {
+  uint32_t dropped = 0;
+  for (const auto& tunnel : tunnels_) dropped += tunnel->clear();
+  return dropped;
 }
 
 void Gateway::take_customers(const config::Topology& wanted) {

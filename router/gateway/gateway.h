@@ -30,6 +30,7 @@
 #include "common/config/topology.h"
 #include "router/control/customer_table.h"
 #include "router/datapath/tunnel/tunnels.h"
+#include "router/gateway/customer_traffic.h"
 #include "router/gateway/packet_queue.h"
 #include "router/gateway/peers.h"
 #include "router/gateway/tunnel.h"
@@ -81,6 +82,9 @@ class Gateway final : public router::Tunnels {
   Origin fill(router::Burst& burst, Nanos now) override;
   void restrict(router::Burst& burst) override;
   void stalled(Nanos now) override { lcore_.last_stall_end = now; }
+  /// The router ends: drops what waits for tunnels, and returns the number of these packets. Call
+  /// when the worker has stopped.
+  uint32_t end();
 
   /// The customers have the budgets and ceilings of `wanted` from now on, which has the same
   /// customers. Call while the worker is held between two polls. Does not allocate.
@@ -109,6 +113,9 @@ class Gateway final : public router::Tunnels {
   [[nodiscard]] const sender::HostTotals& customer(size_t customer) const {
     return customers_[customer]->totals;
   }
+  [[nodiscard]] const CustomerTraffic& traffic(size_t customer) const {
+    return customers_[customer]->traffic;
+  }
   /// A customer's tunnels: by class, then by peer.
   [[nodiscard]] std::span<const std::unique_ptr<Tunnel>> tunnels(size_t customer) const {
     const size_t each = own_.classes.size() * peers_.size();
@@ -134,7 +141,10 @@ class Gateway final : public router::Tunnels {
  private:
   // One customer's budget and flows.
   struct Customer {
+    explicit Customer(double least_price) : traffic(least_price) {}
+
     sender::HostTotals totals;
+    CustomerTraffic traffic;
     std::optional<sender::Source> source;
     std::atomic<double> ceiling{0};  // B/s
     std::atomic<bool> bypassed{false};

@@ -147,6 +147,7 @@ class CarryTest : public ::testing::Test {
                     .codel = {},
                     .limit = 1'000'000,
                     .headers = kHeaders};
+  CustomerTraffic traffic{1e-9};
 };
 
 /// Datagrams of many sizes go in, packets are made and taken apart, the same datagrams come out.
@@ -154,7 +155,7 @@ TEST_F(CarryTest, DatagramsComeOutAsTheyWentIn) {
   rc::check([&] {
     const auto sizes =
         *rc::gen::container<std::vector<uint32_t>>(rc::gen::inRange<uint32_t>(28, 1400));
-    Tunnel tunnel(parts, far, {});
+    Tunnel tunnel(parts, traffic, far, {});
     std::vector<std::vector<uint8_t>> in;
     for (const uint32_t size : sizes) {
       in.push_back(datagram(size, static_cast<uint8_t>(in.size())));
@@ -187,7 +188,7 @@ TEST_F(CarryTest, DatagramsComeOutAsTheyWentIn) {
 }
 
 TEST_F(CarryTest, SmallOnesThatWaitShareAPacket) {
-  Tunnel tunnel(parts, far, {});
+  Tunnel tunnel(parts, traffic, far, {});
   for (unsigned n = 0; n < 10; ++n) put(tunnel, datagram(100, 1));
   const auto taken = tunnel.take(1400, kFront, Nanos(0));
   EXPECT_EQ(taken.buffer->pkt_len, 1000U);
@@ -196,7 +197,7 @@ TEST_F(CarryTest, SmallOnesThatWaitShareAPacket) {
 }
 
 TEST_F(CarryTest, DatagramsOfOnePacketHaveOneEcnField) {
-  Tunnel tunnel(parts, far, {});
+  Tunnel tunnel(parts, traffic, far, {});
   put(tunnel, datagram(100, 1, wire::kEct0));
   put(tunnel, datagram(100, 2, wire::kNotEct));
   auto taken = tunnel.take(1400, kFront, Nanos(0));
@@ -209,8 +210,36 @@ TEST_F(CarryTest, DatagramsOfOnePacketHaveOneEcnField) {
   rte_pktmbuf_free(taken.buffer);
 }
 
+TEST_F(CarryTest, CountsWhatCameAndWhatLeft) {
+  Tunnel tunnel(parts, traffic, far, {});
+  for (const uint32_t size : {100, 200, 1300, 1000}) put(tunnel, datagram(size, 1));
+  EXPECT_EQ(traffic.offered_bytes.read(), 2600U);
+  auto taken = tunnel.take(1400, kFront, 5_ms);
+  EXPECT_EQ(taken.buffer->pkt_len, 300U);
+  rte_pktmbuf_free(taken.buffer);
+  EXPECT_EQ(traffic.carried_bytes.read(), 300U);
+  EXPECT_EQ(traffic.waits.read().total(), 2U) << "both datagrams of the packet";
+  EXPECT_DOUBLE_EQ(traffic.waits.read().quantile(0.99), 5e6);
+  EXPECT_EQ(tunnel.clear(), 2U);
+  EXPECT_EQ(tunnel.waiting(), 0U);
+  EXPECT_EQ(tunnel.queue().dropped(), 2U);
+  EXPECT_EQ(traffic.carried_bytes.read(), 300U);
+}
+
+TEST_F(CarryTest, SaysThatItsBoundHoldsItBack) {
+  Tunnel tunnel(parts, traffic, far, {});
+  EXPECT_FALSE(tunnel.at_most());
+  put(tunnel, datagram(1000, 1));
+  EXPECT_FALSE(tunnel.at_most()) << "without a bound";
+  tunnel.set_most(1000);
+  put(tunnel, datagram(1000, 1));
+  EXPECT_TRUE(tunnel.at_most());
+  tunnel.clear();
+  EXPECT_FALSE(tunnel.at_most()) << "nothing waits";
+}
+
 TEST_F(CarryTest, ASharedBufferGetsItsHeadersInAnother) {
-  Tunnel tunnel(parts, far, {});
+  Tunnel tunnel(parts, traffic, far, {});
   rte_mbuf* m = testing::make_mbuf(datagram(500, 1));
   rte_mbuf_refcnt_update(m, 1);
   tunnel.put(m, 1, 1, Nanos(0));

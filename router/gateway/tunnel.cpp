@@ -21,6 +21,7 @@ bool own(const rte_mbuf& m) { return RTE_MBUF_DIRECT(&m) && rte_mbuf_refcnt_read
 
 void Tunnel::put(rte_mbuf* packet, uint32_t host, uint32_t flow, Nanos now) {
   arrivals_.count(packet->pkt_len + parts_.headers, now);
+  traffic_.offered_bytes.add(packet->pkt_len);
   last_packet_ = now;
   queue_.put(packet, host, flow, parts_.limit, now);
   update();
@@ -30,7 +31,18 @@ void Tunnel::update() {
   const uint64_t waiting = queue_.bytes() + uint64_t{queue_.packets()} * parts_.headers;
   set_waiting(waiting);
   set_urgent(queue_.urgent() > 0);
-  set_demand(std::min(most_, arrivals_.rate(static_cast<double>(waiting))));
+  const double wanted = arrivals_.rate(static_cast<double>(waiting));
+  set_demand(std::min(most_, wanted));
+  at_most_.store(waiting > 0 && most_ < wanted, std::memory_order_relaxed);
+}
+
+/// The queue has given up a packet of `size` B, to be carried.
+void Tunnel::count_taken(uint32_t size) {
+  const auto waited = static_cast<uint64_t>(queue_.sojourn().count());
+  traffic_.carried_bytes.add(size);
+  carried_.add(size);
+  traffic_.waits.record(static_cast<double>(waited));
+  parts_.waits.record(waited);
 }
 
 // The first datagram's buffer carries the packet. Small datagrams that wait anyway are copied
@@ -42,7 +54,7 @@ Tunnel::Taken Tunnel::take(uint32_t room, uint16_t headers, Nanos now) {
     update();
     return {};
   }
-  parts_.waits.record(static_cast<uint64_t>(queue_.sojourn().count()));
+  count_taken(first->pkt_len);
   const uint8_t ecn = wire::ecn_of(ip_of(first));
   const uint32_t most = std::min<uint32_t>(room, to_.inner_mtu);
   uint32_t left = most - std::min(most, first->pkt_len);
@@ -52,6 +64,7 @@ Tunnel::Taken Tunnel::take(uint32_t room, uint16_t headers, Nanos now) {
     rte_mbuf* const more = queue_.take(parts_.codel, now, {.size = fits, .ecn = ecn});
     if (more == nullptr) break;
     const uint32_t size = more->pkt_len;
+    count_taken(size);
     auto* const end =
         reinterpret_cast<uint8_t*>(rte_pktmbuf_append(first, static_cast<uint16_t>(size)));
     if (const void* bytes = rte_pktmbuf_read(more, 0, size, end); bytes != end)
@@ -59,7 +72,6 @@ Tunnel::Taken Tunnel::take(uint32_t room, uint16_t headers, Nanos now) {
     left -= size;
     give_back(more);
   }
-  carried_.add(first->pkt_len);
   update();
   return {.buffer = with_room(first, headers), .ecn = ecn};
 }
@@ -80,12 +92,7 @@ rte_mbuf* Tunnel::with_room(rte_mbuf* packet, uint16_t headers) {
 }
 
 uint32_t Tunnel::clear() {
-  uint32_t count = 0;
-  const CodelParams never{.target = kNever, .interval = kNever};
-  while (rte_mbuf* const packet = queue_.take(never, Nanos(0))) {
-    rte_pktmbuf_free(packet);
-    ++count;
-  }
+  const uint32_t count = queue_.clear();
   update();
   return count;
 }

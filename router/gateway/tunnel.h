@@ -2,11 +2,13 @@
 // A customer's packets of one class for one peer: their queue, and the flow that carries them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
 
 #include "common/metrics/counter.h"
 #include "common/metrics/histogram.h"
+#include "router/gateway/customer_traffic.h"
 #include "router/gateway/demand.h"
 #include "router/gateway/fair_queue.h"
 #include "router/gateway/peers.h"
@@ -19,7 +21,7 @@ namespace turnpike::gateway {
 /// Parts that the tunnels of a gateway share.
 struct TunnelParts {
   QueuePool& queues;
-  metrics::SharedHistogram& waits;  // ns, of the first datagram of each packet
+  metrics::SharedHistogram& waits;  // ns, of datagrams that are carried
   rte_mempool* pool = nullptr;      // of buffers for headers that a packet's own has no room for
   CodelParams codel;
   uint64_t limit = 0;                    // B that may wait
@@ -38,15 +40,20 @@ struct TunnelPlace {
 /// Owned by one lcore.
 class Tunnel final : public sender::DatagramSource {
  public:
-  /// `parts` and `to` outlive it.
-  Tunnel(TunnelParts& parts, const Peer& to, const TunnelPlace& place)
-      : parts_(parts), to_(to), queue_(parts.queues, place.number), place_(place) {}
+  /// `parts`, `traffic`, the customer's, and `to` outlive it.
+  Tunnel(TunnelParts& parts, CustomerTraffic& traffic, const Peer& to, const TunnelPlace& place)
+      : parts_(parts),
+        traffic_(traffic),
+        to_(to),
+        queue_(parts.queues, place.number),
+        place_(place) {}
   ~Tunnel() override { clear(); }
 
   /// Takes ownership of an IP datagram. `host`, `flow`: as in FairQueue::put().
   void put(rte_mbuf* packet, uint32_t host, uint32_t flow, Nanos now);
 
   Taken take(uint32_t room, uint16_t headers, Nanos now) override;
+  void sent(uint32_t size, double price) override { traffic_.prices.record(price, size); }
 
   [[nodiscard]] const FairQueue& queue() const { return queue_; }
   [[nodiscard]] uint32_t customer() const { return place_.customer; }
@@ -57,7 +64,7 @@ class Tunnel final : public sender::DatagramSource {
   /// B of datagrams that left the queue for the core. Any thread.
   [[nodiscard]] uint64_t carried() const { return carried_.read(); }
 
-  /// Frees all packets that wait; returns their number.
+  /// Drops all packets that wait; returns their number.
   uint32_t clear();
 
   /// B/s that the packets would use now, were there no ceiling.
@@ -66,18 +73,23 @@ class Tunnel final : public sender::DatagramSource {
   }
   /// The flow demands this many B/s at most.
   void set_most(double rate) { most_ = rate; }
+  /// Whether packets wait that this bound holds back. Any thread.
+  [[nodiscard]] bool at_most() const { return at_most_.load(std::memory_order_relaxed); }
 
   uint32_t flow = 0;  // id of the flow that carries the packets; 0: none was ever open
 
  private:
   rte_mbuf* with_room(rte_mbuf* packet, uint16_t headers);
+  void count_taken(uint32_t size);
   void update();
 
   TunnelParts& parts_;
+  CustomerTraffic& traffic_;
   const Peer& to_;
   FairQueue queue_;
   Demand arrivals_;
   double most_ = std::numeric_limits<double>::infinity();
+  std::atomic<bool> at_most_{false};
   metrics::Counter carried_;  // B
   Nanos last_packet_{0};
   TunnelPlace place_;

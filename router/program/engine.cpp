@@ -243,6 +243,7 @@ void Engine::stop(const std::function<bool()>& may_wait) {
   discard_.store(true);
   for (const Job& job : jobs_) rte_eal_wait_lcore(Eal::worker_lcore(job.worker));
   if (linux_) linux_->stop();
+  if (gateway_) left_in_tunnels_ = gateway_->end();
   running_ = false;
 }
 

@@ -82,6 +82,8 @@ class Engine {
   [[nodiscard]] Nanos stalled() const;
   /// By worker, a number that changes with each of its polls.
   [[nodiscard]] std::vector<int64_t> progress() const;
+  /// Packets of customers that still waited for tunnels at stop(), and were dropped.
+  [[nodiscard]] uint32_t left_in_tunnels() const { return left_in_tunnels_; }
   /// A line for every worker that polls a port on another NUMA node; empty: none does.
   [[nodiscard]] const std::string& remote_text() const { return remote_; }
   /// By link.
@@ -132,6 +134,7 @@ class Engine {
   const TscClock* clock_ = nullptr;
   SleepLimits limits_;
   bool running_ = false;
+  uint32_t left_in_tunnels_ = 0;
   std::atomic<bool> stop_{false};     // end reception
   std::atomic<bool> discard_{false};  // drop packets still held
   std::atomic<unsigned> stopped_{0};  // workers that have ended reception

@@ -8,19 +8,27 @@ constexpr double kSpent = 0.99;  // share of a budget from which on it counts as
 
 Account account_of(const gateway::Gateway& g, size_t customer) {
   const sender::HostTotals& t = g.customer(customer);
-  Account a{.customer = g.topology().customers[customer].name,
-            .packets = t.sent_packets.read(),
-            .bytes = t.sent_bytes.read(),
-            .spend = t.spend.load(std::memory_order_relaxed),
-            .dropped = 0,
-            .lost = t.lost_packets.read()};
+  const gateway::CustomerTraffic& traffic = g.traffic(customer);
+  Account a;
+  a.customer = g.topology().customers[customer].name;
+  a.offered_bytes = traffic.offered_bytes.read();
+  a.carried_bytes = traffic.carried_bytes.read();
+  a.packets = t.sent_packets.read();
+  a.bytes = t.sent_bytes.read();
+  a.spend = t.spend.load(std::memory_order_relaxed);
+  a.lost = t.lost_packets.read();
+  a.prices = &traffic.prices;
+  a.waits = &traffic.waits;
   bool waits = false;
   for (const auto& tunnel : g.tunnels(customer)) {
     a.dropped += tunnel->queue().dropped();
+    a.marked += tunnel->queue().marked();
+    a.at_ceiling = a.at_ceiling || tunnel->at_most();
     waits = waits || tunnel->waiting() > 0;
   }
   a.limited = waits && t.committed.load(std::memory_order_relaxed) >=
                            kSpent * t.budget.load(std::memory_order_relaxed);
+  if (a.limited) a.at_ceiling = false;
   return a;
 }
 

@@ -214,6 +214,8 @@ int run(int argc, char** argv) {
   (*engine)->stop([deadline = clock.now() + kDrainTimeout, &clock] {
     return end_requests() < 2 && clock.now() < deadline;
   });
+  if (const uint32_t left = (*engine)->left_in_tunnels(); left > 0)
+    spdlog::info("{} packets of customers still waited for tunnels and were dropped", left);
   const auto accounted = control.end_accounts();
 
   const Snapshot end = (*engine)->router().snapshot();

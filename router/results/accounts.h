@@ -3,24 +3,32 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "common/metrics/log_histogram.h"
 #include "common/units/units.h"
 #include "router/results/daily_file.h"
 
 namespace turnpike::router {
 
-/// A customer's figures since the gateway's start, except `limited`.
+/// A customer's figures since the gateway's start, except where a name says otherwise.
 struct Account {
   std::string_view customer;
+  uint64_t offered_bytes = 0;       // of datagrams that came for its tunnels
+  uint64_t carried_bytes = 0;       // of those that its queues gave to the core
   uint64_t packets = 0, bytes = 0;  // of its tunnels, with their headers
   double spend = 0;                 // $
   uint64_t dropped = 0;             // datagrams, by its queues
+  uint64_t marked = 0;              // datagrams, by its queues
   uint64_t lost = 0;                // packets of its tunnels, in the core
   bool limited = false;             // at present: datagrams wait and its budget is spent
+  bool at_ceiling = false;          // at present: they wait, and its ceiling holds them back
+  // Prices paid, $/B by bytes, and waiting times of carried datagrams, ns; null: none are kept.
+  const metrics::LogHistogram *prices = nullptr, *waits = nullptr;
 };
 
 /// Writes a line for each customer whose figures have changed since its last line. The lines of a
@@ -29,7 +37,8 @@ class Accounts {
  public:
   static constexpr Nanos kInterval = 1_s;
   static constexpr const char* kColumns =
-      "time,seconds,customer,packets,bytes,spend,price_per_mb,limited_seconds,dropped,lost";
+      "time,seconds,customer,offered_bytes,carried_bytes,packets,bytes,spend,price_per_mb,"
+      "price_p95_per_mb,limited_seconds,ceiling_seconds,wait_p99_ms,dropped,marked,lost";
 
   /// `begin`: since when the figures count.
   Accounts(DailyFile file, Nanos begin) : file_(std::move(file)), last_(begin) {}
@@ -45,12 +54,23 @@ class Accounts {
   [[nodiscard]] uint64_t failures() const { return failures_; }
 
  private:
+  struct Histograms {
+    metrics::LogHistogram::Values prices, waits;
+  };
   struct Written {
     Account figures;
-    Nanos at{0};       // begin of the next line
-    Nanos limited{0};  // since then
+    std::unique_ptr<Histograms> histograms;  // null: no line yet
+    Nanos at{0};                             // begin of the next line
+    Nanos limited{0}, at_ceiling{0};         // since then
   };
-  std::string lines(std::span<const Account> accounts, Nanos now, int64_t unix_ns) const;
+  /// A line that is to be written.
+  struct Entry {
+    size_t customer;
+    std::unique_ptr<Histograms> histograms;
+  };
+  /// `entries`: gets one for each of the lines that it returns.
+  std::string text(std::span<const Account> accounts, Nanos now, int64_t unix_ns,
+                   std::vector<Entry>& entries) const;
 
   DailyFile file_;
   std::vector<Written> written_;  // by customer

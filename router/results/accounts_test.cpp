@@ -80,6 +80,70 @@ TEST_F(AccountsTest, LinesAddUpToTheFigures) {
   EXPECT_DOUBLE_EQ(csv.number(0, "price_per_mb"), 1.0) << "0.1 $ for 0.1 MB";
 }
 
+/// The bytes of a second cost 1 or 4 $/MB; of the next one 2.
+TEST_F(AccountsTest, PercentilesAreOfTheLinesPeriod) {
+  Accounts accounts = open();
+  metrics::LogHistogram prices(1e-9), waits(16e3);
+  Account anna = of(100, 1);
+  anna.prices = &prices;
+  anna.waits = &waits;
+  prices.record(1e-6, 94'000);
+  prices.record(4e-6, 6'000);
+  waits.record(3e6, 100);
+  accounts.write(std::vector{anna}, 1_s, kNoon);
+  const Account idle = anna;
+  accounts.write(std::vector{idle}, 2_s, kNoon);
+  anna.packets += 100;
+  prices.record(2e-6, 100'000);
+  waits.record(7e6, 100);
+  accounts.write(std::vector{anna}, 3_s, kNoon);
+  const auto csv = report::Csv::parse(text());
+  ASSERT_EQ(csv.rows(), 2U);
+  EXPECT_NEAR(csv.number(0, "price_p95_per_mb"), 4, 0.25 * 4);
+  EXPECT_EQ(csv.number(1, "price_p95_per_mb"), 2) << "exact where the price stood still";
+  EXPECT_EQ(csv.number(0, "wait_p99_ms"), 3);
+  EXPECT_EQ(csv.number(1, "wait_p99_ms"), 7);
+}
+
+TEST_F(AccountsTest, TimeAtTheCeilingIsSeparate) {
+  Accounts accounts = open();
+  for (uint64_t s = 1; s <= 6; ++s) {
+    Account anna = of(s, 0, s <= 2);
+    anna.at_ceiling = s > 2 && s <= 5;
+    anna.offered_bytes = 3000 * s;
+    anna.carried_bytes = 900 * s;
+    anna.marked = 2 * s;
+    accounts.write(std::vector{anna}, Nanos(static_cast<int64_t>(s) * kSecondNs), kNoon);
+  }
+  EXPECT_EQ(sum("anna", "limited_seconds"), 2);
+  EXPECT_EQ(sum("anna", "ceiling_seconds"), 3);
+  EXPECT_EQ(sum("anna", "offered_bytes"), 18'000);
+  EXPECT_EQ(sum("anna", "carried_bytes"), 5'400);
+  EXPECT_EQ(sum("anna", "marked"), 12);
+}
+
+TEST_F(AccountsTest, ACustomerWhosePacketsOnlyWaitHasALine) {
+  Accounts accounts = open();
+  Account anna = of(1, 0);
+  accounts.write(std::vector{anna}, 1_s, kNoon);
+  anna.offered_bytes = 500;
+  accounts.write(std::vector{anna}, 2_s, kNoon);
+  EXPECT_EQ(sum("anna", "offered_bytes"), 500);
+}
+
+/// A file that another version wrote on the same day stays as it is.
+TEST_F(AccountsTest, AFileWithOtherColumnsIsLeftAlone) {
+  for (const char* other : {"time,seconds,customer\n", "x\n"}) {
+    std::ofstream(path(), std::ios::trunc) << other;
+    Accounts accounts = open();
+    EXPECT_EQ(accounts.write(std::vector{of(5, 0)}, 1_s, kNoon), std::nullopt);
+    EXPECT_EQ(accounts.write(std::vector{of(6, 0)}, 2_s, kNoon), std::nullopt);
+    EXPECT_EQ(text(), other);
+  }
+  const auto csv = report::Csv::parse(text("2026-11-26.2"));
+  EXPECT_EQ(csv.rows(), 4U) << "the second writer goes on in the first one's";
+}
+
 TEST_F(AccountsTest, ALineIsOfTheTimeSinceTheCustomerWasIdle) {
   Accounts accounts = open();
   for (int s = 1; s <= 5; ++s)

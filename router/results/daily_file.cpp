@@ -20,6 +20,7 @@ namespace turnpike::router {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000, kMillisecond = 1'000'000;  // ns
+constexpr unsigned kMaxFiles = 99;                                    // of a day
 constexpr size_t kDayLength = 10;                                     // of "2026-11-26"
 
 std::string reason(const std::string& path, int error) {
@@ -78,8 +79,19 @@ tl::expected<void, std::string> DailyFile::append(std::string_view lines, int64_
 }
 
 tl::expected<void, std::string> DailyFile::turn_to(const std::string& day) {
-  close();
-  path_ = base_ + day + ".csv";
+  for (unsigned n = 1; n <= kMaxFiles; ++n) {
+    close();
+    path_ = base_ + day + (n == 1 ? "" : "." + std::to_string(n)) + ".csv";
+    const auto opened = open_file();
+    if (!opened) return tl::unexpected(opened.error());
+    if (!*opened) continue;
+    day_ = day;
+    return {};
+  }
+  return tl::unexpected(path_ + ": it has other columns, and so have the files before it");
+}
+
+tl::expected<bool, std::string> DailyFile::open_file() {
   fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0640);
   if (fd_ < 0) return tl::unexpected(reason(path_, errno));
   if (flock(fd_, LOCK_EX | LOCK_NB) != 0)
@@ -87,11 +99,15 @@ tl::expected<void, std::string> DailyFile::turn_to(const std::string& day) {
   const auto size = cut_torn_line();
   if (!size) return tl::unexpected(reason(path_, size.error()));
   size_ = *size;
-  if (size_ == 0)
-    if (const int error = write_whole(columns_); error != 0)
-      return tl::unexpected(reason(path_, error));
-  day_ = day;
-  return {};
+  if (size_ == 0) {
+    const int error = write_whole(columns_);
+    if (error != 0) return tl::unexpected(reason(path_, error));
+    return true;
+  }
+  std::string found(columns_.size(), '\0');
+  const ssize_t length = pread(fd_, found.data(), found.size(), 0);
+  if (length < 0) return tl::unexpected(reason(path_, errno));
+  return std::cmp_equal(length, columns_.size()) && found == columns_;
 }
 
 // A process that was killed within a write has left a part of its lines.

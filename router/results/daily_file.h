@@ -11,10 +11,11 @@
 
 namespace turnpike::router {
 
-/// Appends to FOLDER/NAME-YYYY-MM-DD.csv, UTC. A line is in the file whole or not at all: what an
-/// earlier process left of one is cut off. Lines that append() has written outlive the process;
-/// after a power failure those may be missing that the kernel had not stored yet. One process
-/// writes a file at a time.
+/// Appends to FOLDER/NAME-YYYY-MM-DD.csv, UTC, or if that has other columns, because another
+/// version has written it, to NAME-YYYY-MM-DD.2.csv and so on. A line is in the file whole or not
+/// at all: what an earlier process left of one is cut off. Lines that append() has written outlive
+/// the process; after a power failure those may be missing that the kernel had not stored yet. One
+/// process writes a file at a time.
 class DailyFile {
  public:
   /// Makes the folder if necessary. `columns`: the header line of a new file, without newline. The
@@ -33,6 +34,8 @@ class DailyFile {
   DailyFile(std::string base, std::string columns)
       : base_(std::move(base)), columns_(std::move(columns)) {}
   tl::expected<void, std::string> turn_to(const std::string& day);
+  /// Opens `path_`. False: it has other columns.
+  tl::expected<bool, std::string> open_file();
   [[nodiscard]] tl::expected<off_t, int> cut_torn_line() const;
   int write_whole(std::string_view text);
   void close();

@@ -28,6 +28,9 @@ class DatagramSource {
   /// Takes at most `room` B. The buffer's first segment has `headers` B of headroom.
   virtual Taken take(uint32_t room, uint16_t headers, Nanos now) = 0;
 
+  /// A packet of that many B, with all headers, has been sent at that price, $/B.
+  virtual void sent(uint32_t size, double price) = 0;
+
   /// B that wait; 0 if no datagram does.
   [[nodiscard]] uint64_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
   /// B/s, with the headers of the flow's packets, that the flow can use: the law's limit.

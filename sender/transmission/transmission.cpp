@@ -225,6 +225,7 @@ uint32_t Transmission::send_datagrams(Flow& f, const FlowState& state) {
   m.ol_flags = 0;
   parts_.tx.put(&m);
   sent(f, i, state.now);
+  f.datagrams->sent(records[i].size, f.allowance.price);
   ++f.next_sequence;
   return out.size;
 }

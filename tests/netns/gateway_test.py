@@ -98,10 +98,13 @@ def wide(tap, program):
             tap.check(text, ok, machine)
     bypass(tap, program)
     restart(tap, program, routers)
-    before = sent("west", "anna")
+    before, lines = sent("west", "anna"), len(accounts("west"))
     ping("anna", "-i", "0.02", "-c", "20", SERVER[4])
     stop(tap, routers)
     tap.check("the last line comes at an orderly end", sent("west", "anna") >= before + 20, before)
+    rows = [row for row in accounts("west")[lines:] if row["customer"] == "anna"]
+    offered, carried = (sum(int(row[key]) for row in rows) for key in ("offered_bytes", "carried_bytes"))
+    tap.check("all that anna sent was carried", offered == carried >= 20 * 84, rows)
 
 
 def bypass(tap, program):
