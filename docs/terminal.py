@@ -91,8 +91,9 @@ class Cells:
         out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
                f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{html.escape(title)}">',
                f'<title>{html.escape(title)}</title>',
+               '<style>text { white-space: pre }</style>',
                f'<rect width="100%" height="100%" rx="6" fill="{COLORS["back"]}"/>',
-               '<g font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14" xml:space="preserve">']
+               '<g font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14">']
         for y, row in enumerate(self.rows):
             start = 0
             while start < self.width:

@@ -56,6 +56,8 @@ Key plain_key(char c) {
       return Key::kReverse;
     case ' ':
       return Key::kPause;
+    case 'c':
+      return Key::kCustomers;
     default:
       return Key::kNone;
   }

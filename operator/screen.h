@@ -16,7 +16,18 @@
 
 namespace turnpike::ops {
 
-enum class Key : uint8_t { kNone, kUp, kDown, kEnter, kBack, kSort, kReverse, kPause, kQuit };
+enum class Key : uint8_t {
+  kNone,
+  kUp,
+  kDown,
+  kEnter,
+  kBack,
+  kSort,
+  kReverse,
+  kPause,
+  kCustomers,
+  kQuit
+};
 
 /// Reads the first key from what a terminal sent and removes it; unknown keys are removed and
 /// kNone. An escape sequence that is not complete yet is kept, unless `last`: then it is Escape.

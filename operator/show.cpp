@@ -103,6 +103,7 @@ const std::vector<What>& everything() {
                    {"PRICE $/B", "price", kNumber},
                    {"RTT ms", "rtt_ms", kNumber},
                    {"WAITING", "waiting_bytes", kBytes},
+                   {"p99 ms", "wait_p99_ms", kNumber},
                    {"DROPPED", "dropped", kCount},
                    {"MARKED", "marked", kCount},
                    {"LOST", "lost", kCount},

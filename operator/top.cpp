@@ -108,7 +108,7 @@ bool on_key(Key key, TopState& state, const TopView& view) {
       state.drilled = true;
       break;
     case Key::kBack:
-      state.drilled = false;
+      state.drilled = state.tunnels = false;
       break;
     case Key::kSort:
       state.order = static_cast<TopOrder>((static_cast<int>(state.order) + 1) %
@@ -116,6 +116,9 @@ bool on_key(Key key, TopState& state, const TopView& view) {
       break;
     case Key::kReverse:
       state.reverse = !state.reverse;
+      break;
+    case Key::kCustomers:
+      state.tunnels = !state.tunnels;
       break;
     case Key::kPause:
       state.paused = !state.paused;

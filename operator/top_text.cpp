@@ -17,6 +17,7 @@ constexpr size_t kNameWidth = 12;   // at least
 constexpr double kSaturated = 0.9;  // busy share of an lcore
 constexpr std::string_view kKeys =
     "q quit  up/down select  enter link  s sort  r reverse  space pause";
+constexpr std::string_view kTunnelKeys = "q quit  c or esc back  space pause";
 
 std::string fixed(double v, int digits) {
   std::array<char, 64> out{};
@@ -150,6 +151,25 @@ Section customers_of(const TopView& view, size_t width) {
   return s;
 }
 
+/// Customers of a gateway. Drops in their own queues are no alarm: they tell TCP its rate.
+Section tunnels_of(const TopView& view, size_t width) {
+  static const std::vector<Cell> kCells{
+      {"IN", 12, 75},       {"SENT", 12},           {"SPEND $/s", 11, 105}, {"BUDGET", 9},
+      {"", 12, 130},        {"PRICE $/MB", 12, 70}, {"P99 ms", 9, 50},      {"DROPS/s", 10, 90},
+      {"MARKS/s", 10, 100}, {"STATE", 10, 60}};
+  Section s = make_section("CUSTOMER", kCells, width);
+  for (const TopTunnels& t : view.tunnels) {
+    const double used = t.budget > 0 ? t.spend / t.budget : 0;
+    s.rows.push_back({row(t.name, kCells,
+                          {rate(t.offered_bps), rate(t.sent_bps), fixed(t.spend, 4), percent(used),
+                           bar(used, 10), price(t.price), fixed(t.wait_p99_s * 1e3, 2),
+                           count(t.drops_per_s), count(t.marks_per_s), printable(t.state, 60)},
+                          width),
+                      t.state == "silent" ? LineStyle::kAlarm : LineStyle::kPlain});
+  }
+  return s;
+}
+
 void append(std::vector<ScreenLine>& out, const Section& s, size_t room) {
   if (s.rows.empty() || room < 2) return;
   out.push_back({s.title, LineStyle::kTitle});
@@ -239,6 +259,22 @@ std::vector<Section> link_page(const TopLink& l, const std::vector<TopFlow>& flo
   return {figures, flows_of(flows, width), law, drops_of(l.reasons, width)};
 }
 
+/// The first page.
+std::vector<Section> sections(const TopView& view, const TopState& state, size_t width) {
+  return {links_of(view, state, width), tunnels_of(view, width), lcores_of(view, width),
+          drops_of(view.drops, width), customers_of(view, width)};
+}
+
+std::vector<ScreenLine> tunnel_page(const TopView& view, size_t width, size_t room) {
+  if (view.tunnels.empty()) return {{"no customer has sent packets through this router's tunnels"}};
+  std::vector<ScreenLine> out = stacked({tunnels_of(view, width)}, room - 1);
+  out.push_back({"  " + std::to_string(view.tunnels.size()) + " of " +
+                 count(view.tunnel_customers) +
+                 " customers: of those that spent most since the start, in the order of this "
+                 "interval"});
+  return out;
+}
+
 }  // namespace
 
 std::vector<ScreenLine> top_screen(const TopView& view, const TopState& state, ScreenSize size) {
@@ -247,19 +283,20 @@ std::vector<ScreenLine> top_screen(const TopView& view, const TopState& state, S
     out.push_back({"screen too small"});
   } else {
     const auto link = std::ranges::find(view.links, state.selected, &TopLink::name);
-    const bool drilled = state.drilled && link != view.links.end();
+    const bool tunnels = state.tunnels;
+    const bool drilled = !tunnels && state.drilled && link != view.links.end();
     out.push_back({heading(view, state), LineStyle::kBar});
     const size_t room = size.height - 2;
-    const auto body =
-        drilled ? stacked(link_page(*link, view.flows, size.width), room)
-                : stacked({links_of(view, state, size.width), lcores_of(view, size.width),
-                           drops_of(view.drops, size.width), customers_of(view, size.width)},
-                          room);
+    const auto body = tunnels   ? tunnel_page(view, size.width, room)
+                      : drilled ? stacked(link_page(*link, view.flows, size.width), room)
+                                : stacked(sections(view, state, size.width), room);
     out.insert(out.end(), body.begin(), body.end());
     out.resize(size.height - 1);
-    const std::string keys =
-        drilled ? "q quit  esc back  up/down next link  space pause"
-                : std::string(kKeys) + "  (by " + std::string(name_of(state.order)) + ")";
+    const std::string keys = tunnels   ? std::string(kTunnelKeys)
+                             : drilled ? "q quit  esc back  up/down next link  space pause"
+                                       : std::string(kKeys) +
+                                             (view.tunnels.empty() ? "" : "  c customers") +
+                                             "  (by " + std::string(name_of(state.order)) + ")";
     out.push_back({state.message.empty() ? keys : state.message,
                    state.message.empty() ? LineStyle::kBar : LineStyle::kAlarm});
   }
@@ -270,8 +307,7 @@ std::vector<ScreenLine> top_screen(const TopView& view, const TopState& state, S
 
 std::string top_once(const TopView& view, size_t width) {
   std::string out = heading(view, {}) + "\n";
-  for (const Section& s : {links_of(view, {}, width), lcores_of(view, width),
-                           drops_of(view.drops, width), customers_of(view, width)}) {
+  for (const Section& s : sections(view, {}, width)) {
     if (s.rows.empty()) continue;
     out += "\n" + s.title + "\n";
     for (const ScreenLine& line : s.rows) out += line.text + "\n";

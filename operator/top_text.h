@@ -23,6 +23,7 @@ struct TopState {
   bool reverse = false, paused = false;
   std::string selected;  // link; empty: the first
   bool drilled = false;  // shows the selected link alone
+  bool tunnels = false;  // shows a gateway's customers alone
   std::string message;   // instead of the keys; empty: none
 };
 

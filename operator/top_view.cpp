@@ -5,6 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include "common/metrics/log_histogram.h"
+
 namespace turnpike::ops {
 namespace {
 
@@ -97,6 +99,38 @@ TopLcore lcore_of(const Json& before, const Json& now, double seconds) {
   return l;
 }
 
+/// The histogram of a row; empty if it has none of this shape.
+metrics::LogHistogram::Values histogram(const Json& row, const char* key) {
+  metrics::LogHistogram::Values values;
+  const Json& given = child(row, key);
+  const Json& weights = child(given, "weights");
+  if (weights.size() > values.weights.size()) return values;
+  values.least = std::max(number(given, "least"), 1e-300);
+  values.sum = number(given, "sum");
+  size_t i = 0;
+  for (const Json& w : weights)
+    values.weights[i++] = w.is_number_unsigned() ? w.get<uint64_t>() : 0;
+  return values;
+}
+
+TopTunnels tunnels_of(const Json& before, const Json& now, double seconds) {
+  TopTunnels t;
+  t.name = text(now, "customer");
+  t.state = text(now, "state");
+  t.offered_bps = 8 * gain(before, now, "offered_bytes") / seconds;
+  t.sent_bps = 8 * gain(before, now, "bytes") / seconds;
+  t.budget = number(now, "budget");
+  const double spent = gain(before, now, "spend"), bytes = gain(before, now, "bytes");
+  t.spend = spent / seconds;
+  t.price = bytes > 0 ? spent / bytes : 0;
+  t.drops_per_s = gain(before, now, "dropped") / seconds;
+  t.marks_per_s = gain(before, now, "marked") / seconds;
+  const auto last = histogram(before, "waits"), waits = histogram(now, "waits");
+  const bool went_on = last.least == waits.least && last.total() <= waits.total();
+  t.wait_p99_s = 1e-9 * (went_on ? waits.since(last) : waits).quantile(0.99);
+  return t;
+}
+
 Json drops_json(const std::vector<TopDrops>& drops) {
   Json out = Json::array();
   for (const TopDrops& d : drops)
@@ -141,6 +175,10 @@ TopView top_view(const Json& before, const Json& now) {
              gain(same_row(from, "customers", "customer", row), row, "dropped") / seconds,
          .drops = number(row, "dropped")});
   std::ranges::stable_sort(v.customers, std::ranges::greater{}, &TopCustomer::drops_per_s);
+  for (const Json& row : child(now, "tunnels"))
+    v.tunnels.push_back(tunnels_of(same_row(from, "tunnels", "customer", row), row, seconds));
+  std::ranges::stable_sort(v.tunnels, std::ranges::greater{}, &TopTunnels::spend);
+  v.tunnel_customers = number(now, "tunnel_customers");
   return v;
 }
 
@@ -190,12 +228,25 @@ Json top_json(const TopView& v) {
                          {"budget", c.budget},
                          {"drops_per_s", c.drops_per_s},
                          {"drops", c.drops}});
+  Json tunnels = Json::array();
+  for (const TopTunnels& t : v.tunnels)
+    tunnels.push_back({{"customer", t.name},
+                       {"offered_bps", t.offered_bps},
+                       {"sent_bps", t.sent_bps},
+                       {"budget", t.budget},
+                       {"spend", t.spend},
+                       {"price", t.price},
+                       {"wait_p99_ms", t.wait_p99_s * 1e3},
+                       {"drops_per_s", t.drops_per_s},
+                       {"marks_per_s", t.marks_per_s},
+                       {"state", t.state}});
   return {{"router", v.router},           {"version", v.version},
           {"uptime_s", v.uptime_s},       {"interval_s", v.interval_s},
           {"rx_pps", v.rx_pps},           {"tx_pps", v.tx_pps},
           {"drops_per_s", v.drops_per_s}, {"held", v.held},
           {"links", std::move(links)},    {"lcores", std::move(lcores)},
-          {"drops", drops_json(v.drops)}, {"customers", std::move(customers)}};
+          {"drops", drops_json(v.drops)}, {"customers", std::move(customers)},
+          {"tunnels", std::move(tunnels)}};
 }
 
 std::string_view name_of(TopOrder order) {

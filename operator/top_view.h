@@ -48,6 +48,16 @@ struct TopCustomer {
   double drops_per_s = 0, drops = 0;
 };
 
+/// A customer of a gateway.
+struct TopTunnels {
+  std::string name, state;
+  double offered_bps = 0, sent_bps = 0;  // without and with the headers of tunnels
+  double spend = 0, budget = 0;          // $/s
+  double price = 0;                      // $/B, mean of the interval
+  double wait_p99_s = 0;                 // of the interval's packets
+  double drops_per_s = 0, marks_per_s = 0;
+};
+
 /// A flow that leaves by the link of the page.
 struct TopFlow {
   std::string customer, source, destination;
@@ -62,7 +72,9 @@ struct TopView {
   std::vector<TopLcore> lcores;  // by worker
   std::vector<TopDrops> drops;   // of all links, most a second first
   std::vector<TopCustomer> customers;
-  std::vector<TopFlow> flows;  // of the link that is shown alone, those that spend most first
+  std::vector<TopTunnels> tunnels;  // of a gateway, those that spend most first
+  double tunnel_customers = 0;      // all that have sent packets
+  std::vector<TopFlow> flows;       // of the link that is shown alone, those that spend most first
 };
 
 /// The flows of an answer to the request "flows".

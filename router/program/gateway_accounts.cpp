@@ -19,15 +19,18 @@ Account account_of(const gateway::Gateway& g, size_t customer) {
   a.lost = t.lost_packets.read();
   a.prices = &traffic.prices;
   a.waits = &traffic.waits;
+  a.bypassed = g.bypassed(customer);
+  a.budget = t.budget.load(std::memory_order_relaxed);
+  a.price = t.price.load(std::memory_order_relaxed);
   bool waits = false;
   for (const auto& tunnel : g.tunnels(customer)) {
     a.dropped += tunnel->queue().dropped();
     a.marked += tunnel->queue().marked();
     a.at_ceiling = a.at_ceiling || tunnel->at_most();
+    a.peer_silent = a.peer_silent || g.silent(tunnel->peer());
     waits = waits || tunnel->waiting() > 0;
   }
-  a.limited = waits && t.committed.load(std::memory_order_relaxed) >=
-                           kSpent * t.budget.load(std::memory_order_relaxed);
+  a.limited = waits && t.committed.load(std::memory_order_relaxed) >= kSpent * a.budget;
   if (a.limited) a.at_ceiling = false;
   return a;
 }
@@ -40,6 +43,14 @@ std::vector<Account> accounts_of(const gateway::Gateway* gateway) {
   const size_t customers = gateway->topology().customers.size();
   all.reserve(customers);
   for (size_t c = 0; c < customers; ++c) all.push_back(account_of(*gateway, c));
+  return all;
+}
+
+std::vector<PeerFigures> peers_of(const gateway::Gateway* gateway) {
+  std::vector<PeerFigures> all;
+  if (gateway == nullptr) return all;
+  for (size_t p = 0; p < gateway->peers().size(); ++p)
+    all.push_back({.name = gateway->configuration().peers[p].name, .silent = gateway->silent(p)});
   return all;
 }
 

@@ -6,10 +6,13 @@
 
 #include "router/gateway/gateway.h"
 #include "router/results/accounts.h"
+#include "router/telemetry/figures.h"
 
 namespace turnpike::router {
 
 /// The accounts of all customers, by index; empty without a gateway. Any thread.
 std::vector<Account> accounts_of(const gateway::Gateway* gateway);
+/// The peers; empty without a gateway. Any thread.
+std::vector<PeerFigures> peers_of(const gateway::Gateway* gateway);
 
 }  // namespace turnpike::router

@@ -57,6 +57,7 @@ Json row_of(const gateway::Gateway& g, size_t customer) {
           {"price", t.price.load(std::memory_order_relaxed)},
           {"rtt_ms", milliseconds(static_cast<uint64_t>(t.rtt.load(std::memory_order_relaxed)))},
           {"waiting_bytes", all.waiting},
+          {"wait_p99_ms", 1e-6 * g.traffic(customer).waits.read().quantile(0.99)},
           {"dropped", all.dropped},
           {"marked", all.marked},
           {"lost", t.lost_packets.read()},

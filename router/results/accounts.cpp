@@ -33,6 +33,13 @@ metrics::LogHistogram::Values read(const metrics::LogHistogram* histogram) {
 
 }  // namespace
 
+std::string_view state_of(const Account& a) {
+  if (a.bypassed) return "bypassed";
+  if (a.peer_silent) return "silent";
+  if (a.limited) return "limited";
+  return a.at_ceiling ? "ceiling" : "";
+}
+
 std::optional<std::string> Accounts::write(std::span<const Account> accounts, Nanos now,
                                            int64_t unix_ns) {
   while (written_.size() < accounts.size()) written_.emplace_back().at = last_;

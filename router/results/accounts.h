@@ -27,9 +27,20 @@ struct Account {
   uint64_t lost = 0;                // packets of its tunnels, in the core
   bool limited = false;             // at present: datagrams wait and its budget is spent
   bool at_ceiling = false;          // at present: they wait, and its ceiling holds them back
+  bool bypassed = false;            // at present: it is forwarded outside of tunnels
+  bool peer_silent = false;         // at present: a peer of the gateway does not answer
+  double budget = 0;                // at present, $/s
+  double price = 0;                 // $/B, as the core said last
   // Prices paid, $/B by bytes, and waiting times of carried datagrams, ns; null: none are kept.
   const metrics::LogHistogram *prices = nullptr, *waits = nullptr;
 };
+
+/// Whether the gateway has sent packets for it.
+inline bool has_sent(const Account& account) { return account.packets > 0; }
+
+/// A word for the most important of its states at present: "bypassed", "silent" (a peer), "limited"
+/// (by its budget), "ceiling", or "" if nothing holds it back.
+std::string_view state_of(const Account& account);
 
 /// Writes a line for each customer whose figures have changed since its last line. The lines of a
 /// customer add up to its figures: what could not be written is in a later line.

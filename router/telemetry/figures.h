@@ -64,6 +64,12 @@ struct NetlinkFigures {
   uint64_t asked = 0, repeated = 0, too_many = 0, failed = 0;  // requests to resolve a neighbour
 };
 
+/// A peer of a gateway.
+struct PeerFigures {
+  std::string_view name;
+  bool silent = false;  // at present
+};
+
 /// Requests to the server of metrics.
 struct RequestFigures {
   uint64_t served = 0, refused = 0, cut = 0;
@@ -86,8 +92,9 @@ struct Figures {
   std::vector<LcoreFigures> lcores;       // by worker
   std::vector<CustomerSnapshot> customers;
   std::vector<OffenderSnapshot> offenders;
-  std::vector<Account> accounts;  // of a gateway's customers
-  uint64_t account_failures = 0;  // accounts that could not be written when they were due
+  std::vector<Account> accounts;   // of a gateway's customers
+  std::vector<PeerFigures> peers;  // of a gateway
+  uint64_t account_failures = 0;   // accounts that could not be written when they were due
 };
 
 }  // namespace turnpike::router

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/telemetry/figures_json.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "router/telemetry/largest.h"
@@ -9,6 +11,8 @@ namespace turnpike::router {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr size_t kMaxTunnels = 100;  // of a gateway's customers: more than a screen has lines
 
 /// The counts that are not zero, by name.
 template <class Names, class Counts, class NameOf>
@@ -71,6 +75,25 @@ Json lcore_json(const Figures& f, size_t w) {
           {"timed_cycles", std::move(cycles)}};
 }
 
+Json tunnel_json(const Account& a) {
+  Json row{{"customer", a.customer},
+           {"budget", a.budget},
+           {"offered_bytes", a.offered_bytes},
+           {"carried_bytes", a.carried_bytes},
+           {"packets", a.packets},
+           {"bytes", a.bytes},
+           {"spend", a.spend},
+           {"price", a.price},
+           {"dropped", a.dropped},
+           {"marked", a.marked},
+           {"lost", a.lost},
+           {"state", state_of(a)}};
+  if (a.waits == nullptr) return row;
+  const auto waits = a.waits->read();
+  row["waits"] = {{"least", waits.least}, {"sum", waits.sum}, {"weights", waits.weights}};
+  return row;
+}
+
 }  // namespace
 
 Json figures_json(const Figures& f) {
@@ -87,6 +110,11 @@ Json figures_json(const Figures& f) {
   for (const OffenderSnapshot* o : largest(f.offenders, &OffenderSnapshot::dropped))
     offenders.push_back(
         {{"link", o->link}, {"source", o->source}, {"owed", o->owed}, {"dropped", o->dropped}});
+  std::vector<Account> active;
+  std::ranges::copy_if(f.accounts, std::back_inserter(active), has_sent);
+  Json tunnels = Json::array();
+  for (const Account* a : largest(active, &Account::spend, kMaxTunnels))
+    tunnels.push_back(tunnel_json(*a));
   const Snapshot& s = f.counters;
   return {{"router", f.node},
           {"version", f.build.version},
@@ -103,7 +131,9 @@ Json figures_json(const Figures& f) {
           {"lcores", std::move(lcores)},
           {"customers", std::move(customers)},
           {"limited_customers", f.customers.size()},
-          {"offenders", std::move(offenders)}};
+          {"offenders", std::move(offenders)},
+          {"tunnels", std::move(tunnels)},
+          {"tunnel_customers", active.size()}};
 }
 
 }  // namespace turnpike::router

@@ -34,5 +34,26 @@ TEST(FiguresJson, HasCountersOfLinksAndLcores) {
   EXPECT_EQ(json["lcores"][0]["timed_cycles"]["rx"], 70);
 }
 
+TEST(FiguresJson, HasTheCustomersThatSpentMost) {
+  metrics::LogHistogram waits(16e3);
+  waits.record(2e6, 5);
+  Figures f;
+  for (unsigned c = 0; c < 150; ++c)
+    f.accounts.push_back({.customer = "c",
+                          .packets = c,
+                          .spend = static_cast<double>(c),
+                          .limited = true,
+                          .bypassed = c == 149,
+                          .waits = &waits});
+  const auto json = figures_json(f);
+  EXPECT_EQ(json["tunnel_customers"], 149) << "one has sent nothing";
+  ASSERT_EQ(json["tunnels"].size(), 100U);
+  EXPECT_EQ(json["tunnels"][0]["spend"], 149);
+  EXPECT_EQ(json["tunnels"][0]["state"], "bypassed");
+  EXPECT_EQ(json["tunnels"][1]["state"], "limited");
+  EXPECT_EQ(json["tunnels"][0]["waits"]["weights"].size(), metrics::LogHistogram::kBuckets);
+  EXPECT_EQ(json["tunnels"][0]["waits"]["sum"], 1e7);
+}
+
 }  // namespace
 }  // namespace turnpike::router

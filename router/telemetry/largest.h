@@ -11,13 +11,13 @@ namespace turnpike::router {
 /// Customers and senders that a page names. The others are in its sums.
 inline constexpr size_t kMaxNamed = 20;
 
-/// Those with the largest values, at most kMaxNamed. `value`: of one of them.
+/// Those with the largest values, at most `most`. `value`: of one of them.
 template <class T, class Value>
-std::vector<const T*> largest(const std::vector<T>& all, Value value) {
+std::vector<const T*> largest(const std::vector<T>& all, Value value, size_t most = kMaxNamed) {
   std::vector<const T*> order;
   order.reserve(all.size());
   for (const T& t : all) order.push_back(&t);
-  const size_t n = std::min(kMaxNamed, order.size());
+  const size_t n = std::min(most, order.size());
   std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(n),
                             std::ranges::greater{},
                             [&](const T* t) { return std::invoke(value, *t); });

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # configs/gateway/kernels.yaml as it is: TCP and ping of three kernels through the tunnels of two gateways. Then the same
 # with narrow core links, and with a narrow link behind them: path MTU discovery, fragments, MSS.
-# Usage: gateway_test.py ROUTER
+# Usage: gateway_test.py [--draw FILE] ROUTER     (--draw: only writes `turnpike top` as SVG, for docs/telemetry.md)
 import csv
 import json
 import pathlib
@@ -16,7 +16,8 @@ import cases
 import gate
 import world
 
-sys.path[:0] = [str(world.ROOT / "tests")]
+sys.path[:0] = [str(world.ROOT / "tests"), str(world.ROOT / "docs")]
+from terminal import Terminal  # noqa: E402
 from undisturbed import undisturbed  # noqa: E402
 
 CONFIG = world.ROOT / "configs" / "gateway" / "kernels.yaml"
@@ -96,6 +97,7 @@ def wide(tap, program):
             tap.skip(text, machine)
         else:
             tap.check(text, ok, machine)
+    watched(tap, program)
     bypass(tap, program)
     restart(tap, program, routers)
     before, lines = sent("west", "anna"), len(accounts("west"))
@@ -107,12 +109,35 @@ def wide(tap, program):
     tap.check("all that anna sent was carried", offered == carried >= 20 * 84, rows)
 
 
+def tool(program):
+    return pathlib.Path(program).resolve().parents[1] / "lab" / "turnpike"
+
+
+def watched(tap, program):
+    """`turnpike top` shows two customers with bulk."""
+    loads = [cases.Transfer("anna", "server", SERVER[4], 4), cases.Transfer("bert", "server", SERVER[4], 4, 4, port=5301)]
+    time.sleep(2)
+    done = subprocess.run([tool(program), "top", "--json", "--interval", "1s", "--router", "west"], capture_output=True,
+                          text=True, timeout=30, check=False)
+    for load in loads:
+        load.finish()
+    rows = {row["customer"]: row for row in json.loads(done.stdout or "{}").get("tunnels", [])}
+    fine = [row["sent_bps"] > row["offered_bps"] / 2 > 0 and row["price"] > 0 and 0 < row["spend"] < 2 and row["wait_p99_ms"] > 0
+            for row in rows.values()]
+    tap.check("top has both customers with rates, spending, price and waits", {"anna", "bert"} <= rows.keys() and all(fine),
+              done)
+
+
 def bypass(tap, program):
     """anna's packets, but not the answers, outside of tunnels and back."""
-    tool = pathlib.Path(program).resolve().parents[1] / "lab" / "turnpike"
 
     def ask(*words):
-        return subprocess.run([tool, *words, "--router", "west"], capture_output=True, text=True, timeout=30, check=False)
+        return subprocess.run([tool(program), *words, "--router", "west"], capture_output=True, text=True, timeout=30,
+                              check=False)
+
+    def state():
+        shown = json.loads(ask("top", "--json", "--interval", "200ms").stdout)["tunnels"]
+        return next(row["state"] for row in shown if row["customer"] == "anna")
 
     def carried():
         return next(row["packets"] for row in json.loads(ask("show", "tunnels", "--json").stdout)["tunnels"]
@@ -125,6 +150,7 @@ def bypass(tap, program):
         done, before = ask("bypass", "anna", *options), carried()
         said = ping("anna", "-i", "0.02", "-c", "20", SERVER[4])
         now = carried() - before
+        tap.check(f"... and top says so: {'' if passes else 'bypassed'}", (state() == "bypassed") != passes, state())
         tap.check(f"anna's pings go {'through' if passes else 'outside of'} her tunnel", done.returncode == 0 and
                   " 0% packet loss" in said and (now >= 20 if passes else now == 0), done, said, now)
     again = ask("bypass", "anna", "--off")
@@ -206,9 +232,27 @@ def narrow_behind(tap, program):
     stop(tap, routers)
 
 
+def draw(tap, program, path):
+    """`turnpike top` beside one connection of anna's and 16 of bert's."""
+    routers = start(tap, program, CONFIG.read_text())
+    loads = [cases.Transfer("anna", "server", SERVER[4], 8),
+             cases.Transfer("bert", "server", SERVER[4], 8, CONNECTIONS, port=5301)]
+    terminal = Terminal([tool(program), "top", "--router", "west"], 110, 20)
+    terminal.read(6)
+    pathlib.Path(path).write_text(terminal.cells.svg("turnpike top of a gateway"))
+    terminal.send("q")
+    terminal.end()
+    for load in loads:
+        load.finish()
+    stop(tap, routers)
+
+
 def main():
     tap = gate.enter("ping", "iperf3")
     build()
+    if sys.argv[1] == "--draw":
+        draw(tap, sys.argv[3], sys.argv[2])
+        return
     wide(tap, sys.argv[1])
     narrow(tap, sys.argv[1])
     narrow_behind(tap, sys.argv[1])
