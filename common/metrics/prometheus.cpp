@@ -111,6 +111,16 @@ void PrometheusText::observations(Labels labels, const Histogram& h, std::span<c
   line("_count", labels, "", number(h.count()));
 }
 
+void PrometheusText::octaves(Labels labels, const LogHistogram::Values& h, unsigned first,
+                             double per) {
+  for (unsigned octave = first; octave <= LogHistogram::kOctaves; ++octave)
+    line("_bucket", labels, bound_text(std::ldexp(h.least, static_cast<int>(octave)) / per),
+         number(h.below(octave)));
+  line("_bucket", labels, "+Inf", number(h.total()));
+  line("_sum", labels, "", number(h.sum / per));
+  line("_count", labels, "", number(h.total()));
+}
+
 void PrometheusText::line(std::string_view suffix, Labels labels, std::string_view bound,
                           std::string_view value) {
   text_ += name_;

@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "common/metrics/histogram.h"
+#include "common/metrics/log_histogram.h"
 
 namespace turnpike::metrics {
 
@@ -78,6 +79,10 @@ class PrometheusText {
   /// seconds. Bounds are in the metric's unit. The count at a bound is exact to a bucket of the
   /// histogram (1.6 % of the bound). In both formats whole bounds are written as "1.0".
   void observations(Labels labels, const Histogram& h, std::span<const double> bounds, double unit);
+
+  /// The same for a histogram with octaves; its `least` x 2^first and the powers after that are the
+  /// bounds, exactly. `per`: of the histogram's units, how many make the metric's: 1e9 for ns.
+  void octaves(Labels labels, const LogHistogram::Values& h, unsigned first, double per);
 
   /// The complete page. Call once, last.
   std::string finish();

@@ -17,6 +17,8 @@ using metrics::PrometheusText;
 constexpr auto kDelays = std::to_array<double>(
     {1e-6, 1e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 5e-2, 0.1, 0.25, 1});
 
+constexpr unsigned kFirstOctave = 4;  // of waits for tunnels: 256 us
+
 // s; a change takes microseconds, workers that share a CPU milliseconds to be held.
 constexpr auto kPauses =
     std::to_array<double>({5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 1e-3, 1e-2, 0.1});
@@ -224,22 +226,35 @@ void add_customers(PrometheusText& page, const Figures& f) {
 
 void add_tunnels(PrometheusText& page, const Figures& f) {
   std::vector<Account> active;
-  std::ranges::copy_if(f.accounts, std::back_inserter(active),
-                       [](const Account& a) { return a.packets > 0; });
+  std::ranges::copy_if(f.accounts, std::back_inserter(active), has_sent);
   const auto named = largest(active, &Account::spend);
   const auto each = [&](const metrics::Family& family, const auto& value) {
     page.family(family);
     for (const Account* a : named)
       page.sample({{"customer", std::string(a->customer)}}, std::invoke(value, *a));
   };
+  each(family("turnpike_tunnel_offered_bytes"), &Account::offered_bytes);
+  each(family("turnpike_tunnel_carried_bytes"), &Account::carried_bytes);
   each(family("turnpike_tunnel_sent_packets"), &Account::packets);
   each(family("turnpike_tunnel_sent_bytes"), &Account::bytes);
   each(family("turnpike_tunnel_spend_dollars"), &Account::spend);
+  each(family("turnpike_tunnel_budget_dollars_per_second"), &Account::budget);
+  each(family("turnpike_tunnel_price_dollars_per_byte"), &Account::price);
+  page.family(family("turnpike_tunnel_queueing_delay_seconds"));
+  for (const Account* a : named)
+    if (a->waits != nullptr)
+      page.octaves({{"customer", std::string(a->customer)}}, a->waits->read(), kFirstOctave, 1e9);
   each(family("turnpike_tunnel_dropped_packets"), &Account::dropped);
+  each(family("turnpike_tunnel_marked_packets"), &Account::marked);
   each(family("turnpike_tunnel_lost_packets"), &Account::lost);
   each(family("turnpike_tunnel_limited"), [](const Account& a) { return uint64_t{a.limited}; });
+  each(family("turnpike_tunnel_at_ceiling"),
+       [](const Account& a) { return uint64_t{a.at_ceiling}; });
+  each(family("turnpike_tunnel_bypassed"), [](const Account& a) { return uint64_t{a.bypassed}; });
   page.family(family("turnpike_tunnel_customers"));
   page.sample({}, uint64_t{active.size()});
+  page.family(family("turnpike_gateway_peer_silent"));
+  for (const PeerFigures& p : f.peers) page.sample({{"peer", p.name}}, uint64_t{p.silent});
   page.family(family("turnpike_accounting_failures"));
   page.sample({}, f.account_failures);
 }

@@ -21,6 +21,13 @@ using metrics::Family;
 using metrics::MetricType;
 using metrics::TextFormat;
 
+/// Seven waits of 3 ms.
+const metrics::LogHistogram& waits_of_3_ms() {
+  static metrics::LogHistogram waits(16e3);
+  if (waits.read().total() == 0) waits.record(3e6, 7);
+  return waits;
+}
+
 Figures figures(size_t customers = 3) {
   Figures f;
   f.node = "gate";
@@ -55,11 +62,16 @@ Figures figures(size_t customers = 3) {
                            .bytes = 100 * c});
   for (size_t c = 0; c < customers; ++c)
     f.accounts.push_back({.customer = f.customers[c].name,
+                          .offered_bytes = 1500 * c,
                           .packets = c,
                           .bytes = 1000 * c,
                           .spend = 0.25 * static_cast<double>(c),
+                          .marked = 2 * c,
                           .lost = 1,
-                          .limited = true});
+                          .limited = true,
+                          .price = 2e-8,
+                          .waits = &waits_of_3_ms()});
+  f.peers = {{.name = "east", .silent = true}, {.name = "north"}};
   f.account_failures = 4;
   f.offenders.push_back(
       {.link = link.name, .source = "10.0.0.1", .owed = 0.5, .offences = 1, .dropped = 9});
@@ -137,6 +149,16 @@ TEST(MetricsPage, ShowsTheFigures) {
   EXPECT_TRUE(has(page, R"(turnpike_tunnel_sent_bytes_total{customer="c2"} 2000)"));
   EXPECT_TRUE(has(page, R"(turnpike_tunnel_spend_dollars_total{customer="c2"} 0.5)"));
   EXPECT_TRUE(has(page, R"(turnpike_tunnel_limited{customer="c2"} 1)"));
+  EXPECT_TRUE(has(page, R"(turnpike_tunnel_offered_bytes_total{customer="c2"} 3000)"));
+  EXPECT_TRUE(has(page, R"(turnpike_tunnel_marked_packets_total{customer="c2"} 4)"));
+  EXPECT_TRUE(has(page, R"(turnpike_tunnel_price_dollars_per_byte{customer="c2"} 2e-08)"));
+  EXPECT_TRUE(
+      has(page, R"(turnpike_tunnel_queueing_delay_seconds_bucket{customer="c2",le="0.002048"} 0)"));
+  EXPECT_TRUE(
+      has(page, R"(turnpike_tunnel_queueing_delay_seconds_bucket{customer="c2",le="0.004096"} 7)"));
+  EXPECT_TRUE(has(page, R"(turnpike_tunnel_queueing_delay_seconds_sum{customer="c2"} 0.021)"));
+  EXPECT_TRUE(has(page, R"(turnpike_gateway_peer_silent{peer="east"} 1)"));
+  EXPECT_TRUE(has(page, R"(turnpike_gateway_peer_silent{peer="north"} 0)"));
   EXPECT_TRUE(has(page, "turnpike_tunnel_customers 2")) << "one has sent nothing";
   EXPECT_TRUE(has(page, "turnpike_accounting_failures_total 4"));
   EXPECT_TRUE(has(page, "turnpike_configuration_unconfirmed 1"));

@@ -102,6 +102,35 @@ ROWS = {
         ("Packets that wait for neighbours", "none", "One second at most.",
          [(f"turnpike_neighbour_waiting_packets{{{ONE}}}", "packets")]),
     ],
+    "Tunnels": [
+        ("Rate by customer", "bps", "The 20 customers of a gateway that spent most; with the headers of tunnels.",
+         [(f"8 * rate(turnpike_tunnel_sent_bytes_total{{{ONE}}}{RATE})", "{{customer}}")]),
+        ("Offered by customer", "bps", "Packets that came for tunnels; beside what the queues let through.",
+         [(f"8 * rate(turnpike_tunnel_{name}_bytes_total{{{ONE}}}{RATE})", "{{customer}} " + name)
+          for name in ("offered", "carried")]),
+        ("Budget used", "percentunit", "Spending divided by the budget.",
+         [(f"rate(turnpike_tunnel_spend_dollars_total{{{ONE}}}{RATE}) / "
+           f"turnpike_tunnel_budget_dollars_per_second{{{ONE}}}", "{{customer}}")]),
+        ("Price paid", "none", "$/MB, the mean; and what the core asked last.",
+         [(f"1e6 * rate(turnpike_tunnel_spend_dollars_total{{{ONE}}}{RATE}) / "
+           f"rate(turnpike_tunnel_sent_bytes_total{{{ONE}}}{RATE})", "{{customer}} $/MB"),
+          (f"1e6 * turnpike_tunnel_price_dollars_per_byte{{{ONE}}}", "{{customer}} asked")]),
+        ("99th percentile of waits", "s", "Of packets in the customers' queues.",
+         [(f"histogram_quantile(0.99, sum by (le, customer) "
+           f"(rate(turnpike_tunnel_queueing_delay_seconds_bucket{{{ONE}}}{RATE})))", "{{customer}}")]),
+        ("Drops and marks", "pps", "In the customers' queues, and packets of tunnels that the core lost.",
+         [(f"rate(turnpike_tunnel_{name}_packets_total{{{ONE}}}{RATE})", "{{customer}} " + name)
+          for name in ("dropped", "marked", "lost")]),
+        ("Held back", "percentunit", "Share of the time in which packets waited for the budget or the ceiling.",
+         [(f"avg_over_time(turnpike_tunnel_limited{{{ONE}}}{RATE})", "{{customer}} budget"),
+          (f"avg_over_time(turnpike_tunnel_at_ceiling{{{ONE}}}{RATE})", "{{customer}} ceiling"),
+          (f"turnpike_tunnel_bypassed{{{ONE}}} > 0", "{{customer}} bypassed")]),
+        ("Peers and accounts", "none", "Peers that do not answer, customers that have sent packets, and accounts that "
+         "could not be written.",
+         [(f"turnpike_gateway_peer_silent{{{ONE}}}", "{{peer}} silent"),
+          (f"turnpike_tunnel_customers{{{ONE}}}", "customers"),
+          (f"increase(turnpike_accounting_failures_total{{{ONE}}}{RATE})", "failures")]),
+    ],
     "Customers": [
         ("Drops by customer", "pps", "The 20 customers with the most drops over budget.",
          [(f"rate(turnpike_customer_dropped_packets_total{{{ONE}}}{RATE})", "{{customer}}")]),
