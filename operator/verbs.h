@@ -20,6 +20,9 @@ void add_rollback(CLI::App& app, ExitCode& code);
 /// `turnpike bypass CUSTOMER`: a gateway carries a customer's packets without a price.
 void add_bypass(CLI::App& app, ExitCode& code);
 
+/// `turnpike accounts FILE...`: accounts of customers beside what fixed-rate shapers would give.
+void add_accounts(CLI::App& app, ExitCode& code);
+
 /// `turnpike top`: a running router on a full screen.
 void add_top(CLI::App& app, ExitCode& code);
 

@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
   ops::add_commit(app, code);
   ops::add_rollback(app, code);
   ops::add_bypass(app, code);
+  ops::add_accounts(app, code);
   ops::add_top(app, code);
   ops::add_trace(app, code);
   ops::add_capture(app, code);
