@@ -238,6 +238,16 @@ TEST_F(CarryTest, SaysThatItsBoundHoldsItBack) {
   EXPECT_FALSE(tunnel.at_most()) << "nothing waits";
 }
 
+TEST_F(CarryTest, IsNotHeldBackBelowItsBound) {
+  Tunnel tunnel(parts, traffic, 0, 0, 0);
+  tunnel.set_most(1e6);  // B/s; 780 kB/s arrive
+  for (int ms = 1; ms <= 200; ++ms) {
+    tunnel.put(testing::make_mbuf(datagram(700, 1)), 1, 1, 1_ms * ms);
+    EXPECT_FALSE(tunnel.at_most());
+    rte_pktmbuf_free(tunnel.take(1400, kFront, 1_ms * ms).buffer);
+  }
+}
+
 TEST_F(CarryTest, ASharedBufferGetsItsHeadersInAnother) {
   Tunnel tunnel(parts, traffic, far, {});
   rte_mbuf* m = testing::make_mbuf(datagram(500, 1));

@@ -24,16 +24,16 @@ void Tunnel::put(rte_mbuf* packet, uint32_t host, uint32_t flow, Nanos now) {
   traffic_.offered_bytes.add(packet->pkt_len);
   last_packet_ = now;
   queue_.put(packet, host, flow, parts_.limit, now);
-  update();
+  update(now);
 }
 
-void Tunnel::update() {
+void Tunnel::update(Nanos now) {
   const uint64_t waiting = queue_.bytes() + uint64_t{queue_.packets()} * parts_.headers;
   set_waiting(waiting);
   set_urgent(queue_.urgent() > 0);
-  const double wanted = arrivals_.rate(static_cast<double>(waiting));
-  set_demand(std::min(most_, wanted));
-  at_most_.store(waiting > 0 && most_ < wanted, std::memory_order_relaxed);
+  set_demand(std::min(most_, arrivals_.rate(static_cast<double>(waiting))));
+  const bool bounded = waiting > 0 && most_ < std::numeric_limits<double>::infinity();
+  at_most_.store(bounded && most_ < wanted(now), std::memory_order_relaxed);
 }
 
 /// The queue has given up a packet of `size` B, to be carried.
@@ -51,7 +51,7 @@ void Tunnel::count_taken(uint32_t size) {
 Tunnel::Taken Tunnel::take(uint32_t room, uint16_t headers, Nanos now) {
   rte_mbuf* const first = queue_.take(parts_.codel, now);
   if (first == nullptr) {
-    update();
+    update(now);
     return {};
   }
   count_taken(first->pkt_len);
@@ -72,7 +72,7 @@ Tunnel::Taken Tunnel::take(uint32_t room, uint16_t headers, Nanos now) {
     left -= size;
     give_back(more);
   }
-  update();
+  update(now);
   return {.buffer = with_room(first, headers), .ecn = ecn};
 }
 
@@ -93,7 +93,7 @@ rte_mbuf* Tunnel::with_room(rte_mbuf* packet, uint16_t headers) {
 
 uint32_t Tunnel::clear() {
   const uint32_t count = queue_.clear();
-  update();
+  update(last_packet_);
   return count;
 }
 

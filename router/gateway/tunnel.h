@@ -81,7 +81,7 @@ class Tunnel final : public sender::DatagramSource {
  private:
   rte_mbuf* with_room(rte_mbuf* packet, uint16_t headers);
   void count_taken(uint32_t size);
-  void update();
+  void update(Nanos now);
 
   TunnelParts& parts_;
   CustomerTraffic& traffic_;
