@@ -252,7 +252,28 @@ TEST(Report, SaysTheFiguresAndTheLimits) {
   const Json json = report_json(report);
   EXPECT_EQ(json["customers"][0]["gateway"]["share_of_demand"], 1);
   EXPECT_EQ(json["customers"][0]["shaper_bps"], 8000);
+  EXPECT_EQ(json["total"]["offered_bytes"], 2000);
+  EXPECT_EQ(json["total"]["shapers_carried_bytes"], 1100);
+  EXPECT_NE(text.find("All 1 customers offered 2 kB: the gateway carried 2 kB (100 %) for 0 $, "
+                      "fixed rates would have carried 1.1 kB (55 %)."),
+            std::string::npos)
+      << text;
   EXPECT_EQ(json["from"], "1970-01-01 00:00:00");
+}
+
+TEST(Report, APageHasABoundedNumberOfCustomers) {
+  AccountReport report = report_of("anna");
+  for (int i = 0; i < 1500; ++i) {
+    report.accounts.push_back(report.accounts[0]);
+    report.customers.push_back(report.customers[0]);
+    report.customers.back().customer = "c" + std::to_string(i);
+    report.customers.back().spend = i;
+  }
+  const std::string page = report_page(report);
+  EXPECT_NE(page.find("All 1501 customers"), std::string::npos);
+  EXPECT_NE(page.find("<td>c1499</td>"), std::string::npos);
+  EXPECT_EQ(page.find("<td>c499</td>"), std::string::npos) << "it is not among the 1000 largest";
+  EXPECT_EQ(page.find("<script"), std::string::npos) << "--json has the data";
 }
 
 TEST(Report, APageEscapesNamesAndNeedsNoNetwork) {

@@ -55,6 +55,15 @@ struct AccountReport {
   std::vector<Comparison> customers = {};  // of the same index
 };
 
+/// Sums over all customers.
+struct Total {
+  double offered = 0, gateway = 0, shapers = 0;  // B: offered, carried, and by the model
+  double spend = 0;                              // $
+};
+Total total_of(const AccountReport& report);
+/// The sums as a sentence.
+std::string total_text(const AccountReport& report);
+
 /// Limits of the model, for readers of a report.
 std::span<const std::string_view> model_limits();
 

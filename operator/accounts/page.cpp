@@ -19,6 +19,7 @@ using report::Cell;
 using report::Chart;
 using report::Series;
 
+constexpr size_t kListed = 1000;  // customers in tables
 constexpr size_t kDrawn = 6;      // customers with figures
 constexpr double kMaxBins = 600;  // along x
 constexpr double kMegabytes = 1e-6;
@@ -89,14 +90,14 @@ Chart waits(const std::string& name, const Bins& bins) {
   return chart;
 }
 
-/// Indices of the customers that spent most.
-std::vector<size_t> drawn(const AccountReport& report) {
+/// Indices of the customers that spent most, at most `most`.
+std::vector<size_t> largest(const AccountReport& report, size_t most) {
   std::vector<size_t> order(report.customers.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order, std::ranges::greater{}, [&](size_t i) {
     return std::pair(report.customers[i].spend, report.customers[i].offered);
   });
-  order.resize(std::min(order.size(), kDrawn));
+  order.resize(std::min(order.size(), most));
   return order;
 }
 
@@ -115,25 +116,28 @@ void add_row(report::HtmlTable& table, const Comparison& c, std::initializer_lis
   row.push_back(figure(outcome.wait_p99 * 1e3));
 }
 
-report::HtmlTable gateway_table(const AccountReport& report) {
+report::HtmlTable gateway_table(const AccountReport& report, const std::vector<size_t>& listed) {
   report::HtmlTable t{.caption =
                           "The gateway. Carried: of the offered bytes; met: their share. "
                           "Limited: while packets waited for the budget or the ceiling.",
                       .columns = {"customer", "offered (MB)", "paid ($)", "$/MB", "p95",
                                   "carried (MB)", "met", "limited (s)", "p99 wait (ms)"}};
-  for (const Comparison& c : report.customers)
+  for (const size_t i : listed) {
+    const Comparison& c = report.customers[i];
     add_row(t, c, {c.offered * kMegabytes, c.spend, c.price * 1e6, c.price_p95 * 1e6}, c.gateway);
+  }
   return t;
 }
 
-report::HtmlTable shaper_table(const AccountReport& report) {
+report::HtmlTable shaper_table(const AccountReport& report, const std::vector<size_t>& listed) {
   report::HtmlTable t{
       .caption =
           "Fixed rates, by the model. Limited: while bytes waited. The last column: bytes "
           "that the gateway carried beyond those of the fixed rate.",
       .columns = {"customer", "rate (Mbps)", "would carry (MB)", "met", "limited (s)",
                   "p99 wait (ms)", "gateway more (MB)"}};
-  for (const Comparison& c : report.customers) {
+  for (const size_t i : listed) {
+    const Comparison& c = report.customers[i];
     add_row(t, c, {c.spec.rate * kMbps}, c.shaper);
     t.rows.back().push_back(figure((c.gateway.carried - c.shaper.carried) * kMegabytes));
   }
@@ -149,9 +153,15 @@ std::string report_page(const AccountReport& report) {
   page.paragraph("A fixed rate is a token bucket of " + report::significant(report.burst * 1e-3) +
                  " KB that drains a FIFO queue of " + report::significant(report.buffer_s * 1e3) +
                  " ms at that rate; what finds the queue full is dropped.");
-  page.table(gateway_table(report));
-  page.table(shaper_table(report));
-  const auto order = drawn(report);
+  page.paragraph(total_text(report));
+  auto listed = largest(report, kListed);
+  if (listed.size() < report.customers.size())
+    page.paragraph("The tables have the " + std::to_string(kListed) +
+                   " customers that spent most; --json has all.");
+  std::ranges::sort(listed);
+  page.table(gateway_table(report, listed));
+  page.table(shaper_table(report, listed));
+  const auto order = largest(report, kDrawn);
   Chart prices{.title = "Prices", .x = {.label = "time (s)"}, .y = {.label = "mean price ($/MB)"}};
   if (!order.empty()) page.heading("Rates and waits");
   for (size_t i = 0; i < order.size(); ++i) {
@@ -168,7 +178,7 @@ std::string report_page(const AccountReport& report) {
     page.figure(report::svg(prices), "Prices that these customers paid: those that spent most.");
   page.heading("What the model leaves out");
   for (const std::string_view text : model_limits()) page.paragraph(text);
-  page.data("accounts", report_json(report).dump());
+  if (listed.size() == report.customers.size()) page.data("accounts", report_json(report).dump());
   return page.html();
 }
 

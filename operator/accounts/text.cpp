@@ -36,6 +36,29 @@ std::span<const std::string_view> model_limits() {
   return kLimits;
 }
 
+Total total_of(const AccountReport& report) {
+  Total t;
+  for (const Comparison& c : report.customers) {
+    t.offered += c.offered;
+    t.gateway += c.gateway.carried;
+    t.shapers += c.shaper.carried;
+    t.spend += c.spend;
+  }
+  return t;
+}
+
+std::string total_text(const AccountReport& report) {
+  const Total t = total_of(report);
+  const auto part = [&](double carried) {
+    return value_text(carried, Format::kBytes) + " (" +
+           value_text(t.offered > 0 ? carried / t.offered : 1, Format::kShare) + ")";
+  };
+  return "All " + std::to_string(report.customers.size()) + " customers offered " +
+         value_text(t.offered, Format::kBytes) + ": the gateway carried " + part(t.gateway) +
+         " for " + value_text(t.spend, Format::kNumber) + " $, fixed rates would have carried " +
+         part(t.shapers) + ".";
+}
+
 std::string time_text(double unix_time) {
   const auto seconds = static_cast<time_t>(unix_time);
   tm parts{};
@@ -60,6 +83,7 @@ Json report_json(const AccountReport& report) {
                          {"shaper_bps", 8 * c.spec.rate},
                          {"shaper_buffer_bytes", c.spec.buffer},
                          {"shaper", outcome_json(c.shaper, c.offered)}});
+  const Total total = total_of(report);
   Json limits = Json::array();
   for (const std::string_view text : model_limits()) limits.push_back(text);
   return {{"files", report.files},
@@ -67,6 +91,11 @@ Json report_json(const AccountReport& report) {
           {"to", time_text(report.to)},
           {"buffer_ms", 1e3 * report.buffer_s},
           {"burst_bytes", report.burst},
+          {"total",
+           {{"offered_bytes", total.offered},
+            {"spend", total.spend},
+            {"gateway_carried_bytes", total.gateway},
+            {"shapers_carried_bytes", total.shapers}}},
           {"limits", std::move(limits)},
           {"customers", std::move(customers)}};
 }
@@ -107,7 +136,7 @@ std::string report_text(const AccountReport& report) {
   std::string text = time_text(report.from) + " to " + time_text(report.to) +
                      " UTC; left: the gateway, right of SHAPER: a fixed rate with a queue of " +
                      value_text(1e3 * report.buffer_s, Format::kNumber) + " ms\n" +
-                     table_text(kColumns, rows);
+                     table_text(kColumns, rows) + total_text(report) + "\n";
   for (const std::string_view limit : model_limits()) text.append("- ").append(limit).append("\n");
   return text;
 }
