@@ -122,10 +122,20 @@ tl::expected<Receiver::State*, Receiver::Absence> Receiver::flow_of(const FlowKe
                                                                     Nanos now) {
   State* s = find(key);
   const uint32_t token = request.header.token;
-  if (s != nullptr && s->token == token) [[likely]]
+  const bool known = s != nullptr && s->token == token;
+  if (known && request.check == nullptr) [[likely]]
     return s;
-  if (request.header.kind != Kind::kData || !issued(key, request, now))
+  const bool data = request.header.kind == Kind::kData;
+  if (!known && (!data || !issued(key, request, now)))
     return tl::unexpected(s != nullptr ? Absence::kForged : Absence::kUnknown);
+  if (request.check != nullptr && data) {
+    if (request.empty && !known) return tl::unexpected(Absence::kUnknown);
+    const uint64_t newest = known ? s->window.highest() : 0;
+    if (!request.empty &&
+        !request.check->authentic(wire::extend_serial(request.header.sequence, newest)))
+      return tl::unexpected(Absence::kNotAuthentic);
+  }
+  if (known) return s;
   if (s != nullptr) {
     clear(*s);  // the same key with a new token: a restarted sender
   } else {
@@ -133,6 +143,8 @@ tl::expected<Receiver::State*, Receiver::Absence> Receiver::flow_of(const FlowKe
     if (s == nullptr) return tl::unexpected(Absence::kNoRoom);
   }
   s->token = token;
+  s->opened = now;
+  s->checked = request.check != nullptr;
   begin(*s, request.protocol);
   return s;
 }
@@ -145,6 +157,8 @@ std::optional<Reply> Receiver::without_flow(const Request& request, Absence why)
       return std::nullopt;
     case Absence::kNoRoom:
       totals_.refused_packets.add();
+      return std::nullopt;
+    case Absence::kNotAuthentic:
       return std::nullopt;
     case Absence::kUnknown:
       break;
@@ -184,6 +198,8 @@ void Receiver::sweep(Nanos now, size_t steps, bool urgent) {
     hand_ = hand_ + 1 == states_.size() ? 0 : hand_ + 1;
     State& s = states_[hand_];
     if (!s.used) continue;
+    // A copy of its packets could open it again, with an empty window.
+    if (s.checked && now - s.opened < kTokenLife + kTokenLife) continue;
     const Nanos timeout = !s.finished() ? kIdle : urgent ? 0_ns : kLinger;
     if (now - s.last_packet >= timeout) forget(s);
   }

@@ -36,6 +36,16 @@ struct FlowKey {
 };
 static_assert(sizeof(FlowKey) == 24, "no padding: keys are hashed as bytes");
 
+/// Authenticates the payload of a DATA packet.
+class PayloadCheck {
+ public:
+  /// `sequence`: the packet's, of which its header has the low half. Called at most once.
+  virtual bool authentic(uint64_t sequence) = 0;
+
+ protected:
+  ~PayloadCheck() = default;
+};
+
 /// A received SYN, DATA or FIN.
 struct Request {
   const wire::Header& header;
@@ -44,6 +54,7 @@ struct Request {
   uint8_t* congestion = nullptr;   // Protocol::header_size B; a law may rewrite them
   bool empty = false;              // no payload after the headers
   const SecretKey* key = nullptr;  // of tokens; null: the receiver's own
+  PayloadCheck* check = nullptr;   // of DATA: no other payload counts; null: all payload does
 };
 
 /// Fields of the reply to one packet.
@@ -82,7 +93,8 @@ class Receiver {
 
   /// Handles a request. Returns the reply, whose congestion header is that of the request as the
   /// law left it; nothing: send no reply. DATA without payload is a probe: only the flow's law
-  /// reads it.
+  /// reads it. With a check, only DATA that passes it opens a flow or is recorded, and no packet of
+  /// a flow passes twice: its state is kept until its token cannot open it again.
   std::optional<Reply> receive(const FlowKey& key, const Request& request, Nanos now);
 
   [[nodiscard]] uint32_t flows() const { return flows_; }
@@ -98,6 +110,8 @@ class Receiver {
     const Protocol* protocol = nullptr;
     ReceiverLaw* law = nullptr;  // in law_storage; null: the protocol has none
     bool used = false;
+    bool checked = false;  // the packet that opened it was
+    Nanos opened{0};
     [[nodiscard]] bool finished() const { return received.expected() >= packets; }
     alignas(8) std::byte law_storage[ReceiverLaw::kMaxBytes];
   };
@@ -110,8 +124,9 @@ class Receiver {
   State* open(const FlowKey& key, Nanos now);
   [[nodiscard]] uint32_t token_of(const FlowKey& key, const Request& request, Nanos now) const;
   [[nodiscard]] bool issued(const FlowKey& key, const Request& request, Nanos now) const;
-  /// Reason why a packet has no flow: unknown key, wrong token, or a full table.
-  enum class Absence : uint8_t { kUnknown, kForged, kNoRoom };
+  /// Reason why a packet has no flow: unknown key, wrong token, a full table, or payload that is
+  /// not authentic, which the owner of the check counts.
+  enum class Absence : uint8_t { kUnknown, kForged, kNoRoom, kNotAuthentic };
   tl::expected<State*, Absence> flow_of(const FlowKey& key, const Request& request, Nanos now);
   std::optional<Reply> without_flow(const Request& request, Absence why);
   void begin(State& state, const Protocol& protocol);

@@ -234,5 +234,109 @@ TEST_F(ReceiverTest, ManyFlowsComeAndGo) {
   EXPECT_LE(receiver->flows(), 100U);
 }
 
+// --- payload that must be authentic -------------------------------------------------------------
+
+/// A receiver of datagrams, in which a packet is authentic if the test says so.
+class CheckedReceiverTest : public ReceiverTest {
+ protected:
+  static constexpr FlowKey kFlow{.flow = 1, .port = 50000, .ip_version = 4};
+  struct Check final : PayloadCheck {
+    bool answer = true;
+    unsigned asked = 0;
+    uint64_t sequence = 0;
+    bool authentic(uint64_t s) override {
+      sequence = s;
+      ++asked;
+      return answer;
+    }
+  };
+  CheckedReceiverTest() { receiver = *Receiver::make(8, 0, totals); }
+
+  std::optional<Reply> put(Kind kind, uint32_t sequence, bool authentic, Nanos now = 1_s,
+                           bool empty = false) {
+    const wire::Header h{.kind = kind, .flow = 1, .sequence = sequence, .token = token};
+    check.answer = authentic;
+    const auto reply = receiver->receive(kFlow,
+                                         {.header = h,
+                                          .protocol = *find_protocol("fcp"),
+                                          .size = 1000,
+                                          .empty = empty,
+                                          .check = &check},
+                                         now);
+    if (kind == Kind::kSyn) token = reply->token;
+    return reply;
+  }
+  /// DATA; whether it counts.
+  bool data(uint32_t sequence, bool authentic = true, Nanos now = 1_s) {
+    const auto reply = put(Kind::kData, sequence, authentic, now);
+    return reply && reply->fresh;
+  }
+
+  Check check;
+  uint32_t token = 0;
+};
+
+TEST_F(CheckedReceiverTest, CountsAndAnswersAuthenticPacketsAlone) {
+  put(Kind::kSyn, 0, false);
+  EXPECT_FALSE(put(Kind::kData, 0, false)) << "it must not open the flow";
+  EXPECT_EQ(receiver->flows(), 0U);
+  EXPECT_TRUE(data(0));
+  // Would it advance the window, the next packets would be too old.
+  EXPECT_FALSE(put(Kind::kData, 5000, false));
+  EXPECT_TRUE(data(1));
+  EXPECT_FALSE(put(Kind::kData, 2, false));
+  EXPECT_TRUE(data(2)) << "a forgery does not take a true packet's place";
+  EXPECT_FALSE(data(2)) << "a copy";
+  EXPECT_EQ(totals.received_packets.read(), 3U);
+  EXPECT_EQ(check.asked, 7U) << "once each";
+}
+
+TEST_F(CheckedReceiverTest, AsksOnlyWhereTheTokenIsRight) {
+  put(Kind::kSyn, 0, false);
+  EXPECT_TRUE(data(0));
+  const unsigned before = check.asked;
+  ++token;
+  EXPECT_FALSE(data(1));
+  EXPECT_EQ(check.asked, before);
+  EXPECT_EQ(totals.forged_packets.read(), 1U);
+}
+
+TEST_F(CheckedReceiverTest, AProbeOpensNoFlow) {
+  put(Kind::kSyn, 0, false);
+  EXPECT_FALSE(put(Kind::kData, 0, true, 1_s, /*empty=*/true));
+  EXPECT_EQ(receiver->flows(), 0U);
+}
+
+TEST_F(CheckedReceiverTest, GivesTheWholeSequenceNumber) {
+  put(Kind::kSyn, 0, false);
+  uint64_t last = 0;
+  for (uint64_t s = 0; s < uint64_t{3} << 32; s += uint64_t{1} << 30) {
+    EXPECT_TRUE(data(static_cast<uint32_t>(s)));
+    EXPECT_EQ(check.sequence, s);
+    last = s;
+  }
+  EXPECT_GT(last, uint64_t{2} << 32);
+}
+
+/// An attacker ends a flow by a FIN with its token, waits until it is forgotten, and sends copies.
+TEST_F(CheckedReceiverTest, ACopyOpensNoFlowAgain) {
+  put(Kind::kSyn, 0, false);
+  const uint32_t old = token;
+  EXPECT_TRUE(data(0));
+  EXPECT_TRUE(data(1));
+  put(Kind::kFin, 2, false);
+  for (Nanos now = 2_s; now < 90_s; now += 1_s) {
+    // Others open and end flows, which makes the receiver look for old ones.
+    for (uint32_t flow = 10; flow < 14; ++flow) {
+      send(flow, Kind::kSyn, 0, now);
+      send(flow, Kind::kData, 0, now);
+      send(flow, Kind::kFin, 1, now);
+    }
+    token = old;
+    EXPECT_FALSE(data(0, true, now)) << now.count();
+    EXPECT_FALSE(data(1, true, now)) << now.count();
+  }
+}
+
 }  // namespace
 }  // namespace turnpike::sender

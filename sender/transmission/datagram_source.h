@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "common/units/units.h"
 
@@ -28,6 +29,18 @@ class DatagramSource {
   /// Takes at most `room` B. The buffer's first segment has `headers` B of headroom.
   virtual Taken take(uint32_t room, uint16_t headers, Nanos now) = 0;
 
+  /// Headers of a packet, which its receiver sees as they are.
+  struct Headers {
+    const uint8_t* common = nullptr;  // wire::kHeaderSize B
+    uint64_t sequence = 0;            // of which `common` has the low half
+    uint16_t source_port = 0;
+  };
+  /// Whether seal() must be called with the payload of each packet. take() then returns payload in
+  /// one segment.
+  [[nodiscard]] bool sealed() const { return sealed_; }
+  /// Encrypts and authenticates the whole payload that take() has returned, once the headers are
+  /// written. False: the packet must not be sent.
+  virtual bool seal(std::span<uint8_t> /*payload*/, const Headers& /*headers*/) { return true; }
   /// A packet of that many B, with all headers, has been sent at that price, $/B.
   virtual void sent(uint32_t size, double price) = 0;
 
@@ -45,11 +58,12 @@ class DatagramSource {
   void set_waiting(uint64_t bytes) { waiting_.store(bytes, std::memory_order_relaxed); }
   void set_demand(double rate) { demand_ = rate; }
   void set_urgent(bool urgent) { urgent_ = urgent; }
+  void set_sealed(bool sealed) { sealed_ = sealed; }
 
  private:
   std::atomic<uint64_t> waiting_{0};
   double demand_ = 0;
-  bool urgent_ = false;
+  bool urgent_ = false, sealed_ = false;
 };
 
 }  // namespace turnpike::sender

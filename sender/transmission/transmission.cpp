@@ -212,13 +212,21 @@ uint32_t Transmission::send_datagrams(Flow& f, const FlowState& state) {
   }
   rte_mbuf& m = *taken.buffer;
   const uint32_t payload = m.pkt_len;
-  uint64_t sum = sum_of(m);
+  const bool sealed = f.datagrams->sealed();
+  uint64_t sum = sealed ? 0 : sum_of(m);
   records[i].begin(Kind::kData, f.next_sequence, payload + f.kind->headers, payload);
   if (f.allowance.probe) send_probe(f, f.next_sequence, state.now);
   auto* frame = reinterpret_cast<uint8_t*>(rte_pktmbuf_prepend(&m, front));
   const Outgoing out{Kind::kData, f.next_sequence, records[i].size};
-  sum += write_headers(f, out, frame + headers.headers_size(), state.now,
+  uint8_t* const common = frame + headers.headers_size();
+  sum += write_headers(f, out, common, state.now,
                        [&](uint8_t* header) { write_congestion(f, records[i], header, state); });
+  if (sealed && !seal(f, {frame + front, payload}, common, sum)) {
+    give_back(&m);  // like a packet that the core loses
+    sent(f, i, state.now);
+    ++f.next_sequence;
+    return out.size;
+  }
   headers.write(frame, static_cast<uint16_t>(out.size), sum, f.port);
   if (taken.ecn != wire::kNotEct)
     wire::set_ecn(frame + headers.headers_size() - headers.ip_headers_size(), taken.ecn);
@@ -228,6 +236,15 @@ uint32_t Transmission::send_datagrams(Flow& f, const FlowState& state) {
   f.datagrams->sent(records[i].size, f.allowance.price);
   ++f.next_sequence;
   return out.size;
+}
+
+bool Transmission::seal(const Flow& f, std::span<uint8_t> payload, const uint8_t* common,
+                        uint64_t& sum) {
+  if (!f.datagrams->seal(payload,
+                         {.common = common, .sequence = f.next_sequence, .source_port = f.port}))
+    return false;
+  sum += wire::sum_words(payload);
+  return true;
 }
 
 template <class Write>

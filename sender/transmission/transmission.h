@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "sender/connection/source_parts.h"
 #include "sender/pacing/ledger.h"
@@ -49,6 +50,10 @@ class Transmission {
   uint32_t send_next(Flow& flow, FlowState& state);
   uint32_t send_new(Flow& flow, const FlowState& state);
   uint32_t send_datagrams(Flow& flow, const FlowState& state);
+  /// Seals the payload of the flow's next packet, whose common header is written, and adds its
+  /// words to `sum`. False: the packet must not be sent.
+  static bool seal(const Flow& flow, std::span<uint8_t> payload, const uint8_t* common,
+                   uint64_t& sum);
   void sent(Flow& flow, uint32_t index, Nanos now);
   uint32_t retransmit(Flow& flow, const FlowState& state);
   bool transmit(Flow& flow, uint32_t index, const FlowState& state);
