@@ -77,6 +77,8 @@ void check_sources(Draft& draft, const Router& router, size_t index);
 void place_customer_table(Draft& draft, const Field<std::string>& table);
 /// Gateways: their core links and their peers. Needs routes.
 void place_gateways(Draft& draft);
+/// Keys of the gateway's peers. Called by place_gateways().
+void place_keys(Draft& draft, Gateway& gateway, const Field<std::string>& key_file);
 /// Trees: addresses, receivers, and each router's branch.
 void place_trees(Draft& draft);
 /// Flows and workloads. Reports hosts without a path to each other.

@@ -136,6 +136,21 @@ TEST(Gateways, ReportMistakes) {
                   {"link 'core' has an MTU of 1600 B"});
 }
 
+TEST(Gateways, WithSecurityForwardNothingInTheClear) {
+  const std::string west =
+      "  west: {core: core, security: {key_file: /none}, peers: {far: {address: 10.9.9.9, prefix: "
+      "10.80.0.0/16}}";
+  EXPECT_EQ(expect_right(two_sites(west + "}\n")).gateways[0].silent_peer, SilentPeer::kDrop);
+  expect_mistakes(two_sites(west + ", silent_peer: ^forward}\n"), {"in the clear"});
+  EXPECT_FALSE(expect_right(two_sites("  west: {core: core, peers: {far: {address: 10.9.9.9, "
+                                      "prefix: 10.80.0.0/16}}}\n"))
+                   .gateways[0]
+                   .security);
+  expect_mistakes(two_sites("  west: {core: core, security: ^{}, peers: {far: {address: 10.9.9.9, "
+                            "prefix: 10.80.0.0/16}}}\n"),
+                  {"missing key 'key_file'"});
+}
+
 TEST(Gateways, HoldCustomersBelowTheirCeilings) {
   const std::string customers =
       "customers: {acme: {link: alice, budget: 1 $/s, ceiling: ^20 Mbps}}\n";

@@ -47,6 +47,12 @@ class Gateways {
     g.idle = spec.idle.value;
     const auto word = std::ranges::find(kSilentPeers, spec.silent_peer.value);
     g.silent_peer = word == kSilentPeers.begin() ? SilentPeer::kForward : SilentPeer::kDrop;
+    if (spec.security.given) {
+      if (spec.silent_peer.given && g.silent_peer == SilentPeer::kForward)
+        d_.mistakes.add(spec.silent_peer.at, path_ + ".silent_peer",
+                        "would forward in the clear what 'security' protects");
+      g.silent_peer = SilentPeer::kDrop;
+    }
     g.outside = spec.outside.value != kOutside[0];
     for (const size_t l : router_of(g).links)
       if (std::ranges::count(g.core, l) == 0) check_sources(d_, router_of(g), l);
@@ -63,6 +69,10 @@ class Gateways {
     if (spec.peers.given && spec.peers.value.empty())
       d_.mistakes.add(spec.peers.at, path_ + ".peers", "needs a peer at least");
     for (const auto& peer : spec.peers.value) place_peer(*g, peer);
+    const Field<std::string>& key_file = spec.security.value.key_file;
+    if (key_file.given && !key_file.wrong) place_keys(d_, *g, key_file);
+    if (spec.security.given && !spec.security.wrong && !key_file.given)
+      d_.mistakes.add(spec.security.at, path_ + ".security", "missing key 'key_file'");
   }
 
  private:

@@ -387,6 +387,7 @@ void write_gateway(YamlWriter& out, const Topology& t, const Gateway& g) {
       for (const GatewayClass& c : g.classes) write_class(out, c);
     });
     out.put("strategy", g.strategy);
+    if (g.security) out.put("security", mapped({{"key_file", in_quotes(g.security->key_file)}}));
     out.put("protocol", scheme(g.law.protocol, g.law.params, false));
     out.put("mtu", to_text(g.mtu));
     out.put("limit", to_text(g.limit));

@@ -170,11 +170,16 @@ struct GatewayClassSpec {
   Field<bool> background;
 };
 
+struct GatewaySecuritySpec {
+  Field<std::string> key_file;
+};
+
 struct GatewaySpec {
   Field<OneOrMany<std::string>> core;
   Field<Table<GatewayPeerSpec>> peers;
   Field<Table<GatewayClassSpec>> classes;
   Field<std::string> strategy;
+  Field<GatewaySecuritySpec> security;
   Field<FlowScheme> protocol;
   Field<Bytes> mtu, limit;
   Field<Nanos> target, interval, idle;

@@ -14,6 +14,7 @@
 
 #include "common/protocols/link_class.h"
 #include "common/protocols/param.h"
+#include "common/units/secret_bytes.h"
 #include "common/units/units.h"
 
 namespace turnpike::config {
@@ -191,6 +192,14 @@ struct GatewayPeer {
   std::variant<Ipv4, Ipv6> address;   // to which the tunnels' packets go
   std::vector<Ipv4Prefix> ipv4 = {};  // destinations behind it
   std::vector<Ipv6Prefix> ipv6 = {};
+  std::vector<SecretBytes> keys = {};  // of its tunnels: the first seals, all open
+};
+
+/// Encryption of a gateway's tunnels, with the keys of its peers.
+struct GatewaySecurity {
+  std::string key_file;     // absolute
+  std::string unread = {};  // reason why it could not be read: the keys are not known
+  bool exposed = false;     // others than its owner may read it
 };
 
 /// Treatment of packets for a peer that does not answer.
@@ -214,14 +223,15 @@ struct Gateway {
   size_t router = 0;         // index into Topology::routers
   std::vector<size_t> core;  // links towards the peers; the router's others face customers
   std::vector<GatewayPeer> peers = {};
-  std::vector<GatewayClass> classes = {};  // one at least; of these one is without `dscp`
-  std::array<uint8_t, 64> class_of = {};   // by DSCP: index into `classes`
-  std::string strategy = "max-min";        // divides a customer's budget among its tunnels
-  LawChoice law;                           // of the tunnels' flows
-  Bytes mtu{0};                            // of the tunnels' packets, headers included
-  Bytes limit{0};                          // of a tunnel's queue
-  Nanos target{0}, interval{0};            // of CoDel in it
-  Nanos idle{0};                           // a tunnel without packets for so long closes
+  std::vector<GatewayClass> classes = {};        // one at least; of these one is without `dscp`
+  std::array<uint8_t, 64> class_of = {};         // by DSCP: index into `classes`
+  std::string strategy = "max-min";              // divides a customer's budget among its tunnels
+  std::optional<GatewaySecurity> security = {};  // none: packets in the clear
+  LawChoice law;                                 // of the tunnels' flows
+  Bytes mtu{0};                                  // of the tunnels' packets, headers included
+  Bytes limit{0};                                // of a tunnel's queue
+  Nanos target{0}, interval{0};                  // of CoDel in it
+  Nanos idle{0};                                 // a tunnel without packets for so long closes
   SilentPeer silent_peer = SilentPeer::kForward;
   bool outside = false;  // customers' packets also go to the core outside of tunnels, unpriced
 };

@@ -82,6 +82,14 @@ void describe(V& v, GatewayClassSpec& s) {
 }
 
 template <class V>
+void describe(V& v, GatewaySecuritySpec& s) {
+  v.field("key_file", s.key_file,
+          {.doc = "file of the peers' keys, relative to this one: on each line a peer and a key of "
+                  "64 hexadecimal digits (AES-256) or 32 (AES-128); of several keys of a peer the "
+                  "first seals and all open; only its owner may read it"});
+}
+
+template <class V>
 void describe(V& v, GatewaySpec& s) {
   v.field("core", s.core,
           {.doc = "links towards the peers; the router's other links face customers",
@@ -93,6 +101,9 @@ void describe(V& v, GatewaySpec& s) {
           {.doc = "how a customer's budget is divided among its tunnels",
            .fallback = kTunnelStrategies[0],
            .words = kTunnelStrategies});
+  v.field("security", s.security,
+          {.doc = "encrypts and authenticates the tunnels' packets, by AES-GCM with the keys of "
+                  "`key_file`; not unless given"});
   v.field("protocol", s.protocol,
           {.doc = "scheme of the tunnels' flows, with its parameters", .fallback = "fcp"});
   v.field("mtu", s.mtu,
@@ -122,7 +133,7 @@ void describe(V& v, GatewaySpec& s) {
            .max = "1 h"});
   v.field("silent_peer", s.silent_peer,
           {.doc = "packets for a peer that does not answer. forward: outside of tunnels; drop: not "
-                  "at all",
+                  "at all, as always with `security`",
            .fallback = kSilentPeers[0],
            .words = kSilentPeers});
   v.field(
