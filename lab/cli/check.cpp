@@ -206,6 +206,32 @@ std::string warnings(const Topology& t) {
   return out;
 }
 
+std::string encryption(const Gateway& g, const GatewayPeer& peer) {
+  if (!g.security) return "in the clear";
+  if (!g.security->unread.empty()) return "encrypted";
+  return "encrypted, " + std::to_string(peer.keys.size()) +
+         (peer.keys.size() == 1 ? " key" : " keys");
+}
+
+std::string gateways(const Topology& t) {
+  Table table;
+  std::string warnings;
+  for (const Gateway& g : t.gateways) {
+    const std::string& name = t.routers[g.router].name;
+    for (const GatewayPeer& peer : g.peers)
+      table.row({name, "to " + peer.name, "by " + g.law.protocol, encryption(g, peer)});
+    if (!g.security) continue;
+    const std::string& file = g.security->key_file;
+    if (!g.security->unread.empty())
+      warnings += "  warning: the keys of " + name + " were not checked: '" + file +
+                  "' cannot be read: " + g.security->unread + "\n";
+    if (g.security->exposed)
+      warnings +=
+          "  warning: others than its owner may read '" + file + "': chmod 600 " + file + "\n";
+  }
+  return table.text() + warnings;
+}
+
 /// The name that starts a program from here: its path if it lies near this one.
 std::string command(const std::string& name) {
   const std::string path = find_program(own_executable(), name);
@@ -257,6 +283,7 @@ std::string description(const Topology& t, const std::string& file) {
   out += "Nodes\n" + nodes(t) + "\nLinks\n" + links(t);
   if (!t.flows.empty() || !t.workloads.empty() || !t.streams.empty())
     out += "\nTraffic\n" + traffic(t) + warnings(t);
+  if (!t.gateways.empty()) out += "\nGateways\n" + gateways(t);
   const bool attached = std::any_of(t.links.begin(), t.links.end(), [](const Link& l) {
     return l.ends[0].attachment.index() != 0 || l.ends[1].attachment.index() != 0;
   });

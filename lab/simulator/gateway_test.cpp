@@ -132,6 +132,91 @@ TEST_F(GatewayWorld, ACeilingBoundsWhatACustomerSends) {
   EXPECT_NEAR(sent(0, 6_s, 7_s), 100e6 / 8 / 2, 0.03 * 100e6 / 8 / 2);
 }
 
+/// Both gateways have these keys, numbered.
+void seal(config::Topology& t, const std::vector<uint8_t>& west, const std::vector<uint8_t>& east) {
+  for (size_t g = 0; g < 2; ++g) {
+    config::Gateway& gateway = t.gateways[g];
+    gateway.security = config::GatewaySecurity{.key_file = "none"};
+    gateway.silent_peer = config::SilentPeer::kDrop;
+    gateway.peers[0].keys.clear();
+    for (const uint8_t number : g == 0 ? west : east)
+      gateway.peers[0].keys.emplace_back(std::vector<uint8_t>(SecretBytes::kMaxSize, number));
+  }
+}
+
+/// Datagrams of 982 B and headers of 84 B get 32 B more.
+TEST_F(GatewayWorld, SealedTunnelsHaveTheSameShares) {
+  config::Topology t = two_sites();
+  seal(t, {1}, {1});
+  make(std::move(t));
+  const double anna = sent(0, 1_s, 2_s);
+  EXPECT_NEAR(anna, 100e6 / 8 / 2, 0.03 * 100e6 / 8 / 2);
+  EXPECT_NEAR(sent(1, 2_s, 3_s), anna, 0.03 * anna);
+  const gateway::GatewayTotals& out = world->gateway(1).totals();
+  EXPECT_GT(out.released_packets.read(), 10'000U);
+  EXPECT_EQ(out.bad_packets.read() + out.forged.read() + out.unsealed.read(), 0U);
+  EXPECT_EQ(west().not_sealed(), 0U);
+}
+
+/// 10 Mbps: no queue drops a packet, and packets of each state are on their way in the next.
+TEST_F(GatewayWorld, KeysRotateWithoutLoss) {
+  config::Topology t = two_sites("", "5 Mbps");
+  t.streams[0].stop = t.streams[1].stop = 5_s;
+  seal(t, {1}, {1});
+  make(std::move(t));
+  Nanos at = 1_s;
+  const auto step = [&](const std::vector<uint8_t>& west, const std::vector<uint8_t>& east) {
+    world->run_until(at += 500_ms);
+    config::Topology wanted = topology;
+    seal(wanted, west, east);
+    const auto done = world->reload(wanted);
+    ASSERT_TRUE(done.has_value()) << done.error();
+  };
+  step({1}, {1, 2});
+  step({1, 2}, {1, 2});
+  step({2, 1}, {1, 2});
+  step({2, 1}, {2, 1});
+  step({2}, {2, 1});
+  step({2}, {2});
+  world->run_until(7_s);
+  const gateway::GatewayTotals &in = west().totals(), &out = world->gateway(1).totals();
+  EXPECT_GT(out.released_packets.read(), 1000U);
+  EXPECT_EQ(out.released_packets.read(), in.entered_packets.read());
+  EXPECT_EQ(out.forged.read() + in.forged.read(), 0U);
+}
+
+TEST_F(GatewayWorld, NothingPassesBetweenDifferentKeys) {
+  config::Topology t = two_sites("", "1 Mbps");
+  seal(t, {1}, {2});
+  make(std::move(t));
+  world->run_until(3_s);
+  const gateway::GatewayTotals& out = world->gateway(1).totals();
+  EXPECT_EQ(out.released_packets.read(), 0U);
+  EXPECT_GT(out.forged.read(), 0U);
+  EXPECT_EQ(out.unknown_keys.read(), out.forged.read());
+  EXPECT_TRUE(west().silent(0));
+  EXPECT_EQ(west().totals().outside.read(), 0U) << "nothing goes in the clear";
+
+  config::Topology wanted = topology;
+  seal(wanted, {2}, {2});
+  ASSERT_TRUE(world->reload(wanted).has_value());
+  world->run_until(6_s);
+  EXPECT_GT(out.released_packets.read(), 100U);
+}
+
+TEST_F(GatewayWorld, ASealedPacketIsNoneForAGatewayWithoutKeys) {
+  for (const size_t sealed : {0U, 1U}) {
+    config::Topology t = two_sites("", "1 Mbps");
+    seal(t, {1}, {1});
+    t.gateways[1 - sealed].security.reset();
+    make(std::move(t));
+    world->run_until(2_s);
+    const gateway::GatewayTotals& out = world->gateway(1).totals();
+    EXPECT_EQ(out.released_packets.read(), 0U);
+    EXPECT_GT((sealed == 0 ? out.bad_packets : out.unsealed).read(), 0U);
+  }
+}
+
 /// anna sends 60 Mbps to one site and `rate` to another; 40 Mbps are the most.
 config::Topology three_sites(const std::string& rate,
                              const std::string& west = "peers: { east: {}, north: {} }") {

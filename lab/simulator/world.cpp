@@ -270,13 +270,25 @@ tl::expected<void, std::string> World::reload(const config::Topology& wanted) {
     changes.push_back(std::move(*change));
     changes_at.push_back(router::plan(running, wanted, node_of(running, *r)).applies());
   }
+  std::vector<std::unique_ptr<gateway::KeyRing>> keys;
+  for (const auto& gateway : gateways_) {
+    auto prepared = gateway->prepare_keys(wanted);
+    if (prepared) {
+      keys.push_back(std::move(*prepared));
+    } else {
+      why += (why.empty() ? "" : "\n") + prepared.error();
+    }
+  }
   if (!why.empty()) return tl::unexpected(why);
   auto change = changes.begin();
   for (const auto& r : routers_) {
     r->apply(**change);
     r->apply_routes(**change++);
   }
-  for (const auto& gateway : gateways_) gateway->take_customers(wanted);
+  for (size_t g = 0; g < gateways_.size(); ++g) {
+    gateways_[g]->take_customers(wanted);
+    gateways_[g]->take_keys(keys[g]);
+  }
   for (size_t r = 0; r < routers_.size(); ++r)
     for (const uint32_t node : worker_nodes_[r])
       if (changes_at[r]) schedule_.wake(node, now_);

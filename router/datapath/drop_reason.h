@@ -36,7 +36,7 @@ namespace turnpike::router {
   X(kProhibited, "prohibited", "a route that prohibits the destination")                           \
   X(kSourceCheck, "source_check", "a source address that its link must not use (RFC 3704)")        \
   X(kTunnelExit, "tunnel_exit", "from a tunnel, and not to a link of customers")                   \
-  X(kOutsideTunnel, "outside_tunnel", "from a customer to the core, outside of tunnels")           \
+  X(kOutsideTunnel, "outside_tunnel", "to the core or in the clear, outside of tunnels")           \
   X(kPeerSilent, "peer_silent", "for a peer that does not answer")                                 \
   X(kOverBudget, "over_budget", "its customer has spent its budget")                               \
   X(kBadArp, "bad_arp", "an ARP packet that is no Ethernet and IPv4 one")                          \

@@ -11,6 +11,7 @@
 #include "router/datapath/worker_context.h"
 #include "router/gateway/gateway.h"
 #include "router/gateway/mss.h"
+#include "router/gateway/release.h"
 
 namespace turnpike::gateway {
 namespace {
@@ -35,6 +36,7 @@ size_t Gateway::class_of(const rte_mbuf& m, const PacketInfo& p) const {
 }
 
 void Gateway::enter(Burst& burst, router::WorkerContext& context) {
+  if (seal_) refuse_clear(burst);
   uint32_t candidates = 0;
   router::for_each(burst.forward, [&](unsigned i) {
     const PacketInfo& p = burst.info[i];
@@ -62,6 +64,8 @@ void Gateway::enter(Burst& burst, router::WorkerContext& context) {
     if (const uint32_t own = table_->of_link(burst.info[i].input); own != 0) customer[i] = own;
     if (customer[i] == 0) {
       totals_.unknown_customers.add();
+      if (seal_ && core_[burst.info[i].link])
+        return burst.drop(i, router::DropReason::kOutsideTunnel);
       return pass_outside(burst, i);
     }
     const uint32_t payer = static_cast<uint32_t>(customer[i]) - 1;
@@ -94,6 +98,23 @@ void Gateway::enter(Burst& burst, router::WorkerContext& context) {
 // it.
 void Gateway::pass_outside(Burst& burst, unsigned i) const {
   if (core_[burst.info[i].link] && !own_.outside) burst.drop(i, router::DropReason::kOutsideTunnel);
+}
+
+// Where a policy asks for protection, packets without it are refused (RFC 4301 section 5.2).
+void Gateway::refuse_clear(Burst& burst) const {
+  uint32_t clear = 0;
+  router::for_each(burst.forward | burst.oversized, [&](unsigned i) {
+    const PacketInfo& p = burst.info[i];
+    const bool opened = (burst.mbufs[i]->ol_flags & kOpened) != 0;
+    clear |= uint32_t{core_[p.input] && !p.has(router::kOriginated) && !opened} << i;
+  });
+  if (clear == 0) return;
+  const AddressBatch sources(
+      burst, clear, [](const uint8_t* ip) { return ip + wire::kIpv4SourceAt; },
+      [](unsigned, const uint8_t* ip) { return ip + wire::kIpv6SourceAt; });
+  sources.find<uint64_t>(peers_, [&](unsigned i, uint64_t found) {
+    if (found != 0) burst.drop(i, router::DropReason::kOutsideTunnel);
+  });
 }
 
 void Gateway::enter(Burst& burst, unsigned i, Tunnel& tunnel) {

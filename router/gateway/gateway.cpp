@@ -22,8 +22,8 @@ constexpr Nanos kShareInterval = 1_ms;
 constexpr unsigned kShareRounds = 4;   // each finds tunnels that want less than their share
 constexpr double kMaxRoundTrip = 0.5;  // s, of packets in flight that have records
 constexpr size_t kMinRecords = size_t{1} << 14, kMaxRecords = size_t{1} << 22;
-constexpr size_t kMinWaiting = 8192, kMaxWaiting = size_t{1} << 20;  // packets in all queues
-constexpr uint64_t kTokens = 1, kIds = 2, kInnerFlows = 3;           // purposes of keys
+constexpr size_t kMinWaiting = 8192, kMaxWaiting = size_t{1} << 20;      // packets in all queues
+constexpr uint64_t kTokens = 1, kIds = 2, kInnerFlows = 3, kNonces = 4;  // purposes of keys
 
 std::vector<sender::FlowClass> kinds_of(const config::Gateway& g, const Protocol& protocol) {
   std::vector<sender::FlowClass> kinds;
@@ -50,8 +50,22 @@ double core_rate(const config::Topology& topology, const config::Gateway& g) {
   return bytes_per_second(link.directions[link.end_at(topology.routers[g.router].name)].rate);
 }
 
+/// B of a tunnel's packet beside its datagrams.
+uint32_t overhead_of(const config::Gateway& g, const sender::FlowClass& kind) {
+  return kind.headers + static_cast<uint32_t>(g.security ? Seal::kOverhead : 0);
+}
+
 size_t tunnels_of(const config::Topology& topology, const config::Gateway& g) {
   return topology.customers.size() * g.classes.size() * g.peers.size();
+}
+
+/// Flows that the receiver knows at a time. Sealed ones are kept for as long as their tokens, 69 s,
+/// while a tunnel that often pauses may open several.
+uint32_t received_flows(const config::Topology& topology, const config::Gateway& g) {
+  constexpr size_t kSpare = 1024, kMaxKept = 1 << 16, kKeptEach = 7;
+  const size_t tunnels = tunnels_of(topology, g);
+  const size_t kept = g.security ? tunnels + std::min(kKeptEach * tunnels, kMaxKept) : 0;
+  return static_cast<uint32_t>(tunnels + kept + kSpare);
 }
 
 sender::Sizing size_of(const config::Topology& topology, const config::Gateway& g) {
@@ -88,15 +102,22 @@ tl::expected<std::unique_ptr<Gateway>, std::string> Gateway::make(const config::
   const Protocol* protocol = find_protocol(g.law.protocol);
   if (protocol == nullptr) return fail("no protocol \"" + g.law.protocol + "\"");
   const std::vector<sender::FlowClass> kinds = kinds_of(g, *protocol);
-  auto peers = Peers::make(topology, index, {kinds[0].headers, kinds[1].headers}, options.socket);
+  auto peers = Peers::make(topology, index, {overhead_of(g, kinds[0]), overhead_of(g, kinds[1])},
+                           options.socket);
   if (!peers) return fail(peers.error());
   auto table = router::CustomerTable::build(topology, g.router, options.socket);
   if (!table) return fail(table.error());
-  std::unique_ptr<Gateway> made(new Gateway(topology, index, options, kinds, std::move(*peers)));
+  std::unique_ptr<KeyRing> keys;
+  if (g.security) {
+    auto ready = KeyRing::make(g, g);
+    if (!ready) return fail(ready.error());
+    keys = std::move(*ready);
+  }
+  std::unique_ptr<Gateway> made(
+      new Gateway(topology, index, options, kinds, std::move(*peers), std::move(keys)));
   made->table_ = std::move(*table);
-  auto receiver =
-      sender::Receiver::make(static_cast<uint32_t>(tunnels_of(topology, g)) + 1024, /*runs=*/0,
-                             made->received_, options.populated, key_for(options, kTokens));
+  auto receiver = sender::Receiver::make(received_flows(topology, g), /*runs=*/0, made->received_,
+                                         options.populated, key_for(options, kTokens));
   if (!receiver) return fail(receiver.error());
   made->receiver_ = std::move(*receiver);
   made->make_customers();
@@ -104,7 +125,7 @@ tl::expected<std::unique_ptr<Gateway>, std::string> Gateway::make(const config::
 }
 
 Gateway::Gateway(const config::Topology& topology, size_t index, const GatewayOptions& options,
-                 std::vector<sender::FlowClass> kinds, Peers peers)
+                 std::vector<sender::FlowClass> kinds, Peers peers, std::unique_ptr<KeyRing> keys)
     : topology_(topology),
       own_(topology.gateways[index]),
       pool_(options.pool),
@@ -118,6 +139,9 @@ Gateway::Gateway(const config::Topology& topology, size_t index, const GatewayOp
               .id_key = key_for(options, kIds)[0]}),
       kinds_(std::move(kinds)),
       peers_(std::move(peers)),
+      seal_(keys ? std::optional<Seal>(std::in_place, std::move(keys), peers_.frames(),
+                                       key_for(options, kNonces)[0])
+                 : std::nullopt),
       silent_(peers_.size()),
       paths_(peers_.frames(), dscps_of(own_)),
       flows_port_(kQueuedPackets),
@@ -144,7 +168,8 @@ TunnelParts Gateway::parts_for(const sender::FlowClass& kind) {
           .pool = pool_,
           .codel = {own_.target, own_.interval},
           .limit = static_cast<uint64_t>(own_.limit.count()),
-          .headers = kind.headers};
+          .headers = overhead_of(own_, kind),
+          .seal = seal_ ? &*seal_ : nullptr};
 }
 
 Gateway::~Gateway() {
@@ -203,6 +228,18 @@ void Gateway::take_customers(const config::Topology& wanted) {
     if (changed.budget.count() != source.ledger().budget()) source.set_budget(changed.budget);
     set_ceiling(static_cast<uint32_t>(own), changed);
   }
+}
+
+tl::expected<std::unique_ptr<KeyRing>, std::string> Gateway::prepare_keys(
+    const config::Topology& wanted) const {
+  const std::string& name = topology_.routers[own_.router].name;
+  const auto next = std::ranges::find(wanted.gateways, name, [&](const config::Gateway& g) {
+    return wanted.routers[g.router].name;
+  });
+  if (!seal_ || next == wanted.gateways.end()) return nullptr;
+  auto keys = KeyRing::make(own_, *next);
+  if (!keys) return tl::unexpected("gateway " + name + ": " + keys.error());
+  return keys;
 }
 
 void Gateway::set_ceiling(uint32_t customer, const config::Customer& configured) {

@@ -33,6 +33,7 @@
 #include "router/gateway/customer_traffic.h"
 #include "router/gateway/packet_queue.h"
 #include "router/gateway/peers.h"
+#include "router/gateway/seal.h"
 #include "router/gateway/tunnel.h"
 #include "sender/connection/source.h"
 #include "sender/host/received_packet.h"
@@ -42,10 +43,12 @@ namespace turnpike::gateway {
 struct GatewayOptions {
   rte_mempool* pool = nullptr;
   uint64_t seed = 1;
-  std::optional<sender::SecretKey> secret = {};  // of ids and tokens; none: made from the seed
-  unsigned tick_shift = 0;                       // timers fire on ticks of 2^tick_shift ns
-  bool populated = true;                         // touch the tables' memory at construction
-  int socket = -1;                               // NUMA node of tables; -1: any
+  // Of ids, tokens and nonces; none: made from the seed, which is secure in no network. With keys
+  // that another process uses, too, it must be random, so that no nonce is used twice.
+  std::optional<sender::SecretKey> secret = {};
+  unsigned tick_shift = 0;  // timers fire on ticks of 2^tick_shift ns
+  bool populated = true;    // touch the tables' memory at construction
+  int socket = -1;          // NUMA node of tables; -1: any
 };
 
 /// Counters of a gateway. Its lcore writes, any thread reads.
@@ -62,6 +65,10 @@ struct GatewayTotals {
   metrics::Counter silent_drops;    // packets that waited for a peer when it fell silent
   metrics::Counter mtu_reductions;  // a smaller path MTU to a peer became known
   metrics::Counter no_flow;         // packets whose tunnel could not open: the flow table is full
+  // Where tunnels are sealed, packets of a flow with a right token that were refused, since:
+  metrics::Counter forged;        // their tag is wrong, or their key is unknown
+  metrics::Counter unknown_keys;  // of those: no key of the peer has their id
+  metrics::Counter unsealed;      // they are not sealed
 };
 
 /// Polled by the worker of its router, whose thread makes all calls.
@@ -89,6 +96,17 @@ class Gateway final : public router::Tunnels {
   /// The customers have the budgets and ceilings of `wanted` from now on, which has the same
   /// customers. Call while the worker is held between two polls. Does not allocate.
   void take_customers(const config::Topology& wanted);
+
+  /// The keys of `wanted`, for take_keys(); null: tunnels are not sealed. Any thread.
+  [[nodiscard]] tl::expected<std::unique_ptr<KeyRing>, std::string> prepare_keys(
+      const config::Topology& wanted) const;
+  /// Seals and opens with these keys from now on, and leaves the ones until now in their place.
+  /// Call while the worker is held between two polls. Does not allocate.
+  void take_keys(std::unique_ptr<KeyRing>& keys) {
+    if (seal_ && keys) seal_->exchange(keys);
+  }
+  /// Whether packets of tunnels are encrypted.
+  [[nodiscard]] bool sealed() const { return seal_.has_value(); }
 
   /// From now on a customer's packets go outside of tunnels, without a price, or again through
   /// them. Packets that wait go through their tunnel in any case. Any thread.
@@ -134,6 +152,10 @@ class Gateway final : public router::Tunnels {
   [[nodiscard]] uint64_t without_headers() const {
     return tunnel_parts_[0].out_of_buffers.read() + tunnel_parts_[1].out_of_buffers.read();
   }
+  /// Packets lost because they could not be sealed.
+  [[nodiscard]] uint64_t not_sealed() const {
+    return tunnel_parts_[0].not_sealed.read() + tunnel_parts_[1].not_sealed.read();
+  }
   /// The topology that the gateway was made from.
   [[nodiscard]] const config::Topology& topology() const { return topology_; }
   [[nodiscard]] const config::Gateway& configuration() const { return own_; }
@@ -156,7 +178,7 @@ class Gateway final : public router::Tunnels {
   };
 
   Gateway(const config::Topology& topology, size_t index, const GatewayOptions& options,
-          std::vector<sender::FlowClass> kinds, Peers peers);
+          std::vector<sender::FlowClass> kinds, Peers peers, std::unique_ptr<KeyRing> keys);
   void make_customers();
   [[nodiscard]] TunnelParts parts_for(const sender::FlowClass& kind);
 
@@ -175,6 +197,8 @@ class Gateway final : public router::Tunnels {
   void enter(router::Burst& burst, unsigned i, Tunnel& tunnel);
   /// No tunnel takes a packet from a customers' link.
   void pass_outside(router::Burst& burst, unsigned i) const;
+  /// Drops packets that have come in the clear from behind a peer.
+  void refuse_clear(router::Burst& burst) const;
   [[nodiscard]] bool is_core_address(const uint8_t* ip, bool ipv6) const;
   void carry(Tunnel& tunnel, Nanos now);
   void open(Tunnel& tunnel, Nanos now);
@@ -184,8 +208,9 @@ class Gateway final : public router::Tunnels {
   void receive(rte_mbuf* m, Nanos now);
   /// An ICMP message to this router from the core: a tunnel's packet may have been too big.
   void take_error(const rte_mbuf& m, const router::PacketInfo& p, Nanos now);
+  class Opening;
   void describe(const rte_mbuf& m, router::PacketInfo& p) const;
-  bool take_request(rte_mbuf& m, const sender::ReceivedPacket& arrival, Nanos now);
+  bool take_request(rte_mbuf& m, const sender::ReceivedPacket& arrival, size_t peer, Nanos now);
   void take_answer(const uint8_t* frame, const sender::ReceivedPacket& arrival, Nanos now);
   void reply(const uint8_t* frame, const sender::ReceivedPacket& arrival,
              const sender::Reply& answer);
@@ -204,6 +229,7 @@ class Gateway final : public router::Tunnels {
   sender::LcoreState lcore_;
   std::vector<sender::FlowClass> kinds_;  // by class; for each, to IPv4 and to IPv6 peers
   Peers peers_;
+  std::optional<Seal> seal_;               // none: packets go in the clear
   std::vector<std::atomic<bool>> silent_;  // by peer
   sender::Paths paths_;
   PacketQueue flows_port_, released_;  // towards the core; from tunnels

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Datagrams that a tunnel carries: MSS, ECN, packing and release.
 #include <array>
+#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -8,6 +9,7 @@
 #include <rte_mbuf.h>
 
 #include "common/wire/frame_builder.h"
+#include "common/wire/turnpike_header.h"
 #include "router/gateway/ecn.h"
 #include "router/gateway/mss.h"
 #include "router/gateway/release.h"
@@ -273,6 +275,81 @@ TEST_F(CarryTest, PayloadThatIsNoDatagramIsReported) {
     EXPECT_TRUE(done.bad);
     EXPECT_EQ(done.packets, 0U);
   }
+}
+
+// --- sealed ------------------------------------------------------------------------------------
+
+class SealedCarryTest : public CarryTest {
+ protected:
+  SealedCarryTest() {
+    config::Gateway g;
+    g.security = config::GatewaySecurity{.key_file = "none"};
+    g.peers.push_back({.name = "peer", .address = config::Ipv4{1}, .keys = {SecretBytes(key_)}});
+    wire::FrameSpec frame;
+    frame.addresses = wire::Ipv4Pair{1, 1};  // this end is both ends
+    auto ring = KeyRing::make(g, g);
+    EXPECT_TRUE(ring.has_value()) << ring.error();
+    seal_.emplace(std::move(*ring), std::span(&frame, 1), 1);
+    parts.seal = &*seal_;
+  }
+  /// Takes a packet, seals and opens it, and returns the datagrams' bytes; frees the packet.
+  std::vector<uint8_t> carry(Tunnel& tunnel, uint32_t room) {
+    const auto taken = tunnel.take(room, kFront, Nanos(0));
+    rte_mbuf* const m = taken.buffer;
+    EXPECT_NE(m, nullptr);
+    if (m == nullptr) return {};
+    EXPECT_EQ(m->nb_segs, 1);
+    EXPECT_LE(m->pkt_len, room);
+    const uint32_t size = m->pkt_len;
+    EXPECT_NE(rte_pktmbuf_prepend(m, kFront), nullptr);
+    const std::array<uint8_t, wire::kHeaderSize> common{};
+    const std::span<uint8_t> payload(rte_pktmbuf_mtod_offset(m, uint8_t*, kFront), size);
+    const sender::DatagramSource::Headers headers{.common = common.data(), .sequence = 1};
+    EXPECT_TRUE(tunnel.seal(payload, headers));
+    EXPECT_EQ(seal_->open(0, payload, headers), Seal::Opened::kAuthentic);
+    const auto text = payload.subspan(Seal::kFront, size - Seal::kOverhead);
+    std::vector<uint8_t> bytes(text.begin(), text.end());
+    rte_pktmbuf_free(m);
+    return bytes;
+  }
+
+ private:
+  std::vector<uint8_t> key_ = std::vector<uint8_t>(16, 3);
+  std::optional<Seal> seal_;
+};
+
+TEST_F(SealedCarryTest, PacketsHaveRoomForTheSeal) {
+  Tunnel tunnel(parts, 0, 0, 0);
+  ASSERT_TRUE(tunnel.sealed());
+  for (unsigned n = 0; n < 20; ++n) put(tunnel, datagram(100, static_cast<uint8_t>(n)));
+  const uint32_t room = 10 * 100 + Seal::kOverhead + 99;
+  for (unsigned packet = 0; packet < 2; ++packet) {
+    const std::vector<uint8_t> bytes = carry(tunnel, room);
+    ASSERT_EQ(bytes.size(), 1000U) << "ten datagrams share the packet";
+    for (unsigned n = 0; n < 10; ++n) EXPECT_EQ(bytes[100 * n + 99], 10 * packet + n);
+  }
+  EXPECT_EQ(tunnel.waiting(), 0U);
+}
+
+/// Others still read the bytes of a shared buffer.
+TEST_F(SealedCarryTest, ASharedBufferIsCopiedBeforeItIsEncrypted) {
+  Tunnel tunnel(parts, 0, 0, 0);
+  const std::vector<uint8_t> in = datagram(500, 1);
+  rte_mbuf* const m = testing::make_mbuf(in);
+  rte_mbuf_refcnt_update(m, 1);
+  tunnel.put(m, 1, 1, Nanos(0));
+  EXPECT_EQ(carry(tunnel, 1400), in);
+  EXPECT_EQ(testing::bytes_of(m), in);
+  rte_pktmbuf_free(m);
+}
+
+TEST_F(SealedCarryTest, SegmentsAreJoined) {
+  Tunnel tunnel(parts, 0, 0, 0);
+  const std::vector<uint8_t> in = datagram(500, 1);
+  rte_mbuf* const head = testing::make_mbuf(in, 100);
+  ASSERT_GT(head->nb_segs, 1);
+  tunnel.put(head, 1, 1, Nanos(0));
+  EXPECT_EQ(carry(tunnel, 1400), in);
 }
 
 }  // namespace

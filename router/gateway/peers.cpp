@@ -81,8 +81,8 @@ void Peers::forget_mtus(Nanos now) {
   }
 }
 
-bool Peers::knows(const uint8_t* ip, bool ipv6) const {
-  return std::ranges::any_of(frames_, [&](const wire::FrameSpec& frame) {
+size_t Peers::sender_of(const uint8_t* ip, bool ipv6) const {
+  const auto found = std::ranges::find_if(frames_, [&](const wire::FrameSpec& frame) {
     if (ipv6) {
       const auto* pair = std::get_if<wire::Ipv6Pair>(&frame.addresses);
       return pair != nullptr &&
@@ -94,6 +94,7 @@ bool Peers::knows(const uint8_t* ip, bool ipv6) const {
     return pair != nullptr && pair->destination == wire::load_be32(ip + wire::kIpv4SourceAt) &&
            pair->source == wire::load_be32(ip + wire::kIpv4DestinationAt);
   });
+  return found == frames_.end() ? kNone : static_cast<size_t>(found - frames_.begin());
 }
 
 }  // namespace turnpike::gateway

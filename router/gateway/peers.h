@@ -35,7 +35,7 @@ struct Peer {
 /// Used by one lcore.
 class Peers {
  public:
-  /// `headers`: B of a tunnel's packet before its payload, by IP version: [0] IPv4, [1] IPv6.
+  /// `headers`: B of a tunnel's packet beside its datagrams, by IP version: [0] IPv4, [1] IPv6.
   static tl::expected<Peers, std::string> make(const config::Topology& topology, size_t gateway,
                                                std::array<uint32_t, 2> headers, int socket);
 
@@ -65,8 +65,10 @@ class Peers {
     return std::holds_alternative<wire::Ipv6Pair>(frames_[i].addresses) ? 6 : 4;
   }
 
-  /// Whether a tunnel's packet comes from a peer and is for this gateway. `ip`: its IP header.
-  [[nodiscard]] bool knows(const uint8_t* ip, bool ipv6) const;
+  static constexpr size_t kNone = SIZE_MAX;
+  /// The peer that a tunnel's packet for this gateway comes from; kNone: none, or it is for another
+  /// address. `ip`: its IP header.
+  [[nodiscard]] size_t sender_of(const uint8_t* ip, bool ipv6) const;
 
  private:
   std::vector<Peer> peers_;

@@ -55,32 +55,76 @@ void Gateway::receive(rte_mbuf* m, Nanos now) {
       good ? sender::read_packet(frame, topology_.run.udp_port, arrival) : sender::PacketKind::kBad;
   if (kind == sender::PacketKind::kBad || kind == sender::PacketKind::kForeign) {
     totals_.bad_packets.add();
-  } else if (!peers_.knows(frame + arrival.at.ip, arrival.at.ipv6)) {
+  } else if (const size_t peer = peers_.sender_of(frame + arrival.at.ip, arrival.at.ipv6);
+             peer == Peers::kNone) {
     totals_.unknown_peers.add();
   } else if (kind == sender::PacketKind::kAnswer) {
     take_answer(frame, arrival, now);
-  } else if (take_request(*m, arrival, now)) {
+  } else if (take_request(*m, arrival, peer, now)) {
     return;
   }
   give_back(m);
 }
 
+// Opens the payload of a packet, once its token is known to be right.
+class Gateway::Opening final : public sender::PayloadCheck {
+ public:
+  Opening(Gateway& gateway, size_t peer, std::span<uint8_t> payload, const uint8_t* common,
+          uint16_t source_port)
+      : gateway_(gateway),
+        peer_(peer),
+        payload_(payload),
+        common_(common),
+        source_port_(source_port) {}
+
+  bool authentic(uint64_t sequence) override {
+    GatewayTotals& totals = gateway_.totals_;
+    switch (gateway_.seal_->open(
+        peer_, payload_, {.common = common_, .sequence = sequence, .source_port = source_port_})) {
+      case Seal::Opened::kAuthentic:
+        return true;
+      case Seal::Opened::kUnsealed:
+        totals.unsealed.add();
+        return false;
+      case Seal::Opened::kUnknownKey:
+        totals.unknown_keys.add();
+        break;
+      case Seal::Opened::kForged:
+        break;
+    }
+    totals.forged.add();
+    return false;
+  }
+
+ private:
+  Gateway& gateway_;
+  size_t peer_;
+  std::span<uint8_t> payload_;
+  const uint8_t* common_;
+  uint16_t source_port_;
+};
+
 // True: the buffer has gone.
-bool Gateway::take_request(rte_mbuf& m, const ReceivedPacket& arrival, Nanos now) {
+bool Gateway::take_request(rte_mbuf& m, const ReceivedPacket& arrival, size_t peer, Nanos now) {
   auto* const frame = rte_pktmbuf_mtod(&m, uint8_t*);
   const uint32_t headers = arrival.at.payload + uint32_t{arrival.header.length};
   const uint32_t size = arrival.at.payload_size - uint32_t{arrival.header.length};
+  Opening opening(*this, peer, {frame + headers, size}, frame + arrival.at.payload,
+                  wire::load_be16(frame + arrival.at.udp + wire::kUdpSourceAt));
   const sender::Request request{.header = arrival.header,
                                 .protocol = *arrival.protocol,
                                 .size = arrival.at.datagram,
                                 .congestion = frame + arrival.at.payload + wire::kHeaderSize,
-                                .empty = size == 0};
+                                .empty = size == 0,
+                                .check = seal_ ? &opening : nullptr};
   const auto answer = receiver_->receive(sender::flow_key(frame, arrival), request, now);
   if (!answer) return false;
   reply(frame, arrival, *answer);
   if (!answer->fresh) return false;
   const uint8_t ecn = wire::ecn_of(frame + arrival.at.ip);
-  const Released done = release(&m, headers, size, ecn, station_, pool_, released_);
+  const Released done = seal_ ? release(&m, headers + Seal::kFront, size - Seal::kOverhead, ecn,
+                                        station_, pool_, released_, kOpened)
+                              : release(&m, headers, size, ecn, station_, pool_, released_);
   totals_.released_packets.add(done.packets);
   totals_.released_bytes.add(done.bytes);
   totals_.ecn_drops.add(done.unmarkable);

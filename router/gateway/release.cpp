@@ -52,7 +52,7 @@ rte_mbuf* copy_of(const uint8_t* ip, uint32_t size, rte_mempool* pool) {
 }  // namespace
 
 Released release(rte_mbuf* m, uint32_t at, uint32_t size, uint8_t ecn, const wire::Mac& station,
-                 rte_mempool* pool, PacketQueue& out) {
+                 rte_mempool* pool, PacketQueue& out, uint64_t flags) {
   Released done;
   while (size > 0) {
     uint8_t* const ip = rte_pktmbuf_mtod_offset(m, uint8_t*, at);
@@ -74,8 +74,8 @@ Released release(rte_mbuf* m, uint32_t at, uint32_t size, uint8_t ecn, const wir
         if (last) {
           rte_pktmbuf_adj(m, static_cast<uint16_t>(at - wire::kEthernetSize));
           rte_pktmbuf_trim(m, static_cast<uint16_t>(m->data_len - wire::kEthernetSize - length));
-          m->ol_flags = 0;
         }
+        frame->ol_flags = flags;
         write_ethernet(rte_pktmbuf_mtod(frame, uint8_t*), station);
         out.put(frame);
         ++done.packets;

@@ -17,6 +17,12 @@ uint8_t* ip_of(rte_mbuf* m) { return rte_pktmbuf_mtod(m, uint8_t*); }
 /// Whether this tunnel may write before and behind the packet's bytes.
 bool own(const rte_mbuf& m) { return RTE_MBUF_DIRECT(&m) && rte_mbuf_refcnt_read(&m) == 1; }
 
+/// Copies a whole packet, of any segments.
+void copy(const rte_mbuf& m, void* to) {
+  if (const void* bytes = rte_pktmbuf_read(&m, 0, m.pkt_len, to); bytes != to)
+    std::memcpy(to, bytes, m.pkt_len);
+}
+
 }  // namespace
 
 void Tunnel::put(rte_mbuf* packet, uint32_t host, uint32_t flow, Nanos now) {
@@ -56,24 +62,54 @@ Tunnel::Taken Tunnel::take(uint32_t room, uint16_t headers, Nanos now) {
   }
   count_taken(first->pkt_len);
   const uint8_t ecn = wire::ecn_of(ip_of(first));
-  const uint32_t most = std::min<uint32_t>(room, to_.inner_mtu);
+  const auto overhead = static_cast<uint32_t>(sealed() ? Seal::kOverhead : 0);
+  const uint32_t most = std::min<uint32_t>(room - overhead, to_.inner_mtu);
   uint32_t left = most - std::min(most, first->pkt_len);
   while (first->nb_segs == 1 && own(*first)) {
-    const uint32_t fits =
-        std::min({left, FairQueue::kSmall, uint32_t{rte_pktmbuf_tailroom(first)}});
+    const uint32_t tail = std::max(uint32_t{rte_pktmbuf_tailroom(first)}, overhead) - overhead;
+    const uint32_t fits = std::min({left, FairQueue::kSmall, tail});
     rte_mbuf* const more = queue_.take(parts_.codel, now, {.size = fits, .ecn = ecn});
     if (more == nullptr) break;
     const uint32_t size = more->pkt_len;
     count_taken(size);
-    auto* const end =
-        reinterpret_cast<uint8_t*>(rte_pktmbuf_append(first, static_cast<uint16_t>(size)));
-    if (const void* bytes = rte_pktmbuf_read(more, 0, size, end); bytes != end)
-      std::memcpy(end, bytes, size);
+    copy(*more, rte_pktmbuf_append(first, static_cast<uint16_t>(size)));
     left -= size;
     give_back(more);
   }
   update(now);
-  return {.buffer = with_room(first, headers), .ecn = ecn};
+  return {.buffer = sealed() ? with_seal(first, headers) : with_room(first, headers), .ecn = ecn};
+}
+
+bool Tunnel::seal(std::span<uint8_t> payload, const Headers& headers) {
+  if (parts_.seal->seal(peer(), payload, headers)) return true;
+  parts_.not_sealed.add();
+  return false;
+}
+
+// A packet whose buffer has no room around it, is shared or has several segments is copied to
+// another: it is encrypted in place.
+rte_mbuf* Tunnel::with_seal(rte_mbuf* packet, uint16_t headers) {
+  if (own(*packet) && packet->nb_segs == 1 &&
+      rte_pktmbuf_headroom(packet) >= headers + Seal::kFront &&
+      rte_pktmbuf_tailroom(packet) >= AesGcm::kTagSize) {
+    rte_pktmbuf_prepend(packet, Seal::kFront);
+    rte_pktmbuf_append(packet, AesGcm::kTagSize);
+    return packet;
+  }
+  rte_mbuf* whole = rte_pktmbuf_alloc(parts_.pool);
+  if (whole != nullptr) {
+    whole->data_off = std::max(whole->data_off, headers);
+    const auto size = static_cast<uint16_t>(packet->pkt_len + Seal::kOverhead);
+    if (char* const bytes = rte_pktmbuf_append(whole, size); bytes != nullptr) {
+      copy(*packet, bytes + Seal::kFront);
+    } else {
+      rte_pktmbuf_free(whole);
+      whole = nullptr;
+    }
+  }
+  rte_pktmbuf_free(packet);
+  if (whole == nullptr) parts_.out_of_buffers.add();
+  return whole;
 }
 
 // A packet whose buffer has no room for headers, or is shared, gets a buffer before it.

@@ -12,6 +12,7 @@
 #include "router/gateway/demand.h"
 #include "router/gateway/fair_queue.h"
 #include "router/gateway/peers.h"
+#include "router/gateway/seal.h"
 #include "sender/transmission/datagram_source.h"
 
 struct rte_mempool;
@@ -24,9 +25,11 @@ struct TunnelParts {
   metrics::SharedHistogram& waits;  // ns, of datagrams that are carried
   rte_mempool* pool = nullptr;      // of buffers for headers that a packet's own has no room for
   CodelParams codel;
-  uint64_t limit = 0;                    // B that may wait
-  uint32_t headers = 0;                  // B before a packet's payload, from the IP header on
+  uint64_t limit = 0;    // B that may wait
+  uint32_t headers = 0;  // B of a packet beside its datagrams: headers and, if it is sealed, those
+  Seal* seal = nullptr;  // null: packets go in the clear
   metrics::Counter out_of_buffers = {};  // packets lost because none was free for headers
+  metrics::Counter not_sealed = {};      // packets lost because they could not be sealed
 };
 
 /// A tunnel of a gateway: its number, and indices of what it belongs to.
@@ -46,13 +49,16 @@ class Tunnel final : public sender::DatagramSource {
         traffic_(traffic),
         to_(to),
         queue_(parts.queues, place.number),
-        place_(place) {}
+        place_(place) {
+    set_sealed(parts.seal != nullptr);
+  }
   ~Tunnel() override { clear(); }
 
   /// Takes ownership of an IP datagram. `host`, `flow`: as in FairQueue::put().
   void put(rte_mbuf* packet, uint32_t host, uint32_t flow, Nanos now);
 
   Taken take(uint32_t room, uint16_t headers, Nanos now) override;
+  bool seal(std::span<uint8_t> payload, const Headers& headers) override;
   void sent(uint32_t size, double price) override { traffic_.prices.record(price, size); }
 
   [[nodiscard]] const FairQueue& queue() const { return queue_; }
@@ -80,6 +86,7 @@ class Tunnel final : public sender::DatagramSource {
 
  private:
   rte_mbuf* with_room(rte_mbuf* packet, uint16_t headers);
+  rte_mbuf* with_seal(rte_mbuf* packet, uint16_t headers);
   void count_taken(uint32_t size);
   void update(Nanos now);
 

@@ -21,6 +21,11 @@ tl::expected<Json, Failure> bypass(const Json& request, gateway::Gateway* gatewa
         "there is no customer '" + printable(name, 60) + "'" + config::suggestion(name, known)});
   }
   const bool on = request.value("on", true);
+  if (on && gateway->sealed())
+    return tl::unexpected(
+        Failure{"sealed",
+                "the tunnels of this gateway are encrypted: outside of them its peers refuse the "
+                "customer's packets"});
   const bool before = gateway->bypassed(*customer);
   gateway->bypass(*customer, on);
   const std::string now = on ? "is bypassed: its packets go outside of tunnels, without a price"

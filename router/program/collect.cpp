@@ -27,6 +27,7 @@ Figures collect(const Engine& engine, const std::string& node, const ReadAt& at)
   f.offenders = router.offenders();
   f.accounts = accounts_of(engine.gateway());
   f.peers = peers_of(engine.gateway());
+  f.gateway = figures_of(engine.gateway());
   return f;
 }
 

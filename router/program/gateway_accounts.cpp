@@ -54,4 +54,16 @@ std::vector<PeerFigures> peers_of(const gateway::Gateway* gateway) {
   return all;
 }
 
+std::optional<GatewayFigures> figures_of(const gateway::Gateway* gateway) {
+  if (gateway == nullptr) return {};
+  const gateway::GatewayTotals& t = gateway->totals();
+  const uint64_t unknown_keys = t.unknown_keys.read();
+  return GatewayFigures{.bad = t.bad_packets.read(),
+                        .unknown_peers = t.unknown_peers.read(),
+                        .wrong_tokens = gateway->received().forged_packets.read(),
+                        .wrong_tags = t.forged.read() - unknown_keys,
+                        .unknown_keys = unknown_keys,
+                        .unsealed = t.unsealed.read()};
+}
+
 }  // namespace turnpike::router

@@ -31,6 +31,7 @@
 #include "router/program/control_loop.h"
 #include "router/program/engine.h"
 #include "router/program/options.h"
+#include "router/reload/key_changes.h"
 #include "router/results/customers.h"
 #include "router/results/record.h"
 
@@ -116,6 +117,8 @@ int run(int argc, char** argv) {
   if (!options->accounting.empty() &&
       std::ranges::find(t.gateways, *node, &config::Gateway::router) == t.gateways.end())
     return fail(kExitUsage, "--accounting: router " + name + " is no gateway of " + options->file);
+  if (const std::string why = key_obstacle(t, name); !why.empty())
+    return fail(kExitHostNotReady, why);
   const std::vector<unsigned> lcores = choose_lcores(t.routers[*node], *options);
   const auto workers = static_cast<unsigned>(lcores.size());
   const auto devices = link_devices(t, *node, workers);
@@ -199,6 +202,7 @@ int run(int argc, char** argv) {
       {.mode = options->sandbox,
        .needs = needs,
        .topology = options->file,
+       .readable = key_files(t, name),
        .writable = {t.run.output, runtime_folder(), state_folder(),
                     control_folder(options->control), options->state, options->accounting}});
   if (!sandbox) return fail(kExitHostNotReady, sandbox.error());

@@ -48,6 +48,7 @@ Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
   constexpr unsigned kTablesMb = 72;    // two FIBs with 16 bits for each /24
   constexpr unsigned kGenerations = 2;  // a reload builds the next ones beside the present ones
   constexpr unsigned kBaseMb = 96;      // EAL, ports, rings
+  constexpr unsigned kCryptoMb = 8;     // driver and sessions of AES-GCM
   // B: two nodes of the FIB's RIB; for IPv6, up to three groups of entries as well.
   constexpr size_t kPerIpv4Route = 512, kPerIpv6Route = 512 + 3 * 1024;
 
@@ -66,8 +67,9 @@ Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
     return std::ranges::find(tree.branches, node, &config::Branch::router) != tree.branches.end();
   });
   if (branches) mbufs *= 2;
-  const bool gateway =
-      std::ranges::find(t.gateways, node, &config::Gateway::router) != t.gateways.end();
+  const auto own = std::ranges::find(t.gateways, node, &config::Gateway::router);
+  const bool gateway = own != t.gateways.end();
+  const bool sealed = gateway && own->security;
   if (gateway) mbufs *= 2;  // packets wait for their tunnels
   // A mempool of 2^n - 1 wastes no memory.
   n.mbufs = std::clamp(static_cast<uint32_t>(std::bit_ceil(std::min<uint64_t>(mbufs, kMax))) - 1,
@@ -80,7 +82,7 @@ Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
                : self.ipv4_routes.size() * kPerIpv4Route + self.ipv6_routes.size() * kPerIpv6Route;
   const unsigned tables_mb = self.fib ? 0 : kTablesMb;
   n.memory_mb =
-      kBaseMb + (gateway ? kTablesMb : 0) +
+      kBaseMb + (gateway ? kTablesMb : 0) + (sealed ? kCryptoMb : 0) +
       static_cast<unsigned>(route_table_memory(self).dpdk >> 20) +
       kGenerations *
           (tables_mb + static_cast<unsigned>((routes + CustomerTable::memory(t, self)) >> 20)) +

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
+#include <memory>
 #include <utility>
 
 namespace turnpike::router {
@@ -33,6 +35,21 @@ Json with_pause(Json answer, Nanos pause) {
   return answer;
 }
 
+/// The change of a gateway, which is made when the function is called.
+tl::expected<std::function<void()>, std::string> change_of(Engine& engine,
+                                                           const config::Topology& wanted) {
+  gateway::Gateway* const gateway = engine.gateway();
+  if (gateway == nullptr) return std::function<void()>();
+  auto keys = gateway->prepare_keys(wanted);
+  if (!keys) return tl::unexpected(keys.error());
+  // A std::function can be copied, and so is what it holds.
+  const auto shared = std::make_shared<std::unique_ptr<gateway::KeyRing>>(std::move(*keys));
+  return [gateway, &wanted, shared] {
+    gateway->take_customers(wanted);
+    gateway->take_keys(*shared);
+  };
+}
+
 }  // namespace
 
 ReloadRequests::ReloadRequests(Parts parts)
@@ -41,11 +58,8 @@ ReloadRequests::ReloadRequests(Parts parts)
       reconfigurer_(parts.engine.router(), std::move(parts.running), std::move(parts.history),
                     {.hold = [this, &engine = parts.engine](
                                  const auto& change) { return hold(engine, change); },
-                     .beside =
-                         [&engine = parts.engine](const config::Topology& wanted) {
-                           if (engine.gateway() != nullptr)
-                             engine.gateway()->take_customers(wanted);
-                         },
+                     .beside = [&engine = parts.engine](
+                                   const auto& wanted) { return change_of(engine, wanted); },
                      .adjust = std::move(parts.adjust)}) {
   count_kept();
 }

@@ -67,10 +67,7 @@ Consequence Effects::of(const Difference& d) const {
   if (top == "links") return of_link(d);
   if (top == "groups" || top == "customers" || top.starts_with("customer_table"))
     return of_customers(d);
-  if (top == "gateways")
-    return d.keys.size() < 2 || d.keys[1] == self_.name
-               ? refused("tunnels are made at the start")
-               : elsewhere("not this router's: another gateway's");
+  if (top == "gateways") return of_gateway(d);
   if (top == "trees")
     return has_trees_ ? refused("state of multicast trees is made at the start")
                       : elsewhere("not this router's: the tree has no branch here");
@@ -120,6 +117,19 @@ Consequence Effects::of_customers(const Difference& d) const {
   Consequence c = live("debts of customers are kept by name, averages of groups too");
   c.customers = true;
   return c;
+}
+
+Consequence Effects::of_gateway(const Difference& d) const {
+  if (d.keys.size() >= 2 && d.keys[1] != self_.name)
+    return elsewhere("not this router's: another gateway's");
+  const auto encrypts = [&](const config::Topology& t) {
+    return std::ranges::any_of(t.gateways, [&](const config::Gateway& g) {
+      return t.routers[g.router].name == self_.name && g.security;
+    });
+  };
+  if (d.keys.back() == "key_file" && encrypts(running_) && encrypts(wanted_))
+    return live("the keys in the file apply");
+  return refused("tunnels are made at the start");
 }
 
 Consequence Effects::of_link(const Difference& d) const {

@@ -38,6 +38,7 @@ class Effects {
   [[nodiscard]] Consequence of_law(const Difference& d, const config::Link& link,
                                    size_t direction) const;
   [[nodiscard]] Consequence of_customers(const Difference& d) const;
+  [[nodiscard]] Consequence of_gateway(const Difference& d) const;
   [[nodiscard]] bool is_router(const std::string& node) const;
 
   const config::Topology& running_;

@@ -10,6 +10,7 @@
 
 #include "router/parts.h"
 #include "router/reload/effects.h"
+#include "router/reload/key_changes.h"
 #include "router/reload/leaves.h"
 
 namespace turnpike::router {
@@ -221,7 +222,10 @@ Plan plan(const config::Topology& running, const config::Topology& wanted, size_
   before->push_back({audits, audits_of(running)});
   after->push_back({audits, audits_of(wanted)});
   const Side from(std::move(*before)), to(std::move(*after));
-  return Differ(Effects(running, wanted, router), from, to).run();
+  Plan out = Differ(Effects(running, wanted, router), from, to).run();
+  for (PlannedChange& change : key_changes(running, wanted, running.routers[router].name))
+    out.changes.push_back(std::move(change));
+  return out;
 }
 
 }  // namespace turnpike::router

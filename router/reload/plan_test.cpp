@@ -151,6 +151,61 @@ TEST(ReloadPlan, SeesTheOrderOfClasses) {
   EXPECT_EQ(p.changes[0].effect, Effect::kLive);
 }
 
+TEST(ReloadPlan, NamesChangedKeysOfAGatewayWithoutThem) {
+  config::Topology running = load();
+  const auto key = [](uint8_t number) { return SecretBytes(std::vector<uint8_t>(32, number)); };
+  const auto plan_of = [&](const std::vector<SecretBytes>& before,
+                           const std::vector<SecretBytes>& after, const auto& change) {
+    config::Topology from = running, to = running;
+    from.gateways[0].security->unread = to.gateways[0].security->unread = "";
+    from.gateways[0].peers[0].keys = before;
+    to.gateways[0].peers[0].keys = after;
+    change(to);
+    return plan(from, to, from.gateways[0].router);
+  };
+  const auto nothing = [](config::Topology&) {};
+  const std::string path = "gateways.west.security: keys of far";
+  EXPECT_TRUE(plan_of({key(1)}, {key(1)}, nothing).empty());
+  Plan p = plan_of({key(1)}, {key(1), key(2)}, nothing);
+  ASSERT_EQ(p.changes.size(), 1U) << p.text();
+  EXPECT_EQ(only(p, path).to, "2 keys");
+  EXPECT_EQ(only(p, path).effect, Effect::kLive);
+  EXPECT_TRUE(p.applies());
+  EXPECT_EQ(only(plan_of({key(1), key(2)}, {key(2), key(1)}, nothing), path).to,
+            "2 keys in another order");
+  EXPECT_EQ(only(plan_of({key(1)}, {key(3)}, nothing), path).to, "1 key, not the same");
+  for (const bool exposed : {true, false}) {
+    p = plan_of({key(1)}, exposed ? std::vector{key(2)} : std::vector<SecretBytes>(),
+                [&](config::Topology& t) {
+                  if (exposed) {
+                    t.gateways[0].security->exposed = true;
+                  } else {
+                    t.gateways[0].security->unread = "Permission denied";
+                  }
+                });
+    EXPECT_NE(p.refusal().find(exposed ? "chmod 600" : "Permission denied"), std::string::npos)
+        << p.text();
+  }
+  // Another router's plan.
+  config::Topology wanted = running;
+  wanted.gateways[0].peers[0].keys = {key(2)};
+  const size_t other = running.gateways[0].router == 0 ? 1 : 0;
+  EXPECT_EQ(only(plan(running, wanted, other), path).effect, Effect::kElsewhere);
+}
+
+TEST(ReloadPlan, RefusesToBeginToEncrypt) {
+  const config::Topology running = load();
+  config::Topology wanted = running;
+  wanted.gateways[0].security.reset();
+  EXPECT_FALSE(plan(running, wanted, running.gateways[0].router).refusal().empty());
+  EXPECT_FALSE(plan(wanted, running, running.gateways[0].router).refusal().empty());
+  wanted = running;
+  wanted.gateways[0].security->key_file = "/elsewhere";
+  const Plan p = plan(running, wanted, running.gateways[0].router);
+  EXPECT_TRUE(p.refusal().empty()) << p.text();
+  EXPECT_FALSE(p.empty());
+}
+
 // --- no key is forgotten ------------------------------------------------------------------------
 
 /// All scalars of a file with their paths.
@@ -171,7 +226,9 @@ const std::map<std::string, std::vector<config::Setting>>& special() {
       {"gateways.west.strategy", {{"gateways.west.strategy", "max-min"}}},
       {"gateways.west.mtu", {{"gateways.west.mtu", "1450 B"}}},
       {"gateways.west.outside", {{"gateways.west.outside", "drop"}}},
-      {"gateways.west.silent_peer", {{"gateways.west.silent_peer", "forward"}}},
+      {"gateways.west.silent_peer",
+       {{"gateways.west",
+         "{core: core, peers: {far: {address: 192.0.2.7, prefix: 10.80.0.0/16}}}"}}},
       {"run.measure.steady.to", {{"run.measure.steady.to", "45 s"}}},
       {"hosts.bob.strategy",
        {{"hosts.bob.strategy", "each-flow"}, {"traffic.flows.film", "{from: bob, to: erin}"}}},

@@ -101,9 +101,15 @@ Reconfigurer::Check Reconfigurer::check_entry(uint64_t number) const {
 Done Reconfigurer::switch_to(const config::Topology& wanted) {
   auto change = router_.prepare(running_, wanted);
   if (!change) return tl::unexpected(change.error());
+  std::function<void()> beside;
+  if (hooks_.beside) {
+    auto prepared = hooks_.beside(wanted);
+    if (!prepared) return tl::unexpected(prepared.error());
+    beside = std::move(*prepared);
+  }
   if (auto held = hooks_.hold([&] {
         router_.apply(**change);
-        if (hooks_.beside) hooks_.beside(wanted);
+        if (beside) beside();
       });
       !held)
     return held;

@@ -31,9 +31,10 @@ class Reconfigurer {
     /// Holds all workers, runs the function, lets them go on: Engine::at_quiescence(); in the lab,
     /// runs it. The error: it has not run.
     std::function<tl::expected<void, std::string>(const std::function<void()>&)> hold;
-    /// Called while the workers are held, after the router has changed: for a gateway. May be
-    /// empty.
-    std::function<void(const config::Topology& wanted)> beside = {};
+    /// Prepares a change beside the router's, for a gateway, and returns a function that makes it
+    /// while the workers are held. The error: nothing has changed. May be empty.
+    std::function<tl::expected<std::function<void()>, std::string>(const config::Topology& wanted)>
+        beside = {};
     /// Changes each topology that was loaded as the program's options do at its start; may be
     /// empty.
     std::function<void(config::Topology&)> adjust = {};

@@ -167,6 +167,9 @@ inline constexpr auto kFamilies = [] {
        "Customers for which the gateway has sent packets."},
       {"turnpike_gateway_peer_silent", kGauge, "",
        "1 while a peer of the gateway does not answer."},
+      {"turnpike_gateway_refused_packets", kCounter, "packets",
+       "Packets of tunnels that a gateway refused, by reason: bad, unknown_peer, wrong_token, and "
+       "of sealed tunnels wrong_tag, unknown_key and unsealed."},
       {"turnpike_accounting_failures", kCounter, "failures",
        "Times that accounts were due and could not be written."},
       {"turnpike_offender_dropped_packets", kCounter, "packets",

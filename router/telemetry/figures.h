@@ -70,6 +70,13 @@ struct PeerFigures {
   bool silent = false;  // at present
 };
 
+/// Packets of tunnels that a gateway refused.
+struct GatewayFigures {
+  uint64_t bad = 0, unknown_peers = 0, wrong_tokens = 0;
+  // Where tunnels are sealed:
+  uint64_t wrong_tags = 0, unknown_keys = 0, unsealed = 0;
+};
+
 /// Requests to the server of metrics.
 struct RequestFigures {
   uint64_t served = 0, refused = 0, cut = 0;
@@ -92,9 +99,10 @@ struct Figures {
   std::vector<LcoreFigures> lcores;       // by worker
   std::vector<CustomerSnapshot> customers;
   std::vector<OffenderSnapshot> offenders;
-  std::vector<Account> accounts;   // of a gateway's customers
-  std::vector<PeerFigures> peers;  // of a gateway
-  uint64_t account_failures = 0;   // accounts that could not be written when they were due
+  std::vector<Account> accounts;          // of a gateway's customers
+  std::vector<PeerFigures> peers;         // of a gateway
+  std::optional<GatewayFigures> gateway;  // none: the router is none
+  uint64_t account_failures = 0;          // accounts that could not be written when they were due
 };
 
 }  // namespace turnpike::router

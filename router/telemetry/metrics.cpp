@@ -255,6 +255,18 @@ void add_tunnels(PrometheusText& page, const Figures& f) {
   page.sample({}, uint64_t{active.size()});
   page.family(family("turnpike_gateway_peer_silent"));
   for (const PeerFigures& p : f.peers) page.sample({{"peer", p.name}}, uint64_t{p.silent});
+  page.family(family("turnpike_gateway_refused_packets"));
+  if (f.gateway) {
+    const GatewayFigures& g = *f.gateway;
+    for (const auto& [reason, packets] :
+         std::initializer_list<std::pair<const char*, uint64_t>>{{"bad", g.bad},
+                                                                 {"unknown_peer", g.unknown_peers},
+                                                                 {"wrong_token", g.wrong_tokens},
+                                                                 {"wrong_tag", g.wrong_tags},
+                                                                 {"unknown_key", g.unknown_keys},
+                                                                 {"unsealed", g.unsealed}})
+      page.sample({{"reason", reason}}, packets);
+  }
   page.family(family("turnpike_accounting_failures"));
   page.sample({}, f.account_failures);
 }

@@ -72,6 +72,7 @@ Figures figures(size_t customers = 3) {
                           .price = 2e-8,
                           .waits = &waits_of_3_ms()});
   f.peers = {{.name = "east", .silent = true}, {.name = "north"}};
+  f.gateway = GatewayFigures{.wrong_tags = 12, .unknown_keys = 13};
   f.account_failures = 4;
   f.offenders.push_back(
       {.link = link.name, .source = "10.0.0.1", .owed = 0.5, .offences = 1, .dropped = 9});

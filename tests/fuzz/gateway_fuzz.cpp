@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any packets of a customer and any packets of a peer, true and false ones, at a gateway: every
-// packet is accounted for, every buffer comes back, and nothing from a tunnel reaches the core.
+// Any packets of a customer and any packets of a peer, true and false ones, at a gateway whose
+// tunnels are in the clear and at one whose are sealed: every packet is accounted for, every buffer
+// comes back, nothing from a tunnel reaches the core, and nothing that is not authentic leaves one.
 //
-// The input is a sequence of steps: a byte of control, the time that passes, then what the step
-// needs. Control: bits 0-2 what happens, bit 3 whether a frame is spoiled, 4-7 how many.
+// The input begins with a byte that selects the gateway, a sequence of steps follows: a byte of
+// control, the time that passes, then what the step needs. Control: bits 0-2 what happens, bit 3
+// whether a frame is spoiled, 4-7 how many.
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,7 +31,7 @@ constexpr uint32_t kCustomer = 0x0a000102, kGateway = 0x0a000201, kPeer = 0x0a00
                    kFar = 0xac100001;
 constexpr size_t kHeaders = wire::kEthernetSize + wire::kIpv4Size + wire::kUdpSize;
 
-config::Topology with_gateway() {
+config::Topology with_gateway(bool sealed) {
   config::Topology t = test::topology();
   t.customers.push_back({.name = "acme", .budget = Budget(2)});
   t.ipv4_customers.push_back({{0x0a000100, 24}, 0});
@@ -41,16 +44,38 @@ config::Topology with_gateway() {
   g.target = 20_ms;
   g.interval = 100_ms;
   g.idle = 1_s;
+  if (sealed) {
+    g.security = config::GatewaySecurity{.key_file = "none"};
+    g.silent_peer = config::SilentPeer::kDrop;
+    g.peers[0].keys.emplace_back(std::vector<uint8_t>(SecretBytes::kMaxSize, 7));
+  }
   return t;
 }
 
 struct Machine : fuzz::RouterMachine {
-  explicit Machine(config::Topology t) : RouterMachine("gateway_fuzz", t), topology(std::move(t)) {
-    auto made =
-        gateway::Gateway::make(topology, 0, {.pool = bench->pool.get(), .populated = false});
-    require(made.has_value(), "a gateway is made");
-    gateway = std::move(*made);
-    router->worker(0).set_tunnels(gateway.get());
+  Machine() : RouterMachine("gateway_fuzz", with_gateway(false)) {
+    for (const bool sealed : {false, true}) {
+      auto made = gateway::Gateway::make(topologies[sealed], 0,
+                                         {.pool = bench->pool.get(), .populated = false});
+      require(made.has_value(), "a gateway is made");
+      gateways[sealed] = std::move(*made);
+    }
+    // The peer's end.
+    wire::FrameSpec frame;
+    frame.addresses = wire::Ipv4Pair{kPeer, kGateway};
+    frame.destination_port = topologies[1].run.udp_port;
+    const config::Gateway& g = topologies[1].gateways[0];
+    auto keys = gateway::KeyRing::make(g, g);
+    require(keys.has_value(), "keys are made");
+    seal.emplace(std::move(*keys), std::span(&frame, 1), /*start=*/1);
+  }
+  void begin(bool sealed) {
+    gateway = gateways[sealed].get();
+    router->worker(0).set_tunnels(gateway);
+    token = 0;
+    recent = {};
+    released = gateway->totals().released_bytes.read();
+    offered = 0;
   }
 
   void put(size_t link, std::span<const uint8_t> frame) {
@@ -79,8 +104,11 @@ struct Machine : fuzz::RouterMachine {
     }
   }
 
-  config::Topology topology;
-  std::unique_ptr<gateway::Gateway> gateway;
+  std::array<config::Topology, 2> topologies{with_gateway(false), with_gateway(true)};
+  std::array<std::unique_ptr<gateway::Gateway>, 2> gateways;  // in the clear, sealed
+  gateway::Gateway* gateway = nullptr;                        // of the present input
+  std::optional<gateway::Seal> seal;                          // of the peer
+  uint64_t released = 0, offered = 0;       // B before the input; B of datagrams sealed by the peer
   uint32_t token = 0;                       // of the peer's own flow
   std::array<wire::Header, 8> recent = {};  // newest first
 };
@@ -116,8 +144,19 @@ std::vector<uint8_t> turnpike_frame(const wire::Header& header, std::span<const 
   const auto congestion = std::span(bytes).subspan(wire::kHeaderSize, fcp::kHeaderSize);
   fcp::store({.rtt_ns = 20'000'000, .reserve = 2e-6F, .balance = 1e-6F, .slot = 1e-3F},
              congestion.data());
+  std::vector<uint8_t> text(payload.begin(), payload.end());
+  if (machine->gateway->sealed() && !text.empty() && in.below(8) != 0) {
+    machine->offered += text.size();
+    text.insert(text.begin(), gateway::Seal::kFront, 0);
+    text.resize(text.size() + AesGcm::kTagSize);
+    const bool done = machine->seal->seal(
+        0, text,
+        {.common = bytes.data(), .sequence = header.sequence, .source_port = spec.source_port});
+    require(done, "the peer seals");
+    if (spoil && in.below(2) != 0) text[in.below(text.size())] ^= in.byte();
+  }
   if (spoil) in.spoil(bytes);
-  bytes.insert(bytes.end(), payload.begin(), payload.end());
+  bytes.insert(bytes.end(), text.begin(), text.end());
   return wire::build_frame(spec, bytes);
 }
 
@@ -193,16 +232,18 @@ void step(Input& in) {
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  machine = new Machine(with_gateway());
+  machine = new Machine();
   return 0;
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Input in(data, size);
-  machine->token = 0;
-  machine->recent = {};
+  machine->begin((in.byte() & 1) != 0);
   for (int n = 0; n < 64 && !in.empty(); ++n) step(in);
   require(machine->router->snapshot().conserved(), "every packet is accounted for");
+  const uint64_t released = machine->gateway->totals().released_bytes.read() - machine->released;
+  require(!machine->gateway->sealed() || released <= machine->offered,
+          "what leaves a sealed tunnel was sealed");
   // The peer does not answer any more: the datagrams that wait are sent or dropped. Time-outs are
   // 60 s at most.
   for (int n = 0; n < 60; ++n) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Gateways in the lab: configs/gateway/two-sites.yaml as it is, over IPv6, without tunnels, and under attack. --attacks
-# plays further attacks instead: 10,000 connections, and floods from spoofed addresses.
+# Gateways in the lab: configs/gateway/two-sites.yaml as it is, over IPv6, encrypted, without tunnels, and under attack.
+# --attacks plays further attacks instead: 10,000 connections, and floods from spoofed addresses.
 # Usage: gateway_test.py [--attacks] TURNPIKE
 import json
 import pathlib
@@ -18,6 +18,7 @@ PATH_MS = 9.4    # propagation from a customer to the server
 LATENCY_MS = 5   # beyond the idle path's
 CEILING = 10     # Mbps
 SHARE = 0.05     # how far a share may lie off
+KEY = "0123456789abcdef" * 4
 FLOOD = ("    flood: { from: bert, to: server, rate: { l2: 990 Mbps }, frames: { sizes: 1400 B }, flows: 16, "
          "start: 1 s }\n")
 BULK = "    bert: { from: bert, to: server, protocol: tcp, count: 64, start: 1 s }\n"
@@ -28,6 +29,7 @@ SPOOFED = FLOOD.replace("flows: 16,", "flows: 1000000,")
 def play(turnpike, folder, text):
     file = pathlib.Path(folder) / "file.yaml"
     file.write_text(text)
+    (file.parent / "keys").write_text("".join(f"{peer} {KEY}\n" for peer in ("west", "east")))
     done = subprocess.run([turnpike, "lab", file, "--out", pathlib.Path(folder) / "out", "--json"],
                           capture_output=True, text=True, timeout=300, check=False)
     return (json.loads(done.stdout) if done.returncode == 0 else None), done.stderr
@@ -111,6 +113,8 @@ def main():
         "tunnels": text,
         "over IPv6": text.replace("peers: { east: {} }", "peers: { east: { ip_version: 6 } }")
                          .replace("peers: { west: {} }", "peers: { west: { ip_version: 6 } }"),
+        "encrypted": text.replace("peers: { east: {} }", "peers: { east: {} }, security: { key_file: keys }")
+                         .replace("peers: { west: {} }", "peers: { west: {} }, security: { key_file: keys }"),
         "flood": text.replace(BULK, "") + FLOOD,
         "ceiling": text.replace("anna-west, budget: 1 $/s }", f"anna-west, budget: 1 $/s, ceiling: {CEILING} Mbps }}"),
         "without": text[:text.index("gateways:")] + text[text.index("traffic:"):],
@@ -121,7 +125,7 @@ def main():
             found, said = play(turnpike, folder, variant)
             if tap.check(f"{name}: plays", found is not None, said):
                 played[name] = found
-    for name in ("tunnels", "over IPv6"):
+    for name in ("tunnels", "over IPv6", "encrypted"):
         if name in played:
             shares(tap, name, played[name])
     if {"tunnels", "flood"} <= played.keys():

@@ -48,6 +48,7 @@ std::vector<PathRule> rules_of(const SandboxOptions& o) {
       {"/etc/localtime", May::kRead},   {"/usr/share/zoneinfo", May::kRead},
       {"/dev/urandom", May::kRead},     {"/dev/null", May::kDevice}};
   if (!o.topology.empty()) rules.push_back({readable_for(o.topology), May::kRead});
+  for (const std::string& file : o.readable) rules.push_back({readable_for(file), May::kRead});
   if (o.needs.calls.tap) rules.push_back({"/dev/net/tun", May::kDevice});
   if (o.needs.calls.devices) {
     rules.push_back({"/dev/vfio", May::kDevice});

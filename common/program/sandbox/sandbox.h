@@ -19,6 +19,7 @@ struct SandboxOptions {
       "auto";  // auto: all that the kernel has; on: all, or the program does not run; off
   SandboxNeeds needs = {};
   std::string topology = {};  // file that may be read again, with the others of its folder
+  std::vector<std::string> readable = {};  // likewise
   std::vector<std::string> writable = {};  // folders to write to, which exist
 };
 
