@@ -33,6 +33,10 @@ local f = {
   range_begin = ProtoField.uint32("turnpike.range.begin", "Begin"),
   range_end = ProtoField.uint32("turnpike.range.end", "End"),
   payload = ProtoField.bytes("turnpike.payload", "Payload"),
+  sealed_key = ProtoField.uint32("turnpike.sealed.key", "Key id", base.HEX),
+  sealed_nonce = ProtoField.bytes("turnpike.sealed.nonce", "Nonce"),
+  sealed_text = ProtoField.bytes("turnpike.sealed.text", "Datagrams, encrypted"),
+  sealed_tag = ProtoField.bytes("turnpike.sealed.tag", "Tag"),
   fcp_rtt = ProtoField.uint32("turnpike.fcp.rtt", "Round trip (ns)"),
   fcp_price = ProtoField.float("turnpike.fcp.price", "Price ($/B)"),
   fcp_reserve = ProtoField.float("turnpike.fcp.reserve", "Reserve price ($/B)"),
@@ -240,6 +244,18 @@ local function common_header(tvb, tree, pinfo)
   return kind, ranges, length
 end
 
+-- Payload of a gateway's tunnel that is encrypted: no IP datagram begins with such a byte.
+local function show_sealed(tvb, tree, pinfo)
+  local front, tag = 16, 16
+  if tvb(0, 1):uint() < 0x80 or tvb:len() <= front + tag then return end
+  tree:append_text(", sealed")
+  tree:add(f.sealed_key, tvb(0, 4))
+  tree:add(f.sealed_nonce, tvb(4, 12))
+  tree:add(f.sealed_text, tvb(front, tvb:len() - front - tag))
+  tree:add(f.sealed_tag, tvb(tvb:len() - tag, tag))
+  pinfo.cols.info:append(string.format(" sealed key=%08x", tvb(0, 4):uint()))
+end
+
 function turnpike.dissector(tvb, pinfo, tree)
   pinfo.cols.protocol = "Turnpike"
   local subtree = tree:add(turnpike, tvb())
@@ -268,8 +284,10 @@ function turnpike.dissector(tvb, pinfo, tree)
   end
   if ranges > 0 then show_ranges(tvb(COMMON_SIZE + size, ranges * RANGE_SIZE):tvb(), subtree, ranges) end
   if tvb:len() > length then
-    tree:add(f.payload, tvb(length))
-    pinfo.cols.info:append(string.format(" len=%d", tvb:len() - length))
+    local payload = tvb(length)
+    local item = tree:add(f.payload, payload)
+    pinfo.cols.info:append(string.format(" len=%d", payload:len()))
+    show_sealed(payload:tvb(), item, pinfo)
   end
   return tvb:len()
 end

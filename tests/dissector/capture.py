@@ -14,8 +14,8 @@ from tap import Tap  # noqa: E402
 KINDS = {1: "SYN", 2: "SYN-ACK", 3: "DATA", 4: "ACK", 5: "FIN", 6: "FIN-ACK", 7: "RESET"}
 INTEGERS = ["turnpike." + name for name in (
     "version", "kind", "protocol", "ranges", "length", "flow", "seq", "ack", "timestamp", "echo", "token",
-    "range.begin", "range.end", "fcp.rtt", "fcp.age", "fcp.wait", "fcp.first", "rate.rtt", "xcp.rtt", "tcp.capable",
-    "tcp.marked", "tcp.in_profile", "acc.role", "acc.round")]
+    "range.begin", "range.end", "fcp.rtt", "fcp.age", "fcp.wait", "fcp.first", "sealed.key", "rate.rtt", "xcp.rtt",
+    "tcp.capable", "tcp.marked", "tcp.in_profile", "acc.role", "acc.round")]
 FLOATS = ["turnpike." + name for name in (
     "fcp.price", "fcp.reserve", "fcp.preload", "fcp.balance", "fcp.exchange", "fcp.charged", "fcp.slot", "fcp.limit",
     "fcp.first_round", "fcp.budget", "fcp.parts", "rate.rate", "qcp.interval", "xcp.flow",

@@ -122,6 +122,15 @@ class Writer {
              size_t user_bytes = 0) {
     write(name, s, payload_of(h, kCredible, user_bytes), fields_of(h, kCredible), nullptr);
   }
+  /// DATA whose payload is encrypted.
+  void sealed(const std::string& name, size_t user_bytes) {
+    const wire::Header h = header(Kind::kData);
+    Bytes payload = payload_of(h, kCredible, user_bytes);
+    wire::store_be32(&payload[h.length], 0x9abc'def0);
+    json fields = fields_of(h, kCredible);
+    fields["turnpike.sealed.key"] = 0x9abc'def0;
+    write(name, spec(false, false), payload, std::move(fields), nullptr);
+  }
   void broken(const std::string& name, const Bytes& payload, const std::string& expert) {
     write(name, spec(false, false), payload, json::object(), expert);
   }
@@ -168,6 +177,7 @@ void write_sound(Writer& w) {
 }
 
 void write_others(Writer& w) {
+  w.sealed("sealed payload", 100);
   constexpr uint8_t kRcp = 2, kQfcp = 3;
   const auto rate = [](float r) {
     Bytes b(explicit_rate::kHeaderSize);
