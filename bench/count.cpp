@@ -22,7 +22,8 @@ namespace {
 using namespace turnpike;
 using Poll = std::function<uint64_t()>;  // returns how many packets it moved
 
-constexpr std::string_view kSender = "sender/flows:", kTunnels = "tunnels/customers:";
+constexpr std::string_view kSender = "sender/flows:", kTunnels = "tunnels/customers:",
+                           kSealed = "tunnels/sealed:";
 constexpr unsigned kPollsAtOnce = 64;  // between two looks at the time
 
 unsigned number(std::string_view text) {
@@ -40,8 +41,8 @@ Poll send(unsigned flows) {
   return [s, now = s->warm_up()]() mutable { return s->poll(now += s->step()); };
 }
 
-Poll tunnel(unsigned customers) {
-  return [t = std::make_shared<bench::Tunnelling>(customers)] { return t->poll(); };
+Poll tunnel(unsigned customers, bool sealed) {
+  return [t = std::make_shared<bench::Tunnelling>(customers, sealed)] { return t->poll(); };
 }
 
 /// Null: no such load.
@@ -50,9 +51,11 @@ Poll find(std::string_view name) {
     const unsigned flows = number(name.substr(kSender.size()));
     return flows > 0 ? send(flows) : Poll();
   }
-  if (name.starts_with(kTunnels)) {
-    const unsigned customers = number(name.substr(kTunnels.size()));
-    return customers > 0 ? tunnel(customers) : Poll();
+  for (const bool sealed : {false, true}) {
+    const std::string_view stem = sealed ? kSealed : kTunnels;
+    if (!name.starts_with(stem)) continue;
+    const unsigned customers = number(name.substr(stem.size()));
+    return customers > 0 ? tunnel(customers, sealed) : Poll();
   }
   for (const bench::Named& n : bench::kLoads)
     if (name == n.name) return forward(n.load);
@@ -93,7 +96,7 @@ int main(int argc, char** argv) {
   if (!poll) {
     std::fputs(
         "usage: bench-count LOAD [POLLS]; LOAD is one of bench/loads.h, sender/flows:NUMBER or\n"
-        "tunnels/customers:NUMBER;\n"
+        "tunnels/customers:NUMBER, tunnels/sealed:NUMBER;\n"
         "without POLLS, numbers of seconds are read from standard input\n",
         stderr);
     return 2;

@@ -27,12 +27,17 @@ customers: { "0": { prefix: 96.0.0.0/24, budget: 1 $/s } }
 gateways: { gate: { core: core, peers: { elsewhere: { address: 10.9.0.2, prefix: [32.0.0.0/8] } } } }
 )";
 
-config::Topology topology_of(unsigned customers) {
+config::Topology topology_of(unsigned customers, bool sealed) {
   auto loaded = config::load_text(kFile, "bench");
   if (!loaded) throw std::runtime_error(loaded.error().front().text());
   for (uint32_t i = 1; i < customers; ++i) {
     loaded->ipv4_customers.push_back({{kCustomers + (i << 8), 24}, i});
     loaded->customers.push_back({.name = std::to_string(i), .budget = Budget(1)});
+  }
+  if (sealed) {
+    config::Gateway& gateway = loaded->gateways[0];
+    gateway.security = config::GatewaySecurity{.key_file = "none"};
+    gateway.peers[0].keys.emplace_back(std::vector<uint8_t>(SecretBytes::kMaxSize, 1));
   }
   loaded->routers[0].ipv4_routes.push_back({{kDestination & 0xff000000, 8}, 1});
   for (config::Link& link : loaded->links)
@@ -63,8 +68,8 @@ Front front_of(const config::Topology& t, unsigned customer) {
 
 }  // namespace
 
-Tunnelling::Tunnelling(unsigned customers)
-    : topology_(topology_of(customers)),
+Tunnelling::Tunnelling(unsigned customers, bool sealed)
+    : topology_(topology_of(customers, sealed)),
       pool_(pool_for(std::min(customers, kActive))),
       buffers_(pool_.get(), 0) {
   const unsigned active = std::min(customers, kActive);

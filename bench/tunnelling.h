@@ -21,8 +21,8 @@ class Tunnelling {
   static constexpr double kPps = 4e6;          // of all customers together
   static constexpr uint16_t kFrame = 1000;     // B without FCS: too large to share a packet
 
-  /// The customers that are active have their tunnels open.
-  explicit Tunnelling(unsigned customers);
+  /// The customers that are active have their tunnels open, which are encrypted if `sealed`.
+  explicit Tunnelling(unsigned customers, bool sealed = false);
 
   /// Moves kBurst packets into tunnels, and what is due out of them; takes the answers that have
   /// come. Returns the number of packets that left.

@@ -15,5 +15,12 @@ void tunnels(benchmark::State& state) {
 }
 BENCHMARK(tunnels)->Name("tunnels/customers")->Arg(100)->Arg(1000)->Arg(10'000)->Arg(100'000);
 
+/// The same with encryption.
+void sealed(benchmark::State& state) {
+  Tunnelling t(static_cast<unsigned>(state.range(0)), true);
+  measure(state, [&] { return t.poll(); });
+}
+BENCHMARK(sealed)->Name("tunnels/sealed")->Arg(100)->Arg(1000);
+
 }  // namespace
 }  // namespace turnpike::bench
