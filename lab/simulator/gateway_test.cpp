@@ -152,6 +152,7 @@ TEST_F(GatewayWorld, SealedTunnelsHaveTheSameShares) {
   const double anna = sent(0, 1_s, 2_s);
   EXPECT_NEAR(anna, 100e6 / 8 / 2, 0.03 * 100e6 / 8 / 2);
   EXPECT_NEAR(sent(1, 2_s, 3_s), anna, 0.03 * anna);
+  EXPECT_EQ(west().peers()[0].inner_mtu, 1500 - 84 - 32);
   const gateway::GatewayTotals& out = world->gateway(1).totals();
   EXPECT_GT(out.released_packets.read(), 10'000U);
   EXPECT_EQ(out.bad_packets.read() + out.forged.read() + out.unsealed.read(), 0U);
