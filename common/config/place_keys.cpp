@@ -2,8 +2,12 @@
 // The keys of a gateway's peers, in a file of their own, which others than its owner cannot read.
 // No message repeats a word of it: a key may stand where a peer's name should.
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <string.h>  // explicit_bzero(), of glibc
 #include <sys/stat.h>

@@ -2,6 +2,7 @@
 // Packets of tunnels that arrive: data from peers, and their answers.
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "common/dpdk/buffer.h"
 #include "common/wire/ecn.h"

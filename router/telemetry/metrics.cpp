@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include "router/telemetry/families.h"
