@@ -3,10 +3,17 @@
 //
 // Example:
 //
-//     const std::array<std::span<const uint8_t>, 1> keys{key};  // of 16 or 32 B
+//     #include <array>
+//
+//     std::array<uint8_t, 32> key{};                    // from a file
+//     std::array<uint8_t, AesGcm::kNonceSize> nonce{};  // of no other message
+//     std::array<uint8_t, AesGcm::kTagSize> tag{};
+//     std::array<uint8_t, 8> aad{};
+//     std::array<uint8_t, 100> text{};
+//     const std::array keys{std::span<const uint8_t>(key)};
 //     const auto cipher = AesGcm::make(keys, aad.size());
 //     if (!cipher) return;  // cipher.error() names the package that is missing
-//     cipher->seal(0, {.text = text, .nonce = nonce, .aad = aad.data(), .tag = tag});
+//     if (!cipher->seal(0, {text, nonce.data(), aad.data(), tag.data()})) return;
 #pragma once
 
 #include <cstdint>

@@ -404,16 +404,16 @@ TEST_F(GatewayWorld, AccountsForAllThatCustomersSend) {
   make(two_sites());
   world->run_until(3_s);
   const gateway::CustomerTraffic& anna = west().traffic(0);
-  const uint64_t dropped = west().tunnel(0, 0).queue().dropped();
-  const uint32_t waiting = west().tunnel(0, 0).queue().packets();
+  const uint64_t dropped = west().tunnels(0)[0]->queue().dropped();
+  const uint32_t waiting = west().tunnels(0)[0]->queue().packets();
   ASSERT_GT(waiting, 0U);
   // Datagrams of a stream have one size.
   const uint64_t datagrams = anna.waits.read().total();
-  const uint64_t size = anna.carried_bytes.read() / datagrams;
+  const uint64_t size = west().tunnels(0)[0]->carried() / datagrams;
   EXPECT_EQ(anna.offered_bytes.read(), (datagrams + dropped + waiting) * size);
-  const uint32_t all = waiting + west().tunnel(1, 0).queue().packets();
+  const uint32_t all = waiting + west().tunnels(1)[0]->queue().packets();
   EXPECT_EQ(west().end(), all);
-  EXPECT_EQ(west().tunnel(0, 0).queue().dropped(), dropped + waiting);
+  EXPECT_EQ(west().tunnels(0)[0]->queue().dropped(), dropped + waiting);
 }
 
 /// The price is the sum of both budgets over the rate, 0.16 $/MB.
@@ -436,8 +436,8 @@ TEST_F(GatewayWorld, KnowsWhoIsAtTheCeiling) {
   t.customers[0].ceiling = 20_Mbps;
   make(std::move(t));
   world->run_until(2_s);
-  EXPECT_TRUE(west().tunnel(0, 0).at_most());
-  EXPECT_FALSE(west().tunnel(1, 0).at_most());
+  EXPECT_TRUE(west().tunnels(0)[0]->at_most());
+  EXPECT_FALSE(west().tunnels(1)[0]->at_most());
 }
 
 TEST_F(GatewayWorld, ConservesPackets) {

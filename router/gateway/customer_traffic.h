@@ -14,9 +14,8 @@ struct CustomerTraffic {
   /// `least_price`: $/B, of the histogram's first bucket.
   explicit CustomerTraffic(double least_price) : prices(least_price) {}
 
-  metrics::Counter offered_bytes;           // datagrams that came for its tunnels
-  metrics::Counter carried_bytes;           // those of them that left the queues for the core
-  metrics::LogHistogram prices;             // $/B paid, by bytes of tunnel packets
+  metrics::Counter offered_bytes;         // datagrams that came for its tunnels
+  metrics::LogHistogram prices;           // $/B paid, by bytes of tunnel packets
   metrics::LogHistogram waits{kMinWait};  // ns, by carried datagrams
 };
 

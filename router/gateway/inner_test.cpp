@@ -219,13 +219,13 @@ TEST_F(CarryTest, CountsWhatCameAndWhatLeft) {
   auto taken = tunnel.take(1400, kFront, 5_ms);
   EXPECT_EQ(taken.buffer->pkt_len, 300U);
   rte_pktmbuf_free(taken.buffer);
-  EXPECT_EQ(traffic.carried_bytes.read(), 300U);
+  EXPECT_EQ(tunnel.carried(), 300U);
   EXPECT_EQ(traffic.waits.read().total(), 2U) << "both datagrams of the packet";
   EXPECT_DOUBLE_EQ(traffic.waits.read().quantile(0.99), 5e6);
   EXPECT_EQ(tunnel.clear(), 2U);
   EXPECT_EQ(tunnel.waiting(), 0U);
   EXPECT_EQ(tunnel.queue().dropped(), 2U);
-  EXPECT_EQ(traffic.carried_bytes.read(), 300U);
+  EXPECT_EQ(tunnel.carried(), 300U);
 }
 
 TEST_F(CarryTest, SaysThatItsBoundHoldsItBack) {
@@ -241,7 +241,7 @@ TEST_F(CarryTest, SaysThatItsBoundHoldsItBack) {
 }
 
 TEST_F(CarryTest, IsNotHeldBackBelowItsBound) {
-  Tunnel tunnel(parts, traffic, 0, 0, 0);
+  Tunnel tunnel(parts, traffic, far, {});
   tunnel.set_most(1e6);  // B/s; 780 kB/s arrive
   for (int ms = 1; ms <= 200; ++ms) {
     tunnel.put(testing::make_mbuf(datagram(700, 1)), 1, 1, 1_ms * ms);
@@ -319,7 +319,7 @@ class SealedCarryTest : public CarryTest {
 };
 
 TEST_F(SealedCarryTest, PacketsHaveRoomForTheSeal) {
-  Tunnel tunnel(parts, 0, 0, 0);
+  Tunnel tunnel(parts, traffic, far, {});
   ASSERT_TRUE(tunnel.sealed());
   for (unsigned n = 0; n < 20; ++n) put(tunnel, datagram(100, static_cast<uint8_t>(n)));
   const uint32_t room = 10 * 100 + Seal::kOverhead + 99;
@@ -333,7 +333,7 @@ TEST_F(SealedCarryTest, PacketsHaveRoomForTheSeal) {
 
 /// Others still read the bytes of a shared buffer.
 TEST_F(SealedCarryTest, ASharedBufferIsCopiedBeforeItIsEncrypted) {
-  Tunnel tunnel(parts, 0, 0, 0);
+  Tunnel tunnel(parts, traffic, far, {});
   const std::vector<uint8_t> in = datagram(500, 1);
   rte_mbuf* const m = testing::make_mbuf(in);
   rte_mbuf_refcnt_update(m, 1);
@@ -344,7 +344,7 @@ TEST_F(SealedCarryTest, ASharedBufferIsCopiedBeforeItIsEncrypted) {
 }
 
 TEST_F(SealedCarryTest, SegmentsAreJoined) {
-  Tunnel tunnel(parts, 0, 0, 0);
+  Tunnel tunnel(parts, traffic, far, {});
   const std::vector<uint8_t> in = datagram(500, 1);
   rte_mbuf* const head = testing::make_mbuf(in, 100);
   ASSERT_GT(head->nb_segs, 1);

@@ -45,7 +45,6 @@ void Tunnel::update(Nanos now) {
 /// The queue has given up a packet of `size` B, to be carried.
 void Tunnel::count_taken(uint32_t size) {
   const auto waited = static_cast<uint64_t>(queue_.sojourn().count());
-  traffic_.carried_bytes.add(size);
   carried_.add(size);
   traffic_.waits.record(static_cast<double>(waited));
   parts_.waits.record(waited);

@@ -12,7 +12,6 @@ Account account_of(const gateway::Gateway& g, size_t customer) {
   Account a;
   a.customer = g.topology().customers[customer].name;
   a.offered_bytes = traffic.offered_bytes.read();
-  a.carried_bytes = traffic.carried_bytes.read();
   a.packets = t.sent_packets.read();
   a.bytes = t.sent_bytes.read();
   a.spend = t.spend.load(std::memory_order_relaxed);
@@ -24,6 +23,7 @@ Account account_of(const gateway::Gateway& g, size_t customer) {
   a.price = t.price.load(std::memory_order_relaxed);
   bool waits = false;
   for (const auto& tunnel : g.tunnels(customer)) {
+    a.carried_bytes += tunnel->carried();
     a.dropped += tunnel->queue().dropped();
     a.marked += tunnel->queue().marked();
     a.at_ceiling = a.at_ceiling || tunnel->at_most();
