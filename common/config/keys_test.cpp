@@ -18,7 +18,7 @@ const std::string kLong(64, 'a'), kOther = std::string(62, 'a') + "Bc", kShort(3
 class KeyFile : public ::testing::Test {
  protected:
   std::string with(const std::string& keys, bool wrong = false) {
-    std::ofstream(path_) << keys;
+    std::ofstream(path) << keys;
     return R"(hosts: {alice: {budget: 1 $/s}, bob: {}}
 routers: {west: {}, east: {}}
 links:
@@ -32,14 +32,14 @@ gateways:
       far: {address: 192.0.2.7, prefix: 10.80.0.0/16}
       near: {address: 192.0.2.8, prefix: 10.81.0.0/16}
     security: {key_file: )" +
-           std::string(wrong ? "^" : "") + path_ + "}\n";
+           std::string(wrong ? "^" : "") + path + "}\n";
   }
   /// The mistakes of a key file, without its name.
   std::vector<std::string> mistakes(const std::string& keys) {
     const Loaded loaded = load_text(with(keys), "file.yaml");
     std::vector<std::string> all;
     for (const Mistake& m : loaded ? std::vector<Mistake>() : loaded.error()) {
-      EXPECT_EQ(m.file, path_);
+      EXPECT_EQ(m.file, path);
       EXPECT_EQ(m.path, "gateways.west.security.key_file");
       EXPECT_EQ(m.text().find(keys.substr(keys.size() / 2, 12)), std::string::npos)
           << m.text() << " repeats a word of the file";
@@ -47,9 +47,9 @@ gateways:
     }
     return all;
   }
-  void TearDown() override { std::filesystem::remove(path_); }
+  void TearDown() override { std::filesystem::remove(path); }
 
-  std::string path_ = ::testing::TempDir() + "turnpike-keys-" + std::to_string(getpid());
+  std::string path = ::testing::TempDir() + "turnpike-keys-" + std::to_string(getpid());
 };
 
 TEST_F(KeyFile, HasTheFirstKeyOfEachPeerFirst) {
@@ -57,7 +57,7 @@ TEST_F(KeyFile, HasTheFirstKeyOfEachPeerFirst) {
       with("# ours\n\nfar " + kLong + "\n  near\t" + kShort + "  \nfar " + kOther + "\n"));
   const Gateway& west = t.gateways[0];
   ASSERT_TRUE(west.security);
-  EXPECT_EQ(west.security->key_file, path_);
+  EXPECT_EQ(west.security->key_file, path);
   EXPECT_EQ(west.security->unread, "");
   ASSERT_EQ(west.peers[0].keys.size(), 2U);
   EXPECT_EQ(west.peers[0].keys[0], SecretBytes(std::vector<uint8_t>(32, 0xaa)));
@@ -94,7 +94,7 @@ TEST_F(KeyFile, NeedsAKeyOfEachPeer) {
 
 TEST_F(KeyFile, MayBeOnAnotherMachine) {
   const std::string text = with("");
-  std::filesystem::remove(path_);
+  std::filesystem::remove(path);
   const Topology t = expect_right(text);
   ASSERT_TRUE(t.gateways[0].security);
   EXPECT_EQ(t.gateways[0].security->unread, "No such file or directory");
@@ -102,16 +102,16 @@ TEST_F(KeyFile, MayBeOnAnotherMachine) {
 
 TEST_F(KeyFile, IsItsOwnersAlone) {
   const std::string text = with("far " + kLong + "\nnear " + kLong + "\n");
-  ASSERT_EQ(chmod(path_.c_str(), 0640), 0);
+  ASSERT_EQ(chmod(path.c_str(), 0640), 0);
   EXPECT_TRUE(expect_right(text).gateways[0].security->exposed);
-  ASSERT_EQ(chmod(path_.c_str(), 0600), 0);
+  ASSERT_EQ(chmod(path.c_str(), 0600), 0);
   EXPECT_FALSE(expect_right(text).gateways[0].security->exposed);
 }
 
 TEST_F(KeyFile, IsNamedAndNotCopiedByADescribedTopology) {
   const Topology t = expect_right(with("far " + kLong + "\nnear " + kShort + "\n"));
   const std::string described = resolved_text(t);
-  EXPECT_NE(described.find("key_file: \"" + path_), std::string::npos) << described;
+  EXPECT_NE(described.find("key_file: \"" + path), std::string::npos) << described;
   EXPECT_EQ(described.find(kLong), std::string::npos);
   EXPECT_EQ(expect_right(described).gateways[0].peers[0].keys, t.gateways[0].peers[0].keys);
 }

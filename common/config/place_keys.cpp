@@ -3,13 +3,13 @@
 // No message repeats a word of it: a key may stand where a peer's name should.
 #include <algorithm>
 #include <array>
+#include <cstring>  // explicit_bzero(), of glibc
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <string.h>  // explicit_bzero(), of glibc
 #include <sys/stat.h>
 
 #include "common/config/draft.h"

@@ -6,9 +6,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>  // explicit_bzero(), of glibc
 #include <span>
-
-#include <string.h>  // explicit_bzero(), of glibc
 
 namespace turnpike {
 

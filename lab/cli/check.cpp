@@ -223,11 +223,19 @@ std::string gateways(const Topology& t) {
     if (!g.security) continue;
     const std::string& file = g.security->key_file;
     if (!g.security->unread.empty())
-      warnings += "  warning: the keys of " + name + " were not checked: '" + file +
-                  "' cannot be read: " + g.security->unread + "\n";
+      warnings.append("  warning: the keys of ")
+          .append(name)
+          .append(" were not checked: '")
+          .append(file)
+          .append("' cannot be read: ")
+          .append(g.security->unread)
+          .append("\n");
     if (g.security->exposed)
-      warnings +=
-          "  warning: others than its owner may read '" + file + "': chmod 600 " + file + "\n";
+      warnings.append("  warning: others than its owner may read '")
+          .append(file)
+          .append("': chmod 600 ")
+          .append(file)
+          .append("\n");
   }
   return table.text() + warnings;
 }

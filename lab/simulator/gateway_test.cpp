@@ -350,7 +350,7 @@ TEST_F(GatewayWorld, ALossyPathKeepsItsRate) {
 /// The link behind `middle` takes less than the gateways' own links.
 TEST_F(GatewayWorld, ASmallerMtuOnTheWayIsLearnt) {
   for (const std::string version : {"4", "6"}) {
-    auto loaded = config::load_text(
+    std::string text =
         "run: { duration: 60 s }\n"
         "hosts: { anna: { budget: 1 $/s }, server: {} }\n"
         "routers: { west: {}, middle: {}, east: {} }\n"
@@ -362,19 +362,16 @@ TEST_F(GatewayWorld, ASmallerMtuOnTheWayIsLearnt) {
         "1400 }\n"
         "  server: { ends: [east, server], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
         "customers: { anna: { link: anna, budget: 1 $/s } }\n"
+        "traffic: { streams: {\n"
+        "  large: { from: anna, to: server, rate: { packets: 100 /s }, frames: { sizes: 1400 B "
+        "} },\n"
+        "  small: { from: anna, to: server, rate: { packets: 2000 /s }, frames: { sizes: 200 B "
+        "} } } }\n"
         "gateways:\n"
-        "  west: { core: near, peers: { east: { ip_version: " +
-            version +
-            " } } }\n"
-            "  east: { core: far, peers: { west: { ip_version: " +
-            version +
-            " } } }\n"
-            "traffic: { streams: {\n"
-            "  large: { from: anna, to: server, rate: { packets: 100 /s }, frames: { sizes: 1400 B "
-            "} },\n"
-            "  small: { from: anna, to: server, rate: { packets: 2000 /s }, frames: { sizes: 200 B "
-            "} } } }\n",
-        "narrow");
+        "  west: { core: near, peers: { east: { ip_version: ";
+    text.append(version).append(" } } }\n  east: { core: far, peers: { west: { ip_version: ");
+    text.append(version).append(" } } }\n");
+    auto loaded = config::load_text(text, "narrow");
     ASSERT_TRUE(loaded.has_value());
     make(std::move(*loaded));
     world->run_until(2_s);

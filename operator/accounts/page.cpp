@@ -15,7 +15,6 @@
 namespace turnpike::ops {
 namespace {
 
-using report::Cell;
 using report::Chart;
 using report::Series;
 
@@ -101,7 +100,7 @@ std::vector<size_t> largest(const AccountReport& report, size_t most) {
   return order;
 }
 
-Cell figure(double v) { return report::number(report::significant(v)); }
+report::Cell figure(double v) { return report::number(report::significant(v)); }
 
 /// A row of a customer: its name, some figures, and an outcome.
 void add_row(report::HtmlTable& table, const Comparison& c, std::initializer_list<double> before,
