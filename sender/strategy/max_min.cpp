@@ -19,6 +19,8 @@ double need_of(const Member& m, double share) {
 }  // namespace
 
 Nanos MaxMin::review(Nanos now) {
+  const Nanos next_review = now + roster().mean_rtt();
+  if (budget() <= 0) return next_review;  // nothing to divide: no weight would be left
   const auto members = roster().members();
   double shares = 0;
   for (const Member* m : members) shares += m->terms->share;
@@ -42,7 +44,7 @@ Nanos MaxMin::review(Nanos now) {
   for (Member* m : members)
     m->weight = std::min(need_of(*m, equal * m->terms->share), level * m->terms->share);
   normalize();
-  return now + roster().mean_rtt();
+  return next_review;
 }
 
 }  // namespace turnpike::sender

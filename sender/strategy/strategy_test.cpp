@@ -208,6 +208,19 @@ TEST(MaxMin, AFlowThatNeedsLessLeavesTheRest) {
   EXPECT_NEAR(m.target(0), 1, 1e-9) << "its share again within two round trips";
 }
 
+TEST(MaxMin, OutlivesATimeWithoutABudget) {
+  Market m("max-min", 0);
+  const size_t link = m.link(100, 1);
+  m.flow(link);
+  m.flow(link);
+  m.run(100_ms);
+  EXPECT_EQ(m.target(0), 0);
+  m.strategy().set_budget(Budget(2));
+  m.run(100_ms);
+  EXPECT_NEAR(m.target(0), 1, 1e-9);
+  EXPECT_NEAR(m.target(1), 1, 1e-9);
+}
+
 TEST(MaxMin, SharesAreWeights) {
   Market m("max-min", 4);
   const size_t link = m.link(100, 1);
