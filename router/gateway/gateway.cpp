@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "common/protocols/random.h"
+#include "common/units/max_min.h"
 
 namespace turnpike::gateway {
 namespace {
@@ -19,7 +20,6 @@ constexpr double kMinPrice = 0.25;   // of the price at which a customer's budge
 constexpr double kMinBudget = 1e-9;  // $/s, of such a price
 constexpr double kNoCeiling = std::numeric_limits<double>::infinity();
 constexpr Nanos kShareInterval = 1_ms;
-constexpr unsigned kShareRounds = 4;   // each finds tunnels that want less than their share
 constexpr double kMaxRoundTrip = 0.5;  // s, of packets in flight that have records
 constexpr size_t kMinRecords = size_t{1} << 14, kMaxRecords = size_t{1} << 22;
 constexpr size_t kMinWaiting = 8192, kMaxWaiting = size_t{1} << 20;      // packets in all queues
@@ -262,26 +262,9 @@ void Gateway::share_ceiling(uint32_t customer, Nanos now) {
   const auto share_of = [&](const auto& tunnel) {
     return own_.classes[tunnel->class_index()].share;
   };
-  double shares = 0;
-  for (const auto& tunnel : all) shares += share_of(tunnel);
-  double most = ceiling / shares;  // B/s for a share of 1
-  for (unsigned round = 0; round < kShareRounds; ++round) {
-    double left = ceiling, eager = 0;
-    for (const auto& tunnel : all) {
-      const double wanted = tunnel->wanted(now), share = share_of(tunnel);
-      if (wanted > most * share) {
-        eager += share;
-      } else {
-        left -= wanted;
-      }
-    }
-    if (eager == 0) {
-      for (const auto& tunnel : all) tunnel->set_most(ceiling);
-      return;
-    }
-    most = left / eager;
-  }
-  for (const auto& tunnel : all) tunnel->set_most(most * share_of(tunnel));
+  const double level = max_min_level(
+      all, ceiling, [&](const auto& tunnel) { return tunnel->wanted(now); }, share_of);
+  for (const auto& tunnel : all) tunnel->set_most(std::min(ceiling, level * share_of(tunnel)));
 }
 
 // Datagrams wait: their flow sends them, or opens.

@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "common/units/max_min.h"
+
 namespace turnpike::sender {
 namespace {
 
 constexpr double kMinNeed = 0.05;  // of its share
-constexpr unsigned kPasses = 8;    // each finds flows that need less than an equal share
 
 /// $/s; infinite before the first feedback.
 double need_of(const Member& m, double share) {
@@ -25,24 +26,11 @@ Nanos MaxMin::review(Nanos now) {
   double shares = 0;
   for (const Member* m : members) shares += m->terms->share;
   const double equal = budget() / shares;  // $/s for a share of 1
-  double level = equal;
-  for (unsigned round = 0; round < kPasses; ++round) {
-    double left = budget(), eager = 0;
-    for (const Member* m : members) {
-      const double need = need_of(*m, equal * m->terms->share);
-      if (need < level * m->terms->share) {
-        left -= need;
-      } else {
-        eager += m->terms->share;
-      }
-    }
-    const double next = eager > 0 ? left / eager : std::numeric_limits<double>::infinity();
-    if (next <= level) break;
-    level = next;
-  }
+  const auto share = [](const Member* m) { return m->terms->share; };
+  const auto need = [&](const Member* m) { return need_of(*m, equal * share(m)); };
+  const double level = max_min_level(members, budget(), need, share);
   // Where all have what they need, normalize() gives them the rest in proportion.
-  for (Member* m : members)
-    m->weight = std::min(need_of(*m, equal * m->terms->share), level * m->terms->share);
+  for (Member* m : members) m->weight = std::min(need(m), level * share(m));
   normalize();
   return next_review;
 }
