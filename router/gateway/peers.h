@@ -19,7 +19,7 @@
 namespace turnpike::gateway {
 
 struct Peer {
-  router::NextHop hop;      // of datagrams that are larger: names the MTU in ICMP errors
+  router::NextHop hop{};    // of datagrams that are larger: names the MTU in ICMP errors
   Nanos next_attempt{0};    // to reach it, while it does not answer
   Nanos mtu_until{kNever};  // the path's MTU counts as known; kNever: it is the configured one
   uint16_t inner_mtu = 0;   // B of the largest datagram that a tunnel to it carries now
