@@ -250,7 +250,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     machine->now += 30_s;
     machine->run();
   }
-  require(machine->gateway->tunnel(0, 0).waiting() == 0, "nothing waits for ever");
+  require(machine->gateway->tunnels(0)[0]->waiting() == 0, "nothing waits for ever");
   for (int n = 0; n < 1000 && machine->router->held() > 0; ++n) {
     machine->now += 2_ms;
     machine->run();
