@@ -39,6 +39,7 @@ config::Topology with_gateway(bool sealed) {
   g.core = {test::kRight};
   g.peers.push_back({.name = "peer", .address = kPeer, .ipv4 = {{0xac100000, 12}}});
   g.law = {"fcp", preset_values(*find_protocol("fcp"), /*link=*/false, "turnpike")};
+  g.classes = {{.name = "default"}};
   g.mtu = Bytes(1500);
   g.limit = Bytes(100'000);
   g.target = 20_ms;
