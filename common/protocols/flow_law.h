@@ -19,6 +19,7 @@ struct FlowState {
   Nanos answered_after{0};   // since the acknowledged packet was sent, stalls of this host included
   uint32_t packet_size = 0;  // B of a full packet (IP datagram)
   double in_flight = 0;      // B neither acknowledged nor lost before this call
+  bool out_of_order = false;  // on ACKs: an earlier packet of the flow is still missing
   double unsent = std::numeric_limits<double>::infinity();    // B still to send; infinity: endless
   double limit = std::numeric_limits<double>::infinity();     // B/s the application can send
   double line = std::numeric_limits<double>::infinity();      // B/s that the host's port carries
@@ -63,6 +64,9 @@ struct Opening {
   /// Minimum RTO. RFC 6298 (2.4) sets 1 s, Linux 200 ms, to allow for delayed ACKs. Turnpike's
   /// receivers do not delay ACKs.
   Nanos least_timeout = 200_ms;
+  /// Whether the ranges of ACKs tell which packets are lost (RFC 6675). Without them the transport
+  /// finds one lost packet per round trip and sends it again at once (NewReno, RFC 6582).
+  bool sack = true;
 };
 
 /// The default Allowance::floor: one full packet per RTT, B/s.

@@ -47,7 +47,8 @@ struct LinkPacket {
   AqmAction action = AqmAction::kPass;  // arrive() may change it; see LinkTraits::marks_or_drops
   uint8_t queue_class = 0;  // of classify() or the link's classes; then arrive() may change it
   uint16_t group = 0;       // of its sender, see LinkLaw::set_groups(); 0: none
-  uint32_t flow = 0;        // at depart(): hash of its flow, if it has a header
+  uint32_t flow =
+      0;  // hash of its flow, if it has a header: at depart(), and see LinkTraits::flows
 };
 
 /// The bytes [begin, end) of a congestion header that stamping may rewrite. Both are even. The
@@ -67,6 +68,7 @@ struct LinkTraits {
   bool marks_or_drops = false;
   bool wants_dequeue = false;  // depart() is called
   bool groups = false;         // arrive() reads LinkPacket::group; see set_groups()
+  bool flows = false;          // arrive() reads LinkPacket::flow
   /// The law detects by itself that the lcore was descheduled. For other laws the caller subtracts
   /// that time from `now`: an lcore that receives no packets during a stall must not count the time
   /// as idle.

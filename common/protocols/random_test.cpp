@@ -103,7 +103,7 @@ std::vector<Chance> chances() {
           {"REM", "tcp", discipline(aqm::Discipline::kRem), of_tcp},
           {"RIO", "tcp", discipline(aqm::Discipline::kRio), of_tcp},
           {"rate limiting", "qcp",
-           [](ParamValues& p) { p[qcp::kPolice] = static_cast<double>(qcp::Police::kOn); }, of_qcp},
+           [](ParamValues& p) { p[qcp::kPolice] = static_cast<double>(qcp::Police::kDrop); }, of_qcp},
           {"noise", "fcp", [](ParamValues& p) { p[fcp::kNoise] = 0.3; },
            [] { return std::vector<uint8_t>(find_protocol("fcp")->header_size); }}};
 }

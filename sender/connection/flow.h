@@ -91,6 +91,7 @@ struct alignas(64) Flow {
   bool reported : 1 = false;      // its outcome is recorded
   bool underpaid : 1 = false;     // no budget pays for all of its pace, which the floor asks for
   bool carries : 1 = false;       // datagrams of `datagrams`
+  bool sack : 1 = true;           // Opening::sack
   float price = 0;                // $/B that the pacer's gap is counted in, 0: none
   RoundTrip rtt;
   Nanos newest_sent{0};          // send time and sequence of the youngest packet known delivered

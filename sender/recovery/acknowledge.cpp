@@ -95,6 +95,7 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, Ledger& ledger, const Ack
   if (expected > flow.acknowledged && expected <= flow.next_sequence) flow.acknowledged = expected;
 
   state.answered_after = sample;
+  state.out_of_order = packet.kind == Kind::kData && packet.sequence >= flow.acknowledged;
   state.rtt = flow.rtt.latest();
   state.smoothed_rtt = flow.rtt.smoothed();
   for (uint32_t i = flow.in_flight.head(); i != own;) {
@@ -109,6 +110,7 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, Ledger& ledger, const Ack
   if (packet.kind == Kind::kSyn) {
     const Opening opening = flow.law().on_syn_ack(state, packet.note, answer.congestion);
     flow.first_wait = opening.first_wait;
+    flow.sack = opening.sack;
     flow.rtt.set_least_timeout(opening.least_timeout);
     ledger.record(flow, opening.allowance);
   } else {

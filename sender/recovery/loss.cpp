@@ -26,6 +26,8 @@ Losses detect_losses_behind(Flow& flow, RecordPool& pool, Ledger& ledger, Nanos 
     const uint32_t head = flow.in_flight.head();
     const SentPacket& r = pool[head];
     if (!overtaken(flow, r)) break;
+    // Without SACK only the first missing packet is known to be so (RFC 6582 section 3.2 step 3).
+    if (!flow.sack && r.kind == wire::Kind::kData && r.sequence != flow.acknowledged) break;
     const Nanos given_up = r.sent + flow.newest_rtt + flow.rtt.reordering();
     if (given_up > now) {
       losses.next = given_up;

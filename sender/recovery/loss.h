@@ -20,7 +20,8 @@ inline bool overtaken(const Flow& flow, const SentPacket& r) {
 
 /// Moves every packet that has been overtaken, and has been missing for a round trip and the
 /// reordering window since, to the flow's lost list; `ledger` records the law's decisions. Lost
-/// datagrams of a flow that carries some are forgotten.
+/// datagrams of a flow that carries some are forgotten. Of a flow without SACK only the first
+/// missing packet is found, so one per round trip.
 Losses detect_losses_behind(Flow& flow, RecordPool& pool, Ledger& ledger, Nanos now);
 inline Losses detect_losses(Flow& flow, RecordPool& pool, Ledger& ledger, Nanos now) {
   // Mostly the oldest packet in flight is younger than any that has arrived.

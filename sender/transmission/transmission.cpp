@@ -24,9 +24,12 @@ Nanos due(const Flow& f) {
   return f.carries && f.datagrams->urgent() ? f.pacer.due_ahead(f.kind->packet) : f.pacer.due();
 }
 
+/// Without SACK the packet that was found lost goes whatever is in flight: more may be missing that
+/// the sender does not know of (RFC 6582 section 3.2).
 bool window_open(const Flow& f) {
   return f.in_flight_bytes == 0 ||
-         as_double(f.in_flight_bytes + f.kind->packet) <= f.allowance.window;
+         as_double(f.in_flight_bytes + f.kind->packet) <= f.allowance.window ||
+         (!f.sack && !f.lost.empty() && f.lost.head() == f.lost.tail());
 }
 
 /// There is one writer, so that no read-modify-write is needed.

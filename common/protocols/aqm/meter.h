@@ -2,17 +2,14 @@
 // Which packets of a flow are within what it was promised: the edge's meter for RIO.
 #pragma once
 
-#include "common/units/units.h"
+#include "common/protocols/sliding_rate.h"
 
 namespace turnpike::aqm {
 
-/// Time sliding window tagger (Clark and Fang 1998). The rate's estimate is decayed by each packet:
-///
-///     R_avg <- (R_avg Win + s) / (now - T_front + Win)
-///
-/// While it is at most the promised rate, packets are "in"; beyond, a share (R_avg - R)/R_avg of
-/// them is "out". Packets that are out come evenly spaced instead of at random: a flow's law draws
-/// no random numbers, and the share is the same.
+/// Time sliding window tagger (Clark and Fang 1998). While the sliding rate R_avg is at most the
+/// promised rate, packets are "in"; beyond, a share (R_avg - R)/R_avg of them is "out". Packets
+/// that are out come evenly spaced instead of at random: a flow's law draws no random numbers, and
+/// the share is the same.
 class Meter {
  public:
   /// `promised` in B/s, `window` in s.
@@ -21,25 +18,20 @@ class Meter {
 
   /// Counts a packet of `size` B; whether it is in.
   bool take(double size, Nanos now) {
-    const double elapsed = front_ == kUnset ? 0 : to_seconds(now - front_);
-    front_ = now;
-    rate_ = (rate_ * window_ + size) / (elapsed + window_);
-    if (rate_ <= promised_) return true;
-    owed_ += static_cast<float>((rate_ - promised_) / rate_);
+    const double rate = rate_.add(size, now, window_);
+    if (rate <= promised_) return true;
+    owed_ += static_cast<float>((rate - promised_) / rate);
     if (owed_ < 1) return true;
     owed_ -= 1;
     return false;
   }
 
-  [[nodiscard]] double rate() const { return rate_; }  // B/s
+  [[nodiscard]] double rate() const { return rate_.rate(); }  // B/s
 
  private:
-  static constexpr Nanos kUnset{-1};
-
   float promised_, window_;
   float owed_ = 0;  // packets that ought to have been out
-  double rate_ = 0;
-  Nanos front_ = kUnset;
+  SlidingRate rate_;
 };
 
 }  // namespace turnpike::aqm

@@ -23,7 +23,8 @@ class Flow : public explicit_rate::Flow {
         usual_rtt_(params[kUsualRtt]),
         start_(static_cast<Start>(params[kStart])),
         syn_(static_cast<Syn>(params[kSyn])),
-        excess_(params[kConduct] == static_cast<double>(Misbehaviour::kGreedy) ? 2 : 1) {}
+        excess_(params[kConduct] == static_cast<double>(Misbehaviour::kHonest) ? 1 : 2),
+        lie_(params[kConduct] == static_cast<double>(Misbehaviour::kLying) ? excess_ : 1) {}
 
   double write_syn(const FlowState& s, uint32_t size, uint8_t* header, PacketNote&) override {
     const double bytes = syn_ == Syn::kFlow ? size : std::max<double>(first_window(s), size);
@@ -33,7 +34,7 @@ class Flow : public explicit_rate::Flow {
   double write_data(const FlowState& s, uint32_t, uint8_t* header, PacketNote&) override {
     const int64_t rtt = first_window_ > 0 ? 0 : s.rtt.count();
     write({.rtt_ns = static_cast<uint32_t>(std::clamp<int64_t>(rtt, 0, UINT32_MAX))},
-          weight_ / own_rate(s), header);
+          weight_ / own_rate(s) * lie_, header);
     return 0;
   }
   Opening on_syn_ack(const FlowState& s, const PacketNote&, const uint8_t* header) override {
@@ -80,7 +81,8 @@ class Flow : public explicit_rate::Flow {
   double weight_, first_packets_, usual_rtt_;
   Start start_;
   Syn syn_;
-  double excess_;
+  double excess_;            // of the rate over the links'
+  double lie_;               // own rate over the one in the header
   double first_window_ = 0;  // B during the first round, then 0
 };
 

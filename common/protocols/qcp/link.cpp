@@ -12,13 +12,23 @@ namespace {
 
 constexpr double kPacket = 1000;  // B, size of a packet for the least rate
 
+Police police_of(const ParamValues& params, bool long_form) {
+  if (!long_form) return Police::kOff;
+  const auto police = static_cast<Police>(params[kPolice]);
+  // The queues are those of the scheme and of TCP.
+  const size_t tcp_queue = size_t{kOwnLinkParamCount} + coexistence::kTcpQueue;
+  const bool beside_tcp = params.size() > tcp_queue && params[tcp_queue] != coexistence::kShared;
+  return police == Police::kDemote && beside_tcp ? Police::kDrop : police;
+}
+
 }  // namespace
 
 Link::Link(const ParamValues& params, unsigned shards, uint64_t seed, Form form)
     : LinkLaw(
           {.rewritten = {explicit_rate::kRateOffset, explicit_rate::kRateOffset + sizeof(float)},
-           .marks_or_drops =
-               form == Form::kLong && params[kPolice] == static_cast<double>(Police::kOn)}),
+           .classes = police_of(params, form == Form::kLong) == Police::kDemote ? 2U : 1U,
+           .marks_or_drops = police_of(params, form == Form::kLong) != Police::kOff,
+           .flows = police_of(params, form == Form::kLong) != Police::kOff}),
       alpha_(params[kAlpha]),
       beta_(params[kBeta]),
       interval_(params[kInterval]),
@@ -26,18 +36,19 @@ Link::Link(const ParamValues& params, unsigned shards, uint64_t seed, Form form)
       floor_(params[kFloor]),
       form_(form),
       count_(form == Form::kLong ? static_cast<Count>(params[kCount]) : Count::kSimplified),
-      police_(traits().marks_or_drops),
+      police_(police_of(params, form == Form::kLong)),
       rule_(static_cast<explicit_rate::NewcomerRule>(params[kNewcomers])),
       average_rtt_(params[kFirstRtt]),
       sums_(shards),
-      newcomers_(rule_, shards) {
+      newcomers_(rule_, shards),
+      rates_(police_ == Police::kOff ? 0 : shards) {
   dice_.reserve(shards);
   for (unsigned i = 0; i < shards; ++i) dice_.emplace_back(SplitMix64(seed, i));
 }
 
 bool Link::take_settings(LinkLaw& made, std::span<const uint16_t> /*groups*/) {
   const auto* m = dynamic_cast<const Link*>(&made);
-  if (m == nullptr || m->form_ != form_) return false;
+  if (m == nullptr || m->form_ != form_ || m->police_ != police_) return false;
   take_traits(made);
   alpha_ = m->alpha_;
   beta_ = m->beta_;
@@ -45,7 +56,6 @@ bool Link::take_settings(LinkLaw& made, std::span<const uint16_t> /*groups*/) {
   most_rtt_ = m->most_rtt_;
   floor_ = m->floor_;
   count_ = m->count_;
-  police_ = m->police_;
   rule_ = m->rule_;
   newcomers_.set_rule(rule_);
   return true;
@@ -61,13 +71,33 @@ double Link::flow_time(const LinkPacket& p, const Header& h, double own) const {
   return std::min(p.size * sigma, most_rtt_);
 }
 
+// Measured, for a header may say anything. Packets of a compliant flow may come one too early.
+double Link::excessive_rate(unsigned index, const LinkPacket& p, double compliant, Nanos now) {
+  if (police_ == Police::kOff || compliant <= 0) return 0;
+  const double window = period();
+  const double measured = rates_[index].add(p.flow, p.size, now, window) - p.size / window;
+  return measured > compliant ? measured : 0;
+}
+
+bool Link::police(unsigned index, LinkPacket& p, double measured, double compliant, double& room) {
+  if (dice_[index].random.uniform() >= (measured - compliant) / measured) return false;
+  if (police_ == Police::kDemote && p.size <= room) {
+    room -= p.size;
+    p.queue_class = 1;
+  } else {
+    p.action = AqmAction::kDrop;
+  }
+  return true;
+}
+
 uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
-                      Nanos /*now*/) {
+                      Nanos now) {
   const double known = read(rate_), rate = known > 0 ? known : link.capacity;
   const double flows = read(flows_);
   double least = newcomers_.lowered(rate, flows);
   const double compliant = read(max_compliant_rate_);
   ShardSums<kFields>::Values sums{};
+  double room = link.buffer - link.queues[1];
   uint64_t refused = 0;
   for (size_t i = 0; i < burst.size(); ++i) {
     LinkPacket& p = burst[i];
@@ -83,17 +113,18 @@ uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkSta
       continue;
     }
     sums[kBytes] += p.size;
-    sums[kFlowTime] += flow_time(p, h, 1 / rate);
+    const double measured = excessive_rate(index, p, compliant, now);
+    double time = flow_time(p, h, 1 / rate);
+    if (measured > 0) time = std::min(time, p.size / measured);  // as one flow (equation 20)
+    sums[kFlowTime] += time;
     if (h.common.rtt_ns != 0) {
       sums[kRttBytes] += p.size;
       sums[kRtt] += h.common.rtt_ns * 1e-9 * p.size;
     }
     if (!p.admitted) continue;
-    // Section 10.4: (R_M - R) / R_M, where R_M = w/sigma is the packet's own rate (section 10.2).
-    if (police_ && compliant > 0 && dice_[index].random.uniform() < 1 - compliant * h.interval) {
+    if (measured > 0 && police(index, p, measured, compliant, room)) {
       sums[kPoliced] += p.size;
-      p.action = AqmAction::kDrop;
-      continue;
+      if (p.action == AqmAction::kDrop) continue;
     }
     const double share = p.opens ? newcomers_.admit(index, least, link.capacity) : least;
     if (p.opens) least = newcomers_.lowered(rate, flows);
@@ -106,8 +137,9 @@ uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkSta
 
 // Equation 4. With no flows, advertises all usable capacity. The queue is the present one.
 double Link::rate_for(double flows, double length, const LinkState& link) const {
+  const double queue = police_ == Police::kDemote ? link.queues[0] : link.queue;
   const double usable =
-      std::max(alpha_ * link.capacity - beta_ * link.queue / length, floor_ * link.capacity);
+      std::max(alpha_ * link.capacity - beta_ * queue / length, floor_ * link.capacity);
   const double rate = flows > 0 ? usable / flows : usable;
   return std::clamp(rate, std::min(kPacket / most_rtt_, link.capacity), link.capacity);
 }

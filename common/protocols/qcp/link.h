@@ -5,10 +5,12 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "common/protocols/explicit_rate/newcomers.h"
+#include "common/protocols/flow_rates.h"
 #include "common/protocols/link_law.h"
 #include "common/protocols/qcp/header.h"
 #include "common/protocols/qcp/params.h"
@@ -39,6 +41,10 @@ class Link : public LinkLaw {
   uint64_t arrive(unsigned index, std::span<LinkPacket> burst, const LinkState& link,
                   Nanos now) final;
   Nanos update(const LinkState& link, Nanos now) final;
+  /// Packets are demoted from class 0 to 1.
+  [[nodiscard]] double weight(unsigned queue_class) const final {
+    return queue_class == 0 ? std::numeric_limits<double>::infinity() : 1;
+  }
   size_t gauges(std::span<Gauge> out) const final;
 
  protected:
@@ -63,6 +69,11 @@ class Link : public LinkLaw {
 
   static constexpr double kRttGain = 0.125;  // of the average round trip, per interval
 
+  /// Counts a packet; the rate of its flow where it is above `compliant`, else 0; B/s.
+  double excessive_rate(unsigned index, const LinkPacket& p, double compliant, Nanos now);
+  /// Section 10.4 for a packet of a flow with such a rate; whether it is dropped or demoted.
+  /// `room`: B free in the queue of low priority.
+  bool police(unsigned index, LinkPacket& p, double measured, double compliant, double& room);
   [[nodiscard]] double flow_time(const LinkPacket& p, const Header& h, double own) const;
   [[nodiscard]] double period() const;  // d, s
   [[nodiscard]] double rate_for(double flows, double length, const LinkState& link) const;
@@ -70,7 +81,7 @@ class Link : public LinkLaw {
   double alpha_, beta_, interval_, most_rtt_, floor_;
   Form form_;
   Count count_;
-  bool police_;
+  Police police_;
   explicit_rate::NewcomerRule rule_;
   std::atomic<double> average_rtt_;            // s
   std::atomic<double> rate_{0};                // B/s; 0 before the first update
@@ -84,6 +95,7 @@ class Link : public LinkLaw {
   ShardSums<kFields> sums_;
   explicit_rate::Newcomers newcomers_;
   std::vector<Dice> dice_;
+  std::vector<FlowRates> rates_;  // by shard; empty without policing
 };
 
 /// For the short header, which has no rate of the flow's own: equation 14.

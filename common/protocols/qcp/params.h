@@ -31,8 +31,10 @@ enum LinkParam : size_t {
 enum class Count { kExact, kSharing, kSimplified };
 inline constexpr std::array<std::string_view, 3> kCounts{"exact", "sharing", "simplified"};
 
-/// Whether flows that exceed their rate are policed (section 10.4).
-enum class Police { kOff, kOn };
+/// The fate of packets of flows that exceed their rate (section 10.4). kDemote: they wait in a
+/// queue that the link serves when no other packet waits.
+enum class Police { kOff, kDrop, kDemote };
+inline constexpr std::array<std::string_view, 3> kPolices{"off", "drop", "demote"};
 
 inline constexpr std::array<ParamSpec, kOwnLinkParamCount> kOwnLinkParams{{
     {"alpha", ParamUnit::kNumber, 1, 0.01, 10, "share of the capacity to be used, eq 4"},
@@ -51,9 +53,11 @@ inline constexpr std::array<ParamSpec, kOwnLinkParamCount> kOwnLinkParams{{
      "number of flows: from the rates in packets' headers (eq 4), none of which is less than the "
      "link's unless it begins (eq 12), or from the bytes alone (eq 13)",
      kCounts},
-    {"police", ParamUnit::kWord, 0, 0, 1,
-     "drop packets of flows that exceed their rate, in proportion to the excess (section 10.4)",
-     kOffOn},
+    {"police", ParamUnit::kWord, 0, 0, 2,
+     "packets of flows whose measured rate exceeds the link's, in proportion to the excess: drop "
+     "them, or demote them to a queue of low priority; beside a queue for TCP they are dropped. A "
+     "flow of weight above 1 exceeds it (section 10.4)",
+     kPolices, true},
 }};
 inline constexpr auto kLinkParams = coexistence::with_tcp(kOwnLinkParams);
 inline constexpr std::span<const ParamSpec> kShortLinkParams =
@@ -79,9 +83,10 @@ inline constexpr std::array<std::string_view, 2> kStarts{"rate", "window"};
 enum class Syn { kBytes, kFlow };
 inline constexpr std::array<std::string_view, 2> kSyns{"bytes", "flow"};
 
-/// For experiments on policing: kGreedy sends twice as fast as its rate, and its headers say so.
-enum class Misbehaviour { kHonest, kGreedy };
-inline constexpr std::array<std::string_view, 2> kMisbehaviours{"honest", "greedy"};
+/// For experiments on policing: kGreedy sends twice as fast as its rate, and its headers say so;
+/// kLying likewise, and its headers have its rate.
+enum class Misbehaviour { kHonest, kGreedy, kLying };
+inline constexpr std::array<std::string_view, 3> kMisbehaviours{"honest", "greedy", "lying"};
 
 inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
     {"weight", ParamUnit::kNumber, 1, 1e-6, 1e6,
@@ -93,7 +98,8 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
      "at the rate that the handshake brings, or with the first window at once", kStarts},
     {"syn", ParamUnit::kWord, 0, 0, 1,
      "load of a SYN: its bytes at R_init, or a whole flow for usual_rtt", kSyns},
-    {"conduct", ParamUnit::kWord, 0, 0, 1, "for experiments; greedy: sends at twice its rate",
+    {"conduct", ParamUnit::kWord, 0, 0, 2,
+     "for experiments; greedy: sends at twice its rate; lying: and its headers do not say so",
      kMisbehaviours},
 }};
 

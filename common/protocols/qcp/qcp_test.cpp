@@ -160,33 +160,104 @@ TEST(QcpLink, RefusesFiguresThatNobodyMeans) {
   }
 }
 
-TEST(QcpLink, DropsAsMuchOfAFlowAsItIsTooFast) {
-  ParamValues params = link_params();
-  params[kPolice] = static_cast<double>(Police::kOn);
-  Link link(params, 1);
-  EXPECT_TRUE(link.traits().marks_or_drops);
-  EXPECT_FALSE(Link(link_params(), 1).traits().marks_or_drops);
-  Nanos now = link.update(kIdle, 0_s);
-  const auto dropped_of = [&link](double own_rate) {
-    int dropped = 0;
-    for (int i = 0; i < 10'000; ++i) {
-      Packet p(header(own_rate));
-      std::array<LinkPacket, 1> burst{{{p.bytes.data(), 1}}};
-      link.arrive(0, burst, kIdle, 1_s);
-      dropped += burst[0].action == AqmAction::kDrop;
+/// A link that polices, with a rate of 1.25 MB/s: ten flows, for longer than two round trips.
+class Policed : public ::testing::Test {
+ protected:
+  static constexpr double kRate = 1.25e6;
+
+  explicit Policed(Police police = Police::kDrop)
+      : link(
+            [&] {
+              ParamValues params = link_params();
+              params[kPolice] = static_cast<double>(police);
+              return params;
+            }(),
+            1) {
+    now = link.update(kIdle, 0_s);
+    Nanos before{0};
+    for (int i = 0; i < 20; ++i) {
+      const auto bytes = static_cast<uint32_t>(kRate * to_seconds(now - before));
+      for (uint32_t flow = 100; flow < 110; ++flow) {
+        Packet p(header(kRate));
+        std::array<LinkPacket, 1> burst{{{.header = p.bytes.data(), .size = bytes, .flow = flow}}};
+        EXPECT_EQ(link.arrive(0, burst, kIdle, now), 0U);
+      }
+      before = now;
+      now = link.update(kIdle, now);
     }
-    return dropped * 1e-4;
-  };
-  // Ten flows: 1.25 MB/s each, once the idle link's rate is older than two round trips.
-  for (int i = 0; i < 20; ++i) {
-    arrive(link, header(1.25e6), 1.25e6);
-    now = link.update(kIdle, now);
+    EXPECT_NEAR(rate_of(link), kRate, kRate * 1e-3);
   }
-  EXPECT_NEAR(rate_of(link), 1.25e6, 1);
-  EXPECT_EQ(dropped_of(1e6), 0);
-  EXPECT_EQ(dropped_of(1.25e6), 0) << "as told";
-  EXPECT_NEAR(dropped_of(2.5e6), 0.5, 0.02);
-  EXPECT_NEAR(dropped_of(12.5e6), 0.9, 0.02);
+
+  struct Shares {
+    double dropped = 0, demoted = 0;
+  };
+  /// Of 20,000 packets that come at `rate` B/s, with headers that say `said`, after the first
+  /// 5,000.
+  Shares police(double rate, double said, uint32_t flow, const LinkState& state = kIdle) {
+    Shares shares;
+    for (int i = 0; i < 20'000; ++i) {
+      now += from_seconds(1000 / rate);
+      Packet p(header(said));
+      std::array<LinkPacket, 1> burst{{{.header = p.bytes.data(), .size = 1000, .flow = flow}}};
+      link.arrive(0, burst, state, now);
+      if (i < 5000) continue;
+      shares.dropped += burst[0].action == AqmAction::kDrop ? 1 / 15e3 : 0;
+      shares.demoted += burst[0].queue_class == 1 ? 1 / 15e3 : 0;
+    }
+    return shares;
+  }
+
+  Link link;
+  Nanos now;
+};
+
+TEST_F(Policed, DropsAsMuchOfAFlowAsItIsTooFastWhateverItSays) {
+  EXPECT_TRUE(link.traits().marks_or_drops);
+  EXPECT_TRUE(link.traits().flows);
+  EXPECT_FALSE(Link(link_params(), 1).traits().marks_or_drops);
+  EXPECT_EQ(police(0.8 * kRate, kRate, 1).dropped, 0);
+  EXPECT_EQ(police(kRate, kRate, 2).dropped, 0) << "as told";
+  EXPECT_NEAR(police(2 * kRate, 2 * kRate, 3).dropped, 0.5, 0.02);
+  EXPECT_NEAR(police(2 * kRate, kRate, 4).dropped, 0.5, 0.02) << "it lies";
+  EXPECT_NEAR(police(10 * kRate, kRate / 1e3, 5).dropped, 0.9, 0.02) << "it lies";
+  EXPECT_EQ(police(kRate, kRate * 1e3, 6).dropped, 0) << "headers convict nobody";
+}
+
+// A lying flow is not counted as the several that its packets pretend to be.
+TEST_F(Policed, AFlowCountsOnce) {
+  police(2 * kRate, kRate, 1);
+  link.update(kIdle, now);
+  std::array<Gauge, LinkLaw::kMaxGauges> gauges;
+  const size_t n = link.gauges(gauges);
+  const auto flows = std::ranges::find(std::span(gauges).first(n), "flows", &Gauge::name);
+  EXPECT_NEAR(flows->value, 1, 0.05);
+}
+
+class Demoted : public Policed {
+ protected:
+  Demoted() : Policed(Police::kDemote) {}
+};
+
+TEST_F(Demoted, TheExcessWaitsBehindAllOthers) {
+  EXPECT_EQ(link.traits().classes, 2U);
+  EXPECT_TRUE(std::isinf(link.weight(0)));
+  EXPECT_TRUE(std::isfinite(link.weight(1)));
+  LinkState state = kIdle;
+  state.buffer = 1e6;
+  const Shares fine = police(2 * kRate, kRate, 1, state);
+  EXPECT_NEAR(fine.demoted, 0.5, 0.02);
+  EXPECT_EQ(fine.dropped, 0);
+  state.queues[1] = state.buffer;
+  const Shares full = police(2 * kRate, kRate, 1, state);
+  EXPECT_NEAR(full.dropped, 0.5, 0.02);
+  EXPECT_EQ(full.demoted, 0);
+}
+
+TEST_F(Demoted, BesideAQueueForTcpTheExcessIsDropped) {
+  ParamValues params(kLinkParams);
+  params[kPolice] = static_cast<double>(Police::kDemote);
+  params[size_t{kOwnLinkParamCount} + coexistence::kTcpQueue] = coexistence::kRed;
+  EXPECT_EQ(Link(params, 1).traits().classes, 1U);
 }
 
 TEST(QcpFlow, SendsItsWeightTimesWhatItIsToldAndSaysSo) {

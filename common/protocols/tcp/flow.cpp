@@ -8,6 +8,7 @@ namespace turnpike::tcp {
 Flow::Flow(const ParamValues& params)
     : ecn_(params[kEcn] != 0),
       promised_(params[kAllocation] > 0),
+      sack_(params[kSack] != 0),
       first_window_(static_cast<float>(params[kFirstWindow])),
       least_timeout_(from_seconds(params[kMinTimeout])),
       threshold_(params[kFirstThreshold]),  // in packets until their size is known
@@ -36,7 +37,7 @@ Opening Flow::on_syn_ack(const FlowState& s, const PacketNote&, const uint8_t*) 
   window_ = static_cast<double>(first_window_) * s.packet_size;
   threshold_ *= s.packet_size;
   timed_out_ = false;
-  return {.allowance = allow(s), .least_timeout = least_timeout_};
+  return {.allowance = allow(s), .least_timeout = least_timeout_, .sack = sack_};
 }
 
 Allowance Flow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
@@ -73,6 +74,8 @@ void Flow::grow(const FlowState& s, const PacketNote& note) {
   const double packet = s.packet_size;
   // In recovery, until what was sent after the reduction is acknowledged, the window stays.
   if (note.get<uint32_t>() != number_) return;
+  // Without SACK, recovery lasts until no packet is missing (RFC 6582 section 3.2).
+  if (s.out_of_order && !sack_) return;
   // A window that is not used says nothing of what the path would carry (RFC 7661). Slow start
   // doubles what it has shown to be good, so half of it may lie idle.
   if (window_ < threshold_) {

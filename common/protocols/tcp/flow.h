@@ -13,7 +13,8 @@ namespace turnpike::tcp {
 
 /// RFC 5681 with the recovery of RFC 6582 and 6675: slow start; a packet more per window; half of
 /// it at the first loss or mark of a window; one packet after a time-out. The transport
-/// detects losses by SACK and counts only bytes in flight, so the window itself does not inflate.
+/// detects losses, by SACK or one per round trip, and counts only bytes in flight, so the window
+/// itself does not inflate. Without SACK, duplicate ACKs do not grow it either.
 ///
 /// Windows are numbered, and every packet notes the number of its window. Losses and marks of
 /// packets sent before the last reduction cause no further one ("recover" of RFC 6582, CWR of RFC
@@ -46,7 +47,7 @@ class Flow final : public FlowLaw {
   void reduce(const FlowState&, const PacketNote&);
   void grow(const FlowState&, const PacketNote&);
 
-  bool ecn_, promised_;
+  bool ecn_, promised_, sack_;
   bool timed_out_ = false;  // and nothing has been acknowledged since
   uint32_t number_ = 0;     // of the window
   float first_window_;      // packets

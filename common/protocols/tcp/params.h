@@ -13,6 +13,7 @@ enum FlowParam : size_t {
   kFirstWindow,
   kFirstThreshold,
   kMinTimeout,
+  kSack,
   kAllocation,
   kMeterWindow,
   kMeterExcess,
@@ -26,6 +27,8 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
      "where slow start ends at first, packets: as good as never"},
     {"min_timeout", ParamUnit::kTime, 1, 1e-3, 60,
      "least retransmission time-out (RFC 6298 2.4; Linux has 200 ms)"},
+    {"sack", ParamUnit::kWord, 1, 0, 1, "whether ACKs tell which packets are lost (RFC 6675)",
+     kOffOn},
     {"allocation", ParamUnit::kRate, 0, 0, 1e13,
      "rate that the flow was promised: packets within it are tagged in-profile for RIO"},
     {"meter_window", ParamUnit::kTime, 1, 1e-6, 60, "memory of the meter's time sliding window"},
@@ -33,13 +36,15 @@ inline constexpr std::array<ParamSpec, kFlowParamCount> kFlowParams{{
      "times the allocation that count as within it: TCP saws between 2/3 and 4/3"},
 }};
 
+inline constexpr std::array<Preset::Value, 1> kReno{{{false, "sack", 0}}};
 inline constexpr std::array<Preset::Value, 1> kRed{{{true, "discipline", 1}}};
 inline constexpr std::array<Preset::Value, 1> kRem{{{true, "discipline", 2}}};
 inline constexpr std::array<Preset::Value, 1> kAvq{{{true, "discipline", 3}}};
 inline constexpr std::array<Preset::Value, 1> kRio{{{true, "discipline", 4}}};
 
-inline constexpr std::array<Preset, 5> kPresets{{
+inline constexpr std::array<Preset, 6> kPresets{{
     {"paper", "NewReno with SACK over drop-tail, as the papers compare with", {}},
+    {"reno", "NewReno without SACK over drop-tail, as ns-2's Newreno", kReno},
     {"red", "over RED (gentle), with ECN", kRed},
     {"rem", "over REM, with ECN", kRem},
     {"avq", "over AVQ, with ECN", kAvq},

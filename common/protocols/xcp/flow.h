@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "common/protocols/flow_law.h"
@@ -31,7 +32,10 @@ class Flow final : public FlowLaw {
     const double rtt = std::clamp<double>(
         claimed_rtt_ * static_cast<double>(s.smoothed_rtt.count()), 0, UINT32_MAX);
     const double flow = price_ * rtt * 1e-9 * size / window(s);
-    store({.rtt_ns = static_cast<uint32_t>(rtt), .flow = static_cast<float>(flow)}, header);
+    store({.rtt_ns = static_cast<uint32_t>(rtt),
+           .flow = static_cast<float>(flow),
+           .feedback = request(s, size, rtt * 1e-9)},
+          header);
     return 0;
   }
   double write_fin(const FlowState& s, uint32_t size, uint8_t* header, PacketNote& note) override {
@@ -68,6 +72,13 @@ class Flow final : public FlowLaw {
  private:
   [[nodiscard]] double window(const FlowState& s) const {
     return std::max<double>(window_, s.packet_size);
+  }
+  /// A packet's part of the change to the rate that the application can use, B/s: the first value
+  /// of H_feedback, (r rtt - cwnd) by the packets of cwnd. `rtt` in s. Such a flow leaves the rest
+  /// of its share to others at once.
+  [[nodiscard]] float request(const FlowState& s, uint32_t size, double rtt) const {
+    if (!std::isfinite(s.limit) || rtt <= 0) return Header{}.feedback;
+    return static_cast<float>((s.limit - window(s) / rtt) * std::min(size / window(s), 1.0));
   }
   [[nodiscard]] Allowance allow(const FlowState& s, bool credible = true) const {
     return {.rate = std::numeric_limits<double>::infinity(),

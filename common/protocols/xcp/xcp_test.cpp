@@ -238,6 +238,34 @@ TEST(XcpFlow, MisbehavesWhereItIsToldTo) {
   EXPECT_EQ(flow.window(), 7500);
 }
 
+// Section 3.1: the packets of a window ask together for the rate that the application can use.
+TEST(XcpFlow, AsksForTheRateThatItCanUse) {
+  FlowUnderTest<Flow> flow((ParamValues(kFlowParams)));
+  std::array<uint8_t, kHeaderSize> header{};
+  FlowState s;
+  s.rtt = s.smoothed_rtt = 50_ms;
+  s.packet_size = 1500;
+  PacketNote note;
+  flow.on_syn_ack(s, note, header.data());
+  const auto request_of = [&] {
+    flow.write_data(s, 1500, header.data(), note);
+    return load(header.data()).feedback;
+  };
+  EXPECT_EQ(request_of(), Header{}.feedback) << "it can use any";
+  store({.rtt_ns = 50'000'000, .flow = 1, .feedback = 13'500 / 0.05F}, header.data());
+  flow.on_ack(s, note, header.data());
+  ASSERT_EQ(flow.window(), 15'000) << "ten packets, 300 kB/s";
+  s.limit = 500e3;
+  EXPECT_FLOAT_EQ(request_of(), 20e3) << "a tenth of what is missing";
+  s.limit = 100e3;
+  EXPECT_FLOAT_EQ(request_of(), -20e3) << "it gives back what it cannot use";
+  for (int i = 0; i < 200; ++i) {
+    request_of();
+    EXPECT_TRUE(flow.on_ack(s, note, header.data()));
+  }
+  EXPECT_NEAR(flow.window(), 5000, 1) << "its rate times the round trip";
+}
+
 TEST(XcpFlow, IsAsManyFlowsAsItsPrice) {
   ParamValues params(kFlowParams);
   params[kPrice] = 5;

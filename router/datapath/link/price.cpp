@@ -54,6 +54,11 @@ struct LawBatch {
     });
   }
 
+  void set_flows() {
+    for (LinkPacket& p : span())
+      if (p.header != nullptr) p.flow = flow_hash(p.header);
+  }
+
   /// Updates the UDP checksums of stamped packets; returns their number.
   [[nodiscard]] uint64_t update_checksums(HeaderRange rewritten) const {
     return with_sum(rewritten, [&](auto sum) { return update_each(sum); });
@@ -194,6 +199,8 @@ PricedGroup LinkQueue::price(Burst& burst, const LinkGroup& group) {
   LawBatch batch(burst, group.members, link_);
   if (link_.groups != nullptr) [[unlikely]]
     batch.set_groups(burst, group.members, link_.groups);
+  if (link_.traits.flows) [[unlikely]]
+    batch.set_flows();
   priced.bytes = batch.bytes;
   shard_.offered_bytes.add(priced.bytes);
   if (owed_ > 0_ns) [[unlikely]]
@@ -205,7 +212,7 @@ PricedGroup LinkQueue::price(Burst& burst, const LinkGroup& group) {
   const uint64_t refused = link_.law->arrive(worker_, batch.span(), state, now);
   if (refused != 0) [[unlikely]]
     refuse(burst, group.members, batch, refused);
-  if (link_.classifier) reclassify(burst, priced, batch);
+  if (link_.traits.classes > 1) reclassify(burst, priced, batch);
   if (link_.traits.marks_or_drops) apply_actions(burst, group.members, batch);
   // Packets sent straight to the port depart as they arrive.
   if (link_.traits.wants_dequeue && ring_ == nullptr)

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests recovery without SACK: one lost packet per round trip, sent again at once (RFC 6582).
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "common/protocols/tcp/params.h"
+#include "common/wire/bytes.h"
+#include "common/wire/layers.h"
+#include "tests/support/sender_world.h"
+
+namespace turnpike::sender::testing {
+namespace {
+
+constexpr Nanos kRtt = 20_ms;
+
+/// A TCP flow whose first window, 16 packets, loses some of them once.
+struct Recovery {
+  Recovery(bool sack, const std::set<uint32_t>& lost) {
+    config::Topology t = two_hosts();
+    t.flows = {finite(40'000)};
+    t.flows[0].protocol = "tcp";
+    t.flows[0].params = ParamValues(tcp::kFlowParams);
+    t.flows[0].params[tcp::kFirstWindow] = 16;
+    t.flows[0].params[tcp::kSack] = sack ? 1 : 0;
+    std::set<uint32_t> left = lost, seen;
+    const auto tap = [&](size_t from, const std::vector<uint8_t>& frame, Nanos now) {
+      wire::UdpFrame at;
+      EXPECT_EQ(wire::locate_udp(frame, at), wire::FrameError::kNone);
+      if (from != 0 || (frame[at.payload] & 0x0f) != static_cast<uint8_t>(wire::Kind::kData))
+        return true;
+      const uint32_t sequence = wire::load_be32(&frame[at.payload + 8]);
+      if (!seen.insert(sequence).second) again.push_back(now);
+      return left.erase(sequence) == 0;
+    };
+    World w(t, {.tap = tap}, find_protocol);
+    w.run(30_s);
+    completed = w.outcomes().size() == 1 && w.outcomes()[0].completed;
+    timeouts = w.totals(0).timeouts.read();
+    w.expect_clean();
+  }
+
+  /// Round trips from the first retransmission to the last.
+  [[nodiscard]] double round_trips() const {
+    return to_seconds(again.back() - again.front()) / to_seconds(kRtt);
+  }
+
+  std::vector<Nanos> again;  // times of retransmissions
+  bool completed = false;
+  uint64_t timeouts = 0;
+};
+
+TEST(NewReno, FindsOneLostPacketPerRoundTrip) {
+  const Recovery with(true, {3, 5, 7, 9}), without(false, {3, 5, 7, 9});
+  for (const Recovery* r : {&with, &without}) {
+    EXPECT_TRUE(r->completed);
+    EXPECT_EQ(r->again.size(), 4U);
+    EXPECT_EQ(r->timeouts, 0U);
+  }
+  EXPECT_LT(with.round_trips(), 1);
+  EXPECT_NEAR(without.round_trips(), 3, 0.5);
+}
+
+// Ten packets that it does not know of are more in flight than the halved window of eight.
+TEST(NewReno, DoesNotWaitForTheWindow) {
+  const Recovery r(false, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  EXPECT_TRUE(r.completed);
+  EXPECT_EQ(r.timeouts, 0U);
+  EXPECT_EQ(r.again.size(), 10U);
+  EXPECT_NEAR(r.round_trips(), 9, 0.5);
+}
+
+}  // namespace
+}  // namespace turnpike::sender::testing
