@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/report/page.h"
 
+#include <algorithm>
+
 #include "common/report/markup.h"
 
 namespace turnpike::report {
@@ -11,6 +13,10 @@ body{font:15px/1.45 "Helvetica Neue",Helvetica,Arial,"DejaVu Sans",sans-serif;co
 max-width:780px;margin:2em auto;padding:0 1em}
 h1{font-size:1.5em;margin:0 0 .3em}
 h2{font-size:1.15em;margin:1.8em 0 .4em;border-bottom:1px solid #ccc;padding-bottom:.15em}
+h3{font-size:1.05em;margin:1.4em 0 .4em}
+nav ul{list-style:none;padding:0;columns:2;font-size:.9em}
+nav li.h2{font-weight:600;margin-top:.5em;break-after:avoid}nav li.h3{padding-left:1em}
+nav a{color:inherit;text-decoration:none}
 p{margin:.4em 0}
 .verdict{border-left:4px solid;padding:.3em .7em;background:#f6f7f8}
 .good{color:#00634a}.bad{color:#b03a00;font-weight:bold}
@@ -26,7 +32,7 @@ th,td{padding:.15em .8em .15em .2em}
 th.n,td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 @page{size:A4;margin:16mm}
 @media print{body{font-size:9.5pt;margin:0;padding:0;max-width:none}
-figure,table,.verdict{break-inside:avoid}h2{break-after:avoid}
+figure,table,.verdict{break-inside:avoid}h2,h3{break-after:avoid}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 )";
 
@@ -51,7 +57,12 @@ std::string_view classes(Cell::Look look) {
 
 }  // namespace
 
-void Page::heading(std::string_view text) { body_ += element("h2", "", escape(text)); }
+void Page::heading(std::string_view text, int level) {
+  const std::string id = "s" + std::to_string(++headings_), name = "h" + std::to_string(level);
+  body_ += element(name, " id=\"" + id + "\"", escape(text));
+  contents_ +=
+      element("li", " class=\"" + name + "\"", element("a", " href=\"#" + id + "\"", escape(text)));
+}
 
 void Page::paragraph(std::string_view text) { body_ += element("p", "", escape(text)); }
 
@@ -67,15 +78,21 @@ void Page::figure(std::string_view svg, std::string_view caption, bool half) {
 
 void Page::table(const HtmlTable& table) {
   std::string rows, head;
-  // A column's alignment is that of its first cell.
+  // A column's alignment is that of its first cell in a whole row.
   for (size_t i = 0; i < table.columns.size(); ++i) {
-    const bool text = table.rows.empty() || i >= table.rows[0].size() ||
-                      table.rows[0][i].look == Cell::Look::kText;
+    const auto whole =
+        std::ranges::find(table.rows, table.columns.size(), &std::vector<Cell>::size);
+    const bool text = whole == table.rows.end() || (*whole)[i].look == Cell::Look::kText;
     head += element("th", text ? "" : " class=\"n\"", escape(table.columns[i]));
   }
   for (const auto& row : table.rows) {
     std::string cells;
-    for (const Cell& c : row) cells += element("td", classes(c.look), escape(c.text));
+    for (const Cell& c : row) {
+      std::string attributes(classes(c.look));
+      if (&c == row.data() && row.size() < table.columns.size())
+        attributes += " colspan=\"" + std::to_string(table.columns.size() - row.size() + 1) + "\"";
+      cells += element("td", attributes, escape(c.text));
+    }
     rows += element("tr", "", cells);
   }
   const std::string caption =
@@ -91,10 +108,13 @@ void Page::data(std::string_view id, std::string_view json) {
 }
 
 std::string Page::html() const {
+  std::string body = body_;
+  if (contents_at_ != std::string::npos)
+    body.insert(contents_at_, element("nav", "", element("ul", "", contents_)));
   return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n" +
          element("title", "", escape(title_)) + element("style", "", kStyle) + "</head>\n<body>\n" +
-         element("h1", "", escape(title_)) + body_ + "</body>\n</html>\n";
+         element("h1", "", escape(title_)) + body + "</body>\n</html>\n";
 }
 
 }  // namespace turnpike::report

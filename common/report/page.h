@@ -20,6 +20,7 @@ struct Cell {
 /// A numeric cell.
 inline Cell number(std::string text) { return {std::move(text), Cell::Look::kNumber}; }
 
+/// The first cell of a row that is shorter than `columns` spans the columns that it lacks.
 struct HtmlTable {
   std::string caption = {};
   std::vector<std::string> columns = {};
@@ -31,7 +32,10 @@ class Page {
  public:
   explicit Page(std::string title) : title_(std::move(title)) {}
 
-  void heading(std::string_view text);
+  /// Level 2 or 3; the title has level 1.
+  void heading(std::string_view text, int level = 2);
+  /// A list of all headings, with links, at this place.
+  void contents() { contents_at_ = body_.size(); }
   void paragraph(std::string_view text);
   /// A sentence that says whether the run met its goals.
   void verdict(bool good, std::string_view text);
@@ -47,6 +51,9 @@ class Page {
  private:
   std::string title_;
   std::string body_;
+  std::string contents_;                    // list items
+  size_t contents_at_ = std::string::npos;  // in body_
+  size_t headings_ = 0;
 };
 
 }  // namespace turnpike::report

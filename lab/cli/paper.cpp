@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <map>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -17,6 +17,7 @@
 #include "lab/batch/case.h"
 #include "lab/batch/jobs.h"
 #include "lab/cli/verbs.h"
+#include "lab/paper/mutants.h"
 #include "lab/paper/schemes.h"
 #include "lab/paper/show.h"
 #include "lab/program/stopwatch.h"
@@ -34,7 +35,7 @@ struct PaperOptions {
   std::vector<std::string> ids;
   std::string folder = "out/paper", page, baseline, root;
   unsigned jobs = processors();
-  bool quick = false, update = false;
+  bool quick = false, update = false, mutants = false;
 };
 
 int complain(const std::string& what) {
@@ -57,24 +58,18 @@ class Reproduction {
   Reproduction(const PaperOptions& o, Baseline baseline) : o_(o), baseline_(std::move(baseline)) {}
 
   bool add(const Experiment& e) {
+    evaluated_.push_back({.experiment = &e});
+    left_.push_back(0);
     for (const RunSpec& run : e.runs) {
-      const auto settings = settings_of(run);
-      if (!settings) return complain(settings.error()[0].text()) == kExitOk;
-      for (const uint64_t seed : run.seeds) {
-        const std::string folder = run_folder(o_.folder, e, run, seed);
-        clear(folder);
-        auto command = command_for({run.file, *settings, seed, folder}, own_executable());
-        if (!command) return complain(command.error()) == kExitOk;
-        if (!run.count.empty())
-          command->argv.insert(command->argv.begin(),
-                               {o_.root + "/" + kOperations, run.count, folder});
-        command->name = e.id + ", " + run.name + ", seed " + std::to_string(seed);
-        commands_.push_back(std::move(*command));
-        experiment_of_.push_back(evaluated_.size());
+      if (!add(e, run, settings_of(run), run.seeds, o_.folder, "")) return false;
+      if (!o_.mutants) continue;
+      for (size_t i = 0; i < kMutations.size(); ++i) {
+        const auto mutation = static_cast<Mutation>(i);
+        if (!add(e, run, mutated(run, mutation), {run.seeds[0]},
+                 mutants_folder(o_.folder, mutation), ", " + std::string(kMutations[i])))
+          return false;
       }
     }
-    evaluated_.push_back({.experiment = &e});
-    left_.push_back(std::ranges::count(experiment_of_, evaluated_.size() - 1));
     return true;
   }
 
@@ -86,7 +81,7 @@ class Reproduction {
     return run_jobs(commands_, o_.jobs, [&](const JobEnd& end) {
       const size_t i = experiment_of_[end.job];
       if (watched) std::fprintf(stderr, "\r%zu of %zu runs\r", ++ended, commands_.size());
-      if (!end.why.empty()) {
+      if (!end.why.empty() && !is_mutant_[end.job]) {
         ++failed_;
         complain(commands_[end.job].name + ": " + end.why);
       }
@@ -96,17 +91,36 @@ class Reproduction {
     });
   }
 
-  [[nodiscard]] const std::vector<EvaluatedClaims>& evaluated() const { return evaluated_; }
+  [[nodiscard]] const std::vector<EvaluatedExperiment>& evaluated() const { return evaluated_; }
   [[nodiscard]] size_t failed() const { return failed_; }
   [[nodiscard]] size_t runs() const { return commands_.size(); }
-  [[nodiscard]] std::vector<ClaimResult> results() const {
-    std::vector<ClaimResult> all;
-    for (const EvaluatedClaims& j : evaluated_)
-      all.insert(all.end(), j.results.begin(), j.results.end());
-    return all;
-  }
 
  private:
+  using Settings = tl::expected<std::vector<config::Setting>, std::vector<config::Mistake>>;
+
+  /// Adds the runs of all seeds to the last experiment.
+  bool add(const Experiment& e, const RunSpec& run, const Settings& settings,
+           const std::vector<uint64_t>& seeds, const std::string& out,
+           const std::string& mutation) {
+    const std::string name = e.id + ", " + run.name + mutation;
+    if (!settings) return complain(name + ": " + settings.error()[0].text()) == kExitOk;
+    for (const uint64_t seed : seeds) {
+      const std::string folder = run_folder(out, e, run, seed);
+      clear(folder);
+      auto command = command_for({run.file, *settings, seed, folder}, own_executable());
+      if (!command) return complain(command.error()) == kExitOk;
+      if (!run.count.empty())
+        command->argv.insert(command->argv.begin(),
+                             {o_.root + "/" + kOperations, run.count, folder});
+      command->name = name + ", seed " + std::to_string(seed);
+      commands_.push_back(std::move(*command));
+      experiment_of_.push_back(evaluated_.size() - 1);
+      is_mutant_.push_back(!mutation.empty());
+      ++left_.back();
+    }
+    return true;
+  }
+
   /// Removes the results of an earlier run, which could be mistaken for this run's.
   static void clear(const std::string& folder) {
     std::error_code ignored;
@@ -116,21 +130,23 @@ class Reproduction {
 
   void tell() {
     for (; shown_ < evaluated_.size() && left_[shown_] == 0; ++shown_) {
-      EvaluatedClaims& j = evaluated_[shown_];
-      j.metrics = metrics_of(*j.experiment, o_.folder);
-      j.results = evaluate(*j.experiment, j.metrics);
-      baseline_.compare(j.results);
-      std::printf("%s: %s (%s s)\n%s\n", j.experiment->id.c_str(), j.experiment->title.c_str(),
-                  report::fixed(j.wall_s, 1).c_str(), verdict_lines(j).c_str());
+      EvaluatedExperiment& e = evaluated_[shown_];
+      e.metrics = metrics_of(*e.experiment, o_.folder);
+      e.evaluation = evaluate(*e.experiment, e.metrics);
+      if (o_.mutants) break_checks(*e.experiment, e.metrics, o_.folder, e.evaluation);
+      baseline_.compare(e.evaluation);
+      std::printf("%s: %s (%s s)\n%s\n", e.experiment->id.c_str(), e.experiment->title.c_str(),
+                  report::fixed(e.wall_s, 1).c_str(), verdict_lines(e).c_str());
       std::fflush(stdout);
     }
   }
 
   const PaperOptions& o_;
   const Baseline baseline_;
-  std::vector<EvaluatedClaims> evaluated_;
+  std::vector<EvaluatedExperiment> evaluated_;
   std::vector<Command> commands_;
   std::vector<size_t> experiment_of_;  // by command
+  std::vector<bool> is_mutant_;        // by command; such a run may fail
   std::vector<std::ptrdiff_t> left_;   // runs, by experiment
   size_t shown_ = 0, failed_ = 0;
 };
@@ -183,21 +199,30 @@ int paper(PaperOptions o) {
     if (!reproduction.add(*e)) return kExitRuntime;
   if (!reproduction.play()) return complain("interrupted");
 
-  const auto results = reproduction.results();
-  const bool lost = std::ranges::any_of(results, &ClaimResult::lost);
-  std::printf("%s; %zu run%s, %zu failed, %s s. Page: %s\n",
-              count_text(reproduction.evaluated()).c_str(), reproduction.runs(),
-              reproduction.runs() == 1 ? "" : "s", reproduction.failed(),
+  const auto& evaluated = reproduction.evaluated();
+  std::vector<std::string> wrong, survivors;
+  bool lost = false;
+  for (const EvaluatedExperiment& e : evaluated) {
+    std::ranges::move(faults(e.evaluation), std::back_inserter(wrong));
+    if (o.mutants || baseline->has_mutants(e.experiment->id))
+      std::ranges::move(unbroken(e.evaluation), std::back_inserter(survivors));
+    e.evaluation.each([&](const CheckResult& c) { lost |= c.lost; });
+  }
+  for (const std::string& fault : wrong) complain(fault);
+  for (const std::string& survivor : survivors) complain(survivor);
+  std::printf("%s; %zu run%s, %zu failed, %s s. Page: %s\n", count_text(evaluated).c_str(),
+              reproduction.runs(), reproduction.runs() == 1 ? "" : "s", reproduction.failed(),
               report::fixed(watch.seconds(), 1).c_str(), o.page.c_str());
-  if (auto done = report::write_text(o.page, paper_page(reproduction.evaluated(), o.folder)); !done)
+  if (auto done = report::write_text(o.page, paper_page(evaluated, o.folder)); !done)
     return complain(done.error());
-  if (o.update && reproduction.failed() == 0) {
-    baseline->update(results);
+  const bool right = reproduction.failed() == 0 && wrong.empty();
+  if (o.update && right) {
+    for (const EvaluatedExperiment& e : evaluated) baseline->update(e.experiment->id, e.evaluation);
     if (auto done = report::write_text(o.baseline, baseline->text()); !done)
       return complain(done.error());
     return kExitOk;
   }
-  return lost || reproduction.failed() != 0 ? kExitRuntime : kExitOk;
+  return lost || !right || !survivors.empty() ? kExitRuntime : kExitOk;
 }
 
 }  // namespace
@@ -206,7 +231,7 @@ void add_paper(CLI::App& app, ExitCode& code) {
   auto* verb = app.add_subcommand(
       "paper",
       "run the papers' experiments in the lab and compare them with the papers' claims; fails "
-      "when a claim that the baseline has is no longer met");
+      "when a check that the baseline has is no longer met");
   auto o = std::make_shared<PaperOptions>();
   verb->add_option("ID", o->ids, "experiments, such as fcp-fig4 (default: all)");
   verb->add_flag("--short", o->quick, "only those that are quick");
@@ -219,7 +244,10 @@ void add_paper(CLI::App& app, ExitCode& code) {
       ->capture_default_str();
   verb->add_option("--baseline", o->baseline, std::string("default: ") + kBaseline)
       ->type_name("FILE");
-  verb->add_flag("--update-baseline", o->update, "write the claims met now into the baseline");
+  verb->add_flag("--update-baseline", o->update, "write the checks met now into the baseline");
+  verb->add_flag("--mutants", o->mutants,
+                 "also play every run with deliberate mistakes, and name the checks that none of "
+                 "them breaks (takes about five times as long)");
   verb->callback([o, &code] { code = static_cast<ExitCode>(paper(*o)); });
 }
 

@@ -4,67 +4,26 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "common/report/number.h"
 #include "common/report/run_data.h"
+#include "lab/paper/bounds.h"
 
 namespace turnpike::lab {
 namespace {
 
 using report::significant;
-using Kind = ClaimSpec::Kind;
 
 const MetricSpec& metric_of(const Experiment& e, const std::string& name) {
   return *std::ranges::find(e.metrics, name, &MetricSpec::name);
 }
 
-std::string with_unit(const std::string& text, const MetricSpec& m) {
-  return text + (m.unit.empty() || text.empty() ? "" : " " + m.unit);
-}
-
-/// The paper's value may be a number, in the metric's unit, or any text.
-std::string paper_text(const std::string& paper, const MetricSpec& m) {
-  const bool plain = paper.find_first_not_of("0123456789.-") == std::string::npos;
-  return plain ? with_unit(paper, m) : paper;
-}
-
-std::string bound_text(const ClaimSpec& c, const MetricSpec& m) {
-  switch (c.kind) {
-    case Kind::kAtLeast:
-      return "≥ " + with_unit(significant(c.a), m);
-    case Kind::kAtMost:
-      return "≤ " + with_unit(significant(c.a), m);
-    case Kind::kWithin:
-      return significant(c.a) + " to " + with_unit(significant(c.b), m);
-    case Kind::kNear:
-      return with_unit(significant(c.a), m) + " ± " + significant(c.b * 100) + " %";
-    case Kind::kAbove:
-      return "> " + c.other;
-    case Kind::kBelow:
-      return "< " + c.other;
-  }
-  return "";
-}
-
-bool met(const ClaimSpec& c, double v, double other) {
-  switch (c.kind) {
-    case Kind::kAtLeast:
-      return v >= c.a;
-    case Kind::kAtMost:
-      return v <= c.a;
-    case Kind::kWithin:
-      return v >= c.a && v <= c.b;
-    case Kind::kNear:
-      return std::fabs(v - c.a) <= c.b * std::fabs(c.a);
-    case Kind::kAbove:
-      return v > other;
-    case Kind::kBelow:
-      return v < other;
-  }
-  return false;
+/// A value of the paper or of a model may be a number, in the metric's unit, or any text.
+std::string value_text(const std::string& value, const MetricSpec& m) {
+  const bool plain = value.find_first_not_of("0123456789.-") == std::string::npos;
+  return plain ? with_unit(value, m) : value;
 }
 
 }  // namespace
@@ -79,21 +38,50 @@ std::string shown_text(double v, const MetricSpec& m) {
   return with_unit(significant(v), m);
 }
 
-std::vector<ClaimResult> evaluate(const Experiment& e, const Metrics& metrics) {
-  std::vector<ClaimResult> all;
-  for (const ClaimSpec& c : e.claims) {
+Evaluation evaluate(const Experiment& e, const Metrics& metrics) {
+  const auto one = [&](const CheckSpec& c) {
     const MetricSpec& m = metric_of(e, c.metric);
     const double v = shown(m, metrics);
     const double other = c.other.empty() ? 0 : shown(metric_of(e, c.other), metrics);
-    all.push_back({.experiment = e.id,
-                   .figure = e.figure,
-                   .metric = m.name,
-                   .paper = paper_text(c.paper, m),
-                   .here = shown_text(v, m),
-                   .bound = bound_text(c, m),
-                   .why = c.why,
-                   .met = met(c, v, other)});
+    CheckResult result{.experiment = e.id,
+                       .metric = m.name,
+                       .paper = value_text(c.paper, m),
+                       .model = value_text(c.model, m),
+                       .here = shown_text(v, m),
+                       .bound = bound_text(c, m),
+                       .wider = c.wider,
+                       .why = c.why,
+                       .met = holds(c, v, other)};
+    if (c.model.empty() && m.reference) result.model = shown_text(m.reference->value, m);
+    return result;
+  };
+  Evaluation all;
+  for (const ClaimSpec& claim : e.claims) {
+    ClaimResult& result = all.claims.emplace_back(ClaimResult{&claim, {}});
+    for (const CheckSpec& c : claim.checks) result.checks.push_back(one(c));
   }
+  for (const CheckSpec& c : e.own) all.own.push_back(one(c));
+  return all;
+}
+
+std::vector<std::string> faults(const Evaluation& evaluation) {
+  std::vector<std::string> all;
+  evaluation.each([&](const CheckResult& c) {
+    const std::string name = c.experiment + ": " + c.check();
+    if (c.met && !c.why.empty())
+      all.push_back(name + ": is met, and has a reason for not being met");
+    if (!c.met && c.why.empty()) all.push_back(name + ": is not met, and has no reason");
+  });
+  return all;
+}
+
+std::vector<std::string> unbroken(const Evaluation& evaluation) {
+  std::vector<std::string> all;
+  evaluation.each([&](const CheckResult& c) {
+    if (c.met && c.broken_by.empty())
+      all.push_back(c.experiment + ": " + c.check() +
+                    ": no mutation of a run is known to break it");
+  });
   return all;
 }
 
@@ -110,32 +98,42 @@ tl::expected<Baseline, std::string> Baseline::parse(const std::string& text) {
   Baseline b;
   for (const auto& entry : json) {
     const bool right = entry.is_object() && entry.contains("id") && entry["id"].is_string() &&
-                       entry.contains("claim") && entry["claim"].is_string() &&
-                       entry.contains("met") && entry["met"].is_boolean();
-    if (!right) return tl::unexpected("not {id, claim, met}: " + entry.dump());
-    b.met_[{entry["id"], entry["claim"]}] = entry["met"];
+                       entry.contains("check") && entry["check"].is_string() &&
+                       entry.contains("met") && entry["met"].is_boolean() &&
+                       (!entry.contains("broken_by") || entry["broken_by"].is_string());
+    if (!right) return tl::unexpected("not {id, check, met, broken_by}: " + entry.dump());
+    b.known_[{entry["id"], entry["check"]}] = {entry["met"], entry.value("broken_by", "")};
   }
   return b;
 }
 
-void Baseline::compare(std::vector<ClaimResult>& results) const {
-  for (ClaimResult& v : results) {
-    const auto known = met_.find({v.experiment, v.claim()});
-    v.lost = !v.met && known != met_.end() && known->second;
-  }
+void Baseline::compare(Evaluation& evaluation) const {
+  evaluation.each([&](CheckResult& c) {
+    const auto known = known_.find({c.experiment, c.check()});
+    if (known == known_.end()) return;
+    c.lost = !c.met && known->second.met;
+    if (c.met && c.broken_by.empty()) c.broken_by = known->second.broken_by;
+  });
 }
 
-void Baseline::update(const std::vector<ClaimResult>& results) {
-  std::set<std::string> evaluated;
-  for (const ClaimResult& v : results) evaluated.insert(v.experiment);
-  std::erase_if(met_, [&](const auto& entry) { return evaluated.contains(entry.first.first); });
-  for (const ClaimResult& v : results) met_[{v.experiment, v.claim()}] = v.met;
+void Baseline::update(const std::string& experiment, const Evaluation& evaluation) {
+  std::erase_if(known_, [&](const auto& entry) { return entry.first.first == experiment; });
+  evaluation.each([&](const CheckResult& c) {
+    known_[{experiment, c.check()}] = {c.met, c.broken_by};
+  });
+}
+
+bool Baseline::has_mutants(const std::string& experiment) const {
+  return std::ranges::any_of(known_, [&](const auto& entry) {
+    return entry.first.first == experiment && !entry.second.broken_by.empty();
+  });
 }
 
 std::string Baseline::text() const {
   std::string out;
-  for (const auto& [key, met] : met_) {
-    const nlohmann::ordered_json entry{{"id", key.first}, {"claim", key.second}, {"met", met}};
+  for (const auto& [key, known] : known_) {
+    nlohmann::ordered_json entry{{"id", key.first}, {"check", key.second}, {"met", known.met}};
+    if (!known.broken_by.empty()) entry["broken_by"] = known.broken_by;
     out += (out.empty() ? "  " : ",\n  ") + entry.dump();
   }
   return "[\n" + out + "\n]\n";

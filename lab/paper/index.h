@@ -110,14 +110,24 @@ struct MetricSpec {
 };
 
 /// A bound on a metric, in the unit in which the metric is shown.
-struct ClaimSpec {
+struct CheckSpec {
   enum class Kind : uint8_t { kAtLeast, kAtMost, kWithin, kNear, kAbove, kBelow };
   std::string metric = {};
   Kind kind = Kind::kAtLeast;
   double a = 0, b = 0;     // the bound; the two bounds; the value and the relative distance
   std::string other = {};  // metric of kAbove and kBelow
-  std::string paper = {};  // the paper's value, shown beside ours
-  std::string why = {};    // explains a claim that is not met
+  std::string paper = {};  // the paper's value, from which the bound is derived
+  std::string model = {};  // value of an independent model of the paper
+  std::string wider = {};  // says why the bound admits more than the paper's value
+  std::string why = {};    // explains a check that is not met
+};
+
+/// A statement of the paper. It is met if all its checks are.
+struct ClaimSpec {
+  std::string id = {};
+  std::string says = {};  // the statement, paraphrased
+  std::string at = {};    // its place: section, figure, table
+  std::vector<CheckSpec> checks = {};
 };
 
 /// A line of a chart.
@@ -168,6 +178,7 @@ struct Experiment {
   std::vector<RunSpec> runs = {};
   std::vector<MetricSpec> metrics = {};
   std::vector<ClaimSpec> claims = {};
+  std::vector<CheckSpec> own = {};  // checks that the paper does not state
   std::vector<ChartSpec> charts = {};
 };
 
@@ -176,11 +187,12 @@ struct IndexText {
   std::string name, text;
 };
 
-/// Reads every .yaml file of `folder`, one per paper, in the order of their names. Resolves paths
-/// in them from `root`. Every mistake has its file, line and column.
+/// Reads every .yaml file of `folder`, one per paper, in the order of their names, FCP's first.
+/// Resolves paths in them from `root`. Every mistake has its file, line and column.
 tl::expected<std::vector<Experiment>, std::vector<config::Mistake>> read_index(
     const std::string& folder, const std::string& root);
-/// Experiments in the order of the texts; an id must be unique among all of them.
+/// Experiments in the order of the texts. An experiment's id, and a claim's, must be unique among
+/// all of them.
 tl::expected<std::vector<Experiment>, std::vector<config::Mistake>> parse_index(
     const std::vector<IndexText>& texts, const std::string& root);
 

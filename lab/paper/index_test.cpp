@@ -41,8 +41,13 @@ experiments:
       both: { metrics: [used, rates], take: sum }
       fast: { file: bench/results/a.json, at: x.y }
     claims:
-      - { metric: used, at_least: 98, paper: 99 }
-      - { metric: rates, near: [20, 0.03], why: because }
+      - id: one.c1
+        says: Two things are so.
+        at: section 2, figure 4
+        checks:
+          - { metric: used, at_least: 98, paper: 99, model: 97, wider: loosely }
+          - { metric: rates, near: [20, 0.03], why: because }
+    own:
       - { metric: part, below: used }
     charts:
       - title: Rates
@@ -93,9 +98,14 @@ TEST(Index, IsReadWhole) {
   EXPECT_EQ(std::get<Settle>(e.metrics[3].source).after, (std::vector<double>{2, 3}));
   EXPECT_EQ(std::get<Below>(e.metrics[4].source).series.kind, SeriesSpec::Kind::kHost);
   EXPECT_EQ(std::get<Ratio>(e.metrics[6].source).to, "theory");
-  EXPECT_EQ(e.claims[1].kind, ClaimSpec::Kind::kNear);
-  EXPECT_EQ(e.claims[1].b, 0.03);
-  EXPECT_EQ(e.claims[2].other, "used");
+  EXPECT_EQ(e.claims[0].id, "one.c1");
+  EXPECT_EQ(e.claims[0].says, "Two things are so.");
+  EXPECT_EQ(e.claims[0].at, "section 2, figure 4");
+  EXPECT_EQ(e.claims[0].checks[0].model, "97");
+  EXPECT_EQ(e.claims[0].checks[0].wider, "loosely");
+  EXPECT_EQ(e.claims[0].checks[1].kind, CheckSpec::Kind::kNear);
+  EXPECT_EQ(e.claims[0].checks[1].b, 0.03);
+  EXPECT_EQ(e.own[0].other, "used");
   EXPECT_EQ(e.metrics[7].runs, (std::vector<std::string>{"plain", "other", "counted"}));
   EXPECT_EQ(e.metrics[7].reference->value, 3);
   EXPECT_EQ(std::get<FromCompletions>(e.metrics[8].source).most, 20);
@@ -135,6 +145,12 @@ TEST(Index, MistakesAreToldAtTheirPlace) {
       {"metrics: [used, rates]", "metrics: [used, rats]"},
       {"y: rate (Mbps)", "why: rate (Mbps)"},
       {"paper: Example", "papr: Example"},
+      {"id: one.c1", "is: one.c1"},
+      {"says: Two", "say: Two"},
+      {"at: section", "where: section"},
+      {", wider: loosely", ""},
+      {"checks:", "check:"},
+      {"{ metric: part, below: used }", "{ metric: part, below: used, paper: 3 }"},
   };
   for (const auto& [piece, slip] : slips) EXPECT_NE(mistakes(with(piece, slip)), "") << slip;
 }
@@ -145,6 +161,18 @@ TEST(Index, IdsAreUnique) {
           "{paper: P, experiments: [{id: a, figure: 1, title: t}, {id: a, figure: 2, title: t}]}")
           .find("another experiment 'a'"),
       std::string::npos);
+}
+
+TEST(Index, IdsOfClaimsAreUnique) {
+  const auto with_claim = [](const std::string& id) {
+    return "{paper: P, experiments: [{id: " + id +
+           ", figure: 1, title: t, metrics: {m: {value: 1}}, claims: [{id: c, says: s, at: a, "
+           "checks: [{metric: m, at_least: 1}]}]}]}";
+  };
+  EXPECT_EQ(mistakes(with_claim("a")), "");
+  const auto twice = parse_index({{"one", with_claim("a")}, {"two", with_claim("b")}}, "root");
+  ASSERT_FALSE(twice);
+  EXPECT_NE(twice.error()[0].text().find("there is another claim 'c'"), std::string::npos);
 }
 
 TEST(Index, FilesComeInTheirOrderAndShareTheIds) {
@@ -159,19 +187,20 @@ TEST(Index, FilesComeInTheirOrderAndShareTheIds) {
   EXPECT_EQ(twice.error()[0].text().find("two:1:"), 0) << twice.error()[0].text();
 }
 
-TEST(Index, AFolderIsReadInTheOrderOfNames) {
+TEST(Index, AFolderIsReadInTheOrderOfNamesWithFcpFirst) {
   const fs::path folder =
       fs::temp_directory_path() / ("turnpike-index-" + std::to_string(getpid()));
   fs::create_directories(folder);
-  for (const char* name : {"b", "a"})
+  for (const char* name : {"b", "fcp", "a"})
     std::ofstream(folder / (std::string(name) + ".yaml"))
         << "{paper: P, experiments: [{id: " << name << ", figure: 1, title: t}]}";
   std::ofstream(folder / "notes.txt") << "no index";
   const auto index = read_index(folder.string(), "root");
   fs::remove_all(folder);
   ASSERT_TRUE(index);
-  ASSERT_EQ(index->size(), 2);
-  EXPECT_EQ((*index)[0].id, "a");
+  ASSERT_EQ(index->size(), 3);
+  EXPECT_EQ((*index)[0].id, "fcp");
+  EXPECT_EQ((*index)[1].id, "a");
   EXPECT_FALSE(read_index(folder.string(), "root")) << "it is gone";
 }
 
@@ -182,7 +211,8 @@ TEST(Index, OursIsRight) {
   ASSERT_TRUE(index) << index.error()[0].text();
   EXPECT_TRUE(std::ranges::any_of(*index, &Experiment::is_short));
   for (const Experiment& e : *index) {
-    EXPECT_FALSE(e.claims.empty()) << e.id;
+    EXPECT_FALSE(e.claims.empty() && e.own.empty()) << e.id;
+    EXPECT_FALSE(e.charts.empty()) << e.id;
     for (const MetricSpec& m : e.metrics) {
       const auto* from = std::get_if<FromFile>(&m.source);
       EXPECT_TRUE(from == nullptr || fs::exists(from->file)) << e.id << " " << m.name;

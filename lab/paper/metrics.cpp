@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include <nlohmann/json.hpp>
 
@@ -77,14 +78,16 @@ double made_one(std::vector<double> values, Over over) {
 
 }  // namespace
 
-std::vector<double> by_run(const MetricSpec& metric, const Experiment& e, const std::string& out) {
+std::vector<double> by_run(const MetricSpec& metric, const Experiment& e, const std::string& out,
+                           const WrongResults& wrong) {
   std::vector<double> all;
   for (const std::string& name : metric.runs) {
     const auto run = std::ranges::find(e.runs, name, &RunSpec::name);
     if (run == e.runs.end()) return {};
     std::vector<double> values;
-    for (const uint64_t seed : run->seeds) {
-      const std::string folder = run_folder(out, e, *run, seed);
+    const bool is_wrong = name == wrong.run;
+    for (const uint64_t seed : std::span(run->seeds).first(is_wrong ? 1 : run->seeds.size())) {
+      const std::string folder = run_folder(is_wrong ? wrong.out : out, e, *run, seed);
       values.push_back(std::visit(Measure{folder}, metric.source));
     }
     all.push_back(made_one(std::move(values), metric.over));
@@ -145,7 +148,7 @@ double time_below(const Samples& samples, double level) {
   return sum;
 }
 
-Metrics metrics_of(const Experiment& e, const std::string& out) {
+Metrics metrics_of(const Experiment& e, const std::string& out, const WrongResults& wrong) {
   Metrics all;
   for (const MetricSpec& m : e.metrics) {
     if (const auto* ratio = std::get_if<Ratio>(&m.source))
@@ -153,9 +156,10 @@ Metrics metrics_of(const Experiment& e, const std::string& out) {
     else if (const auto* combined = std::get_if<Combined>(&m.source))
       all[m.name] = combine(*combined, all);
     else if (m.runs.empty())
-      all[m.name] = std::visit(Measure{out}, m.source);
+      all[m.name] = std::visit(Measure{out}, m.source) *
+                    (std::holds_alternative<FromFile>(m.source) ? wrong.file_factor : 1);
     else
-      all[m.name] = made_one(by_run(m, e, out), m.over);
+      all[m.name] = made_one(by_run(m, e, out, wrong), m.over);
   }
   return all;
 }

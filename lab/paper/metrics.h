@@ -13,11 +13,20 @@ namespace turnpike::lab {
 /// By name, unscaled (a ratio with the unit % is a ratio). NaN: the folders lack the data.
 /// Infinity: a series that never settles.
 using Metrics = std::map<std::string, double>;
-Metrics metrics_of(const Experiment& experiment, const std::string& out);
+
+/// Results that are wrong on purpose.
+struct WrongResults {
+  std::string run = {};    // the run whose first seed is read from `out` and stands for all seeds
+  std::string out = {};    // holds that run's results
+  double file_factor = 1;  // of figures of files
+};
+
+Metrics metrics_of(const Experiment& experiment, const std::string& out,
+                   const WrongResults& wrong = {});
 
 /// The metric's value for each of its runs; empty for metrics that are computed from other metrics.
 std::vector<double> by_run(const MetricSpec& metric, const Experiment& experiment,
-                           const std::string& out);
+                           const std::string& out, const WrongResults& wrong = {});
 
 /// Combines the values into one number; NaN if there are none.
 double taken(const std::vector<double>& values, Take take);

@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include "common/protocols/registry.h"
 #include "common/report/run_data.h"
+#include "lab/paper/bounds.h"
 #include "lab/paper/index.h"
 #include "lab/paper/keys.h"
 #include "lab/sweep/axes.h"
@@ -22,7 +24,7 @@ const std::vector<std::string_view> kTakes{"mean",  "min",  "max",       "sum",
                                            "first", "last", "deviation", "jain"};  // as Take
 const std::vector<std::string_view> kSeriesOf{"link", "host", "flow"};  // as SeriesSpec::Kind
 const std::vector<std::string_view> kBounds{"at_least", "at_most", "within",
-                                            "near",     "above",   "below"};  // as ClaimSpec::Kind
+                                            "near",     "above",   "below"};  // as CheckSpec::Kind
 
 Take take_of(Keys& keys) { return static_cast<Take>(keys.word("take", kTakes)); }
 
@@ -53,8 +55,8 @@ SeriesSpec read_series(Keys& keys) {
 
 class IndexReader {
  public:
-  IndexReader(config::Mistakes& mistakes, std::string root)
-      : mistakes_(mistakes), root_(std::move(root)) {}
+  IndexReader(config::Mistakes& mistakes, std::string root, std::set<std::string>& claims)
+      : mistakes_(mistakes), root_(std::move(root)), claims_(claims) {}
 
   Experiment read(const YamlNode& node, const std::string& path) {
     Keys keys(node, path, mistakes_);
@@ -74,6 +76,11 @@ class IndexReader {
               });
     keys.each("claims", [&](const std::string&, const YamlNode& claim, const std::string& at) {
       e.claims.push_back(read_claim(claim, at, e));
+    });
+    keys.each("own", [&](const std::string&, const YamlNode& check, const std::string& at) {
+      e.own.push_back(read_check(check, at, e));
+      if (!e.own.back().paper.empty())
+        mistakes_.add(check.at, at, "a check with the paper's value belongs to one of `claims`");
     });
     keys.each("charts", [&](const std::string&, const YamlNode& chart, const std::string& at) {
       e.charts.push_back(read_chart(chart, at, e));
@@ -185,12 +192,26 @@ class IndexReader {
 
   ClaimSpec read_claim(const YamlNode& node, const std::string& path, const Experiment& e) {
     Keys keys(node, path, mistakes_);
-    ClaimSpec c{.metric = metric_of(keys, "metric", e),
+    ClaimSpec c{
+        .id = keys.need_text("id"), .says = keys.need_text("says"), .at = keys.need_text("at")};
+    if (!claims_.insert(c.id).second) keys.complain("id", "there is another claim '" + c.id + "'");
+    keys.each("checks", [&](const std::string&, const YamlNode& check, const std::string& at) {
+      c.checks.push_back(read_check(check, at, e));
+    });
+    if (c.checks.empty()) keys.complain("", "must have `checks`");
+    return c;
+  }
+
+  CheckSpec read_check(const YamlNode& node, const std::string& path, const Experiment& e) {
+    Keys keys(node, path, mistakes_);
+    CheckSpec c{.metric = metric_of(keys, "metric", e),
                 .paper = keys.text("paper"),
+                .model = keys.text("model"),
+                .wider = keys.text("wider"),
                 .why = keys.text("why")};
     const std::string_view bound = keys.one_of(kBounds);
     if (bound.empty()) return c;
-    c.kind = static_cast<ClaimSpec::Kind>(std::ranges::find(kBounds, bound) - kBounds.begin());
+    c.kind = static_cast<CheckSpec::Kind>(std::ranges::find(kBounds, bound) - kBounds.begin());
     if (bound == "above" || bound == "below") {
       c.other = metric_of(keys, bound, e);
     } else {
@@ -201,6 +222,9 @@ class IndexReader {
       c.a = numbers.empty() ? 0 : numbers[0];
       c.b = numbers.size() < 2 ? 0 : numbers[1];
     }
+    if (c.wider.empty() && wider_than_paper(c))
+      keys.complain(bound,
+                    "admits more than the paper's value, " + c.paper + ": say why in `wider`");
     return c;
   }
 
@@ -253,6 +277,7 @@ class IndexReader {
 
   config::Mistakes& mistakes_;
   std::string root_;
+  std::set<std::string>& claims_;  // ids until now
 };
 
 }  // namespace
@@ -261,12 +286,12 @@ tl::expected<std::vector<Experiment>, std::vector<config::Mistake>> parse_index(
     const std::vector<IndexText>& texts, const std::string& root) {
   std::vector<Experiment> all;
   std::vector<config::Mistake> wrong;
-  std::set<std::string> ids;
+  std::set<std::string> ids, claims;
   for (const IndexText& file : texts) {
     config::Mistakes mistakes(file.name);
     if (const auto tree = config::parse_yaml(file.text, mistakes)) {
       Keys keys(*tree, "", mistakes);
-      IndexReader reader(mistakes, root);
+      IndexReader reader(mistakes, root, claims);
       const std::string paper = keys.need_text("paper");
       keys.each(
           "experiments", [&](const std::string&, const YamlNode& node, const std::string& at) {
@@ -292,7 +317,10 @@ tl::expected<std::vector<Experiment>, std::vector<config::Mistake>> read_index(
   for (const auto& entry : fs::directory_iterator(folder, error))
     if (entry.path().extension() == ".yaml") paths.push_back(entry.path().string());
   if (error) return mistake(folder, error.message());
-  std::ranges::sort(paths);
+  // FCP is the subject, the other papers are what it is compared with.
+  std::ranges::sort(paths, {}, [](const std::string& path) {
+    return std::pair(fs::path(path).stem() != "fcp", path);
+  });
   std::vector<IndexText> texts;
   for (const std::string& path : paths) {
     auto text = report::read_text(path);

@@ -2,6 +2,7 @@
 #include "lab/paper/show.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -16,49 +17,73 @@ namespace {
 
 using report::Cell;
 
-std::string met_text(const ClaimResult& v) {
-  return v.met ? "met" : v.lost ? "NOT MET" : "not met";
+std::string met_text(const CheckResult& c) {
+  return c.met ? "met" : c.lost ? "NOT MET" : "not met";
 }
 
-report::HtmlTable table(const EvaluatedClaims& evaluated) {
-  report::HtmlTable t{.caption = "", .columns = {"", "paper", "here", "claim", ""}};
-  for (const ClaimResult& v : evaluated.results)
-    t.rows.push_back({v.metric,
-                      report::number(v.paper),
-                      report::number(v.here),
-                      report::number(v.bound),
-                      {met_text(v), v.met ? Cell::Look::kGood : Cell::Look::kBad}});
+Cell verdict(std::string text, bool good) {
+  return {std::move(text), good ? Cell::Look::kGood : Cell::Look::kBad};
+}
+
+std::vector<Cell> check_row(const CheckResult& c) {
+  return {c.metric,
+          report::number(c.paper),
+          report::number(c.model),
+          report::number(c.here),
+          c.bound + (c.wider.empty() ? "" : " *"),  // text: names of metrics are long
+          verdict(met_text(c), c.met)};
+}
+
+/// Each claim of the paper above its checks, then our own checks.
+report::HtmlTable table(const EvaluatedExperiment& e) {
+  report::HtmlTable t{.columns = {"", "paper", "model", "here", "bound", ""}};
+  for (const ClaimResult& claim : e.evaluation.claims) {
+    const bool met = claim.met();
+    t.rows.push_back({Cell(claim.claim->says + " (" + claim.claim->at + ")"),
+                      verdict(met ? "met" : "not met", met)});
+    for (const CheckResult& c : claim.checks) t.rows.push_back(check_row(c));
+  }
+  if (!e.evaluation.own.empty()) t.rows.push_back({Cell("Not stated by the paper:")});
+  for (const CheckResult& c : e.evaluation.own) t.rows.push_back(check_row(c));
   return t;
 }
 
-/// Groups claims that are not met for the same reason.
-struct Reason {
-  std::string claims, why;
+/// Checks that share a remark.
+struct Remark {
+  std::string checks, text;
 };
 
-std::vector<Reason> reasons(const EvaluatedClaims& evaluated) {
-  std::vector<Reason> all;
-  for (const ClaimResult& v : evaluated.results) {
-    if (v.met || v.why.empty()) continue;
-    const auto same = std::ranges::find(all, v.why, &Reason::why);
-    if (same == all.end()) {
-      all.push_back({v.claim(), v.why});
-    } else {
-      same->claims.append("; ").append(v.claim());
-    }
-  }
+/// The remark of each check that `text_of` finds one for.
+template <class TextOf>
+std::vector<Remark> remarks(const EvaluatedExperiment& e, const TextOf& text_of) {
+  std::vector<Remark> all;
+  e.evaluation.each([&](const CheckResult& c) {
+    const std::string text = text_of(c);
+    if (text.empty()) return;
+    const auto same = std::ranges::find(all, text, &Remark::text);
+    if (same == all.end())
+      all.push_back({c.check(), text});
+    else
+      same->checks.append("; ").append(c.check());
+  });
   return all;
 }
 
-void show_reasons(const EvaluatedClaims& evaluated, report::Page& page) {
-  for (const Reason& r : reasons(evaluated)) page.paragraph("Not met: " + r.claims + ". " + r.why);
+std::vector<Remark> reasons(const EvaluatedExperiment& e) {
+  return remarks(e, [](const CheckResult& c) { return c.met ? std::string() : c.why; });
+}
+
+void show_remarks(const EvaluatedExperiment& e, report::Page& page) {
+  for (const Remark& r : remarks(e, [](const CheckResult& c) { return c.wider; }))
+    page.paragraph("* Wider than the paper's value: " + r.checks + ". " + r.text);
+  for (const Remark& r : reasons(e)) page.paragraph("Not met: " + r.checks + ". " + r.text);
 }
 
 std::string signed_percent(double ratio) {
   return (ratio > 0 ? "+" : "") + report::fixed(100 * ratio, 1) + " %";
 }
 
-void show_references(const EvaluatedClaims& evaluated, report::Page& page) {
+void show_references(const EvaluatedExperiment& evaluated, report::Page& page) {
   const auto all = compare_references(*evaluated.experiment, evaluated.metrics);
   if (all.empty()) return;
   report::HtmlTable t{
@@ -72,9 +97,9 @@ void show_references(const EvaluatedClaims& evaluated, report::Page& page) {
     if (!c.why.empty()) page.paragraph("Unlike ns-2: " + c.metric + ". " + c.why);
 }
 
-nlohmann::json references(const std::vector<EvaluatedClaims>& all) {
+nlohmann::json references(const std::vector<EvaluatedExperiment>& all) {
   nlohmann::json out = nlohmann::json::array();
-  for (const EvaluatedClaims& j : all)
+  for (const EvaluatedExperiment& j : all)
     for (const Compared& c : compare_references(*j.experiment, j.metrics))
       out.push_back({{"id", j.experiment->id},
                      {"metric", c.metric},
@@ -85,69 +110,132 @@ nlohmann::json references(const std::vector<EvaluatedClaims>& all) {
   return out;
 }
 
-nlohmann::json data(const std::vector<EvaluatedClaims>& all) {
+nlohmann::json data(const CheckResult& c) {
+  return {{"metric", c.metric}, {"paper", c.paper}, {"model", c.model}, {"here", c.here},
+          {"bound", c.bound},   {"wider", c.wider}, {"met", c.met},     {"why", c.why}};
+}
+
+nlohmann::json data(const std::vector<CheckResult>& checks) {
   nlohmann::json out = nlohmann::json::array();
-  for (const EvaluatedClaims& j : all)
-    for (const ClaimResult& v : j.results)
-      out.push_back({{"id", v.experiment},
-                     {"figure", v.figure},
-                     {"metric", v.metric},
-                     {"paper", v.paper},
-                     {"here", v.here},
-                     {"claim", v.bound},
-                     {"met", v.met},
-                     {"why", v.why}});
+  for (const CheckResult& c : checks) out.push_back(data(c));
   return out;
 }
 
-/// "XCP, figure 4: Impact of capacity"; "figure" is omitted where the id is no number.
+/// For each experiment its claims and its own checks.
+nlohmann::json data(const std::vector<EvaluatedExperiment>& all) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const EvaluatedExperiment& e : all) {
+    nlohmann::json claims = nlohmann::json::array();
+    for (const ClaimResult& c : e.evaluation.claims)
+      claims.push_back({{"id", c.claim->id},
+                        {"says", c.claim->says},
+                        {"at", c.claim->at},
+                        {"met", c.met()},
+                        {"checks", data(c.checks)}});
+    out.push_back({{"id", e.experiment->id},
+                   {"figure", e.experiment->figure},
+                   {"claims", claims},
+                   {"own", data(e.evaluation.own)}});
+  }
+  return out;
+}
+
+/// Claims and checks of one paper, or of all.
+struct Score {
+  size_t met = 0, claims = 0;   // of the paper
+  size_t own_met = 0, own = 0;  // checks
+  size_t lost = 0;              // checks
+
+  void add(const Evaluation& e) {
+    claims += e.claims.size();
+    met += static_cast<size_t>(std::ranges::count_if(e.claims, &ClaimResult::met));
+    own += e.own.size();
+    own_met += static_cast<size_t>(std::ranges::count_if(e.own, &CheckResult::met));
+    e.each([&](const CheckResult& c) { lost += c.lost ? 1 : 0; });
+  }
+};
+
+Score score_of(const std::vector<EvaluatedExperiment>& all) {
+  Score score;
+  for (const EvaluatedExperiment& e : all) score.add(e.evaluation);
+  return score;
+}
+
+/// A row per paper.
+report::HtmlTable scorecard(const std::vector<EvaluatedExperiment>& all) {
+  std::vector<std::pair<std::string, Score>> papers;
+  for (const EvaluatedExperiment& e : all) {
+    if (papers.empty() || papers.back().first != e.experiment->paper)
+      papers.emplace_back(e.experiment->paper, Score{});
+    papers.back().second.add(e.evaluation);
+  }
+  report::HtmlTable t{
+      .columns = {"paper", "its claims", "met", "not met", "checks of ours", "met"}};
+  for (const auto& [paper, s] : papers) {
+    std::vector<Cell> row{paper};
+    for (const size_t n : {s.claims, s.met, s.claims - s.met, s.own, s.own_met})
+      row.push_back(report::number(std::to_string(n)));
+    t.rows.push_back(std::move(row));
+  }
+  return t;
+}
+
+/// "Figure 4: Impact of capacity"; the word is omitted where the id is no number.
 std::string heading(const Experiment& e) {
   const bool figure = !e.figure.empty() && e.figure[0] >= '0' && e.figure[0] <= '9';
-  return e.paper + ", " + (figure ? "figure " : "") + e.figure + ": " + e.title;
+  return (figure ? "Figure " : "") + e.figure + ": " + e.title;
 }
 
 }  // namespace
 
-std::string verdict_lines(const EvaluatedClaims& evaluated) {
+std::string verdict_lines(const EvaluatedExperiment& e) {
   std::vector<std::vector<std::string>> rows;
-  for (const ClaimResult& v : evaluated.results)
-    rows.push_back({v.figure, v.metric, v.paper, v.here, v.bound, met_text(v)});
+  const auto add = [&](const std::string& id, const CheckResult& c) {
+    rows.push_back({id, c.metric, c.paper, c.here, c.bound, met_text(c)});
+  };
+  for (const ClaimResult& claim : e.evaluation.claims)
+    for (const CheckResult& c : claim.checks) add(claim.claim->id, c);
+  for (const CheckResult& c : e.evaluation.own) add("ours", c);
   std::string out = columns(rows, 2);
-  for (const Reason& r : reasons(evaluated))
-    out.append("      ").append(r.claims).append(": ").append(r.why).append("\n");
+  for (const Remark& r : reasons(e))
+    out.append("      ").append(r.checks).append(": ").append(r.text).append("\n");
   rows.clear();
-  for (const Compared& c : compare_references(*evaluated.experiment, evaluated.metrics))
+  for (const Compared& c : compare_references(*e.experiment, e.metrics))
     rows.push_back({c.metric, "ns-2 " + c.reference, c.here, signed_percent(c.difference)});
   if (!rows.empty()) out += columns(rows, 2);
   return out;
 }
 
-std::string count_text(const std::vector<EvaluatedClaims>& all) {
-  size_t met = 0, claims = 0, lost = 0;
-  for (const EvaluatedClaims& j : all)
-    for (const ClaimResult& v : j.results) ++claims, met += v.met ? 1 : 0, lost += v.lost ? 1 : 0;
-  return std::to_string(met) + " of " + std::to_string(claims) + " claims met" +
-         (lost == 0 ? "" : ", " + std::to_string(lost) + " NOT MET any more");
+std::string count_text(const std::vector<EvaluatedExperiment>& all) {
+  const Score s = score_of(all);
+  return std::to_string(s.met) + " of " + std::to_string(s.claims) + " claims of the papers met, " +
+         std::to_string(s.own_met) + " of " + std::to_string(s.own) + " checks of our own" +
+         (s.lost == 0 ? "" : ", " + std::to_string(s.lost) + " NOT MET any more");
 }
 
-std::string paper_page(const std::vector<EvaluatedClaims>& all, const std::string& out) {
+std::string paper_page(const std::vector<EvaluatedExperiment>& all, const std::string& out) {
   report::Page page("The papers' figures, reproduced");
-  const bool lost = std::ranges::any_of(all, [](const EvaluatedClaims& j) {
-    return std::ranges::any_of(j.results, &ClaimResult::lost);
-  });
-  page.verdict(!lost, count_text(all) + ".");
+  page.verdict(score_of(all).lost == 0, count_text(all) + ".");
   page.paragraph(
       "Every run is turnpike lab: the routers' and senders' own code on a virtual clock. Charts "
-      "show the run of the first seed; metrics are medians over seeds unless they say otherwise.");
-  for (const EvaluatedClaims& j : all) {
-    const Experiment& e = *j.experiment;
-    page.heading(heading(e));
-    if (!e.about.empty()) page.paragraph(e.about);
-    if (!j.results.empty()) page.table(table(j));
-    show_reasons(j, page);
-    show_references(j, page);
-    for (const ChartSpec& spec : e.charts)
-      page.figure(report::svg(chart_of(spec, e, j.metrics, out)), spec.title, spec.half);
+      "show the run of the first seed; metrics are medians over seeds unless they say otherwise. A "
+      "claim is a statement of the paper, paraphrased; it is met if all checks below it are. The "
+      "bounds follow from the paper's values; an asterisk marks a wider one. The column \"model\" "
+      "has the value of ns-2 or of an independent model of the paper.");
+  page.table(scorecard(all));
+  page.contents();
+  std::string paper;
+  for (const EvaluatedExperiment& e : all) {
+    const Experiment& spec = *e.experiment;
+    if (paper != spec.paper) page.heading(paper = spec.paper);
+    page.heading(heading(spec), 3);
+    if (!spec.about.empty()) page.paragraph(spec.about);
+    page.paragraph("turnpike paper " + spec.id);
+    page.table(table(e));
+    show_remarks(e, page);
+    show_references(e, page);
+    for (const ChartSpec& chart : spec.charts)
+      page.figure(report::svg(chart_of(chart, spec, e.metrics, out)), chart.title, chart.half);
   }
   page.data("claims", data(all).dump());
   page.data("references", references(all).dump());

@@ -9,21 +9,21 @@
 
 namespace turnpike::lab {
 
-/// An experiment that has been played, with its metrics and evaluated claims.
-struct EvaluatedClaims {
+/// An experiment that has been played, with its metrics, claims and checks.
+struct EvaluatedExperiment {
   const Experiment* experiment = nullptr;
   Metrics metrics = {};
-  std::vector<ClaimResult> results = {};
+  Evaluation evaluation = {};
   double wall_s = 0;
 };
 
-/// A line per claim: figure, metric, paper, here, claim, met or not.
-std::string verdict_lines(const EvaluatedClaims& evaluated);
+/// A line per check: claim, metric, paper, here, bound, met or not.
+std::string verdict_lines(const EvaluatedExperiment& evaluated);
 
-/// "61 of 64 claims met".
-std::string count_text(const std::vector<EvaluatedClaims>& all);
+/// "61 of 64 claims of the papers met, 12 of 12 checks of our own".
+std::string count_text(const std::vector<EvaluatedExperiment>& all);
 
 /// One self-contained page with the claims and charts of every figure; `out` holds the runs.
-std::string paper_page(const std::vector<EvaluatedClaims>& all, const std::string& out);
+std::string paper_page(const std::vector<EvaluatedExperiment>& all, const std::string& out);
 
 }  // namespace turnpike::lab

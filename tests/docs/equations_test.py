@@ -2,57 +2,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # docs/equations.md names every equation of the papers, and each symbol is on the line that the page gives. With --write
 # updates the line numbers instead.
-import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from places import EQUATIONS, ROOT, located, parts, source
+
 sys.path.insert(0, str(ROOT / "tests"))
 from tap import Tap  # noqa: E402
 
 PAGE = ROOT / "docs" / "equations.md"
 NEAR = 10  # lines that a symbol may have moved before its number must be renewed
-NUMBERS = {  # of the equations in each part of the page
-    "FCP": range(1, 5), "XCP": range(1, 15), "RCP": range(1, 3), "QFCP": range(1, 5), "QCP": range(3, 23),
-    "Accumulation-based control": range(1, 29),
-}
 STEPS = {"Accumulation-based control": range(1, 8)}  # of its algorithm
 REFERENCE = re.compile(r"((?:`[^`]+` )+)\[([^\]:]+):(\d+)\]\(\.\./([^)#]+)#L(\d+)\)")
-
-
-def parts(page):
-    """(heading, rows) of each part; a row is its three cells."""
-    for part in re.split(r"^## ", page, flags=re.M)[1:]:
-        heading, _, text = part.partition("\n")
-        rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in text.splitlines()
-                if line.startswith("|")]
-        yield heading, [[cell.strip("| ") for cell in row] for row in rows[2:]]
-
-
-def located(text, symbols):
-    """The line, from 1 on, on which the last symbol first stands behind the ones before it; None if one is missing."""
-    at = 0
-    for symbol in symbols:
-        match = re.compile(rf"(?<!\w){re.escape(symbol)}(?!\w)").search(text, at)
-        if not match:
-            return None
-        at = match.end()
-    return text.count("\n", 0, at) + 1
-
-
-def without_comments(text):
-    """C++ with its comments blanked, every line in its place."""
-    return re.sub(r"//[^\n]*", "", text)
 
 
 def references(page, files):
     """(match, line where its symbol is or None) of every reference of the page."""
     for match in REFERENCE.finditer(page):
-        path = match[4]
-        if path not in files:
-            files[path] = without_comments((ROOT / path).read_text()) if (ROOT / path).is_file() else None
+        text = source(match[4], files)
         symbols = re.findall(r"`([^`]+)`", match[1])
-        yield match, files[path] and located(files[path], symbols)
+        yield match, text and located(text, symbols)
 
 
 def renewed(page):
@@ -72,10 +41,10 @@ def main():
 
     tap = Tap()
     found = dict(parts(page))
-    tap.check("the page has a part for every paper", set(found) == set(NUMBERS), *found)
+    tap.check("the page has a part for every paper", set(found) == set(EQUATIONS), *found)
     for heading, rows in found.items():
         named = [int(n) for row in rows for n in re.findall(r"^\((\d+)\)|(?<=, )\((\d+)\)", row[0]) for n in n if n]
-        missing = [n for n in NUMBERS[heading] if n not in named]
+        missing = [n for n in EQUATIONS[heading] if n not in named]
         tap.check(f"{heading}: every equation has a row", not missing, *missing)
         tap.check(f"{heading}: no equation has two", len(named) == len(set(named)), named)
         steps = [int(n) for row in rows if row[0].startswith("algorithm") for n in

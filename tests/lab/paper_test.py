@@ -23,7 +23,11 @@ experiments:
     runs: { demo: { file: configs/demo.yaml, set: run.duration=12 s } }
     metrics: { utilisation: { summary: links.bottleneck.utilization, unit: "%" } }
     claims:
-      - { metric: utilisation, at_least: 90 }
+      - id: tiny.c1
+        says: Nearly all of the link is used.
+        at: section 1
+        checks: [{ metric: utilisation, at_least: 90 }]
+    own:
       - { metric: utilisation, at_least: 200, why: no link can }
 """
 
@@ -42,18 +46,21 @@ def main():
         code, out, err = paper(turnpike, folder, "--short")
         tap.check("every claim that the baseline has met is met", code == 0, code, out, err)
         last = out.splitlines()[-1]
-        tap.check(f"{last.split('. Page')[0]}", re.match(r"\d+ of \d+ claims met; \d+ runs, 0 failed", last), out)
+        tap.check(f"{last.split('. Page')[0]}",
+                  re.match(r"\d+ of \d+ claims of the papers met, \d+ of \d+ checks of our own; \d+ runs, 0 failed",
+                           last), out)
         page = (folder / "paper.html").read_text()
-        claims = json.loads(re.search(r'id="claims">(.*?)</script>', page, re.S).group(1))
+        experiments = json.loads(re.search(r'id="claims">(.*?)</script>', page, re.S).group(1))
         tap.check("the page has every figure and its claims",
-                  {"4", "7", "9"} <= {c["figure"] for c in claims} and page.count("<svg") >= 10, claims)
-        silent = [f"{c['id']}: {c['metric']} {c['claim']}" for c in claims if not c["met"] and not c["why"]]
-        tap.check("a claim that is not met has a reason", not silent, *silent)
+                  {"4", "7", "9"} <= {e["figure"] for e in experiments} and page.count("<svg") >= 10, experiments)
+        links = set(re.findall(r'href="#(.*?)"', page))
+        tap.check("the contents lead to every section", links and links == set(re.findall(r'<h[23] id="(.*?)"', page)),
+                  links)
         references = json.loads(re.search(r'id="references">(.*?)</script>', page, re.S).group(1))
         silent = [f"{r['id']}: {r['metric']}" for r in references if r["far"] and not r["why"]]
         tap.check("a figure far from ns-2's has a reason", references and not silent, *silent)
         tap.check("and nothing of it comes from elsewhere",
-                  not re.search(r'(src|href)="', page) and "@import" not in page)
+                  not re.search(r'(src="|href="[^#])', page) and "@import" not in page)
 
         (folder / "lab" / "paper" / "experiments").mkdir(parents=True)
         (folder / "lab" / "paper" / "experiments" / "tiny.yaml").write_text(INDEX)
@@ -63,13 +70,22 @@ def main():
         tap.check("a claim that was never met fails nothing, and says why",
                   code == 0 and "not met" in out and "no link can" in out, code, out, err)
         code, out, err = paper(turnpike, "out", "--update-baseline", cwd=folder)
-        met = {entry["claim"]: entry["met"] for entry in json.loads(baseline.read_text())}
+        met = {entry["check"]: entry["met"] for entry in json.loads(baseline.read_text())}
         tap.check("--update-baseline writes the claims that are met", code == 0 and met ==
                   {"utilisation ≥ 90 %": True, "utilisation ≥ 200 %": False}, met, err)
         baseline.write_text(baseline.read_text().replace("false", "true"))
         code, out, err = paper(turnpike, "out", cwd=folder)
         tap.check("a claim that is lost ends with exit code 1",
                   code == 1 and "NOT MET" in out and "1 NOT MET any more" in out, code, out, err)
+        index = folder / "lab" / "paper" / "experiments" / "tiny.yaml"
+        index.write_text(INDEX.replace(", why: no link can", ""))
+        baseline.unlink()
+        code, out, err = paper(turnpike, "out", cwd=folder)
+        tap.check("a check that is not met needs a reason", code == 1 and "has no reason" in err, code, out, err)
+        index.write_text(INDEX.replace("at_least: 90", "at_least: 90, why: it is hard"))
+        code, out, err = paper(turnpike, "out", cwd=folder)
+        tap.check("a check that is met has no reason for not being met", code == 1 and "is met, and has" in err,
+                  code, out, err)
         tap.check("no such experiment is wrong usage, exit code 2",
                   paper(turnpike, folder, "fcp-fig99")[0] == 2)
     tap.finish()

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "common/protocols/explicit_rate/flow.h"
@@ -63,9 +64,9 @@ class Flow : public explicit_rate::Flow {
     }
     return a;
   }
-  /// The first window in B, at most the unsent data.
+  /// The first window in B, at most the packets of the unsent data.
   [[nodiscard]] double first_window(const FlowState& s) const {
-    return std::min(first_packets_ * s.packet_size, s.unsent);
+    return s.packet_size * std::min(first_packets_, std::ceil(s.unsent / s.packet_size));
   }
   /// SRTT in s, above 0.
   [[nodiscard]] static double round_trip(const FlowState& s) {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Deliberate mistakes in runs, which show that an experiment's checks can fail.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "lab/paper/claims.h"
+
+namespace turnpike::lab {
+
+/// kScheme: links that have a law and all traffic run TCP instead, or XCP if they run TCP.
+enum class Mutation : uint8_t { kRate, kDelay, kBuffer, kAccess, kScheme };
+
+inline constexpr std::array<std::string_view, 5> kMutations{
+    "half the rate of all links",
+    "twice the delay of all links",
+    "a tenth of the buffer of all links",
+    "a tenth of the rate of links without a law",
+    "another scheme",
+};
+
+/// The settings of a run with the mutation; or the mistakes of its file.
+tl::expected<std::vector<config::Setting>, std::vector<config::Mistake>> mutated(const RunSpec& run,
+                                                                                 Mutation mutation);
+
+/// The folder below `out` that has the results of runs with the mutation.
+std::string mutants_folder(const std::string& out, Mutation mutation);
+
+/// Sets `broken_by` of each check that is met and that a mutated run breaks: the check's metric, or
+/// the one that it is compared with, takes the results of the first seed of one run from the
+/// folder of one mutation. A value that cannot be computed breaks nothing. `out` has the results of
+/// the right runs. Figures of files are multiplied by 10 instead.
+void break_checks(const Experiment& experiment, const Metrics& right, const std::string& out,
+                  Evaluation& evaluation);
+
+}  // namespace turnpike::lab

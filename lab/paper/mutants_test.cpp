@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab/paper/mutants.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace turnpike::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kRoot = TURNPIKE_SOURCE_ROOT;
+const RunSpec kDemo{.name = "demo", .file = kRoot + "/configs/demo.yaml"};
+
+config::Topology topology_of(const RunSpec& run, const std::vector<config::Setting>& settings) {
+  auto topology = config::load_file(run.file, settings);
+  EXPECT_TRUE(topology) << topology.error()[0].text();
+  return *topology;
+}
+
+TEST(Mutants, ChangeEveryLinkThatTheyName) {
+  const config::Topology right = topology_of(kDemo, {});
+  for (size_t i = 0; i < kMutations.size(); ++i) {
+    SCOPED_TRACE(kMutations[i]);
+    const auto mutation = static_cast<Mutation>(i);
+    const auto settings = mutated(kDemo, mutation);
+    ASSERT_TRUE(settings) << settings.error()[0].text();
+    const config::Topology wrong = topology_of(kDemo, *settings);
+    for (size_t l = 0; l < right.links.size(); ++l)
+      for (size_t d = 0; d < 2; ++d) {
+        const config::Direction& was = right.links[l].directions[d];
+        const config::Direction& is = wrong.links[l].directions[d];
+        const bool law = was.law.protocol != "none";
+        const int64_t rate = was.rate.count();
+        EXPECT_EQ(is.rate.count(), mutation == Mutation::kRate             ? rate / 2
+                                   : mutation == Mutation::kAccess && !law ? rate / 10
+                                                                           : rate);
+        EXPECT_EQ(is.delay.count(), was.delay.count() * (mutation == Mutation::kDelay ? 2 : 1));
+        if (mutation == Mutation::kBuffer) {
+          EXPECT_EQ(is.buffer.count(), was.buffer.count() / 10);
+        }
+        EXPECT_EQ(is.law.protocol != was.law.protocol, mutation == Mutation::kScheme && law);
+      }
+  }
+}
+
+/// An experiment of one run, whose results are files of the test.
+class Broken : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    out = (fs::temp_directory_path() / ("turnpike-mutants-" + std::to_string(getpid()))).string();
+    write(out, 5);
+  }
+  void TearDown() override { fs::remove_all(out); }
+
+  void write(const std::string& root, double value) const {
+    const std::string folder = run_folder(root, e, e.runs[0], 1);
+    fs::create_directories(folder);
+    std::ofstream(folder + "/summary.json") << "{\"x\": " << value << "}";
+  }
+  std::string broken_by() const {
+    const Metrics right = metrics_of(e, out);
+    Evaluation evaluation = evaluate(e, right);
+    break_checks(e, right, out, evaluation);
+    return evaluation.own[0].broken_by;
+  }
+
+  Experiment e{.id = "e",
+               .figure = "1",
+               .title = "t",
+               .runs = {{.name = "r", .file = "f"}},
+               .metrics = {{.name = "m", .runs = {"r"}, .source = FromSummary{{"x"}}}},
+               .own = {{.metric = "m", .kind = CheckSpec::Kind::kAtLeast, .a = 4}}};
+  std::string out;
+};
+
+TEST_F(Broken, AMutationThatChangesTheMetricBreaksItsCheck) {
+  EXPECT_EQ(broken_by(), "") << "there are no mutated runs: a value that is unknown breaks nothing";
+  write(mutants_folder(out, Mutation::kRate), 4.5);
+  EXPECT_EQ(broken_by(), "") << "the bound holds";
+  write(mutants_folder(out, Mutation::kDelay), 3);
+  EXPECT_EQ(broken_by(), "r: twice the delay of all links");
+}
+
+TEST_F(Broken, ACheckThatIsNotMetCannotBeBroken) {
+  e.own[0].a = 6;
+  write(mutants_folder(out, Mutation::kRate), 3);
+  EXPECT_EQ(broken_by(), "");
+}
+
+TEST_F(Broken, TheMetricThatItIsComparedWithCountsToo) {
+  e.runs.push_back({.name = "s", .file = "f"});
+  e.metrics.push_back({.name = "n", .runs = {"s"}, .source = FromSummary{{"x"}}});
+  e.own[0] = {.metric = "m", .kind = CheckSpec::Kind::kBelow, .other = "n"};
+  std::swap(e.runs[0], e.runs[1]);
+  write(out, 6);
+  write(mutants_folder(out, Mutation::kScheme), 4);
+  EXPECT_EQ(broken_by(), "s: another scheme");
+}
+
+TEST_F(Broken, FiguresOfFilesAreMultiplied) {
+  std::ofstream(out + "/figures.json") << "{\"y\": 1}";
+  e.metrics[0] = {.name = "m", .source = FromFile{out + "/figures.json", "y"}};
+  e.own[0] = {.metric = "m", .kind = CheckSpec::Kind::kAtMost, .a = 2};
+  EXPECT_EQ(broken_by(), "ten times the figures of files");
+}
+
+}  // namespace
+}  // namespace turnpike::lab
