@@ -90,7 +90,7 @@ void break_checks(const Experiment& e, const Metrics& right, const std::string& 
                      metrics_of(e, out, {.run = run.name, .out = mutants_folder(out, mutation)})});
     }
   all.push_back({"ten times the figures of files", metrics_of(e, out, {.file_factor = 10})});
-  const auto judge = [&](const CheckSpec& c, CheckResult& result) {
+  const auto find_breaker = [&](const CheckSpec& c, CheckResult& result) {
     if (!result.met) return;
     for (const Wrong& wrong : all)
       if (broken(c, e, right, wrong.metrics)) {
@@ -100,8 +100,8 @@ void break_checks(const Experiment& e, const Metrics& right, const std::string& 
   };
   for (size_t i = 0; i < e.claims.size(); ++i)
     for (size_t j = 0; j < e.claims[i].checks.size(); ++j)
-      judge(e.claims[i].checks[j], evaluation.claims[i].checks[j]);
-  for (size_t i = 0; i < e.own.size(); ++i) judge(e.own[i], evaluation.own[i]);
+      find_breaker(e.claims[i].checks[j], evaluation.claims[i].checks[j]);
+  for (size_t i = 0; i < e.own.size(); ++i) find_breaker(e.own[i], evaluation.own[i]);
 }
 
 }  // namespace turnpike::lab

@@ -216,7 +216,7 @@ TEST_F(Policed, DropsAsMuchOfAFlowAsItIsTooFastWhateverItSays) {
   EXPECT_TRUE(link.traits().flows);
   EXPECT_FALSE(Link(link_params(), 1).traits().marks_or_drops);
   EXPECT_EQ(police(0.8 * kRate, kRate, 1).dropped, 0);
-  EXPECT_EQ(police(kRate, kRate, 2).dropped, 0) << "as told";
+  EXPECT_EQ(police(kRate, kRate, 2).dropped, 0) << "the link's rate";
   EXPECT_NEAR(police(2 * kRate, 2 * kRate, 3).dropped, 0.5, 0.02);
   EXPECT_NEAR(police(2 * kRate, kRate, 4).dropped, 0.5, 0.02) << "it lies";
   EXPECT_NEAR(police(10 * kRate, kRate / 1e3, 5).dropped, 0.9, 0.02) << "it lies";
