@@ -40,8 +40,9 @@
 
 namespace turnpike::router {
 
-/// Slack for late polls on a busy machine: longer than stalls of 50 ms.
-inline constexpr Nanos kRealTimeSlack = 64_ms;
+/// Slack for late polls on a busy machine: the least retransmission time-out. After a longer stall
+/// senders have sent again what waited.
+inline constexpr Nanos kRealTimeSlack = 200_ms;
 
 struct RouterOptions {
   unsigned workers = 1;

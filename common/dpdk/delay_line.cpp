@@ -88,8 +88,10 @@ uint16_t DelayLine::rx(Nanos now, std::span<rte_mbuf*> out) {
 }
 
 uint16_t DelayLine::tx(Nanos now, std::span<rte_mbuf*> burst) {
-  launch(tx_, burst, now + tx_delay_);
   send_due(now);
+  if (tx_.next() <= now) return 0;  // the port is full
+  launch(tx_, burst, now + tx_delay_);
+  if (tx_delay_ == Nanos(0)) send_due(now);
   return static_cast<uint16_t>(burst.size());
 }
 

@@ -29,7 +29,8 @@ class DelayLine final : public QueuePair {
 
   /// Receives from the inner pair into the delay line, and returns packets that have arrived.
   uint16_t rx(Nanos now, std::span<rte_mbuf*> out) override;
-  /// Takes all packets. Frees and counts those beyond `capacity`.
+  /// Takes no packet while the inner pair is full, as that pair would, so that packets wait where
+  /// their sender knows of it. Otherwise takes all; frees and counts those beyond `capacity`.
   uint16_t tx(Nanos now, std::span<rte_mbuf*> burst) override;
   [[nodiscard]] Nanos next_deadline() const override;
   [[nodiscard]] uint32_t held() const override;

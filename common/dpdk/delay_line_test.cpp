@@ -132,6 +132,20 @@ TEST(DelayLine, WaitsForAPortThatIsFullAndLosesNothing) {
   EXPECT_EQ(all, (Numbers{0, 1, 2, 3, 4, 5}));
 }
 
+TEST(DelayLine, TakesNothingWhileItsPortIsFull) {
+  auto cable = RingCable::create("cable", 2);
+  ASSERT_TRUE(cable);
+  DelayLine line(cable->end(0), {.tx_delay = 1_us, .capacity = 8});
+  for (uint32_t i = 0; i < 3; ++i) send(line, 0_ns, i);
+  rte_mbuf* packet = numbered(3);
+  EXPECT_EQ(line.tx(1_us, {&packet, 1}), 0U);
+  EXPECT_EQ(receive(cable->end(1), 1_us), (Numbers{0, 1}));
+  EXPECT_EQ(line.tx(1_us, {&packet, 1}), 1U);
+  EXPECT_EQ(receive(line, 2_us), Numbers{});
+  EXPECT_EQ(receive(cable->end(1), 2_us), (Numbers{2, 3}));
+  EXPECT_EQ(line.overflowed(), 0U);
+}
+
 TEST(DelayLine, FreesWhatIsUnderWayWhenItGoes) {
   auto cable = RingCable::create("cable", 64);
   ASSERT_TRUE(cable);

@@ -99,13 +99,14 @@ std::vector<Chance> chances() {
       p[aqm::kRemGamma] = 0.01;
     };
   };
-  return {{"RED", "tcp", discipline(aqm::Discipline::kRed), of_tcp},
-          {"REM", "tcp", discipline(aqm::Discipline::kRem), of_tcp},
-          {"RIO", "tcp", discipline(aqm::Discipline::kRio), of_tcp},
-          {"rate limiting", "qcp",
-           [](ParamValues& p) { p[qcp::kPolice] = static_cast<double>(qcp::Police::kDrop); }, of_qcp},
-          {"noise", "fcp", [](ParamValues& p) { p[fcp::kNoise] = 0.3; },
-           [] { return std::vector<uint8_t>(find_protocol("fcp")->header_size); }}};
+  return {
+      {"RED", "tcp", discipline(aqm::Discipline::kRed), of_tcp},
+      {"REM", "tcp", discipline(aqm::Discipline::kRem), of_tcp},
+      {"RIO", "tcp", discipline(aqm::Discipline::kRio), of_tcp},
+      {"rate limiting", "qcp",
+       [](ParamValues& p) { p[qcp::kPolice] = static_cast<double>(qcp::Police::kDrop); }, of_qcp},
+      {"noise", "fcp", [](ParamValues& p) { p[fcp::kNoise] = 0.3; },
+       [] { return std::vector<uint8_t>(find_protocol("fcp")->header_size); }}};
 }
 
 TEST(Chance, OfALinkIsItsSeedsAndItsLcores) {

@@ -95,6 +95,10 @@ Nanos Worker::poll_with(Nanos now, Timer timer) {
   for (size_t i = 0, at = first_; i < inputs_.size(); ++i, ++at) {
     if (at == inputs_.size()) at = 0;
     Input& in = inputs_[at];
+    if (in.behind && waits_for_port(now)) [[unlikely]] {
+      next = std::min(next, drain(now));
+      continue;
+    }
     const unsigned n = rx(burst_, *in.port, in.link, context_.queues[in.link], now);
     next = std::min(next, n == kBurst ? now : in.port->next_deadline());
     if (in.behind) [[unlikely]] {
@@ -263,8 +267,15 @@ void Worker::stall(Nanos since, Nanos now) {
   for (LinkQueue& q : context_.queues) q.stall(now - since);
   if (context_.tunnels != nullptr) context_.tunnels->stalled(now);
   stall_begin_ = since;
+  wait_until_ = now + (now - since);
   for (Input& in : inputs_) in.behind = true;
   behind_ = !inputs_.empty();
+}
+
+// A port may take what the link owes less fast than the worker receives it, which queues then have no
+// room for. A port whose peer is gone takes nothing: hence the bound.
+bool Worker::waits_for_port(Nanos now) const {
+  return now < wait_until_ && std::ranges::any_of(context_.queues, &LinkQueue::port_full);
 }
 
 // The stall ends when no input has packets left that arrived during it.

@@ -128,6 +128,8 @@ class alignas(64) Worker {
   [[nodiscard]] bool joins_answers() const;
   void housekeeping(Nanos now);
   Nanos drain(Nanos now);
+  /// Whether packets that arrived during a stall are left where they are until a port has room.
+  [[nodiscard]] bool waits_for_port(Nanos now) const;
   void end_stall();
 
   const std::atomic<const Tables*>& tables_;
@@ -139,6 +141,7 @@ class alignas(64) Worker {
   size_t first_ = 0;               // first input of the last poll
   Nanos next_update_{0};           // of the next control interval of a law
   Nanos stall_begin_{0};           // start of the last stall
+  Nanos wait_until_{0};            // see waits_for_port()
   bool behind_ = false;            // any Input::behind
   unsigned polls_ = 0;
   bool shared_ = false;  // several workers send to a link with a law

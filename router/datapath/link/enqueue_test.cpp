@@ -161,6 +161,41 @@ TEST(Shaped, APortThatTakesNothingLeavesThePacketsInTheQueue) {
   EXPECT_EQ(w.snapshot().dropped(), 0U);
 }
 
+/// Packets that arrived in a stall of 20 ms, in which the link could have carried 166, and a port
+/// that takes 5 packets.
+class StalledTest : public ::testing::Test {
+ protected:
+  StalledTest() {
+    w.port(kRight).room = 5;
+    for (int i = 0; i < 160; ++i) w.arrive(kLeft, plain(1500));
+    w.now += 20_ms;
+    worker().stall(w.now - 20_ms, w.now);
+    for (int i = 0; i < 10; ++i) worker().poll(w.now);
+  }
+  Worker& worker() { return w.router().worker(0); }
+  size_t received() { return w.snapshot().received; }
+
+  World w{1, shaped(1e8, 3000), {.slack = 200_ms}};
+};
+
+TEST_F(StalledTest, PacketsWaitWhereTheyAreUntilTheNextPortHasRoom) {
+  EXPECT_LT(received(), 160U);
+  w.port(kRight).room = SIZE_MAX;
+  w.run_until(w.now + 1_s);
+  EXPECT_EQ(w.sent(kRight).size(), 160U);
+  EXPECT_EQ(w.snapshot().dropped(), 0U);
+}
+
+TEST_F(StalledTest, PacketsWaitNoLongerThanTheStallTook) {
+  worker().poll(w.now + 20_ms - 1_ns);
+  EXPECT_LT(received(), 160U);
+  w.now += 20_ms;
+  for (int i = 0; i < 10; ++i) worker().poll(w.now);
+  EXPECT_EQ(received(), 160U);
+  EXPECT_GT(w.drops(DropReason::kQueueFull), 0U);
+  worker().discard();
+}
+
 TEST(LineRate, SendsAtOnceAndDropsWhatThePortRefuses) {
   World w;
   w.port(kNarrow).room = 10;
