@@ -5,11 +5,9 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
-#include <set>
 #include <string_view>
 
 #include <CLI/CLI.hpp>
-#include <unistd.h>
 
 #include "common/config/mistakes.h"
 #include "common/report/number.h"
@@ -17,9 +15,7 @@
 #include "lab/batch/case.h"
 #include "lab/batch/jobs.h"
 #include "lab/cli/verbs.h"
-#include "lab/paper/mutants.h"
-#include "lab/paper/schemes.h"
-#include "lab/paper/show.h"
+#include "lab/paper/reproduction.h"
 #include "lab/program/stopwatch.h"
 
 namespace turnpike::lab {
@@ -29,7 +25,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kIndex = "lab/paper/experiments";
 constexpr const char* kBaseline = "lab/paper/baseline.json";
-constexpr const char* kOperations = "lab/paper/operations.py";
 
 struct PaperOptions {
   std::vector<std::string> ids;
@@ -51,105 +46,6 @@ std::string find_root() {
     if (fs::exists(root / kIndex, ignored)) return root.lexically_normal().string();
   return "";
 }
-
-/// Plays experiments, and prints each as soon as it and all before it have ended.
-class Reproduction {
- public:
-  Reproduction(const PaperOptions& o, Baseline baseline) : o_(o), baseline_(std::move(baseline)) {}
-
-  bool add(const Experiment& e) {
-    evaluated_.push_back({.experiment = &e});
-    left_.push_back(0);
-    for (const RunSpec& run : e.runs) {
-      if (!add(e, run, settings_of(run), run.seeds, o_.folder, "")) return false;
-      if (!o_.mutants) continue;
-      for (size_t i = 0; i < kMutations.size(); ++i) {
-        const auto mutation = static_cast<Mutation>(i);
-        if (!add(e, run, mutated(run, mutation), {run.seeds[0]},
-                 mutants_folder(o_.folder, mutation), ", " + std::string(kMutations[i])))
-          return false;
-      }
-    }
-    return true;
-  }
-
-  /// Returns false when interrupted.
-  bool play() {
-    tell();
-    const bool watched = isatty(STDERR_FILENO) != 0;
-    size_t ended = 0;
-    return run_jobs(commands_, o_.jobs, [&](const JobEnd& end) {
-      const size_t i = experiment_of_[end.job];
-      if (watched) std::fprintf(stderr, "\r%zu of %zu runs\r", ++ended, commands_.size());
-      if (!end.why.empty() && !is_mutant_[end.job]) {
-        ++failed_;
-        complain(commands_[end.job].name + ": " + end.why);
-      }
-      evaluated_[i].wall_s += end.wall_s;
-      --left_[i];
-      tell();
-    });
-  }
-
-  [[nodiscard]] const std::vector<EvaluatedExperiment>& evaluated() const { return evaluated_; }
-  [[nodiscard]] size_t failed() const { return failed_; }
-  [[nodiscard]] size_t runs() const { return commands_.size(); }
-
- private:
-  using Settings = tl::expected<std::vector<config::Setting>, std::vector<config::Mistake>>;
-
-  /// Adds the runs of all seeds to the last experiment.
-  bool add(const Experiment& e, const RunSpec& run, const Settings& settings,
-           const std::vector<uint64_t>& seeds, const std::string& out,
-           const std::string& mutation) {
-    const std::string name = e.id + ", " + run.name + mutation;
-    if (!settings) return complain(name + ": " + settings.error()[0].text()) == kExitOk;
-    for (const uint64_t seed : seeds) {
-      const std::string folder = run_folder(out, e, run, seed);
-      clear(folder);
-      auto command = command_for({run.file, *settings, seed, folder}, own_executable());
-      if (!command) return complain(command.error()) == kExitOk;
-      if (!run.count.empty())
-        command->argv.insert(command->argv.begin(),
-                             {o_.root + "/" + kOperations, run.count, folder});
-      command->name = name + ", seed " + std::to_string(seed);
-      commands_.push_back(std::move(*command));
-      experiment_of_.push_back(evaluated_.size() - 1);
-      is_mutant_.push_back(!mutation.empty());
-      ++left_.back();
-    }
-    return true;
-  }
-
-  /// Removes the results of an earlier run, which could be mistaken for this run's.
-  static void clear(const std::string& folder) {
-    std::error_code ignored;
-    for (const char* name : {"summary.json", "links.csv", "rates.csv", "flows.csv"})
-      fs::remove(fs::path(folder) / name, ignored);
-  }
-
-  void tell() {
-    for (; shown_ < evaluated_.size() && left_[shown_] == 0; ++shown_) {
-      EvaluatedExperiment& e = evaluated_[shown_];
-      e.metrics = metrics_of(*e.experiment, o_.folder);
-      e.evaluation = evaluate(*e.experiment, e.metrics);
-      if (o_.mutants) break_checks(*e.experiment, e.metrics, o_.folder, e.evaluation);
-      baseline_.compare(e.evaluation);
-      std::printf("%s: %s (%s s)\n%s\n", e.experiment->id.c_str(), e.experiment->title.c_str(),
-                  report::fixed(e.wall_s, 1).c_str(), verdict_lines(e).c_str());
-      std::fflush(stdout);
-    }
-  }
-
-  const PaperOptions& o_;
-  const Baseline baseline_;
-  std::vector<EvaluatedExperiment> evaluated_;
-  std::vector<Command> commands_;
-  std::vector<size_t> experiment_of_;  // by command
-  std::vector<bool> is_mutant_;        // by command; such a run may fail
-  std::vector<std::ptrdiff_t> left_;   // runs, by experiment
-  size_t shown_ = 0, failed_ = 0;
-};
 
 /// The experiments asked for, in the index's order; nothing if the index lacks one of them.
 std::vector<const Experiment*> select(const std::vector<Experiment>& all, const PaperOptions& o) {
@@ -194,10 +90,8 @@ int paper(PaperOptions o) {
     complain(prepared.error());
     return kExitHostNotReady;
   }
-  Reproduction reproduction(o, *baseline);
-  for (const Experiment* e : chosen)
-    if (!reproduction.add(*e)) return kExitRuntime;
-  if (!reproduction.play()) return complain("interrupted");
+  Reproduction reproduction({o.root, o.folder, o.jobs, o.mutants}, *baseline, chosen);
+  if (const auto played = reproduction.play(); !played) return complain(played.error());
 
   const auto& evaluated = reproduction.evaluated();
   std::vector<std::string> wrong, survivors;
@@ -213,6 +107,8 @@ int paper(PaperOptions o) {
   std::printf("%s; %zu run%s, %zu failed, %s s. Page: %s\n", count_text(evaluated).c_str(),
               reproduction.runs(), reproduction.runs() == 1 ? "" : "s", reproduction.failed(),
               report::fixed(watch.seconds(), 1).c_str(), o.page.c_str());
+  if (const size_t failed = reproduction.failed_mutants(); failed > 0)
+    std::printf("%zu mutated run%s failed, and broke no check\n", failed, failed == 1 ? "" : "s");
   if (auto done = report::write_text(o.page, paper_page(evaluated, o.folder)); !done)
     return complain(done.error());
   const bool right = reproduction.failed() == 0 && wrong.empty();
@@ -246,8 +142,8 @@ void add_paper(CLI::App& app, ExitCode& code) {
       ->type_name("FILE");
   verb->add_flag("--update-baseline", o->update, "write the checks met now into the baseline");
   verb->add_flag("--mutants", o->mutants,
-                 "also play every run with deliberate mistakes, and name the checks that none of "
-                 "them breaks (takes about five times as long)");
+                 "also play runs with deliberate mistakes, and name the checks that none of them "
+                 "breaks");
   verb->callback([o, &code] { code = static_cast<ExitCode>(paper(*o)); });
 }
 

@@ -29,11 +29,16 @@ void mutate(const config::Direction& d, const std::string& path, Mutation mutati
       set("buffer", std::max(1.0, static_cast<double>(d.buffer.count()) / 10), " B");
       break;
     case Mutation::kAccess:
-      if (d.law.protocol == "none") set("rate", static_cast<double>(d.rate.count()) / 10, " bps");
+    case Mutation::kSomeAccess:
+      set("rate", static_cast<double>(d.rate.count()) / 100, " bps");
       break;
     case Mutation::kScheme:
       break;
   }
+}
+
+bool has_law(const config::Link& link) {
+  return link.directions[0].law.protocol != "none" || link.directions[1].law.protocol != "none";
 }
 
 /// Whether a check that is met fails when one of its metrics has its value of `wrong`.
@@ -46,6 +51,35 @@ bool broken(const CheckSpec& c, const Experiment& e, const Metrics& right, const
   if (!std::isnan(wrong_of) && !holds(c, wrong_of, value(c.other, right))) return true;
   const double wrong_other = value(c.other, wrong);
   return !std::isnan(wrong_other) && !holds(c, of, wrong_other);
+}
+
+/// Calls `call` with each check that is met and that nothing has broken, and with its result.
+template <class Results, class Call>
+void each_unbroken(const Experiment& e, Results& evaluation, const Call& call) {
+  const auto pass = [&](const CheckSpec& c, auto& result) {
+    if (result.met && result.broken_by.empty()) call(c, result);
+  };
+  for (size_t i = 0; i < e.claims.size(); ++i)
+    for (size_t j = 0; j < e.claims[i].checks.size(); ++j)
+      pass(e.claims[i].checks[j], evaluation.claims[i].checks[j]);
+  for (size_t i = 0; i < e.own.size(); ++i) pass(e.own[i], evaluation.own[i]);
+}
+
+/// Adds the runs that a metric reads, itself or by the metrics that it is computed from.
+void add_runs(const Experiment& e, const std::string& name, std::set<size_t>& runs) {
+  if (name.empty()) return;
+  const MetricSpec& metric = *std::ranges::find(e.metrics, name, &MetricSpec::name);
+  if (const auto* ratio = std::get_if<Ratio>(&metric.source)) {
+    add_runs(e, ratio->of, runs);
+    add_runs(e, ratio->to, runs);
+  } else if (const auto* combined = std::get_if<Combined>(&metric.source)) {
+    for (const std::string& of : combined->of) add_runs(e, of, runs);
+  } else if (!std::holds_alternative<Constant>(metric.source) &&
+             !std::holds_alternative<FromFile>(metric.source)) {
+    for (const std::string& run : metric.runs)
+      runs.insert(
+          static_cast<size_t>(std::ranges::find(e.runs, run, &RunSpec::name) - e.runs.begin()));
+  }
 }
 
 }  // namespace
@@ -63,7 +97,13 @@ tl::expected<std::vector<config::Setting>, std::vector<config::Mistake>> mutated
     std::ranges::move(settings_for(*topology, tcp ? "xcp" : "tcp"), std::back_inserter(*settings));
     return settings;
   }
+  bool other = false;
   for (const config::Link& link : topology->links) {
+    if (mutation == Mutation::kAccess || mutation == Mutation::kSomeAccess) {
+      if (has_law(link)) continue;
+      other = !other;
+      if (mutation == Mutation::kSomeAccess && !other) continue;
+    }
     mutate(link.directions[0], "links." + link.name + ".forward.", mutation, *settings);
     mutate(link.directions[1], "links." + link.name + ".reverse.", mutation, *settings);
   }
@@ -71,9 +111,24 @@ tl::expected<std::vector<config::Setting>, std::vector<config::Mistake>> mutated
 }
 
 std::string mutants_folder(const std::string& out, Mutation mutation) {
-  static constexpr std::array<const char*, kMutations.size()> kNames{"rate", "delay", "buffer",
-                                                                     "access", "scheme"};
+  static constexpr std::array<const char*, kMutations.size()> kNames{"scheme", "rate",   "delay",
+                                                                     "buffer", "access", "some"};
   return out + "/mutants/" + kNames[static_cast<size_t>(mutation)];
+}
+
+std::set<size_t> runs_to_mutate(const Experiment& e, const Evaluation& evaluation,
+                                const std::vector<double>& seconds) {
+  std::set<size_t> all;
+  each_unbroken(e, evaluation, [&](const CheckSpec& c, const CheckResult&) {
+    std::set<size_t> runs;
+    add_runs(e, c.metric, runs);
+    add_runs(e, c.other, runs);
+    if (seconds.empty())
+      all.merge(runs);
+    else if (!runs.empty())
+      all.insert(*std::ranges::min_element(runs, {}, [&](size_t r) { return seconds[r]; }));
+  });
+  return all;
 }
 
 void break_checks(const Experiment& e, const Metrics& right, const std::string& out,
@@ -90,18 +145,11 @@ void break_checks(const Experiment& e, const Metrics& right, const std::string& 
                      metrics_of(e, out, {.run = run.name, .out = mutants_folder(out, mutation)})});
     }
   all.push_back({"ten times the figures of files", metrics_of(e, out, {.file_factor = 10})});
-  const auto find_breaker = [&](const CheckSpec& c, CheckResult& result) {
-    if (!result.met) return;
-    for (const Wrong& wrong : all)
-      if (broken(c, e, right, wrong.metrics)) {
-        result.broken_by = wrong.text;
-        return;
-      }
-  };
-  for (size_t i = 0; i < e.claims.size(); ++i)
-    for (size_t j = 0; j < e.claims[i].checks.size(); ++j)
-      find_breaker(e.claims[i].checks[j], evaluation.claims[i].checks[j]);
-  for (size_t i = 0; i < e.own.size(); ++i) find_breaker(e.own[i], evaluation.own[i]);
+  each_unbroken(e, evaluation, [&](const CheckSpec& c, CheckResult& result) {
+    const auto breaker = std::ranges::find_if(
+        all, [&](const Wrong& wrong) { return broken(c, e, right, wrong.metrics); });
+    if (breaker != all.end()) result.broken_by = breaker->text;
+  });
 }
 
 }  // namespace turnpike::lab

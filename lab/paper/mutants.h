@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,14 +16,15 @@
 namespace turnpike::lab {
 
 /// kScheme: links that have a law and all traffic run TCP instead, or XCP if they run TCP.
-enum class Mutation : uint8_t { kRate, kDelay, kBuffer, kAccess, kScheme };
+enum class Mutation : uint8_t { kScheme, kRate, kDelay, kBuffer, kAccess, kSomeAccess };
 
-inline constexpr std::array<std::string_view, 5> kMutations{
+inline constexpr std::array<std::string_view, 6> kMutations{
+    "another scheme",
     "half the rate of all links",
     "twice the delay of all links",
     "a tenth of the buffer of all links",
-    "a tenth of the rate of links without a law",
-    "another scheme",
+    "a hundredth of the rate of links without a law",
+    "a hundredth of the rate of every other link without a law",
 };
 
 /// The settings of a run with the mutation; or the mistakes of its file.
@@ -31,6 +33,11 @@ tl::expected<std::vector<config::Setting>, std::vector<config::Mistake>> mutated
 
 /// The folder below `out` that has the results of runs with the mutation.
 std::string mutants_folder(const std::string& out, Mutation mutation);
+
+/// Indices of the runs that checks read which are met and which nothing has broken: all of them, or
+/// of each check the one that took the least time, if `seconds` has the runs' times.
+std::set<size_t> runs_to_mutate(const Experiment& experiment, const Evaluation& evaluation,
+                                const std::vector<double>& seconds);
 
 /// Sets `broken_by` of each check that is met and that a mutated run breaks: the check's metric, or
 /// the one that it is compared with, takes the results of the first seed of one run from the

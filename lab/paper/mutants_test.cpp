@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -29,15 +30,19 @@ TEST(Mutants, ChangeEveryLinkThatTheyName) {
     const auto settings = mutated(kDemo, mutation);
     ASSERT_TRUE(settings) << settings.error()[0].text();
     const config::Topology wrong = topology_of(kDemo, *settings);
+    std::set<std::string> narrow;
+    if (mutation == Mutation::kAccess) narrow = {"alice-gate", "bob-gate", "carol-gate"};
+    if (mutation == Mutation::kSomeAccess) narrow = {"alice-gate", "carol-gate"};
     for (size_t l = 0; l < right.links.size(); ++l)
       for (size_t d = 0; d < 2; ++d) {
         const config::Direction& was = right.links[l].directions[d];
         const config::Direction& is = wrong.links[l].directions[d];
         const bool law = was.law.protocol != "none";
         const int64_t rate = was.rate.count();
-        EXPECT_EQ(is.rate.count(), mutation == Mutation::kRate             ? rate / 2
-                                   : mutation == Mutation::kAccess && !law ? rate / 10
-                                                                           : rate);
+        const bool hundredth = narrow.contains(right.links[l].name);
+        EXPECT_EQ(is.rate.count(), mutation == Mutation::kRate ? rate / 2
+                                   : hundredth                 ? rate / 100
+                                                               : rate);
         EXPECT_EQ(is.delay.count(), was.delay.count() * (mutation == Mutation::kDelay ? 2 : 1));
         if (mutation == Mutation::kBuffer) {
           EXPECT_EQ(is.buffer.count(), was.buffer.count() / 10);
@@ -99,6 +104,24 @@ TEST_F(Broken, TheMetricThatItIsComparedWithCountsToo) {
   write(out, 6);
   write(mutants_folder(out, Mutation::kScheme), 4);
   EXPECT_EQ(broken_by(), "s: another scheme");
+}
+
+TEST_F(Broken, MutatesTheRunsOfChecksThatNothingHasBroken) {
+  e.runs = {{.name = "r", .file = "f"}, {.name = "s", .file = "f"}, {.name = "t", .file = "f"}};
+  e.metrics = {{.name = "m", .runs = {"r", "t"}, .source = FromSummary{{"x"}}},
+               {.name = "n", .runs = {"s"}, .source = FromSummary{{"x"}}},
+               {.name = "p", .source = Ratio{"m", "n"}}};
+  e.own[0] = {.metric = "p", .kind = CheckSpec::Kind::kAtLeast, .a = 4};
+  Evaluation evaluation;
+  CheckResult& result = evaluation.own.emplace_back();
+  result.met = true;
+  using Runs = std::set<size_t>;
+  EXPECT_EQ(runs_to_mutate(e, evaluation, {}), (Runs{0, 1, 2}));
+  EXPECT_EQ(runs_to_mutate(e, evaluation, {3, 2, 1}), Runs{2});
+  result.broken_by = "something";
+  EXPECT_EQ(runs_to_mutate(e, evaluation, {}), Runs{});
+  result = {};
+  EXPECT_EQ(runs_to_mutate(e, evaluation, {}), Runs{});
 }
 
 TEST_F(Broken, FiguresOfFilesAreMultiplied) {

@@ -222,8 +222,8 @@ TEST_P(StallsTest, SharesAndLinkRecover) {
 
 std::vector<Hold> holds() {
   std::vector<std::pair<Nanos, Nanos>> times{{40_ms, 1000_ms}};
-  if (!kInstrumented) times = {{2_ms, 100_ms}, {5_ms, 250_ms}, {20_ms, 500_ms}, {40_ms, 1000_ms},
-                               {60_ms, 1000_ms}};
+  if (!kInstrumented)
+    times = {{2_ms, 100_ms}, {5_ms, 250_ms}, {20_ms, 500_ms}, {40_ms, 1000_ms}, {60_ms, 1000_ms}};
   std::vector<Hold> all;
   for (const char* who : {"router", "sender", "both"})
     for (const auto& [time, period] : times) all.push_back({who, time, period});

@@ -272,8 +272,8 @@ void Worker::stall(Nanos since, Nanos now) {
   behind_ = !inputs_.empty();
 }
 
-// A port may take what the link owes less fast than the worker receives it, which queues then have no
-// room for. A port whose peer is gone takes nothing: hence the bound.
+// A port may take what the link owes less fast than the worker receives it, which queues then have
+// no room for. A port whose peer is gone takes nothing: hence the bound.
 bool Worker::waits_for_port(Nanos now) const {
   return now < wait_until_ && std::ranges::any_of(context_.queues, &LinkQueue::port_full);
 }

@@ -122,7 +122,6 @@ class Engine {
   std::vector<Port> ports_;
   std::vector<std::string> links_;                       // their names
   std::vector<std::unique_ptr<DelayLine>> delay_lines_;  // of links to other routers
-  unsigned kept_ = 0;                                    // buffers that drivers never free
   std::unique_ptr<gateway::Gateway> gateway_;  // null: the router is none; ends after its worker
   std::unique_ptr<Router> router_;
   std::unique_ptr<LinuxInterfaces> linux_;  // null: Linux is not the control plane
@@ -133,11 +132,12 @@ class Engine {
   std::string remote_;
   const TscClock* clock_ = nullptr;
   SleepLimits limits_;
-  bool running_ = false;
+  unsigned kept_ = 0;  // buffers that drivers never free
   uint32_t left_in_tunnels_ = 0;
+  std::atomic<unsigned> stopped_{0};  // workers that have ended reception
   std::atomic<bool> stop_{false};     // end reception
   std::atomic<bool> discard_{false};  // drop packets still held
-  std::atomic<unsigned> stopped_{0};  // workers that have ended reception
+  bool running_ = false;
   Barrier barrier_;
   Pause pause_;
 };

@@ -41,14 +41,22 @@ inline constexpr std::array<Preset::Value, 1> kRed{{{true, "discipline", 1}}};
 inline constexpr std::array<Preset::Value, 1> kRem{{{true, "discipline", 2}}};
 inline constexpr std::array<Preset::Value, 1> kAvq{{{true, "discipline", 3}}};
 inline constexpr std::array<Preset::Value, 1> kRio{{{true, "discipline", 4}}};
+inline constexpr std::array<Preset::Value, 2> kRenoRed{{kReno[0], kRed[0]}};
+inline constexpr std::array<Preset::Value, 2> kRenoRem{{kReno[0], kRem[0]}};
+inline constexpr std::array<Preset::Value, 2> kRenoAvq{{kReno[0], kAvq[0]}};
+inline constexpr std::array<Preset::Value, 2> kRenoRio{{kReno[0], kRio[0]}};
 
-inline constexpr std::array<Preset, 6> kPresets{{
+inline constexpr std::array<Preset, 10> kPresets{{
     {"paper", "NewReno with SACK over drop-tail, as the papers compare with", {}},
     {"reno", "NewReno without SACK over drop-tail, as ns-2's Newreno", kReno},
     {"red", "over RED (gentle), with ECN", kRed},
     {"rem", "over REM, with ECN", kRem},
     {"avq", "over AVQ, with ECN", kAvq},
     {"rio", "over RIO, with ECN; allocations are the flows'", kRio},
+    {"reno_red", "without SACK over RED (gentle), with ECN", kRenoRed},
+    {"reno_rem", "without SACK over REM, with ECN", kRenoRem},
+    {"reno_avq", "without SACK over AVQ, with ECN", kRenoAvq},
+    {"reno_rio", "without SACK over RIO, with ECN; allocations are the flows'", kRenoRio},
 }};
 
 }  // namespace turnpike::tcp

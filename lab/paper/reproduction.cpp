@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab/paper/reproduction.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include <unistd.h>
+
+#include "common/report/number.h"
+#include "lab/batch/case.h"
+#include "lab/paper/schemes.h"
+
+namespace turnpike::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kOperations = "lab/paper/operations.py";
+
+/// Removes the results of an earlier run, which could be mistaken for this run's.
+void clear(const std::string& folder) {
+  std::error_code ignored;
+  for (const char* name : {"summary.json", "links.csv", "rates.csv", "flows.csv"})
+    fs::remove(fs::path(folder) / name, ignored);
+}
+
+}  // namespace
+
+Reproduction::Reproduction(ReproductionOptions options, Baseline baseline,
+                           const std::vector<const Experiment*>& experiments)
+    : options_(std::move(options)), baseline_(std::move(baseline)), left_(experiments.size()) {
+  for (const Experiment* e : experiments) {
+    evaluated_.push_back({.experiment = e});
+    seconds_.emplace_back(e->runs.size());
+  }
+}
+
+Reproduction::Done Reproduction::play() {
+  if (options_.mutants) clear_mutants();
+  for (size_t i = 0; i < evaluated_.size(); ++i) {
+    const Experiment& e = *evaluated_[i].experiment;
+    for (size_t r = 0; r < e.runs.size(); ++r)
+      for (const uint64_t seed : e.runs[r].seeds)
+        if (auto added = add(i, r, seed, nullptr); !added) return added;
+  }
+  if (!options_.mutants) print_evaluated();  // those without a run
+  if (auto played = play_added(); !played || !options_.mutants) return played;
+  if (auto played = play_mutants(); !played) return played;
+  print_evaluated();
+  return {};
+}
+
+// First the run of each check that takes the least time, then all runs of the checks that are left.
+Reproduction::Done Reproduction::play_mutants() {
+  for (EvaluatedExperiment& e : evaluated_) {
+    e.metrics = metrics_of(*e.experiment, options_.folder);
+    e.evaluation = evaluate(*e.experiment, e.metrics);
+    break_checks(*e.experiment, e.metrics, options_.folder, e.evaluation);
+  }
+  for (const bool all : {false, true})
+    for (size_t m = 0; m < kMutations.size(); ++m) {
+      const auto mutation = static_cast<Mutation>(m);
+      for (size_t i = 0; i < evaluated_.size(); ++i) {
+        const Experiment& e = *evaluated_[i].experiment;
+        for (const size_t r : runs_to_mutate(e, evaluated_[i].evaluation,
+                                             all ? std::vector<double>{} : seconds_[i])) {
+          const std::string folder = mutants_folder(options_.folder, mutation);
+          if (all && fs::exists(run_folder(folder, e, e.runs[r], e.runs[r].seeds[0]))) continue;
+          if (auto added = add(i, r, e.runs[r].seeds[0], &mutation); !added) return added;
+        }
+      }
+      if (auto played = play_added(); !played) return played;
+      for (EvaluatedExperiment& e : evaluated_)
+        break_checks(*e.experiment, e.metrics, options_.folder, e.evaluation);
+    }
+  return {};
+}
+
+Reproduction::Done Reproduction::add(size_t experiment, size_t run, uint64_t seed,
+                                     const Mutation* mutation) {
+  const Experiment& e = *evaluated_[experiment].experiment;
+  const RunSpec& r = e.runs[run];
+  std::string name = e.id + ", " + r.name;
+  if (mutation != nullptr) name.append(", ").append(kMutations[static_cast<size_t>(*mutation)]);
+  const auto settings = mutation != nullptr ? mutated(r, *mutation) : settings_of(r);
+  if (!settings) return tl::unexpected(name + ": " + settings.error()[0].text());
+  const std::string& out = options_.folder;
+  const std::string folder =
+      run_folder(mutation != nullptr ? mutants_folder(out, *mutation) : out, e, r, seed);
+  clear(folder);
+  auto command = command_for({r.file, *settings, seed, folder}, own_executable());
+  if (!command) return tl::unexpected(command.error());
+  if (!r.count.empty())
+    command->argv.insert(command->argv.begin(),
+                         {options_.root + "/" + kOperations, r.count, folder});
+  command->name = name + ", seed " + std::to_string(seed);
+  commands_.push_back(std::move(*command));
+  played_.push_back({experiment, run, mutation != nullptr});
+  if (mutation == nullptr) ++left_[experiment];
+  return {};
+}
+
+Reproduction::Done Reproduction::play_added() {
+  const bool done = run_jobs(commands_, options_.jobs, [this](const JobEnd& end) { ended(end); });
+  runs_ += commands_.size();
+  commands_.clear();
+  played_.clear();
+  if (!done) return tl::unexpected(std::string("interrupted"));
+  return {};
+}
+
+void Reproduction::ended(const JobEnd& end) {
+  if (isatty(STDERR_FILENO) != 0)
+    std::fprintf(stderr, "\r%s\033[K\r", commands_[end.job].name.c_str());
+  const auto& [experiment, run, mutant] = played_[end.job];
+  evaluated_[experiment].wall_s += end.wall_s;
+  if (mutant) {
+    failed_mutants_ += end.why.empty() ? 0 : 1;
+    return;
+  }
+  if (!end.why.empty()) {
+    ++failed_;
+    std::fprintf(stderr, "turnpike paper: %s: %s\n", commands_[end.job].name.c_str(),
+                 end.why.c_str());
+  }
+  double& seconds = seconds_[experiment][run];
+  seconds = std::max(seconds, end.wall_s);
+  --left_[experiment];
+  if (!options_.mutants) print_evaluated();
+}
+
+void Reproduction::print_evaluated() {
+  for (; shown_ < evaluated_.size() && left_[shown_] == 0; ++shown_) {
+    EvaluatedExperiment& e = evaluated_[shown_];
+    if (!options_.mutants) {
+      e.metrics = metrics_of(*e.experiment, options_.folder);
+      e.evaluation = evaluate(*e.experiment, e.metrics);
+    }
+    baseline_.compare(e.evaluation);
+    std::printf("%s: %s (%s s)\n%s\n", e.experiment->id.c_str(), e.experiment->title.c_str(),
+                report::fixed(e.wall_s, 1).c_str(), verdict_lines(e).c_str());
+    std::fflush(stdout);
+  }
+}
+
+void Reproduction::clear_mutants() {
+  for (const EvaluatedExperiment& e : evaluated_)
+    for (size_t m = 0; m < kMutations.size(); ++m)
+      for (const RunSpec& run : e.experiment->runs) {
+        std::error_code ignored;
+        fs::remove_all(run_folder(mutants_folder(options_.folder, static_cast<Mutation>(m)),
+                                  *e.experiment, run, run.seeds[0]),
+                       ignored);
+      }
+}
+
+}  // namespace turnpike::lab

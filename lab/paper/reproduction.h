@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plays experiments: every run of every seed, and runs with deliberate mistakes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "lab/batch/jobs.h"
+#include "lab/child.h"
+#include "lab/paper/mutants.h"
+#include "lab/paper/show.h"
+
+namespace turnpike::lab {
+
+struct ReproductionOptions {
+  std::string root;    // the tree that holds the index
+  std::string folder;  // for results
+  unsigned jobs = 1;   // at a time
+  bool mutants = false;
+};
+
+/// Evaluates experiments, and prints each one's verdicts as soon as it and all before it are
+/// evaluated. With mutants that is when all runs have ended.
+class Reproduction {
+ public:
+  /// The experiments must outlive the object.
+  Reproduction(ReproductionOptions options, Baseline baseline,
+               const std::vector<const Experiment*>& experiments);
+
+  /// Returns an error if a run's settings or its folder are wrong, or when interrupted. A run that
+  /// fails is told on standard error and counted.
+  tl::expected<void, std::string> play();
+
+  [[nodiscard]] const std::vector<EvaluatedExperiment>& evaluated() const { return evaluated_; }
+  /// Runs played, mutated ones included.
+  [[nodiscard]] size_t runs() const { return runs_; }
+  [[nodiscard]] size_t failed() const { return failed_; }
+  /// Mutated runs that failed: they break no check.
+  [[nodiscard]] size_t failed_mutants() const { return failed_mutants_; }
+
+ private:
+  using Done = tl::expected<void, std::string>;
+  /// A run of a seed, right or mutated.
+  struct Played {
+    size_t experiment = 0, run = 0;
+    bool mutant = false;
+  };
+
+  Done add(size_t experiment, size_t run, uint64_t seed, const Mutation* mutation);
+  Done play_added();
+  Done play_mutants();
+  void ended(const JobEnd& end);
+  void print_evaluated();
+  void clear_mutants();
+
+  ReproductionOptions options_;
+  Baseline baseline_;
+  std::vector<EvaluatedExperiment> evaluated_;
+  std::vector<std::vector<double>> seconds_;  // by experiment and run: the longest of its seeds
+  std::vector<size_t> left_;                  // right runs, by experiment
+  std::vector<Command> commands_;             // to be played next
+  std::vector<Played> played_;                // by command
+  size_t shown_ = 0, runs_ = 0, failed_ = 0, failed_mutants_ = 0;
+};
+
+}  // namespace turnpike::lab
