@@ -23,6 +23,8 @@ constexpr double kUnknownRate = 1000;     // arrivals per second of a trace that
 double arrivals_per_second(const config::Workload& w) {
   if (const auto* a = std::get_if<config::PoissonArrivals>(&w.arrivals)) return a->per_second;
   if (const auto* a = std::get_if<config::PeriodicArrivals>(&w.arrivals)) return a->per_second;
+  if (const auto* a = std::get_if<config::UniformArrivals>(&w.arrivals))
+    return 2 / to_seconds(a->least + a->most);
   return kUnknownRate;
 }
 

@@ -171,6 +171,7 @@ class Traffic {
     if (arrivals.poisson.given) out.arrivals = PoissonArrivals{arrivals.poisson.value.per_second};
     if (arrivals.periodic.given)
       out.arrivals = PeriodicArrivals{arrivals.periodic.value.per_second};
+    if (arrivals.uniform.given) place_gaps(arrivals.uniform, out);
     if (size.fixed.given) out.size = FixedSize{size.fixed.value};
     if (size.exponential.given) out.size = ExponentialSize{size.exponential.value};
     if (size.pareto.given) place_pareto(size.pareto.value, out);
@@ -182,6 +183,14 @@ class Traffic {
     } else if (!spec.arrivals.given && !spec.size.wrong) {
       complain(at, path_, "missing key 'arrivals'");
     }
+  }
+
+  void place_gaps(const Field<GapsSpec>& uniform, Workload& out) {
+    const auto& [from, to] = uniform.value;
+    out.arrivals = UniformArrivals{from.value, to.value};
+    if (!from.wrong && !to.wrong && to.value < from.value)
+      complain(to.at, join(path_, "arrivals.uniform.to"),
+               to_text(to.value) + " is below `from`, " + to_text(from.value));
   }
 
   void place_pareto(const ParetoSpec& pareto, Workload& out) {

@@ -441,6 +441,9 @@ struct ArrivalsText {
   std::string operator()(const PeriodicArrivals& a) const {
     return mapped({{"periodic", number(a.per_second) + " /s"}});
   }
+  std::string operator()(const UniformArrivals& a) const {
+    return mapped({{"uniform", mapped({{"from", to_text(a.least)}, {"to", to_text(a.most)}})}});
+  }
   std::string operator()(TraceArrivals) const { return {}; }  // the trace has the times
 };
 

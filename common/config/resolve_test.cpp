@@ -129,7 +129,8 @@ TEST(Resolve, KeepsEveryKindOfValue) {
   EXPECT_EQ(std::get<ParetoSize>(t.workloads[0].size).cap, 20'000'000_B);
   EXPECT_EQ(t.workloads[0].off, 500_ms);
   EXPECT_EQ(std::get<PeriodicArrivals>(t.workloads[2].arrivals).per_second, 2000);
-  EXPECT_TRUE(fs::exists(std::get<TraceSize>(t.workloads[3].size).file));
+  EXPECT_EQ(std::get<UniformArrivals>(t.workloads[3].arrivals).most, 100_us);
+  EXPECT_TRUE(fs::exists(std::get<TraceSize>(t.workloads[4].size).file));
 }
 
 TEST(Resolve, TakesNamesThatYamlHasOtherUsesFor) {

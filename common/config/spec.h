@@ -304,9 +304,13 @@ struct FlowSpec : TransferSpec {
   Field<BitRate> hold;
 };
 
+struct GapsSpec {
+  Field<Nanos> from, to;
+};
 struct ArrivalsSpec {
   static constexpr bool kOneOf = true;
   Field<Frequency> poisson, periodic;
+  Field<GapsSpec> uniform;
 };
 struct ParetoSpec {
   Field<Bytes> mean, cap;

@@ -363,8 +363,12 @@ struct PoissonArrivals {
 struct PeriodicArrivals {
   double per_second = 0;
 };
+/// Independent times between arrivals, each as likely as any other between `least` and `most`.
+struct UniformArrivals {
+  Nanos least{0}, most{0};
+};
 struct TraceArrivals {};
-using Arrivals = std::variant<PoissonArrivals, PeriodicArrivals, TraceArrivals>;
+using Arrivals = std::variant<PoissonArrivals, PeriodicArrivals, UniformArrivals, TraceArrivals>;
 
 /// A stream of finite flows.
 struct Workload {

@@ -171,6 +171,8 @@ TEST(Topology, Workloads) {
   expect_mistakes(
       right(who + "arrivals: {poisson: 4 /s}, size: {pareto: {mean: 1 KB, cap: ^1 KB}}"),
       {"size.pareto.cap: 1 KB is not above the mean, 1 KB"});
+  expect_mistakes(right(who + "arrivals: {uniform: {from: 2 us, to: ^1 us}}, size: {fixed: 1 KB}"),
+                  {"arrivals.uniform.to: 1 us is below `from`, 2 us"});
   expect_mistakes(right(who + "arrivals: {poisson: 4 /s}, size: {fixed: 1 KB}, on: ^1 s"),
                   {"set both 'on' and 'off'"});
   expect_mistakes(right(who + "size: {trace: ^/no/such.csv}"),

@@ -14,6 +14,7 @@
 
 #include "common/protocols/aqm/params.h"
 #include "common/protocols/fcp/params.h"
+#include "common/protocols/fcp/price_noise.h"
 #include "common/protocols/qcp/header.h"
 #include "common/protocols/qcp/params.h"
 #include "common/protocols/registry.h"
@@ -107,6 +108,24 @@ std::vector<Chance> chances() {
        [](ParamValues& p) { p[qcp::kPolice] = static_cast<double>(qcp::Police::kDrop); }, of_qcp},
       {"noise", "fcp", [](ParamValues& p) { p[fcp::kNoise] = 0.3; },
        [] { return std::vector<uint8_t>(find_protocol("fcp")->header_size); }}};
+}
+
+TEST(Noise, HasOneErrorForADisturbance) {
+  ParamValues params(find_protocol("fcp")->link_params);
+  params[fcp::kNoise] = 0.3;
+  params[fcp::kNoiseDraw] = static_cast<double>(fcp::NoiseDraw::kWindow);
+  uint64_t state = 7;
+  std::set<double> errors;
+  for (int64_t second = 1; second <= 100; ++second) {
+    const double first = fcp::price_noise(params, state, 1_s * second);
+    EXPECT_EQ(fcp::price_noise(params, state, 1_s * second + 99_ms), first);
+    EXPECT_EQ(fcp::price_noise(params, state, 1_s * second + 100_ms), 1);
+    EXPECT_LE(std::fabs(first - 1), 0.3);
+    errors.insert(first);
+  }
+  EXPECT_EQ(errors.size(), 100U);
+  EXPECT_LT(*errors.begin(), 0.75);
+  EXPECT_GT(*errors.rbegin(), 1.25);
 }
 
 TEST(Chance, OfALinkIsItsSeedsAndItsLcores) {

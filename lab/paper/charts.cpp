@@ -26,19 +26,32 @@ struct Draw {
     const Samples s = read_samples(run_folder(out, experiment, of, of.seeds[0]), line.series);
     return {.x = s.x, .y = s.y};
   }
-  Series operator()(const LineSpec::BySize& line) const {
-    Samples all;
-    for (const uint64_t seed : run(line.run).seeds) {
-      const Samples s = read_completions(run_folder(out, experiment, run(line.run), seed));
-      all.x.insert(all.x.end(), s.x.begin(), s.x.end());
-      all.y.insert(all.y.end(), s.y.begin(), s.y.end());
+  /// Of all seeds; by the order of their ends in each.
+  [[nodiscard]] Completions completions(const std::string& name) const {
+    Completions all;
+    const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    for (const uint64_t seed : run(name).seeds) {
+      const Completions c = read_completions(run_folder(out, experiment, run(name), seed));
+      append(all.bytes, c.bytes);
+      append(all.seconds, c.seconds);
+      append(all.ends, c.ends);
     }
-    return by_size(all);
+    return all;
+  }
+  Series operator()(const LineSpec::BySize& line) const { return by_size(completions(line.run)); }
+  Series operator()(const LineSpec::Distribution& line) const {
+    return distribution(completions(line.run).seconds);
+  }
+  Series operator()(const LineSpec::ByTime& line) const {
+    return by_time(completions(line.run), line.every);
   }
   Series operator()(const LineSpec::Points& line) const { return {.x = line.x, .y = line.y}; }
   Series operator()(const LineSpec::Sweep& line) const {
     const auto metric = std::ranges::find(experiment.metrics, line.metric, &MetricSpec::name);
-    return {.x = line.x, .y = by_run(*metric, experiment, out), .marks = Series::Marks::kBoth};
+    return {
+        .x = line.x, .y = by_run(*metric, experiment, out, metrics), .marks = Series::Marks::kBoth};
   }
   Series operator()(const LineSpec::Level& line) const { return {.y = {line.y, line.y}}; }
   Series operator()(const LineSpec::Mark& line) const {
@@ -52,13 +65,38 @@ void multiply(std::vector<double>& values, double by) {
 
 }  // namespace
 
-Series by_size(const Samples& completions) {
+Series distribution(std::vector<double> values) {
+  constexpr size_t kPoints = 200;
+  std::ranges::sort(values);
+  Series s;
+  const size_t n = values.size();
+  for (size_t k = 1; k <= std::min(n, kPoints); ++k) {
+    const size_t count = n * k / std::min(n, kPoints);
+    s.x.push_back(values[count - 1]);
+    s.y.push_back(static_cast<double>(count) / static_cast<double>(n));
+  }
+  return s;
+}
+
+Series by_time(const Completions& completions, double every) {
+  std::map<double, std::vector<double>> intervals;  // by their ends
+  for (size_t i = 0; i < completions.ends.size(); ++i)
+    intervals[std::ceil(completions.ends[i] / every) * every].push_back(completions.seconds[i]);
+  Series s{.marks = Series::Marks::kBoth};
+  for (const auto& [end, seconds] : intervals) {
+    s.x.push_back(end);
+    s.y.push_back(taken(seconds, Take::kMean));
+  }
+  return s;
+}
+
+Series by_size(const Completions& completions) {
   constexpr double kPerDecade = 8;
   std::map<int, Samples> classes;
-  for (size_t i = 0; i < completions.x.size(); ++i) {
-    const int c = static_cast<int>(std::floor(std::log10(completions.x[i]) * kPerDecade));
-    classes[c].x.push_back(completions.x[i]);
-    classes[c].y.push_back(completions.y[i]);
+  for (size_t i = 0; i < completions.bytes.size(); ++i) {
+    const int c = static_cast<int>(std::floor(std::log10(completions.bytes[i]) * kPerDecade));
+    classes[c].x.push_back(completions.bytes[i]);
+    classes[c].y.push_back(completions.seconds[i]);
   }
   Series s{.marks = Series::Marks::kBoth};
   for (auto& [c, samples] : classes) {

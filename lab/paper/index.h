@@ -38,8 +38,21 @@ struct SeriesSpec {
   double every = 0;  // s; the mean of each interval of that length instead of samples; 0: samples
 };
 
-/// kDeviation: standard deviation. kJain: Jain's index, (sum x)^2 / (n sum x^2).
-enum class Take : uint8_t { kMean, kMin, kMax, kSum, kFirst, kLast, kDeviation, kJain };
+/// kDeviation: standard deviation. kJain: Jain's index, (sum x)^2 / (n sum x^2). kMedian, kP90,
+/// kP99: the least value that this share of the values does not exceed.
+enum class Take : uint8_t {
+  kMean,
+  kMin,
+  kMax,
+  kSum,
+  kFirst,
+  kLast,
+  kDeviation,
+  kJain,
+  kMedian,
+  kP90,
+  kP99
+};
 enum class Over : uint8_t { kMedian, kMin, kMax };  // the seeds, then the runs
 
 /// Numbers of the summary, combined into one. A key * in a path stands for every key there.
@@ -65,10 +78,11 @@ struct Below {
   double level = 0;
 };
 /// Completion times, s, of flows of more than `above` B and at most `most` that ended in (from, to]
-/// s.
+/// s; of as many of them as the metric `first` says, in the order of their ends, if it is set.
 struct FromCompletions {
   double above = 0, most = kOpenEnd;
   double from = 0, to = kOpenEnd;
+  std::string first = {};
   Take take = Take::kMean;
 };
 /// A theoretical value.
@@ -140,6 +154,15 @@ struct LineSpec {
   struct BySize {
     std::string run;
   };
+  /// Share of the flows that completed within a time, over all seeds.
+  struct Distribution {
+    std::string run;
+  };
+  /// Mean completion time of the flows that ended in each interval of `every` s, over all seeds.
+  struct ByTime {
+    std::string run;
+    double every = 1;
+  };
   struct Points {
     std::vector<double> x, y;
   };
@@ -159,7 +182,7 @@ struct LineSpec {
   std::string name = {};
   double scale = 1;  // of y
   bool dashed = false;
-  std::variant<Samples, BySize, Points, Sweep, Level, Mark> source = Level{};
+  std::variant<Samples, BySize, Distribution, ByTime, Points, Sweep, Level, Mark> source = Level{};
 };
 
 struct ChartSpec {

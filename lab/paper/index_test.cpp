@@ -40,6 +40,7 @@ experiments:
       slower: { settle: { flow: [f, g], column: sent_mbps, after: 2, target: 100, within: 0.05 } }
       both: { metrics: [used, rates], take: sum }
       fast: { file: bench/results/a.json, at: x.y }
+      first: { completions: { first: theory, take: p90 } }
     claims:
       - id: one.c1
         says: Two things are so.
@@ -56,6 +57,8 @@ experiments:
         lines:
           - { flow: f, column: sent_mbps, name: f }
           - { by_size: true, run: other }
+          - { distribution: true, run: other }
+          - { by_time: 2, run: other }
           - { level: 1 }
           - { px: [1, 2], py: [3, 4], dashed: true }
           - { mark_x: theory, mark_y: used }
@@ -114,7 +117,9 @@ TEST(Index, IsReadWhole) {
   EXPECT_EQ(std::get<Combined>(e.metrics[10].source).of[1], "rates");
   EXPECT_EQ(std::get<FromFile>(e.metrics[11].source).file, "root/bench/results/a.json");
   EXPECT_TRUE(e.metrics[11].runs.empty());
-  EXPECT_EQ(e.charts[0].lines.size(), 6);
+  EXPECT_EQ(std::get<FromCompletions>(e.metrics[12].source).first, "theory");
+  EXPECT_EQ(std::get<FromCompletions>(e.metrics[12].source).take, Take::kP90);
+  EXPECT_EQ(e.charts[0].lines.size(), 8);
 }
 
 TEST(Index, MistakesAreToldAtTheirPlace) {

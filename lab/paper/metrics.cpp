@@ -20,6 +20,7 @@ constexpr double kSlack = 1e-9;  // s
 /// Evaluates a metric's source on one run.
 struct Measure {
   const std::string& folder;
+  const Metrics& known;  // computed before
 
   double operator()(const FromSummary& from) const {
     const auto summary = report::read_json(folder + "/summary.json").value_or(nullptr);
@@ -35,10 +36,16 @@ struct Measure {
     return taken(read_samples(folder, from.series).y, from.take);
   }
   double operator()(const FromCompletions& from) const {
-    const Samples flows = read_completions(folder, from.from, from.to);
+    const Completions flows = read_completions(folder, from.from, from.to);
     std::vector<double> times;
-    for (size_t i = 0; i < flows.x.size(); ++i)
-      if (flows.x[i] > from.above && flows.x[i] <= from.most) times.push_back(flows.y[i]);
+    for (size_t i = 0; i < flows.bytes.size(); ++i)
+      if (flows.bytes[i] > from.above && flows.bytes[i] <= from.most)
+        times.push_back(flows.seconds[i]);
+    if (!from.first.empty()) {
+      const double first = known.at(from.first);
+      if (!(first <= static_cast<double>(times.size()))) return kNan;
+      times.resize(static_cast<size_t>(first));
+    }
     return taken(times, from.take);
   }
   double operator()(const Settle& settle) const {
@@ -79,7 +86,7 @@ double made_one(std::vector<double> values, Over over) {
 }  // namespace
 
 std::vector<double> by_run(const MetricSpec& metric, const Experiment& e, const std::string& out,
-                           const WrongResults& wrong) {
+                           const Metrics& known, const WrongResults& wrong) {
   std::vector<double> all;
   for (const std::string& name : metric.runs) {
     const auto run = std::ranges::find(e.runs, name, &RunSpec::name);
@@ -88,7 +95,7 @@ std::vector<double> by_run(const MetricSpec& metric, const Experiment& e, const 
     const bool is_wrong = name == wrong.run;
     for (const uint64_t seed : std::span(run->seeds).first(is_wrong ? 1 : run->seeds.size())) {
       const std::string folder = run_folder(is_wrong ? wrong.out : out, e, *run, seed);
-      values.push_back(std::visit(Measure{folder}, metric.source));
+      values.push_back(std::visit(Measure{folder, known}, metric.source));
     }
     all.push_back(made_one(std::move(values), metric.over));
   }
@@ -97,6 +104,13 @@ std::vector<double> by_run(const MetricSpec& metric, const Experiment& e, const 
 
 double taken(const std::vector<double>& values, Take take) {
   if (values.empty()) return kNan;
+  const auto quantile = [&](double share) {
+    std::vector<double> sorted = values;
+    const auto n = static_cast<double>(sorted.size());
+    const auto at = sorted.begin() + static_cast<std::ptrdiff_t>(std::ceil(share * n)) - 1;
+    std::nth_element(sorted.begin(), at, sorted.end());
+    return *at;
+  };
   switch (take) {
     case Take::kMin:
       return *std::min_element(values.begin(), values.end());
@@ -106,6 +120,12 @@ double taken(const std::vector<double>& values, Take take) {
       return values.front();
     case Take::kLast:
       return values.back();
+    case Take::kMedian:
+      return quantile(0.5);
+    case Take::kP90:
+      return quantile(0.9);
+    case Take::kP99:
+      return quantile(0.99);
     default:
       break;
   }
@@ -156,10 +176,10 @@ Metrics metrics_of(const Experiment& e, const std::string& out, const WrongResul
     else if (const auto* combined = std::get_if<Combined>(&m.source))
       all[m.name] = combine(*combined, all);
     else if (m.runs.empty())
-      all[m.name] = std::visit(Measure{out}, m.source) *
+      all[m.name] = std::visit(Measure{out, all}, m.source) *
                     (std::holds_alternative<FromFile>(m.source) ? wrong.file_factor : 1);
     else
-      all[m.name] = made_one(by_run(m, e, out, wrong), m.over);
+      all[m.name] = made_one(by_run(m, e, out, all, wrong), m.over);
   }
   return all;
 }

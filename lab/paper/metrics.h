@@ -25,8 +25,10 @@ Metrics metrics_of(const Experiment& experiment, const std::string& out,
                    const WrongResults& wrong = {});
 
 /// The metric's value for each of its runs; empty for metrics that are computed from other metrics.
+/// `known` has the metrics above it.
 std::vector<double> by_run(const MetricSpec& metric, const Experiment& experiment,
-                           const std::string& out, const WrongResults& wrong = {});
+                           const std::string& out, const Metrics& known,
+                           const WrongResults& wrong = {});
 
 /// Combines the values into one number; NaN if there are none.
 double taken(const std::vector<double>& values, Take take);

@@ -89,7 +89,7 @@ TEST_F(PaperMetrics, ASweepHasAValuePerRun) {
   write(run_folder(out, e, e.runs[1], 1) + "/summary.json", R"({"links": {"b": {"used": 7}}})");
   const FromSummary used{.paths = {"links.b.used"}};
   e.metrics = {{.name = "m", .runs = {"plain", "again"}, .over = Over::kMax, .source = used}};
-  EXPECT_EQ(by_run(e.metrics[0], e, out), (std::vector<double>{3, 7}));
+  EXPECT_EQ(by_run(e.metrics[0], e, out, {}), (std::vector<double>{3, 7}));
   EXPECT_EQ(metrics_of(e, out).at("m"), 7);
 }
 
@@ -110,6 +110,11 @@ TEST_F(PaperMetrics, CompletionsBySize) {
   EXPECT_EQ(metric({.source = FromCompletions{.from = 3, .to = 5}}), 4)
       << "the one that ends at 5 s";
   EXPECT_EQ(metric({.source = FromCompletions{}}), 3.75);
+  e.metrics = {{.name = "n", .source = Constant{2}},
+               {.name = "m", .runs = {"plain"}, .source = FromCompletions{.first = "n"}}};
+  EXPECT_EQ(metrics_of(e, out).at("m"), 1.5) << "those that end at 1 and 3 s";
+  e.metrics[0].source = Constant{5};
+  EXPECT_TRUE(std::isnan(metrics_of(e, out).at("m"))) << "not so many have ended";
 }
 
 TEST(Taken, SpreadAndFairness) {
@@ -179,11 +184,15 @@ TEST_F(PaperMetrics, ChartsDrawAllKindsOfLines) {
       .lines = {{.name = "s", .scale = 10, .source = LineSpec::Samples{"plain", link("price")}},
                 {.source = LineSpec::Level{5}},
                 {.source = LineSpec::Mark{"m", "m"}},
-                {.source = LineSpec::BySize{"plain"}}}};
+                {.source = LineSpec::BySize{"plain"}},
+                {.source = LineSpec::Distribution{"plain"}},
+                {.source = LineSpec::ByTime{"plain", 10}}}};
   const auto chart = chart_of(spec, e, metrics_of(e, out), out);
   EXPECT_EQ(chart.series[0].y, (std::vector<double>{10, 20, 30, 40}));
   EXPECT_EQ(chart.series[1].x[0], 0);
   EXPECT_EQ(chart.series[2].x, std::vector<double>{2});
+  EXPECT_EQ(chart.series[4].y.back(), 1);
+  EXPECT_EQ(chart.series[5].x.size(), 1U);
   EXPECT_EQ(report::xml_error(report::svg(chart)), "");
 }
 
@@ -191,6 +200,31 @@ TEST_F(PaperMetrics, CompletionTimesBySize) {
   const auto s = by_size(read_completions(run_folder(out, e, e.runs[0], 1)));
   EXPECT_EQ(s.x, (std::vector<double>{1000, 50000}));
   EXPECT_EQ(s.y, (std::vector<double>{0.2, 0.5}));
+}
+
+TEST(Quantiles, AreTheLeastValuesThatTheirShareDoesNotExceed) {
+  std::vector<double> values;
+  for (int i = 100; i > 0; --i) values.push_back(i);
+  EXPECT_EQ(taken(values, Take::kMedian), 50);
+  EXPECT_EQ(taken(values, Take::kP90), 90);
+  EXPECT_EQ(taken(values, Take::kP99), 99);
+  EXPECT_EQ(taken({3}, Take::kP99), 3);
+}
+
+TEST(Distribution, EndsAtAllValues) {
+  const auto few = distribution({3, 1, 2, 2});
+  EXPECT_EQ(few.x, (std::vector<double>{1, 2, 2, 3}));
+  EXPECT_EQ(few.y, (std::vector<double>{0.25, 0.5, 0.75, 1}));
+  const auto many = distribution(std::vector<double>(1001, 5.0));
+  EXPECT_EQ(many.y.size(), 200U);
+  EXPECT_EQ(many.y.back(), 1);
+  EXPECT_TRUE(distribution({}).x.empty());
+}
+
+TEST(ByTime, MeansOfTheFlowsThatEndedInEachInterval) {
+  const auto s = by_time({{1, 1, 1}, {0.5, 1.5, 4}, {0.5, 2, 5.1}}, 2);
+  EXPECT_EQ(s.x, (std::vector<double>{2, 6}));
+  EXPECT_EQ(s.y, (std::vector<double>{1, 4}));
 }
 
 TEST(Settling, IsTheLastTimeOutsideTheBand) {

@@ -76,6 +76,8 @@ void add_runs(const Experiment& e, const std::string& name, std::set<size_t>& ru
     for (const std::string& of : combined->of) add_runs(e, of, runs);
   } else if (!std::holds_alternative<Constant>(metric.source) &&
              !std::holds_alternative<FromFile>(metric.source)) {
+    if (const auto* completions = std::get_if<FromCompletions>(&metric.source))
+      add_runs(e, completions->first, runs);
     for (const std::string& run : metric.runs)
       runs.insert(
           static_cast<size_t>(std::ranges::find(e.runs, run, &RunSpec::name) - e.runs.begin()));

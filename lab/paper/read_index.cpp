@@ -20,8 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 using config::YamlNode;
 
-const std::vector<std::string_view> kTakes{"mean",  "min",  "max",       "sum",
-                                           "first", "last", "deviation", "jain"};  // as Take
+const std::vector<std::string_view> kTakes{"mean",      "min",  "max",    "sum", "first", "last",
+                                           "deviation", "jain", "median", "p90", "p99"};  // as Take
 const std::vector<std::string_view> kSeriesOf{"link", "host", "flow"};  // as SeriesSpec::Kind
 const std::vector<std::string_view> kBounds{"at_least", "at_most", "within",
                                             "near",     "above",   "below"};  // as CheckSpec::Kind
@@ -167,8 +167,12 @@ class IndexReader {
       within([&](Keys& k) { m.source = FromSeries{read_series(k), take_of(k)}; });
     } else if (kind == "completions") {
       within([&](Keys& k) {
-        m.source = FromCompletions{k.number("above", 0), k.number("most", kOpenEnd),
-                                   k.number("from", 0), k.number("to", kOpenEnd), take_of(k)};
+        m.source = FromCompletions{k.number("above", 0),
+                                   k.number("most", kOpenEnd),
+                                   k.number("from", 0),
+                                   k.number("to", kOpenEnd),
+                                   k.has("first") ? metric_of(k, "first", e) : "",
+                                   take_of(k)};
       });
     } else if (kind == "settle") {
       within([&](Keys& k) {
@@ -253,6 +257,11 @@ class IndexReader {
     if (keys.has("by_size")) {
       keys.flag("by_size");
       line.source = LineSpec::BySize{run_of(keys, e)};
+    } else if (keys.has("distribution")) {
+      keys.flag("distribution");
+      line.source = LineSpec::Distribution{run_of(keys, e)};
+    } else if (keys.has("by_time")) {
+      line.source = LineSpec::ByTime{run_of(keys, e), keys.number("by_time", 1)};
     } else if (keys.has("px")) {
       line.source = LineSpec::Points{keys.numbers("px"), keys.numbers("py")};
     } else if (keys.has("sweep")) {

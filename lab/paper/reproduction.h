@@ -32,7 +32,7 @@ class Reproduction {
                const std::vector<const Experiment*>& experiments);
 
   /// Returns an error if a run's settings or its folder are wrong, or when interrupted. A run that
-  /// fails is told on standard error and counted.
+  /// fails is reported on standard error and counted.
   tl::expected<void, std::string> play();
 
   [[nodiscard]] const std::vector<EvaluatedExperiment>& evaluated() const { return evaluated_; }

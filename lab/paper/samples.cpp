@@ -64,18 +64,26 @@ Samples binned(const Samples& samples, double from, double every) {
   return out;
 }
 
-Samples read_completions(const std::string& folder, double from, double to) {
-  Samples out;
+Completions read_completions(const std::string& folder, double from, double to) {
+  struct Flow {
+    double end, bytes, seconds;
+  };
+  std::vector<Flow> flows;
   const auto text = report::read_text(folder + "/flows.csv");
-  if (!text) return out;
+  if (!text) return {};
   const auto csv = report::Csv::parse(*text);
   for (size_t row = 0; row < csv.rows(); ++row) {
     const double bytes = csv.number(row, "bytes"), seconds = csv.number(row, "completion_s");
     if (!(bytes > 0 && seconds > 0)) continue;
     const double end = csv.number(row, "start_s") + seconds;
-    if (!(end > from && end <= to)) continue;
-    out.x.push_back(bytes);
-    out.y.push_back(seconds);
+    if (end > from && end <= to) flows.push_back({end, bytes, seconds});
+  }
+  std::ranges::stable_sort(flows, {}, &Flow::end);
+  Completions out;
+  for (const Flow& flow : flows) {
+    out.bytes.push_back(flow.bytes);
+    out.seconds.push_back(flow.seconds);
+    out.ends.push_back(flow.end);
   }
   return out;
 }

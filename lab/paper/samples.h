@@ -24,7 +24,12 @@ Samples read_samples(const std::string& folder, const SeriesSpec& spec);
 /// Means over intervals of `every` from `from` on; x is their end.
 Samples binned(const Samples& samples, double from, double every);
 
-/// Flows completed in (from, to] s: sizes in B and completion times in s.
-Samples read_completions(const std::string& folder, double from = 0, double to = kOpenEnd);
+/// Flows in the order of their ends: sizes in B, completion times and ends in s.
+struct Completions {
+  std::vector<double> bytes, seconds, ends;
+};
+
+/// Flows completed in (from, to] s.
+Completions read_completions(const std::string& folder, double from = 0, double to = kOpenEnd);
 
 }  // namespace turnpike::lab

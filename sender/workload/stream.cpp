@@ -84,6 +84,8 @@ std::optional<Nanos> Stream::next_time() {
   }
   if (const auto* poisson = std::get_if<config::PoissonArrivals>(&workload_.arrivals)) {
     elapsed_ += times_.exponential(1 / poisson->per_second);
+  } else if (const auto* gaps = std::get_if<config::UniformArrivals>(&workload_.arrivals)) {
+    elapsed_ += to_seconds(gaps->least) + times_.uniform() * to_seconds(gaps->most - gaps->least);
   } else {
     // A product instead of a sum, so that rounding errors do not accumulate.
     const auto& periodic = std::get<config::PeriodicArrivals>(workload_.arrivals);

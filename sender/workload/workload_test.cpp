@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the distributions of arrivals and sizes, and that draws are repeatable.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 
@@ -72,6 +73,19 @@ TEST(Stream, PoissonGapsAreExponential) {
     distance = std::max(distance, std::abs(f - static_cast<double>(i) / 1e5));
   }
   EXPECT_LT(distance, 0.0062);
+}
+
+TEST(Stream, UniformGapsFillTheirRangeEvenly) {
+  const auto all =
+      take(load(config::UniformArrivals{10_us, 100_us}, config::FixedSize{Bytes(1)}), 90'001);
+  std::array<int, 9> tenths{};  // of 10 us each
+  for (size_t i = 1; i < all.size(); ++i) {
+    const Nanos gap = all[i].at - all[i - 1].at;
+    ASSERT_GE(gap, 10_us - 1_ns);
+    ASSERT_LE(gap, 100_us + 1_ns);
+    ++tenths[static_cast<size_t>(std::clamp<int64_t>(gap.count() / 10'000 - 1, 0, 8))];
+  }
+  for (const int n : tenths) EXPECT_NEAR(n, 10'000, 500) << "five standard deviations";
 }
 
 TEST(Stream, PeriodsDoNotDrift) {

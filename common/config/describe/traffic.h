@@ -53,12 +53,20 @@ void describe(V& v, FlowSpec& s) {
 }
 
 template <class V>
+void describe(V& v, GapsSpec& s) {
+  v.field("from", s.from, {.doc = "shortest", .min = "0 s", .max = "1000 s", .required = true});
+  v.field("to", s.to, {.doc = "longest", .min = "1 ns", .max = "1000 s", .required = true});
+}
+
+template <class V>
 void describe(V& v, ArrivalsSpec& s) {
   v.field(
       "poisson", s.poisson,
       {.doc = "independent arrivals, so many on average", .min = "0.001 /s", .max = "1000 /us"});
   v.field("periodic", s.periodic,
           {.doc = "evenly spaced arrivals", .min = "0.001 /s", .max = "1000 /us"});
+  v.field("uniform", s.uniform,
+          {.doc = "independent times between arrivals, drawn evenly between two"});
 }
 
 template <class V>

@@ -25,6 +25,7 @@ enum LinkParam : size_t {
   kNoise,
   kNoiseEvery,
   kNoiseFor,
+  kNoiseDraw,
   kPricing,
   kPromiseLife,
   kStartShare,
@@ -51,6 +52,10 @@ inline constexpr std::array<std::string_view, 2> kCredits{"window", "fading"};
 /// balance (section 5), or one of these alone.
 enum class PastPrice { kLesser, kHistory, kBalance };
 inline constexpr std::array<std::string_view, 3> kPastPrices{"lesser", "history", "balance"};
+
+/// The prices that share one error of `noise`: none, or those of a disturbance.
+enum class NoiseDraw { kPrice, kWindow };
+inline constexpr std::array<std::string_view, 2> kNoiseDraws{"price", "window"};
 
 /// Parts of the clearing law that an experiment may leave out (docs/control.md): turns of flows
 /// that end with their first round, a book that drains slower than the link, credit of
@@ -93,6 +98,9 @@ inline constexpr std::array<ParamSpec, kLinkParamCount> kLinkParams{{
      "for experiments on stability: prices are off by up to this share at random ..."},
     {"noise_every", ParamUnit::kTime, 1, 1e-3, 3600, "... once in so long ..."},
     {"noise_for", ParamUnit::kTime, 0.1, 1e-3, 3600, "... for so long at its beginning"},
+    {"noise_draw", ParamUnit::kWord, 0, 0, 1,
+     "each price has an error of its own, or all prices of one such time have the same",
+     kNoiseDraws},
     {"pricing", ParamUnit::kWord, 0, 0, 1,
      "price: incoming budget by capacity (eq 2), or the price at which announced demand equals the "
      "capacity; the parameters below apply only to the latter",

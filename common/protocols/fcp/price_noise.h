@@ -5,16 +5,20 @@
 #include <cstdint>
 
 #include "common/protocols/fcp/params.h"
+#include "common/protocols/random.h"
 #include "common/units/units.h"
 
 namespace turnpike::fcp {
 
-/// A random factor within `noise` of 1, new for every price, while the disturbance lasts. `state`:
-/// of the generator (Marsaglia's xorshift64), not 0.
+/// A random factor within `noise` of 1 while a disturbance lasts, new for every price or for every
+/// disturbance. `state`: of the generator (Marsaglia's xorshift64), not 0.
 inline double price_noise(const ParamValues& params, uint64_t& state, Nanos now) {
-  if (now.count() % from_seconds(params[kNoiseEvery]).count() >=
-      from_seconds(params[kNoiseFor]).count())
-    return 1;
+  const int64_t every = from_seconds(params[kNoiseEvery]).count();
+  if (now.count() % every >= from_seconds(params[kNoiseFor]).count()) return 1;
+  if (static_cast<NoiseDraw>(params[kNoiseDraw]) == NoiseDraw::kWindow) {
+    SplitMix64 window(state, static_cast<uint64_t>(now.count() / every));
+    return 1 + params[kNoise] * (2 * window.uniform() - 1);
+  }
   state ^= state << 13;
   state ^= state >> 7;
   state ^= state << 17;

@@ -22,7 +22,7 @@ constexpr double kCost = 10;
 // flows together.
 constexpr double kCostBesideShortFlows = 25;
 // The figures are from a few seconds, and the price follows demand with its noise.
-constexpr double kNoise = 0.005;
+constexpr double kScatter = 0.005;
 
 struct Named {
   std::string name;
@@ -112,7 +112,7 @@ TEST(FcpVandal, LeavesHonestFlowsTheirShare) {
   for (const Named& n : lies()) {
     const double x = 0.01;
     const Left left = watch(s, {x, n.lie, n.burst});
-    EXPECT_GE(left.long_bytes / alone.long_bytes, 1 - kCost * x - kNoise) << n.name;
+    EXPECT_GE(left.long_bytes / alone.long_bytes, 1 - kCost * x - kScatter) << n.name;
     EXPECT_EQ(left.refused, 0U) << n.name;
     EXPECT_TRUE(left.sane) << n.name;
   }
@@ -127,7 +127,7 @@ TEST(FcpVandal, LeavesHonestFlowsTheirShareElsewhere) {
     for (const Named& n : in_bursts()) {
       for (const Nanos burst : {0_ms, 300_ms}) {
         const Left left = watch(s, {0.01, n.lie, burst});
-        EXPECT_GE(left.long_bytes / alone.long_bytes, 1 - kCost * 0.01 - kNoise)
+        EXPECT_GE(left.long_bytes / alone.long_bytes, 1 - kCost * 0.01 - kScatter)
             << n.name << ", " << s.flows << " flows, " << burst.count();
       }
     }
@@ -205,7 +205,7 @@ TEST(FcpVandal, AnyMixtureOfLiesLeavesHonestFlowsTheirShare) {
     };
     const Left alone = watch(scene, {}), left = watch(scene, {x, lie, burst});
     EXPECT_TRUE(left.sane) << seed;
-    EXPECT_GE(left.long_bytes, (1 - kCost * x - kNoise) * alone.long_bytes) << seed;
+    EXPECT_GE(left.long_bytes, (1 - kCost * x - kScatter) * alone.long_bytes) << seed;
   }
 }
 
