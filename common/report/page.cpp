@@ -31,7 +31,8 @@ th{border-bottom:1px solid #222;font-weight:600;text-align:left}
 th,td{padding:.15em .8em .15em .2em}
 th.n,td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 @media (max-width:600px){body{margin:1em auto}nav ul{columns:1}figure.half{width:100%}
-table{display:block;overflow-x:auto}}
+table{display:block;overflow-x:auto;font-size:.75em}th,td{padding:.15em .4em .15em 0}
+th.n,td.n{white-space:normal}}
 @page{size:A4;margin:16mm}
 @media print{body{font-size:9.5pt;margin:0;padding:0;max-width:none}
 figure,table,.verdict{break-inside:avoid}h2,h3{break-after:avoid}
