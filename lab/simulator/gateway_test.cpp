@@ -16,7 +16,8 @@ struct Outcomes : sender::OutcomeSink {
 };
 
 /// Two customers of `west` send UDP at this rate each to a server behind `east`; 100 Mbps between.
-config::Topology two_sites(const std::string& gateway = "", const std::string& rate = "80 Mbps") {
+config::Topology two_sites(const std::string& gateway = "", const std::string& rate = "80 Mbps",
+                           const std::string& scheme = "fcp") {
   const std::string streams = "rate: { l2: " + rate + " }, frames: { sizes: 1000 B }, flows: 4";
   const std::string more = gateway.empty() ? "" : ", " + gateway;
   auto loaded = config::load_text(
@@ -26,16 +27,20 @@ config::Topology two_sites(const std::string& gateway = "", const std::string& r
       "links:\n"
       "  anna: { ends: [anna, west], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
       "  bert: { ends: [bert, west], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
-      "  core: { ends: [west, east], rate: 100 Mbps, delay: 5 ms, buffer: 1 MB, law: fcp }\n"
-      "  server: { ends: [east, server], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
-      "customers:\n"
-      "  anna: { link: anna, budget: 1 $/s }\n"
-      "  bert: { link: bert, budget: 1 $/s }\n"
-      "gateways:\n"
-      "  west: { core: core, peers: { east: {} }" +
-          more +
+      "  core: { ends: [west, east], rate: 100 Mbps, delay: 5 ms, buffer: 1 MB, law: " +
+          scheme +
           " }\n"
-          "  east: { core: core, peers: { west: {} } }\n"
+          "  server: { ends: [east, server], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
+          "customers:\n"
+          "  anna: { link: anna, budget: 1 $/s }\n"
+          "  bert: { link: bert, budget: 1 $/s }\n"
+          "gateways:\n"
+          "  west: { core: core, protocol: " +
+          scheme + ", peers: { east: {} }" + more +
+          " }\n"
+          "  east: { core: core, protocol: " +
+          scheme +
+          ", peers: { west: {} } }\n"
           "traffic: { streams: {\n"
           "  anna: { from: anna, to: server, " +
           streams +
@@ -81,6 +86,18 @@ TEST_F(GatewayWorld, AChangedBudgetIsFeltWithinTenRoundTrips) {
   ASSERT_TRUE(world->reload(wanted).has_value());
   const double less = sent(0, 2_s + 100_ms, 2_s + 600_ms);
   EXPECT_NEAR(less, 100e6 / 8 / 4 / 2, 0.05 * 100e6 / 8 / 4 / 2);
+}
+
+/// Schemes without budgets give all tunnels the same rate.
+TEST_F(GatewayWorld, TunnelsOfOtherSchemesShareTheCore) {
+  for (const std::string scheme : {"xcp", "acc", "rcp"}) {
+    SCOPED_TRACE(scheme);
+    make(two_sites("", "80 Mbps", scheme));
+    const double anna = sent(0, 3_s, 4_s), bert = sent(1, 4_s, 5_s);
+    EXPECT_NEAR(anna / bert, 1, 0.05);
+    EXPECT_GE((anna + bert) * 8 / 100e6, 0.9);
+    EXPECT_LE((anna + bert) * 8 / 100e6, 1);
+  }
 }
 
 TEST_F(GatewayWorld, ClassesDivideABudgetByShare) {
