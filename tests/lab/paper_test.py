@@ -30,6 +30,17 @@ experiments:
     own:
       - { metric: utilisation, at_least: 200, why: no link can }
 """
+MUTATED = """
+paper: demo
+experiments:
+  - id: tiny
+    figure: 0
+    title: A rate
+    runs: { demo: { file: configs/demo.yaml, set: run.duration=12 s } }
+    metrics: { mean rate of alice: { summary: hosts.alice.goodput_mbps, unit: Mbps } }
+    own:
+      - { metric: mean rate of alice, at_least: 40 }
+"""
 
 
 def paper(turnpike, folder, *more, cwd=ROOT):
@@ -85,6 +96,17 @@ def main():
         index.write_text(INDEX.replace("at_least: 90", "at_least: 90, why: it is hard"))
         code, out, err = paper(turnpike, "out", cwd=folder)
         tap.check("a check that is met has no reason for not being met", code == 1 and "is met, and has" in err,
+                  code, out, err)
+        index.write_text(MUTATED)
+        code, out, err = paper(turnpike, "out", "--mutants", "--update-baseline", cwd=folder)
+        broken = {entry["check"]: entry.get("broken_by") for entry in json.loads(baseline.read_text())}
+        tap.check("--mutants finds what breaks a check, and plays no more runs for it", code == 0 and broken ==
+                  {"mean rate of alice ≥ 40 Mbps": "demo: half the rate of all links"} and "; 3 runs, 0 failed" in out,
+                  broken, out, err)
+        index.write_text(MUTATED.replace("at_least: 40", "at_least: 0"))
+        code, out, err = paper(turnpike, "out", "--mutants", cwd=folder)
+        tap.check("a check that no mutation breaks is named, exit code 1",
+                  code == 1 and "no mutation of a run is known to break it" in err and "; 7 runs, 0 failed" in out,
                   code, out, err)
         tap.check("no such experiment is wrong usage, exit code 2",
                   paper(turnpike, folder, "fcp-fig99")[0] == 2)
