@@ -170,11 +170,20 @@ double time_below(const Samples& samples, double level) {
 
 Metrics metrics_of(const Experiment& e, const std::string& out, const WrongResults& wrong) {
   Metrics all;
+  const auto is_right = [&](const MetricSpec& m) {
+    if (wrong.right == nullptr) return false;
+    if (std::holds_alternative<FromFile>(m.source)) return wrong.file_factor == 1;
+    const auto* completions = std::get_if<FromCompletions>(&m.source);
+    return std::ranges::find(m.runs, wrong.run) == m.runs.end() &&
+           (completions == nullptr || completions->first.empty());
+  };
   for (const MetricSpec& m : e.metrics) {
     if (const auto* ratio = std::get_if<Ratio>(&m.source))
       all[m.name] = all[ratio->of] / all[ratio->to];
     else if (const auto* combined = std::get_if<Combined>(&m.source))
       all[m.name] = combine(*combined, all);
+    else if (is_right(m))
+      all[m.name] = wrong.right->at(m.name);
     else if (m.runs.empty())
       all[m.name] = std::visit(Measure{out, all}, m.source) *
                     (std::holds_alternative<FromFile>(m.source) ? wrong.file_factor : 1);

@@ -19,6 +19,7 @@ struct WrongResults {
   std::string run = {};    // the run whose first seed is read from `out` and stands for all seeds
   std::string out = {};    // holds that run's results
   double file_factor = 1;  // of figures of files
+  const std::map<std::string, double>* right = nullptr;  // metrics of the right results
 };
 
 Metrics metrics_of(const Experiment& experiment, const std::string& out,

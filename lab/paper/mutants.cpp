@@ -65,6 +65,14 @@ void each_unbroken(const Experiment& e, Results& evaluation, const Call& call) {
   for (size_t i = 0; i < e.own.size(); ++i) pass(e.own[i], evaluation.own[i]);
 }
 
+/// Sets `broken_by` of the checks that the wrong metrics break to `what`.
+void break_with(const Experiment& e, const Metrics& right, const Metrics& wrong,
+                const std::string& what, Evaluation& evaluation) {
+  each_unbroken(e, evaluation, [&](const CheckSpec& c, CheckResult& result) {
+    if (broken(c, e, right, wrong)) result.broken_by = what;
+  });
+}
+
 /// Adds the runs that a metric reads, itself or by the metrics that it is computed from.
 void add_runs(const Experiment& e, const std::string& name, std::set<size_t>& runs) {
   if (name.empty()) return;
@@ -133,25 +141,19 @@ std::set<size_t> runs_to_mutate(const Experiment& e, const Evaluation& evaluatio
   return all;
 }
 
-void break_checks(const Experiment& e, const Metrics& right, const std::string& out,
-                  Evaluation& evaluation) {
-  struct Wrong {
-    std::string text;
-    Metrics metrics;
-  };
-  std::vector<Wrong> all;
-  for (size_t i = 0; i < kMutations.size(); ++i)
-    for (const RunSpec& run : e.runs) {
-      const auto mutation = static_cast<Mutation>(i);
-      all.push_back({run.name + ": " + std::string(kMutations[i]),
-                     metrics_of(e, out, {.run = run.name, .out = mutants_folder(out, mutation)})});
-    }
-  all.push_back({"ten times the figures of files", metrics_of(e, out, {.file_factor = 10})});
-  each_unbroken(e, evaluation, [&](const CheckSpec& c, CheckResult& result) {
-    const auto breaker = std::ranges::find_if(
-        all, [&](const Wrong& wrong) { return broken(c, e, right, wrong.metrics); });
-    if (breaker != all.end()) result.broken_by = breaker->text;
-  });
+void break_checks(const Experiment& e, const Metrics& right, const std::string& out, size_t run,
+                  Mutation mutation, Evaluation& evaluation) {
+  const std::string& name = e.runs[run].name;
+  const Metrics wrong =
+      metrics_of(e, out, {.run = name, .out = mutants_folder(out, mutation), .right = &right});
+  break_with(e, right, wrong, name + ": " + std::string(kMutations[static_cast<size_t>(mutation)]),
+             evaluation);
+}
+
+void break_file_checks(const Experiment& e, const Metrics& right, const std::string& out,
+                       Evaluation& evaluation) {
+  break_with(e, right, metrics_of(e, out, {.file_factor = 10, .right = &right}),
+             "ten times the figures of files", evaluation);
 }
 
 }  // namespace turnpike::lab

@@ -39,11 +39,14 @@ std::string mutants_folder(const std::string& out, Mutation mutation);
 std::set<size_t> runs_to_mutate(const Experiment& experiment, const Evaluation& evaluation,
                                 const std::vector<double>& seconds);
 
-/// Sets `broken_by` of each check that is met and that a mutated run breaks: the check's metric, or
-/// the one that it is compared with, takes the results of the first seed of one run from the
-/// folder of one mutation. A value that cannot be computed breaks nothing. `out` has the results of
-/// the right runs. Figures of files are multiplied by 10 instead.
+/// Sets `broken_by` of each check that is met and that the run with the mutation breaks: the
+/// check's metric, or the one that it is compared with, takes the results of the run's first seed
+/// from the mutation's folder. A value that cannot be computed breaks nothing. `out` has the
+/// results of the right runs, `right` their metrics.
 void break_checks(const Experiment& experiment, const Metrics& right, const std::string& out,
-                  Evaluation& evaluation);
+                  size_t run, Mutation mutation, Evaluation& evaluation);
+/// The same for figures of files, multiplied by 10.
+void break_file_checks(const Experiment& experiment, const Metrics& right, const std::string& out,
+                       Evaluation& evaluation);
 
 }  // namespace turnpike::lab

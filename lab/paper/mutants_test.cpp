@@ -69,7 +69,10 @@ class Broken : public ::testing::Test {
   std::string broken_by() const {
     const Metrics right = metrics_of(e, out);
     Evaluation evaluation = evaluate(e, right);
-    break_checks(e, right, out, evaluation);
+    break_file_checks(e, right, out, evaluation);
+    for (size_t m = 0; m < kMutations.size(); ++m)
+      for (size_t run = 0; run < e.runs.size(); ++run)
+        break_checks(e, right, out, run, static_cast<Mutation>(m), evaluation);
     return evaluation.own[0].broken_by;
   }
 

@@ -17,6 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kOperations = "lab/paper/operations.py";
+// A mutated run may fill the network with flows that never end. One that exceeds this fails.
+constexpr const char* kMutantLimit = "--cpu=60";  // s
 
 /// Removes the results of an earlier run, which could be mistaken for this run's.
 void clear(const std::string& folder) {
@@ -56,7 +58,7 @@ Reproduction::Done Reproduction::play_mutants() {
   for (EvaluatedExperiment& e : evaluated_) {
     e.metrics = metrics_of(*e.experiment, options_.folder);
     e.evaluation = evaluate(*e.experiment, e.metrics);
-    break_checks(*e.experiment, e.metrics, options_.folder, e.evaluation);
+    break_file_checks(*e.experiment, e.metrics, options_.folder, e.evaluation);
   }
   for (const bool all : {false, true})
     for (size_t m = 0; m < kMutations.size(); ++m) {
@@ -70,9 +72,12 @@ Reproduction::Done Reproduction::play_mutants() {
           if (auto added = add(i, r, e.runs[r].seeds[0], &mutation); !added) return added;
         }
       }
+      const std::vector<Played> mutants = played_;
       if (auto played = play_added(); !played) return played;
-      for (EvaluatedExperiment& e : evaluated_)
-        break_checks(*e.experiment, e.metrics, options_.folder, e.evaluation);
+      for (const Played& p : mutants) {
+        EvaluatedExperiment& e = evaluated_[p.experiment];
+        break_checks(*e.experiment, e.metrics, options_.folder, p.run, mutation, e.evaluation);
+      }
     }
   return {};
 }
@@ -94,6 +99,8 @@ Reproduction::Done Reproduction::add(size_t experiment, size_t run, uint64_t see
   if (!r.count.empty())
     command->argv.insert(command->argv.begin(),
                          {options_.root + "/" + kOperations, r.count, folder});
+  if (mutation != nullptr)
+    command->argv.insert(command->argv.begin(), {"/usr/bin/prlimit", kMutantLimit});
   command->name = name + ", seed " + std::to_string(seed);
   commands_.push_back(std::move(*command));
   played_.push_back({experiment, run, mutation != nullptr});

@@ -272,10 +272,10 @@ void Worker::stall(Nanos since, Nanos now) {
   behind_ = !inputs_.empty();
 }
 
-// A port may take what the link owes less fast than the worker receives it, which queues then have
-// no room for. A port whose peer is gone takes nothing: hence the bound.
+// A port may take what its link owes less fast than the worker receives it. A port whose peer is
+// gone takes nothing: hence the bound.
 bool Worker::waits_for_port(Nanos now) const {
-  return now < wait_until_ && std::ranges::any_of(context_.queues, &LinkQueue::port_full);
+  return now < wait_until_ && std::ranges::any_of(context_.queues, &LinkQueue::overfull);
 }
 
 // The stall ends when no input has packets left that arrived during it.

@@ -74,8 +74,11 @@ class LinkQueue {
   /// Reports that all packets that arrived during the stall have been received.
   void end_stall() { owed_ = Nanos(0); }
 
-  /// Whether the port did not take all packets that were due.
-  [[nodiscard]] bool port_full() const { return tx_ && !tx_->empty(); }
+  /// Whether more waits than the buffer holds, as it may after a stall, and the port does not take
+  /// what is due.
+  [[nodiscard]] bool overfull() const {
+    return tx_ && !tx_->empty() && link_.queued() > link_.buffer;
+  }
 
   /// Takes packets out of the link's queue: calls the law's departure hook and sends them.
   void dequeue(std::span<const QueuedPacket> batch, Nanos now);
