@@ -111,6 +111,7 @@ Reproduction::Done Reproduction::add(size_t experiment, size_t run, uint64_t see
 Reproduction::Done Reproduction::play_added() {
   const bool done = run_jobs(commands_, options_.jobs, [this](const JobEnd& end) { ended(end); });
   runs_ += commands_.size();
+  ended_ = 0;
   commands_.clear();
   played_.clear();
   if (!done) return tl::unexpected(std::string("interrupted"));
@@ -118,8 +119,9 @@ Reproduction::Done Reproduction::play_added() {
 }
 
 void Reproduction::ended(const JobEnd& end) {
+  ++ended_;
   if (isatty(STDERR_FILENO) != 0)
-    std::fprintf(stderr, "\r%s\033[K\r", commands_[end.job].name.c_str());
+    std::fprintf(stderr, "\r%zu of %zu runs\r", ended_, commands_.size());
   const auto& [experiment, run, mutant] = played_[end.job];
   evaluated_[experiment].wall_s += end.wall_s;
   if (mutant) {

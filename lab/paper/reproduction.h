@@ -64,6 +64,7 @@ class Reproduction {
   std::vector<size_t> left_;                  // right runs, by experiment
   std::vector<Command> commands_;             // to be played next
   std::vector<Played> played_;                // by command
+  size_t ended_ = 0;                          // of them
   size_t shown_ = 0, runs_ = 0, failed_ = 0, failed_mutants_ = 0;
 };
 
