@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <span>
 
 #include <nlohmann/json.hpp>
 
@@ -83,7 +82,28 @@ double made_one(std::vector<double> values, Over over) {
   return over == Over::kMedian ? s.median : over == Over::kMin ? s.min : s.max;
 }
 
+std::vector<double> by_seed(const MetricSpec& metric, const Experiment& e, const RunSpec& run,
+                            const std::string& out, const Metrics& known) {
+  std::vector<double> values;
+  for (const uint64_t seed : run.seeds) {
+    const std::string folder = run_folder(out, e, run, seed);
+    values.push_back(std::visit(Measure{folder, known}, metric.source));
+  }
+  return values;
+}
+
 }  // namespace
+
+std::optional<std::pair<double, double>> spread(const MetricSpec& metric, const Experiment& e,
+                                                const std::string& out, const Metrics& known) {
+  if (metric.runs.size() != 1) return std::nullopt;
+  const auto run = std::ranges::find(e.runs, metric.runs[0], &RunSpec::name);
+  if (run == e.runs.end() || run->seeds.size() == 1) return std::nullopt;
+  const auto values = by_seed(metric, e, *run, out, known);
+  if (std::ranges::any_of(values, [](double v) { return std::isnan(v); })) return std::nullopt;
+  const auto [least, most] = std::ranges::minmax_element(values);
+  return std::pair(*least, *most);
+}
 
 std::vector<double> by_run(const MetricSpec& metric, const Experiment& e, const std::string& out,
                            const Metrics& known, const WrongResults& wrong) {
@@ -92,9 +112,10 @@ std::vector<double> by_run(const MetricSpec& metric, const Experiment& e, const 
     const auto run = std::ranges::find(e.runs, name, &RunSpec::name);
     if (run == e.runs.end()) return {};
     std::vector<double> values;
-    const bool is_wrong = name == wrong.run;
-    for (const uint64_t seed : std::span(run->seeds).first(is_wrong ? 1 : run->seeds.size())) {
-      const std::string folder = run_folder(is_wrong ? wrong.out : out, e, *run, seed);
+    if (name != wrong.run) {
+      values = by_seed(metric, e, *run, out, known);
+    } else {
+      const std::string folder = run_folder(wrong.out, e, *run, run->seeds[0]);
       values.push_back(std::visit(Measure{folder, known}, metric.source));
     }
     all.push_back(made_one(std::move(values), metric.over));

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "lab/paper/index.h"
 #include "lab/paper/samples.h"
@@ -30,6 +32,12 @@ Metrics metrics_of(const Experiment& experiment, const std::string& out,
 std::vector<double> by_run(const MetricSpec& metric, const Experiment& experiment,
                            const std::string& out, const Metrics& known,
                            const WrongResults& wrong = {});
+
+/// Least and greatest value over the seeds of the metric's run; nothing if it has several runs or
+/// one seed, or is computed from other metrics.
+std::optional<std::pair<double, double>> spread(const MetricSpec& metric,
+                                                const Experiment& experiment,
+                                                const std::string& out, const Metrics& known);
 
 /// Combines the values into one number; NaN if there are none.
 double taken(const std::vector<double>& values, Take take);

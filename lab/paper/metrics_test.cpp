@@ -135,6 +135,14 @@ TEST_F(PaperMetrics, AReferenceFarAwayTellsWhy) {
   EXPECT_EQ(compared[1].why, "because");
 }
 
+TEST_F(PaperMetrics, SpreadIsThatOfTheSeedsOfOneRun) {
+  const MetricSpec m{.name = "m", .runs = {"plain"}, .source = FromSummary{{"links.b.used"}}};
+  EXPECT_EQ(spread(m, e, out, {}), std::pair(1.0, 3.0));
+  EXPECT_FALSE(spread({.name = "m", .source = Constant{1}}, e, out, {}));
+  e.runs[0].seeds = {1};
+  EXPECT_FALSE(spread(m, e, out, {}));
+}
+
 TEST_F(PaperMetrics, ARunWithoutResultsLeavesNoNumber) {
   std::filesystem::remove(run_folder(out, e, e.runs[0], 2) + "/summary.json");
   EXPECT_TRUE(std::isnan(metric({.source = FromSummary{{"x.y"}}})));

@@ -25,26 +25,38 @@ Cell verdict(std::string text, bool good) {
   return {std::move(text), good ? Cell::Look::kGood : Cell::Look::kBad};
 }
 
-std::vector<Cell> check_row(const CheckResult& c) {
+/// Values by seed, as in "0.31 to 0.46 s"; empty for metrics without.
+std::string spread_text(const EvaluatedExperiment& e, const std::string& metric,
+                        const std::string& out) {
+  const MetricSpec& m = *std::ranges::find(e.experiment->metrics, metric, &MetricSpec::name);
+  const auto range = spread(m, *e.experiment, out, e.metrics);
+  if (!range) return "";
+  const double scale = m.unit == "%" ? 100 : 1;
+  return " (" + shown_text(range->first * scale, {.name = m.name}) + " to " +
+         shown_text(range->second * scale, m) + ")";
+}
+
+std::vector<Cell> check_row(const EvaluatedExperiment& e, const CheckResult& c,
+                            const std::string& out) {
   return {c.metric,
           report::number(c.paper),
           report::number(c.model),
-          report::number(c.here),
+          report::number(c.here + spread_text(e, c.metric, out)),
           c.bound + (c.wider.empty() ? "" : " *"),  // text: names of metrics are long
           verdict(met_text(c), c.met)};
 }
 
 /// Each claim of the paper above its checks, then our own checks.
-report::HtmlTable table(const EvaluatedExperiment& e) {
+report::HtmlTable table(const EvaluatedExperiment& e, const std::string& out) {
   report::HtmlTable t{.columns = {"", "paper", "model", "here", "bound", ""}};
   for (const ClaimResult& claim : e.evaluation.claims) {
     const bool met = claim.met();
     t.rows.push_back({Cell(claim.claim->says + " (" + claim.claim->at + ")"),
                       verdict(met ? "met" : "not met", met)});
-    for (const CheckResult& c : claim.checks) t.rows.push_back(check_row(c));
+    for (const CheckResult& c : claim.checks) t.rows.push_back(check_row(e, c, out));
   }
   if (!e.evaluation.own.empty()) t.rows.push_back({Cell("Not stated by the paper:")});
-  for (const CheckResult& c : e.evaluation.own) t.rows.push_back(check_row(c));
+  for (const CheckResult& c : e.evaluation.own) t.rows.push_back(check_row(e, c, out));
   return t;
 }
 
@@ -218,7 +230,9 @@ std::string paper_page(const std::vector<EvaluatedExperiment>& all, const std::s
   page.verdict(score_of(all).lost == 0, count_text(all) + ".");
   page.paragraph(
       "Every run is turnpike lab: the routers' and senders' own code on a virtual clock. Charts "
-      "show the run of the first seed; metrics are medians over seeds unless they say otherwise. A "
+      "show the run of the first seed; metrics are medians over seeds unless they say otherwise, "
+      "and the least and the greatest "
+      "value of all seeds follow in brackets. A "
       "claim is a statement of the paper, paraphrased; it is met if all checks below it are. The "
       "bounds follow from the paper's values; an asterisk marks a wider one. The column \"model\" "
       "has the value of ns-2 or of an independent model of the paper.");
@@ -231,7 +245,7 @@ std::string paper_page(const std::vector<EvaluatedExperiment>& all, const std::s
     page.heading(heading(spec), 3);
     if (!spec.about.empty()) page.paragraph(spec.about);
     page.paragraph("turnpike paper " + spec.id);
-    page.table(table(e));
+    page.table(table(e, out));
     show_remarks(e, page);
     show_references(e, page);
     for (const ChartSpec& chart : spec.charts)
