@@ -50,7 +50,7 @@ def undisturbed(what, play):
         during = (stolen_s() - stolen) / (time.monotonic() - start) / os.cpu_count()
         after = taken_from_idlers()
         said = f"others took {100 * during:.1f} % of the machine, {100 * after:.1f} % right after"
-        print(f"# {what}: {said}", flush=True)
+        print(f"# {what}: {said}; {result[1:]}", flush=True)
         if max(during, after) >= most:
             most, machine = max(during, after), said
     return result, machine, most >= MOST_TAKEN
