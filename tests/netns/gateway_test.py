@@ -96,7 +96,7 @@ def wide(tap, program):
         if disturbed and not ok:
             tap.skip(text, machine)
         else:
-            tap.check(text, ok, machine)
+            tap.check(text, ok, machine, *([] if ok else states(program)))
     watched(tap, program)
     bypass(tap, program)
     restart(tap, program, routers)
@@ -107,6 +107,13 @@ def wide(tap, program):
     rows = [row for row in accounts("west")[lines:] if row["customer"] == "anna"]
     offered, carried = (sum(int(row[key]) for row in rows) for key in ("offered_bytes", "carried_bytes"))
     tap.check("all that anna sent was carried", offered == carried >= 20 * 84, rows)
+
+
+def states(program):
+    """What the routers say of the narrow link's law, of their lcores and of tunnels."""
+    shown = [("middle", "law", "bottleneck"), ("west", "tunnels"), *((node, "lcores") for node in NODES)]
+    return [subprocess.run([tool(program), "show", *words, "--router", node], capture_output=True, text=True, timeout=10,
+                           check=False).stdout for node, *words in shown]
 
 
 def tool(program):
