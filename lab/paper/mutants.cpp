@@ -33,6 +33,7 @@ void mutate(const config::Direction& d, const std::string& path, Mutation mutati
       set("rate", static_cast<double>(d.rate.count()) / 100, " bps");
       break;
     case Mutation::kScheme:
+    case Mutation::kLimit:
       break;
   }
 }
@@ -107,6 +108,13 @@ tl::expected<std::vector<config::Setting>, std::vector<config::Mistake>> mutated
     std::ranges::move(settings_for(*topology, tcp ? "xcp" : "tcp"), std::back_inserter(*settings));
     return settings;
   }
+  if (mutation == Mutation::kLimit) {
+    for (const config::Flow& flow : topology->flows)
+      settings->push_back({"traffic.flows." + flow.name + ".limit", "10 Kbps"});
+    for (const config::Workload& workload : topology->workloads)
+      settings->push_back({"traffic.workloads." + workload.name + ".limit", "10 Kbps"});
+    return settings;
+  }
   bool other = false;
   for (const config::Link& link : topology->links) {
     if (mutation == Mutation::kAccess || mutation == Mutation::kSomeAccess) {
@@ -121,8 +129,8 @@ tl::expected<std::vector<config::Setting>, std::vector<config::Mistake>> mutated
 }
 
 std::string mutants_folder(const std::string& out, Mutation mutation) {
-  static constexpr std::array<const char*, kMutations.size()> kNames{"scheme", "rate",   "delay",
-                                                                     "buffer", "access", "some"};
+  static constexpr std::array<const char*, kMutations.size()> kNames{
+      "scheme", "rate", "delay", "buffer", "access", "some", "limit"};
   return out + "/mutants/" + kNames[static_cast<size_t>(mutation)];
 }
 

@@ -16,15 +16,16 @@
 namespace turnpike::lab {
 
 /// kScheme: links that have a law and all traffic run TCP instead, or XCP if they run TCP.
-enum class Mutation : uint8_t { kScheme, kRate, kDelay, kBuffer, kAccess, kSomeAccess };
+enum class Mutation : uint8_t { kScheme, kRate, kDelay, kBuffer, kAccess, kSomeAccess, kLimit };
 
-inline constexpr std::array<std::string_view, 6> kMutations{
+inline constexpr std::array<std::string_view, 7> kMutations{
     "another scheme",
     "half the rate of all links",
     "twice the delay of all links",
     "a tenth of the buffer of all links",
     "a hundredth of the rate of links without a law",
     "a hundredth of the rate of every other link without a law",
+    "applications that send 10 kbit/s",
 };
 
 /// The settings of a run with the mutation; or the mistakes of its file.

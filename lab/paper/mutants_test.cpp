@@ -49,6 +49,8 @@ TEST(Mutants, ChangeEveryLinkThatTheyName) {
         }
         EXPECT_EQ(is.law.protocol != was.law.protocol, mutation == Mutation::kScheme && law);
       }
+    for (const config::Flow& flow : wrong.flows)
+      EXPECT_EQ(flow.limit == BitRate(10e3), mutation == Mutation::kLimit) << flow.name;
   }
 }
 
