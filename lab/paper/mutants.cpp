@@ -162,6 +162,8 @@ void break_file_checks(const Experiment& e, const Metrics& right, const std::str
                        Evaluation& evaluation) {
   break_with(e, right, metrics_of(e, out, {.file_factor = 10, .right = &right}),
              "ten times the figures of files", evaluation);
+  break_with(e, right, metrics_of(e, out, {.file_factor = 0.1, .right = &right}),
+             "a tenth of the figures of files", evaluation);
 }
 
 }  // namespace turnpike::lab

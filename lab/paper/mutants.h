@@ -46,7 +46,7 @@ std::set<size_t> runs_to_mutate(const Experiment& experiment, const Evaluation& 
 /// results of the right runs, `right` their metrics.
 void break_checks(const Experiment& experiment, const Metrics& right, const std::string& out,
                   size_t run, Mutation mutation, Evaluation& evaluation);
-/// The same for figures of files, multiplied by 10.
+/// The same for figures of files, multiplied by 10 and by 0.1.
 void break_file_checks(const Experiment& experiment, const Metrics& right, const std::string& out,
                        Evaluation& evaluation);
 

@@ -134,6 +134,8 @@ TEST_F(Broken, FiguresOfFilesAreMultiplied) {
   e.metrics[0] = {.name = "m", .source = FromFile{out + "/figures.json", "y"}};
   e.own[0] = {.metric = "m", .kind = CheckSpec::Kind::kAtMost, .a = 2};
   EXPECT_EQ(broken_by(), "ten times the figures of files");
+  e.own[0] = {.metric = "m", .kind = CheckSpec::Kind::kAtLeast, .a = 0.5};
+  EXPECT_EQ(broken_by(), "a tenth of the figures of files");
 }
 
 }  // namespace
