@@ -112,7 +112,7 @@ std::vector<double> by_run(const MetricSpec& metric, const Experiment& e, const 
     const auto run = std::ranges::find(e.runs, name, &RunSpec::name);
     if (run == e.runs.end()) return {};
     std::vector<double> values;
-    if (name != wrong.run) {
+    if (!wrong.runs.contains(name)) {
       values = by_seed(metric, e, *run, out, known);
     } else {
       const std::string folder = run_folder(wrong.out, e, *run, run->seeds[0]);
@@ -195,7 +195,7 @@ Metrics metrics_of(const Experiment& e, const std::string& out, const WrongResul
     if (wrong.right == nullptr) return false;
     if (std::holds_alternative<FromFile>(m.source)) return wrong.file_factor == 1;
     const auto* completions = std::get_if<FromCompletions>(&m.source);
-    return std::ranges::find(m.runs, wrong.run) == m.runs.end() &&
+    return std::ranges::none_of(m.runs, [&](const auto& r) { return wrong.runs.contains(r); }) &&
            (completions == nullptr || completions->first.empty());
   };
   for (const MetricSpec& m : e.metrics) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -18,9 +19,9 @@ using Metrics = std::map<std::string, double>;
 
 /// Results that are wrong on purpose.
 struct WrongResults {
-  std::string run = {};    // the run whose first seed is read from `out` and stands for all seeds
-  std::string out = {};    // holds that run's results
-  double file_factor = 1;  // of figures of files
+  std::set<std::string> runs = {};  // whose first seed is read from `out` and stands for all seeds
+  std::string out = {};             // holds the results of these runs
+  double file_factor = 1;           // of figures of files
   const std::map<std::string, double>* right = nullptr;  // metrics of the right results
 };
 

@@ -149,13 +149,13 @@ std::set<size_t> runs_to_mutate(const Experiment& e, const Evaluation& evaluatio
   return all;
 }
 
-void break_checks(const Experiment& e, const Metrics& right, const std::string& out, size_t run,
-                  Mutation mutation, Evaluation& evaluation) {
-  const std::string& name = e.runs[run].name;
-  const Metrics wrong =
-      metrics_of(e, out, {.run = name, .out = mutants_folder(out, mutation), .right = &right});
-  break_with(e, right, wrong, name + ": " + std::string(kMutations[static_cast<size_t>(mutation)]),
-             evaluation);
+void break_checks(const Experiment& e, const Metrics& right, const std::string& out,
+                  const std::set<size_t>& runs, Mutation mutation, Evaluation& evaluation) {
+  WrongResults wrong{.out = mutants_folder(out, mutation), .right = &right};
+  for (const size_t run : runs) wrong.runs.insert(e.runs[run].name);
+  const std::string what = wrong.runs.size() == 1 ? *wrong.runs.begin() : "several runs";
+  break_with(e, right, metrics_of(e, out, wrong),
+             what + ": " + std::string(kMutations[static_cast<size_t>(mutation)]), evaluation);
 }
 
 void break_file_checks(const Experiment& e, const Metrics& right, const std::string& out,

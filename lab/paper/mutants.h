@@ -40,12 +40,12 @@ std::string mutants_folder(const std::string& out, Mutation mutation);
 std::set<size_t> runs_to_mutate(const Experiment& experiment, const Evaluation& evaluation,
                                 const std::vector<double>& seconds);
 
-/// Sets `broken_by` of each check that is met and that the run with the mutation breaks: the
-/// check's metric, or the one that it is compared with, takes the results of the run's first seed
+/// Sets `broken_by` of each check that is met and that these runs with the mutation break: the
+/// check's metric, or the one that it is compared with, takes the results of the runs' first seeds
 /// from the mutation's folder. A value that cannot be computed breaks nothing. `out` has the
 /// results of the right runs, `right` their metrics.
 void break_checks(const Experiment& experiment, const Metrics& right, const std::string& out,
-                  size_t run, Mutation mutation, Evaluation& evaluation);
+                  const std::set<size_t>& runs, Mutation mutation, Evaluation& evaluation);
 /// The same for figures of files, multiplied by 10 and by 0.1.
 void break_file_checks(const Experiment& experiment, const Metrics& right, const std::string& out,
                        Evaluation& evaluation);

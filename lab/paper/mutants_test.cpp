@@ -74,7 +74,7 @@ class Broken : public ::testing::Test {
     break_file_checks(e, right, out, evaluation);
     for (size_t m = 0; m < kMutations.size(); ++m)
       for (size_t run = 0; run < e.runs.size(); ++run)
-        break_checks(e, right, out, run, static_cast<Mutation>(m), evaluation);
+        break_checks(e, right, out, {run}, static_cast<Mutation>(m), evaluation);
     return evaluation.own[0].broken_by;
   }
 
@@ -127,6 +127,23 @@ TEST_F(Broken, MutatesTheRunsOfChecksThatNothingHasBroken) {
   EXPECT_EQ(runs_to_mutate(e, evaluation, {}), Runs{});
   result = {};
   EXPECT_EQ(runs_to_mutate(e, evaluation, {}), Runs{});
+}
+
+TEST_F(Broken, SeveralRunsMoveAMedianTogether) {
+  e.runs = {{.name = "r", .file = "f"}, {.name = "s", .file = "f"}, {.name = "t", .file = "f"}};
+  e.metrics[0].runs = {"r", "s", "t"};
+  for (const RunSpec& run : e.runs)
+    for (const auto& [root, value] :
+         {std::pair(out, 5), {mutants_folder(out, Mutation::kRate), 3}}) {
+      const std::string folder = run_folder(root, e, run, 1);
+      fs::create_directories(folder);
+      std::ofstream(folder + "/summary.json") << "{\"x\": " << value << "}";
+    }
+  EXPECT_EQ(broken_by(), "") << "one run at a time";
+  const Metrics right = metrics_of(e, out);
+  Evaluation evaluation = evaluate(e, right);
+  break_checks(e, right, out, {0, 1, 2}, Mutation::kRate, evaluation);
+  EXPECT_EQ(evaluation.own[0].broken_by, "several runs: half the rate of all links");
 }
 
 TEST_F(Broken, FiguresOfFilesAreMultiplied) {

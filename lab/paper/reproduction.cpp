@@ -76,10 +76,23 @@ Reproduction::Done Reproduction::play_mutants() {
       if (auto played = play_added(); !played) return played;
       for (const Played& p : mutants) {
         EvaluatedExperiment& e = evaluated_[p.experiment];
-        break_checks(*e.experiment, e.metrics, options_.folder, p.run, mutation, e.evaluation);
+        break_checks(*e.experiment, e.metrics, options_.folder, {p.run}, mutation, e.evaluation);
       }
+      // One of several runs cannot move the median of all.
+      for (EvaluatedExperiment& e : evaluated_)
+        if (const auto runs = mutated_runs(*e.experiment, mutation); all && runs.size() > 1)
+          break_checks(*e.experiment, e.metrics, options_.folder, runs, mutation, e.evaluation);
     }
   return {};
+}
+
+std::set<size_t> Reproduction::mutated_runs(const Experiment& e, Mutation mutation) const {
+  std::set<size_t> runs;
+  const std::string folder = mutants_folder(options_.folder, mutation);
+  for (size_t r = 0; r < e.runs.size(); ++r)
+    if (fs::exists(run_folder(folder, e, e.runs[r], e.runs[r].seeds[0]) + "/summary.json"))
+      runs.insert(r);
+  return runs;
 }
 
 Reproduction::Done Reproduction::add(size_t experiment, size_t run, uint64_t seed,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,9 @@ class Reproduction {
   };
 
   Done add(size_t experiment, size_t run, uint64_t seed, const Mutation* mutation);
+  /// The experiment's runs that have been played with the mutation, and ended well.
+  [[nodiscard]] std::set<size_t> mutated_runs(const Experiment& experiment,
+                                              Mutation mutation) const;
   Done play_added();
   Done play_mutants();
   void ended(const JobEnd& end);
