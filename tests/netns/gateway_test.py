@@ -110,7 +110,7 @@ def wide(tap, program):
 
 
 def states(program):
-    """What the routers say of the narrow link's law, of their lcores and of tunnels."""
+    """Figures of the narrow link's law, the lcores and the tunnels, for a failed check."""
     shown = [("middle", "law", "bottleneck"), ("west", "tunnels"), *((node, "lcores") for node in NODES)]
     return [subprocess.run([tool(program), "show", *words, "--router", node], capture_output=True, text=True, timeout=10,
                            check=False).stdout for node, *words in shown]
