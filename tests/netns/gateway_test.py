@@ -106,7 +106,8 @@ def wide(tap, program):
     tap.check("the last line comes at an orderly end", sent("west", "anna") >= before + 20, before)
     rows = [row for row in accounts("west")[lines:] if row["customer"] == "anna"]
     offered, carried = (sum(int(row[key]) for row in rows) for key in ("offered_bytes", "carried_bytes"))
-    tap.check("all that anna sent was carried", offered == carried >= 20 * 84, rows)
+    # The last ping before may have been offered in the row before, and its answer, which counts as carried, have come later.
+    tap.check("all that anna sent was carried", 20 * 84 <= offered <= carried <= offered + 84, rows)
 
 
 def states(program):
