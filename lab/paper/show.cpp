@@ -231,9 +231,8 @@ std::string paper_page(const std::vector<EvaluatedExperiment>& all, const std::s
   page.paragraph(
       "Every run is turnpike lab: the routers' and senders' own code on a virtual clock. Charts "
       "show the run of the first seed; metrics are medians over seeds unless they say otherwise, "
-      "and the least and the greatest "
-      "value of all seeds follow in brackets. A "
-      "claim is a statement of the paper, paraphrased; it is met if all checks below it are. The "
+      "and the least and the greatest value of all seeds follow in brackets. A claim is a "
+      "statement of the paper, paraphrased; it is met if all checks below it are. The "
       "bounds follow from the paper's values; an asterisk marks a wider one. The column \"model\" "
       "has the value of ns-2 or of an independent model of the paper.");
   page.table(scorecard(all));
