@@ -6,7 +6,7 @@
 #include <cstring>
 #include <optional>
 
-#include <rte_dev.h>
+#include <rte_bus_vdev.h>
 #include <rte_ethdev.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -154,7 +154,9 @@ tl::expected<uint16_t, std::string> attach(const Device& device) {
   // The driver of a memif server binds its socket now: for this user alone.
   const std::optional<PrivateFiles> own =
       device.stale.empty() ? std::nullopt : std::make_optional<PrivateFiles>();
-  if (rte_dev_probe(device.arguments.c_str()) == 0 &&
+  // rte_dev_probe() takes 127 characters, which a memif socket's path may exceed.
+  const char* const arguments = device.arguments.c_str() + device.name.size();
+  if (rte_vdev_init(device.name.c_str(), *arguments == ',' ? arguments + 1 : arguments) == 0 &&
       rte_eth_dev_get_port_by_name(device.name.c_str(), &port) == 0) {
     return port;
   }

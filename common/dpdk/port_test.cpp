@@ -271,6 +271,12 @@ TEST(Port, WhatCannotBeOpenedSaysWhyAndWhatToDo) {
   says(error(other_device("net_nonsense0")), "net_nonsense0");
 }
 
+TEST(Port, MemifTakesTheLongestPathOfASocket) {
+  std::string path = "/tmp/turnpike-" + std::to_string(getpid()) + "-";
+  path.resize(sizeof sockaddr_un::sun_path - 1, 'x');
+  memif_carries_both_ways(path);
+}
+
 TEST(Port, WaitingForLinksReturnsThoseThatStayDown) {
   auto alone = open_port(
       memif_device(3, {.socket = "@turnpike/alone/" + std::to_string(getpid()), .server = true}));
