@@ -82,7 +82,8 @@ bool wants_memory(int error, const std::string& log) {
 std::string explain(int error, const std::string& log, const EalOptions& options) {
   std::string text = "DPDK did not start: " + (log.empty() ? rte_strerror(error) : log);
   if (wants_memory(error, log)) return text + memory_fix(options);
-  if (log.find("create thread") != std::string::npos ||
+  // EAL panics, which is EAGAIN here, where it can create no thread or get no memory.
+  if (error == EAGAIN || log.find("create thread") != std::string::npos ||
       log.find("Create thread") != std::string::npos)
     return text +
            " (not enough memory, or too many threads: limits of this process, which ulimit "

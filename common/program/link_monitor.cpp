@@ -48,8 +48,10 @@ void LinkMonitor::check(Watched& w, size_t index, Nanos now, std::vector<std::st
   if (up == was_up) return;
   if (!up) {
     w.since = now;
+    // Some drivers of kernel interfaces report the carrier, too, as a link that is down.
+    const std::string& interface = w.link.port->interface();
     lines.push_back("link " + w.link.name + " is down: " +
-                    (w.up ? "no carrier on " + w.link.port->interface() : "peer disconnected"));
+                    (interface.empty() ? "peer disconnected" : "no carrier on " + interface));
     return;
   }
   restored_.push_back(index);

@@ -14,8 +14,9 @@
 namespace turnpike::report {
 namespace {
 
-constexpr double kFont = 12;        // px; about 8.5 pt on paper
-constexpr double kCharacter = 6.3;  // px, mean width of one at that size
+constexpr double kFont = 12;         // px; about 8.5 pt on paper
+constexpr double kCharacter = 6.3;   // px, mean width of one at that size
+constexpr double kMostLegend = 0.4;  // of the height
 constexpr double kLegendRow = 18, kSample = 22, kLegendGap = 18;
 
 struct Frame {
@@ -79,12 +80,20 @@ std::string marks_of(const Series& s, const Scale& x, const Scale& y, const Fram
   return out;
 }
 
-/// Draws samples and names in rows above the frame; returns their height in px.
-double legend(const Chart& chart, double left, double right, double top, std::string& out) {
+/// Draws samples and names in rows above the frame, at most `most` px high; returns their height.
+double legend(const Chart& chart, double left, double right, double top, double most,
+              std::string& out) {
+  constexpr double kMore = 110;  // px for "and 1000 more"
+  const double last = top + kLegendRow * std::max(0.0, std::floor(most / kLegendRow) - 1);
+  size_t omitted = 0;
   double x = left, y = top;
   const auto entry = [&](const std::string& name, const auto& sample) {
     // Names are UTF-8; bytes overstate the width of the few that are not ASCII.
     const double width = kSample + 6 + kCharacter * static_cast<double>(name.size()) + kLegendGap;
+    if (omitted > 0 || (y >= last && x > left && x + width > right - kMore)) {
+      ++omitted;
+      return;
+    }
     if (x > left && x + width > right) x = left, y += kLegendRow;
     sample(x, y + kLegendRow / 2);
     out += text(x + kSample + 6, y + kLegendRow / 2 + 4, "", escape(name));
@@ -103,6 +112,8 @@ double legend(const Chart& chart, double left, double right, double top, std::st
       out += "<rect x=\"" + px(sx) + "\" y=\"" + px(sy - 6) + "\" width=\"" + px(kSample) +
              "\" height=\"12\" class=\"band\"/>\n";
     });
+  if (omitted > 0)
+    out += text(x, y + kLegendRow / 2 + 4, "", "and " + std::to_string(omitted) + " more");
   return x > left || y > top ? y + kLegendRow + 4 - top : 0;
 }
 
@@ -150,7 +161,7 @@ std::string svg(const Chart& chart) {
                     "<title>" + escape(chart.title) + "</title>\n" +
                     "<style>.grid{stroke:#e2e2e2}.axis{stroke:#222}.band{fill:#f1f3f6}</style>\n";
   Frame f{.left = 62, .right = width - 14, .top = 8, .bottom = height - 42};
-  f.top += legend(chart, f.left, f.right, 2, out);
+  f.top += legend(chart, f.left, f.right, 2, kMostLegend * height, out);
 
   Scale x = scale_for(chart, chart.x, false, static_cast<int>((f.right - f.left) / 70));
   Scale y = scale_for(chart, chart.y, true, std::max(2, static_cast<int>((f.bottom - f.top) / 40)));

@@ -154,5 +154,19 @@ RC_GTEST_PROP(Chart, AnyDataGiveCleanMarkup, (const std::vector<double>& y, bool
   RC_ASSERT(text.find("–") == std::string::npos);
 }
 
+TEST(Chart, LegendOfManyLinesLeavesRoomForThem) {
+  Chart chart;
+  for (int i = 0; i < 1000; ++i)
+    chart.series.push_back({.name = "host-" + std::to_string(i), .x = {0, 1}, .y = {0, 1.0 * i}});
+  const std::string element = svg(chart);
+  EXPECT_NE(element.find(">host-0<"), std::string::npos);
+  EXPECT_EQ(element.find(">host-999<"), std::string::npos);
+  const size_t more = element.find("and ");
+  ASSERT_NE(more, std::string::npos);
+  EXPECT_GT(std::stoi(element.substr(more + 4)), 900);
+  chart.series.resize(3);
+  EXPECT_EQ(svg(chart).find("more"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace turnpike::report

@@ -4,11 +4,11 @@
 #
 #   tests/dissector/capture.py FILE [UDP_PORT]
 import pathlib
-import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
+import tshark
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from tap import Tap  # noqa: E402
 
 KINDS = {1: "SYN", 2: "SYN-ACK", 3: "DATA", 4: "ACK", 5: "FIN", 6: "FIN-ACK", 7: "RESET"}
@@ -26,6 +26,11 @@ OTHERS = ["frame.number", "udp.srcport", "udp.dstport", "ip.checksum.status", "u
 SEPARATOR, AGGREGATOR = "\x1f", "\x1e"
 
 
+def whole(text):
+    """Of a whole number, or of a boolean, which Wireshark writes as a word from 4.2 on."""
+    return int(text == "True") if text in ("True", "False") else int(text, 0)
+
+
 def numbers(text, kind):
     values = [kind(v) for v in text.split(AGGREGATOR) if v]
     return values if len(values) != 1 else values[0]
@@ -34,19 +39,16 @@ def numbers(text, kind):
 def read(path, port=4747):
     """A dict per frame: numbers for our fields (a list where there are several), else text."""
     names = OTHERS + INTEGERS + FLOATS
-    command = ["tshark", "-X", f"lua_script:{ROOT}/docs/turnpike.lua", "-o", f"turnpike.port:{port}",
-               "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE",
-               "-o", "udp.ignore_ipv6_zero_checksum:TRUE", "-r", str(path), "-n", "-T", "fields",
+    options = ["-o", f"turnpike.port:{port}", "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE",
+               "-o", "udp.ignore_ipv6_zero_checksum:TRUE", "-n", "-T", "fields",
                "-E", f"separator={SEPARATOR}", "-E", f"aggregator={AGGREGATOR}"]
-    for name in names:
-        command += ["-e", name]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = tshark.run(path, *options, *(word for name in names for word in ("-e", name)))
     if done.returncode != 0 or "Lua" in done.stderr:
         raise RuntimeError(f"tshark: {done.stderr.strip()}")
     frames = []
     for line in filter(None, done.stdout.split("\n")):  # splitlines() takes \x1e for an end
         frame = dict(zip(names, line.split(SEPARATOR)))
-        frame.update({n: numbers(frame[n], lambda v: int(v, 0)) for n in INTEGERS})
+        frame.update({n: numbers(frame[n], whole) for n in INTEGERS})
         frame.update({n: numbers(frame[n], float) for n in FLOATS})
         frames.append(frame)
     return frames

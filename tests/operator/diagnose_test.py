@@ -12,12 +12,12 @@ import sys
 import tarfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1] / "dissector")]
+import tshark  # noqa: E402
 from control_test import PATIENCE_S, Bed, lines  # noqa: E402
 from die_with_parent import die_with_parent  # noqa: E402
 from tap import Tap  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 FORWARDED = "rx parse lookup police price enqueue tx".split()
 
 
@@ -71,8 +71,7 @@ def check_capture(bed, tap):
         return tap.skip("the capture in tshark", "there is no tshark")
     fields = ["frame.interface_name", "frame.time_epoch", "turnpike.kind", "frame.interface_description",
               "frame.packet_flags_direction", "frame.cap_len"]
-    shown = subprocess.run(["tshark", "-X", f"lua_script:{ROOT}/docs/turnpike.lua", "-r", str(file), "-T", "fields",
-                            *sum((["-e", f] for f in fields), [])], capture_output=True, text=True, timeout=60, check=False)
+    shown = tshark.run(file, "-T", "fields", *sum((["-e", f] for f in fields), []))
     rows = [line.split("\t") for line in shown.stdout.splitlines()]
     tap.check("tshark reads all of it", shown.returncode == 0 and len(rows) == 200, shown.stderr, len(rows))
     tap.check("with the links' names", {r[0] for r in rows} <= {"alice-gate", "bob-gate", "carol-gate", "bottleneck"}
