@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kFont = 12;         // px; about 8.5 pt on paper
 constexpr double kCharacter = 6.3;   // px, mean width of one at that size
-constexpr double kMostLegend = 0.4;  // of the height
+constexpr double kMaxLegend = 0.4;  // of the height
 constexpr double kLegendRow = 18, kSample = 22, kLegendGap = 18;
 
 struct Frame {
@@ -161,7 +161,7 @@ std::string svg(const Chart& chart) {
                     "<title>" + escape(chart.title) + "</title>\n" +
                     "<style>.grid{stroke:#e2e2e2}.axis{stroke:#222}.band{fill:#f1f3f6}</style>\n";
   Frame f{.left = 62, .right = width - 14, .top = 8, .bottom = height - 42};
-  f.top += legend(chart, f.left, f.right, 2, kMostLegend * height, out);
+  f.top += legend(chart, f.left, f.right, 2, kMaxLegend * height, out);
 
   Scale x = scale_for(chart, chart.x, false, static_cast<int>((f.right - f.left) / 70));
   Scale y = scale_for(chart, chart.y, true, std::max(2, static_cast<int>((f.bottom - f.top) / 40)));

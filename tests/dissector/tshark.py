@@ -11,8 +11,8 @@ NOBODY = 65534
 
 
 def run(capture, *options):
-    """tshark's subprocess.CompletedProcess. From Wireshark 4.4 on, root's tshark runs no Lua: it runs as nobody then,
-    who reads a copy of the dissector, and the capture from standard input."""
+    """tshark's subprocess.CompletedProcess. Wireshark 4.4 and later run no Lua for root: the account of least rights
+    runs it then, with a copy of the dissector, and the capture as standard input."""
     root = os.geteuid() == 0
     who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if root else {}
     with tempfile.TemporaryDirectory() as folder, open(capture, "rb") as packets:

@@ -142,10 +142,12 @@ class KernelMirror {
     input_ready_ = (polled[0].revents & (POLLIN | POLLHUP)) != 0;
   }
 
+  // A resynchronisation may be wanted that --debounce puts off for an hour: it does not count.
   void settle() {
+    constexpr Nanos kPutOff = 600_s;
     for (;;) {
       const Nanos due = reader_.poll(now());
-      if (reader_.settled()) return;
+      if (reader_.settled() || due - now() > kPutOff) return;
       wait(due);
     }
   }
