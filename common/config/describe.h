@@ -10,6 +10,7 @@
 #include "common/config/describe/attachments.h"
 #include "common/config/describe/classes.h"
 #include "common/config/describe/customers.h"
+#include "common/config/describe/generate.h"
 #include "common/config/describe/links.h"
 #include "common/config/describe/nodes.h"
 #include "common/config/describe/run.h"
@@ -26,9 +27,13 @@ void describe(V& v, FileSpec& s) {
            .fallback = kDefaultPreset,
            .words = preset_names()});
   v.field("run", s.run, {.doc = "settings of the run"});
-  v.field("hosts", s.hosts, {.doc = "sources and sinks by name", .required = true});
+  v.field("hosts", s.hosts, {.doc = "sources and sinks by name"});
   v.field("routers", s.routers, {.doc = "routers by name"});
-  v.field("links", s.links, {.doc = "links by name", .required = true});
+  v.field("links", s.links, {.doc = "links by name"});
+  v.field(
+      "generate", s.generate,
+      {.doc = "networks of a known shape by name, whose hosts, routers and links are added to "
+              "those above; in `from` and `to` of workloads the name stands for all its hosts"});
   v.field("trees", s.trees, {.doc = "multicast distribution trees by name"});
   v.field("groups", s.groups,
           {.doc = "groups of customers by name, which share links of FCP with `groups: link` or "

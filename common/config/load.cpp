@@ -3,6 +3,7 @@
 #include "common/config/load.h"
 
 #include "common/config/draft.h"
+#include "common/config/generate.h"
 #include "common/config/reader.h"
 #include "common/config/setting.h"
 #include "common/config/yaml_tree.h"
@@ -16,7 +17,8 @@ Loaded load_text(const std::string& text, const std::string& name,
   auto tree = parse_yaml(text, mistakes);
   if (!tree) return tl::unexpected(mistakes.sorted());
   for (const Setting& s : settings) apply(s, *tree, mistakes);
-  const FileSpec file = read_file_spec(*tree, mistakes);
+  FileSpec file = read_file_spec(*tree, mistakes);
+  generate(file, mistakes);
   Draft draft(file, mistakes);
   place_run(draft);
   place_nodes(draft);

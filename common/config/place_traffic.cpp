@@ -53,7 +53,9 @@ class Traffic {
     for (const Place& f : from) out.from.push_back(f.host);
     for (const Place& t : to) {
       out.to.push_back(t.host);
-      for (const Place& f : from) check_pair(f.host, t.host, spec, t.at, join(path_, "to"));
+      for (const Place& f : from)  // a host that is in both lists sends to the others
+        if (f.host != t.host || to.size() == 1)
+          check_pair(f.host, t.host, spec, t.at, join(path_, "to"));
     }
     out.on = spec.on.value;
     out.off = spec.off.value;

@@ -316,7 +316,18 @@ std::string_view preset_of(const YamlNode& root) {
   return entry->value.text;
 }
 
+template <class T>
+T defaults() {
+  T spec;
+  Mistakes missing("");
+  Reader(missing, kDefaultPreset).read(YamlNode{}, {}, {}, spec);
+  return spec;
+}
+
 }  // namespace
+
+RouterSpec default_router() { return defaults<RouterSpec>(); }
+LinkSpec default_link() { return defaults<LinkSpec>(); }
 
 FileSpec read_file_spec(const YamlNode& root, Mistakes& mistakes) {
   FileSpec spec;

@@ -278,6 +278,26 @@ struct LinkSpec : DirectionSpec {  // settings of both directions
   Field<Table<Field<Mac>>> macs;
 };
 
+/// Settings of the links of a generated network, in both directions.
+struct GeneratedLinkSpec {
+  Field<BitRate> rate;
+  Field<Nanos> delay;
+  Field<BufferSpec> buffer;
+  Field<std::string> drain;
+  Field<LinkScheme> law;
+  Field<uint16_t> mtu;
+};
+/// Its shape, and its size.
+struct ShapeSpec {
+  static constexpr bool kOneOf = true;
+  Field<unsigned> dumbbell, parking_lot, fat_tree;
+};
+struct GenerateSpec {
+  Field<ShapeSpec> shape;
+  Field<HostSpec> hosts;
+  Field<GeneratedLinkSpec> links, access;
+};
+
 struct TreeSpec {
   Field<OneOrMany<GroupAddress>> group;
   Field<std::string> root;
@@ -362,6 +382,7 @@ struct FileSpec {
   Field<Table<HostSpec>> hosts;
   Field<Table<RouterSpec>> routers;
   Field<Table<LinkSpec>> links;
+  Field<Table<GenerateSpec>> generate;
   Field<Table<TreeSpec>> trees;
   Field<Table<GroupSpec>> groups;
   Field<Table<CustomerSpec>> customers;

@@ -240,6 +240,7 @@ const std::map<std::string, std::vector<config::Setting>>& special() {
       {"links.core.law.fcp.first_rtt", {{"links.core.forward.law", "{fcp: {first_rtt: 60 ms}}"}}},
       {"links.core.drain", {{"links.core.reverse.drain", "shaped"}}},
       {"links.core.mtu", {{"links.core.mtu", "1400"}}},
+      {"generate.cell.access.mtu", {{"generate.cell.access.mtu", "1450"}}},
       {"links.core.forward.rate", {{"links.core.forward.rate", "90 Mbps"}}},
       {"links.core.forward.law", {{"links.core.forward.law", "{fcp: {alpha: 4}}"}}},
       {"links.core.forward.classes.steady.policy",

@@ -72,7 +72,9 @@ std::optional<Arrival> Stream::next() {
   if (!at || *at >= workload_.stop) return std::nullopt;
   Arrival a{.at = *at, .bytes = next_size()};
   a.from = static_cast<uint32_t>(workload_.from[pairs_.below(workload_.from.size())]);
-  a.to = static_cast<uint32_t>(workload_.to[pairs_.below(workload_.to.size())]);
+  do {  // there is another one: the file was checked
+    a.to = static_cast<uint32_t>(workload_.to[pairs_.below(workload_.to.size())]);
+  } while (a.to == a.from);
   ++count_;
   return a;
 }

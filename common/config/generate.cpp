@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/config/generate.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/config/reader.h"
+
+namespace turnpike::config {
+namespace {
+
+std::string numbered(const std::string& stem, unsigned n) { return stem + std::to_string(n); }
+
+/// Adds the nodes and links of one network.
+class Network {
+ public:
+  Network(FileSpec& file, Mistakes& mistakes, const Named<GenerateSpec>& named)
+      : file_(file),
+        mistakes_(mistakes),
+        name_(named.name),
+        at_(named.at),
+        host_(named.value.hosts.value),
+        links_(named.value.links),
+        access_(named.value.access.given ? named.value.access : links_) {
+    refuse(host_.addresses, "addresses");
+    refuse(host_.mac, "mac");
+    require_rate(links_, "links");
+    if (named.value.access.given) require_rate(access_, "access");
+  }
+
+  void dumbbell(unsigned hosts) {
+    const std::string west = router("-west"), east = router("-east");
+    link(west, east, links_);
+    for (unsigned i = 0; i < hosts; ++i) {
+      link(host(numbered("-left", i)), west, access_);
+      link(east, host(numbered("-right", i)), access_);
+    }
+  }
+
+  void parking_lot(unsigned hops) {
+    std::string before;
+    for (unsigned i = 0; i <= hops; ++i) {
+      const std::string next = router(numbered("-r", i));
+      link(host(numbered("-h", i)), next, access_);
+      if (i > 0) link(before, next, links_);
+      before = next;
+    }
+  }
+
+  void fat_tree(unsigned k) {
+    const unsigned half = k / 2;
+    std::vector<std::string> core;
+    for (unsigned c = 0; c < half * half; ++c) core.push_back(router(numbered("-core", c)));
+    for (unsigned pod = 0; pod < k; ++pod) {
+      const std::string in_pod = std::to_string(pod) + "-";
+      std::vector<std::string> aggregation;
+      for (unsigned a = 0; a < half; ++a) {
+        aggregation.push_back(router(numbered("-agg" + in_pod, a)));
+        for (unsigned c = 0; c < half; ++c) link(aggregation.back(), core[a * half + c], links_);
+      }
+      for (unsigned e = 0; e < half; ++e) {
+        const std::string edge = router(numbered("-edge" + in_pod, e));
+        for (const std::string& a : aggregation) link(edge, a, links_);
+        for (unsigned h = 0; h < half; ++h)
+          link(host(numbered("-h" + in_pod + std::to_string(e) + "-", h)), edge, access_);
+      }
+    }
+  }
+
+  [[nodiscard]] const std::vector<std::string>& hosts() const { return hosts_; }
+
+ private:
+  [[nodiscard]] std::string path() const { return "generate." + name_; }
+
+  /// A setting of hosts that several cannot share.
+  template <class T>
+  void refuse(Field<T>& field, const std::string& key) {
+    if (field.given) mistakes_.add(field.at, path() + ".hosts." + key, "each host needs its own");
+    field = {};
+  }
+
+  void require_rate(const Field<GeneratedLinkSpec>& settings, const std::string& key) {
+    if (settings.given && !settings.wrong && !settings.value.rate.given)
+      mistakes_.add(settings.at, path() + "." + key, "missing key 'rate'");
+  }
+
+  std::string host(const std::string& suffix) {
+    hosts_.push_back(name_ + suffix);
+    file_.hosts.value.push_back({hosts_.back(), at_, host_});
+    return hosts_.back();
+  }
+  std::string router(const std::string& suffix) {
+    return file_.routers.value.emplace_back(Named<RouterSpec>{name_ + suffix, at_, router_}).name;
+  }
+  void link(const std::string& from, const std::string& to,
+            const Field<GeneratedLinkSpec>& settings) {
+    Named<LinkSpec>& made = file_.links.value.emplace_back();
+    made.name = from + std::string(to).replace(0, name_.size(), "");
+    made.at = at_;
+    LinkSpec& out = made.value = link_;
+    const GeneratedLinkSpec& s = settings.value;
+    out.rate = s.rate;
+    out.rate.wrong |= !s.rate.given;  // reported once, not for each link
+    out.delay = s.delay;
+    out.buffer = s.buffer;
+    out.drain = s.drain;
+    out.law = s.law;
+    out.mtu = s.mtu;
+    out.ends = {.at = at_, .given = true};
+    for (const std::string& end : {from, to})
+      out.ends.value.push_back({.value = end, .at = at_, .given = true});
+  }
+
+  FileSpec& file_;
+  Mistakes& mistakes_;
+  const std::string& name_;
+  Position at_;
+  HostSpec host_;
+  const RouterSpec router_ = default_router();
+  const LinkSpec link_ = default_link();
+  const Field<GeneratedLinkSpec>&links_, &access_;
+  std::vector<std::string> hosts_;
+};
+
+using HostsOf = std::map<std::string, std::vector<std::string>>;  // by network
+
+/// Puts the hosts of networks in the place of the networks' names.
+void put_hosts(const HostsOf& networks, OneOrMany<std::string>& names) {
+  std::vector<Field<std::string>> all;
+  for (const Field<std::string>& field : names.items) {
+    const auto network = networks.find(field.value);
+    if (network == networks.end()) {
+      all.push_back(field);
+      continue;
+    }
+    for (const std::string& host : network->second)
+      all.push_back({.value = host, .at = field.at, .given = true});
+  }
+  names.items = std::move(all);
+}
+
+/// Names that two entries of a table have. Those of the file itself are different.
+template <class T>
+void find_doubles(const Table<T>& table, size_t of_file, const char* path, Mistakes& mistakes) {
+  std::set<std::string_view> names;
+  for (size_t i = 0; i < table.size(); ++i)
+    if (!names.insert(table[i].name).second && i >= of_file)
+      mistakes.add(table[i].at, join(path, table[i].name), "a generated network has it, too");
+}
+
+template <class T>
+void require(Field<T>& field, const std::string& key, Mistakes& mistakes) {
+  if (field.given || field.wrong) return;
+  field.wrong = true;
+  mistakes.add(field.at, "", "missing key '" + key + "'");
+}
+
+}  // namespace
+
+void generate(FileSpec& file, Mistakes& mistakes) {
+  if (!file.generate.given) {
+    require(file.hosts, "hosts", mistakes);
+    require(file.links, "links", mistakes);
+    return;
+  }
+  const size_t hosts = file.hosts.value.size(), routers = file.routers.value.size(),
+               links = file.links.value.size();
+  HostsOf networks;
+  for (const Named<GenerateSpec>& named : file.generate.value) {
+    Network network(file, mistakes, named);
+    const ShapeSpec& shape = named.value.shape.value;
+    const auto sized = [](const Field<unsigned>& size) { return size.given && !size.wrong; };
+    if (sized(shape.dumbbell)) network.dumbbell(shape.dumbbell.value);
+    if (sized(shape.parking_lot)) network.parking_lot(shape.parking_lot.value);
+    if (sized(shape.fat_tree) && shape.fat_tree.value % 2 == 0)
+      network.fat_tree(shape.fat_tree.value);
+    else if (sized(shape.fat_tree))
+      mistakes.add(shape.fat_tree.at, "generate." + named.name + ".shape.fat_tree", "must be even");
+    networks.emplace(named.name, network.hosts());
+  }
+  find_doubles(file.hosts.value, hosts, "hosts", mistakes);
+  find_doubles(file.routers.value, routers, "routers", mistakes);
+  find_doubles(file.links.value, links, "links", mistakes);
+  for (auto& workload : file.traffic.value.workloads.value) {
+    put_hosts(networks, workload.value.from.value);
+    put_hosts(networks, workload.value.to.value);
+  }
+}
+
+}  // namespace turnpike::config
