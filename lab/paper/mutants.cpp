@@ -22,6 +22,9 @@ void mutate(const config::Direction& d, const std::string& path, Mutation mutati
     case Mutation::kRate:
       set("rate", static_cast<double>(d.rate.count()) / 2, " bps");
       break;
+    case Mutation::kFast:
+      set("rate", static_cast<double>(d.rate.count()) * 10, " bps");
+      break;
     case Mutation::kDelay:
       set("delay", static_cast<double>(d.delay.count()) * 2, " ns");
       break;
@@ -34,6 +37,7 @@ void mutate(const config::Direction& d, const std::string& path, Mutation mutati
       break;
     case Mutation::kScheme:
     case Mutation::kLimit:
+    case Mutation::kSomeLimit:
       break;
   }
 }
@@ -101,6 +105,11 @@ tl::expected<std::vector<config::Setting>, std::vector<config::Mistake>> mutated
   if (!settings) return settings;
   const auto topology = config::load_file(run.file, *settings);
   if (!topology) return tl::unexpected(topology.error());
+  if (mutation == Mutation::kScheme && !run.count.empty()) {
+    std::ranges::move(settings_for(*topology, counted_law(run, mutation)),
+                      std::back_inserter(*settings));
+    return settings;
+  }
   if (mutation == Mutation::kScheme) {
     const bool tcp = std::ranges::any_of(topology->links, [](const config::Link& link) {
       return link.directions[0].law.protocol == "tcp" || link.directions[1].law.protocol == "tcp";
@@ -108,14 +117,17 @@ tl::expected<std::vector<config::Setting>, std::vector<config::Mistake>> mutated
     std::ranges::move(settings_for(*topology, tcp ? "xcp" : "tcp"), std::back_inserter(*settings));
     return settings;
   }
-  if (mutation == Mutation::kLimit) {
-    for (const config::Flow& flow : topology->flows)
-      settings->push_back({"traffic.flows." + flow.name + ".limit", "10 Kbps"});
-    for (const config::Workload& workload : topology->workloads)
-      settings->push_back({"traffic.workloads." + workload.name + ".limit", "10 Kbps"});
+  bool other = false;
+  if (mutation == Mutation::kLimit || mutation == Mutation::kSomeLimit) {
+    const auto limit = [&](const std::string& path) {
+      other = !other;
+      if (mutation == Mutation::kLimit || other)
+        settings->push_back({"traffic." + path + ".limit", "10 Kbps"});
+    };
+    for (const config::Flow& flow : topology->flows) limit("flows." + flow.name);
+    for (const config::Workload& w : topology->workloads) limit("workloads." + w.name);
     return settings;
   }
-  bool other = false;
   for (const config::Link& link : topology->links) {
     if (mutation == Mutation::kAccess || mutation == Mutation::kSomeAccess) {
       if (has_law(link)) continue;
@@ -128,9 +140,14 @@ tl::expected<std::vector<config::Setting>, std::vector<config::Mistake>> mutated
   return settings;
 }
 
+std::string counted_law(const RunSpec& run, Mutation mutation) {
+  if (run.count.empty() || mutation != Mutation::kScheme) return run.count;
+  return run.count == "fcp" ? "xcp" : "fcp";
+}
+
 std::string mutants_folder(const std::string& out, Mutation mutation) {
   static constexpr std::array<const char*, kMutations.size()> kNames{
-      "scheme", "rate", "delay", "buffer", "access", "some", "limit"};
+      "scheme", "rate", "fast", "delay", "buffer", "access", "some-access", "limit", "some-limit"};
   return out + "/mutants/" + kNames[static_cast<size_t>(mutation)];
 }
 

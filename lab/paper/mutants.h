@@ -15,22 +15,38 @@
 
 namespace turnpike::lab {
 
-/// kScheme: links that have a law and all traffic run TCP instead, or XCP if they run TCP.
-enum class Mutation : uint8_t { kScheme, kRate, kDelay, kBuffer, kAccess, kSomeAccess, kLimit };
+/// kScheme: links that have a law and all traffic run TCP instead, or XCP if they run TCP. Where a
+/// law's operations are counted, FCP runs and is counted instead, or XCP instead of FCP.
+enum class Mutation : uint8_t {
+  kScheme,
+  kRate,
+  kFast,
+  kDelay,
+  kBuffer,
+  kAccess,
+  kSomeAccess,
+  kLimit,
+  kSomeLimit
+};
 
-inline constexpr std::array<std::string_view, 7> kMutations{
+inline constexpr std::array<std::string_view, 9> kMutations{
     "another scheme",
     "half the rate of all links",
+    "ten times the rate of all links",
     "twice the delay of all links",
     "a tenth of the buffer of all links",
     "a hundredth of the rate of links without a law",
     "a hundredth of the rate of every other link without a law",
     "applications that send 10 kbit/s",
+    "every other application sends 10 kbit/s",
 };
 
 /// The settings of a run with the mutation; or the mistakes of its file.
 tl::expected<std::vector<config::Setting>, std::vector<config::Mistake>> mutated(const RunSpec& run,
                                                                                  Mutation mutation);
+
+/// The law whose operations are counted in a run with the mutation; empty: none.
+std::string counted_law(const RunSpec& run, Mutation mutation);
 
 /// The folder below `out` that has the results of runs with the mutation.
 std::string mutants_folder(const std::string& out, Mutation mutation);

@@ -40,18 +40,35 @@ TEST(Mutants, ChangeEveryLinkThatTheyName) {
         const bool law = was.law.protocol != "none";
         const int64_t rate = was.rate.count();
         const bool hundredth = narrow.contains(right.links[l].name);
-        EXPECT_EQ(is.rate.count(), mutation == Mutation::kRate ? rate / 2
-                                   : hundredth                 ? rate / 100
-                                                               : rate);
+        EXPECT_EQ(is.rate.count(), mutation == Mutation::kRate   ? rate / 2
+                                   : mutation == Mutation::kFast ? rate * 10
+                                   : hundredth                   ? rate / 100
+                                                                 : rate);
         EXPECT_EQ(is.delay.count(), was.delay.count() * (mutation == Mutation::kDelay ? 2 : 1));
         if (mutation == Mutation::kBuffer) {
           EXPECT_EQ(is.buffer.count(), was.buffer.count() / 10);
         }
         EXPECT_EQ(is.law.protocol != was.law.protocol, mutation == Mutation::kScheme && law);
       }
-    for (const config::Flow& flow : wrong.flows)
-      EXPECT_EQ(flow.limit == BitRate(10e3), mutation == Mutation::kLimit) << flow.name;
+    for (size_t f = 0; f < wrong.flows.size(); ++f)
+      EXPECT_EQ(wrong.flows[f].limit == BitRate(10e3),
+                mutation == Mutation::kLimit || (mutation == Mutation::kSomeLimit && f % 2 == 0))
+          << wrong.flows[f].name;
   }
+}
+
+TEST(Mutants, CountAnotherLaw) {
+  RunSpec run{.name = "cost", .file = kRoot + "/configs/paper/xcp-text-cost.yaml", .count = "xcp"};
+  EXPECT_EQ(counted_law(run, Mutation::kRate), "xcp");
+  EXPECT_EQ(counted_law(run, Mutation::kScheme), "fcp");
+  const auto settings = mutated(run, Mutation::kScheme);
+  ASSERT_TRUE(settings) << settings.error()[0].text();
+  for (const config::Flow& flow : topology_of(run, *settings).flows)
+    EXPECT_EQ(flow.protocol, "fcp");
+  run.count = "fcp";
+  EXPECT_EQ(counted_law(run, Mutation::kScheme), "xcp");
+  run.count.clear();
+  EXPECT_EQ(counted_law(run, Mutation::kScheme), "");
 }
 
 /// An experiment of one run, whose results are files of the test.

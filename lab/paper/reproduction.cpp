@@ -109,9 +109,9 @@ Reproduction::Done Reproduction::add(size_t experiment, size_t run, uint64_t see
   clear(folder);
   auto command = command_for({r.file, *settings, seed, folder}, own_executable());
   if (!command) return tl::unexpected(command.error());
-  if (!r.count.empty())
-    command->argv.insert(command->argv.begin(),
-                         {options_.root + "/" + kOperations, r.count, folder});
+  const std::string count = mutation != nullptr ? counted_law(r, *mutation) : r.count;
+  if (!count.empty())
+    command->argv.insert(command->argv.begin(), {options_.root + "/" + kOperations, count, folder});
   if (mutation != nullptr)
     command->argv.insert(command->argv.begin(), {"/usr/bin/prlimit", kMutantLimit});
   command->name = name + ", seed " + std::to_string(seed);
