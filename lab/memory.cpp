@@ -18,7 +18,6 @@ namespace {
 
 // Measured constants, where adding up sizes would be inaccurate.
 constexpr size_t kProgram = size_t{28} << 20;      // code, EAL and the results' text
-constexpr size_t kTables = size_t{72} << 20;       // of a router: two FIBs
 constexpr size_t kLaw = size_t{112} << 10;         // of a link with a law, per lcore
 constexpr size_t kSink = 320;                      // of a flow that a host receives
 constexpr size_t kOutcome = 350;                   // of a flow that has ended, and its line of text
@@ -73,6 +72,14 @@ size_t flow_tables(const config::Topology& t, const sender::Traces& traces, cons
     bytes += std::min(places, whole(flows.from[h])) * (sizeof(sender::Flow) + sizeof(uint32_t));
     bytes += sender::sink_flows(t, h, traces) * kSink;
   }
+  return bytes;
+}
+
+size_t tables(const config::Topology& t) {
+  constexpr size_t kLarge = size_t{72} << 20;  // touched of two FIBs
+  if (World::fib_kind(t) == router::FibKind::kTable) return t.routers.size() * kLarge;
+  size_t bytes = 0;
+  for (const config::Router& r : t.routers) bytes += World::table_memory(t, r);
   return bytes;
 }
 
@@ -140,7 +147,7 @@ MemoryNeed memory_of(const config::Topology& t, const sender::Traces& traces) {
   need.parts = {
       {"packet buffers", buffers.packets * (buffers.bytes_each + kDescriptor),
        remedy_of_buffers(t, buffers.size)},
-      {"routers' tables", t.routers.size() * kTables + customers(t),
+      {"routers' tables", tables(t) + customers(t),
        t.customers.empty() ? "fewer routers take less" : "fewer routers and customers take less"},
       {"flow tables", flow_tables(t, traces, flows), fewer},
       {"links", links(t), "fewer links or spans to measure take less"},

@@ -96,7 +96,7 @@ uint64_t Snapshot::dropped() const {
 tl::expected<std::unique_ptr<const Tables>, std::string> Router::build_tables(
     const config::Topology& topology, size_t node) const {
   const auto with = topology.routers[node].fib ? Tables::With::kNoRoutes : Tables::With::kRoutes;
-  return Tables::build(topology, node, options_.socket, with);
+  return Tables::build(topology, node, options_.socket, with, options_.fib);
 }
 
 const CustomerTable* Router::customer_table() const {

@@ -56,6 +56,7 @@ struct RouterOptions {
   int socket = -1;             // NUMA node of tables and queues; -1: any
   const Protocol* (*find)(std::string_view name) = find_protocol;  // of the links' laws
   Addresses addresses = Addresses::kFromFile;                      // only for routers with `fib`
+  FibKind fib = FibKind::kTable;                                   // only for those without
 };
 
 /// Works on any QueuePair: NIC queues in a process of its own, rings on a virtual clock.

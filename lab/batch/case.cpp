@@ -7,13 +7,14 @@ namespace turnpike::lab {
 
 namespace fs = std::filesystem;
 
+// One thread: as many of these commands run at a time as there are processors.
 tl::expected<Command, std::string> command_for(const Case& c, const std::string& executable) {
   std::error_code error;
   fs::create_directories(c.folder, error);
   if (error) return tl::unexpected(c.folder + ": " + error.message());
   Command command{.name = "turnpike lab " + c.file,
                   .argv = {executable, "lab", c.file, "--seed", std::to_string(c.seed), "--out",
-                           c.folder, "--json"},
+                           c.folder, "--json", "--threads", "1"},
                   .log = c.folder + "/lab.log"};
   for (const config::Setting& s : c.settings)
     command.argv.insert(command.argv.end(), {"--set", s.path + "=" + s.value});

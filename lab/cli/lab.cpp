@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `turnpike lab FILE`: the router's and the sender's own code on a virtual clock.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -14,16 +15,22 @@
 #include "common/dpdk/eal.h"
 #include "common/program/command_line.h"
 #include "common/program/machine_memory.h"
+#include "common/report/number.h"
 #include "common/report/whole_file.h"
+#include "lab/batch/jobs.h"
 #include "lab/cli/verbs.h"
 #include "lab/compare/run.h"
 #include "lab/memory.h"
 #include "lab/program/pace.h"
 #include "lab/run.h"
 #include "lab/run_text.h"
+#include "lab/simulator/cut.h"
 
 namespace turnpike::lab {
 namespace {
+
+constexpr Nanos kShortest = 1_ms;  // as in a file
+constexpr unsigned kMaxThreads = 64;
 
 struct LabOptions {
   std::string file, folder;
@@ -31,14 +38,13 @@ struct LabOptions {
   std::optional<uint64_t> seed;
   std::optional<Nanos> duration;
   std::vector<std::string> schemes;  // to compare
-  bool real_time = false, json = false;
+  unsigned threads = std::min(processors(), kMaxThreads);
+  bool real_time = false, json = false, explain = false;
 };
-
-constexpr Nanos kShortest = 1_ms;  // as in a file
 
 /// Sets another duration than the file's. Removes traffic and spans that begin after it, so that
 /// the result is a valid file.
-void cut(config::Topology& t, Nanos duration) {
+void shorten(config::Topology& t, Nanos duration) {
   config::Run& run = t.run;
   run.duration = duration;
   run.sample = std::min(run.sample, duration);
@@ -50,6 +56,14 @@ void cut(config::Topology& t, Nanos duration) {
   for (config::Span& s : run.measure) s.to = std::min(s.to, duration);
 }
 
+/// How often parts have waited for each other. `packets`: data packets that were sent.
+std::string windows_text(const World::Windows& windows, uint64_t packets) {
+  return std::to_string(windows.all) + " windows, " + std::to_string(windows.parallel) +
+         " of them on several threads: the others had too little to do; " +
+         report::fixed(static_cast<double>(packets) / static_cast<double>(windows.all), 1) +
+         " data packets in a window";
+}
+
 ExitCode lab(const LabOptions& o) {
   auto loaded = config::load_file(o.file, o.settings);
   if (!loaded) {
@@ -58,7 +72,8 @@ ExitCode lab(const LabOptions& o) {
   }
   config::Topology& t = *loaded;
   if (o.seed) t.run.seed = *o.seed;
-  if (o.duration) cut(t, *o.duration);
+  if (o.duration) shorten(t, *o.duration);
+  const unsigned threads = o.real_time ? 1 : o.threads;
   const std::string folder = o.folder.empty() ? t.run.output : o.folder;
   if (!o.schemes.empty()) {
     return run_comparison({.file = o.file,
@@ -83,7 +98,9 @@ ExitCode lab(const LabOptions& o) {
     return kExitHostNotReady;
   }
   if (!o.json) {
-    std::printf("%s\n\n", memory_text(need, available).c_str());
+    std::printf("%s\n", memory_text(need, available).c_str());
+    if (o.explain) std::printf("%s\n", cut_text(t, cut(t, threads)).c_str());
+    std::printf("\n");
     std::fflush(stdout);
   }
   auto eal = Eal::start({.program = "turnpike lab", .memory_mb = World::memory_mb(t, traces)});
@@ -92,8 +109,14 @@ ExitCode lab(const LabOptions& o) {
     return kExitHostNotReady;
   }
   Pace pace(t, o.real_time, isatty(STDERR_FILENO) != 0);
-  auto summary = run_world(t, folder, {.slack = o.real_time ? router::kRealTimeSlack : Nanos(0)},
-                           [&](Nanos end, World& world) { pace.play(end, world); });
+  World::Windows windows;
+  const auto play = [&](Nanos end, World& world) {
+    pace.play(end, world);
+    windows = world.windows();
+  };
+  const World::Options options{.threads = threads,
+                               .slack = o.real_time ? router::kRealTimeSlack : Nanos(0)};
+  auto summary = run_world(t, folder, options, play);
   if (!summary) {
     std::fprintf(stderr, "turnpike lab: %s\n", summary.error().c_str());
     return kExitRuntime;
@@ -105,8 +128,9 @@ ExitCode lab(const LabOptions& o) {
     (*summary)["packets_per_s"] = (*summary)["packets"].get<double>() / wall;
     std::printf("%s\n", summary->dump(2).c_str());
   } else {
-    std::printf("%s\n%s\nReport: %s/report.html\n", run_text(*summary).c_str(),
-                speed_text(*summary, wall).c_str(), folder.c_str());
+    std::printf("%s\n%s\n", run_text(*summary).c_str(), speed_text(*summary, wall).c_str());
+    if (o.explain) std::printf("%s\n", windows_text(windows, (*summary)["packets"]).c_str());
+    std::printf("Report: %s/report.html\n", folder.c_str());
   }
   return kExitOk;
 }
@@ -143,6 +167,13 @@ void add_lab(CLI::App& app, ExitCode& code) {
       "such as 5s; traffic that starts later is left out");
   verb->add_option("--out", o->folder, "folder for results (default: the file's run.output)")
       ->type_name("DIR");
+  verb->add_option("--threads", o->threads,
+                   "simulate on as many threads, which changes no result (default: one for each "
+                   "processor)")
+      ->type_name("N")
+      ->check(CLI::Range(1U, kMaxThreads));
+  verb->add_flag("--explain", o->explain,
+                 "say how the topology is divided among the threads, and what that costs");
   auto* real_time = verb->add_flag(
       "--realtime", o->real_time,
       "as real time passes, by the processor's clock, and as late as this machine is");

@@ -67,17 +67,20 @@ uint16_t SimChannel::Queue::take(Nanos now, std::span<rte_mbuf*> out) {
 }
 
 SimChannel::SimChannel(const SimLinkOptions& options, Schedule& schedule,
-                       std::vector<uint32_t> receivers)
+                       std::vector<uint32_t> receivers, bool apart)
     : options_(options),
+      apart_(apart),
       straight_(receivers.size() == 1 && options.jitter == Nanos(0) && options.loss == 0 &&
-                options.reorder == 0),
+                options.reorder == 0 && !apart),
       nanos_per_byte_(options.rate == 0 ? 0 : 1e9 / options.rate),
-      schedule_(schedule),
       receivers_(std::move(receivers)),
-      queues_(receivers_.size()),
-      random_(options.seed, options.stream) {}
+      random_(options.seed, options.stream),
+      schedule_(schedule),
+      queues_(receivers_.size()) {}
 
 SimChannel::~SimChannel() {
+  for (Box& box : boxes_)
+    for (const Box::Packet& p : box.packets) rte_pktmbuf_free(p.packet);
   for (Queue& q : queues_) {
     rte_mbuf* packet = nullptr;
     while (q.take(kNever, {&packet, 1}) == 1) rte_pktmbuf_free(packet);
@@ -101,9 +104,17 @@ void SimChannel::launch(rte_mbuf* packet, Nanos leaves) {
     due = latest_ = std::max(latest_, due + Nanos(static_cast<int64_t>(random_.uniform() * most)));
   }
   if (options_.reorder > 0 && random_.uniform() < options_.reorder) due += options_.delay / 4;
-  const size_t q = queue_of(packet);
-  queues_[q].insert(packet, due);
-  schedule_.wake(receivers_[q], due);
+  const size_t queue = queue_of(packet);
+  if (!apart_) return arrive(packet, due, queue);
+  Box& box = boxes_[filled_];
+  box.packets.push_back({due, packet, queue});
+  box.earliest = std::min(box.earliest, due);
+}
+
+void SimChannel::deliver() {
+  Box& box = boxes_[delivered_ ^= 1];
+  for (const Box::Packet& p : box.packets) arrive(p.packet, p.due, p.queue);
+  box.packets.clear();
 }
 
 template <class Launch>
@@ -147,12 +158,14 @@ uint16_t SimChannel::receive(size_t queue, Nanos now, std::span<rte_mbuf*> out) 
   return queues_[queue].take(now, out);
 }
 
-SimLink::SimLink(const std::array<SimLinkOptions, 2>& wires, Schedule& schedule,
-                 const std::array<std::vector<uint32_t>, 2>& nodes) {
+SimLink::SimLink(const std::array<SimLinkOptions, 2>& wires,
+                 const std::array<SimLinkNodes, 2>& nodes) {
+  const bool apart = nodes[0].schedule != nodes[1].schedule;
   for (size_t i = 0; i < 2; ++i)
-    channels_[i] = std::make_unique<SimChannel>(wires[i], schedule, nodes[1 - i]);
+    channels_[i] =
+        std::make_unique<SimChannel>(wires[i], *nodes[1 - i].schedule, nodes[1 - i].nodes, apart);
   for (size_t i = 0; i < 2; ++i)
-    for (size_t q = 0; q < nodes[i].size(); ++q)
+    for (size_t q = 0; q < nodes[i].nodes.size(); ++q)
       ends_[i].emplace_back(*channels_[1 - i], *channels_[i], q);
 }
 

@@ -27,10 +27,14 @@ struct SimLinkOptions {
 };
 
 /// Packets on their way in one direction, distributed over the receiving node's queues by flow.
+///
+/// Where sender and receivers are parts of their own, which two threads play, both play windows of
+/// time one after the other: packets that were sent in a window reach the queues before the next.
 class SimChannel {
  public:
-  /// `receivers`: nodes to wake, one per queue.
-  SimChannel(const SimLinkOptions& options, Schedule& schedule, std::vector<uint32_t> receivers);
+  /// `receivers`: nodes of `schedule` to wake, one per queue. `apart`: another thread sends.
+  SimChannel(const SimLinkOptions& options, Schedule& schedule, std::vector<uint32_t> receivers,
+             bool apart = false);
   ~SimChannel();
   SimChannel(const SimChannel&) = delete;
   SimChannel& operator=(const SimChannel&) = delete;
@@ -52,6 +56,14 @@ class SimChannel {
   [[nodiscard]] uint32_t under_way(size_t queue) const { return queues_[queue].size(); }
   /// Packets that were lost at random.
   [[nodiscard]] uint64_t lost() const { return lost_; }
+
+  // Of a channel whose sender is apart.
+  /// On the sending thread, before its first packet of a window.
+  void begin_window() { boxes_[filled_ ^= 1].earliest = kNever; }
+  /// When the first of the packets arrives that were sent in this window. On the sending thread.
+  [[nodiscard]] Nanos earliest() const { return boxes_[filled_].earliest; }
+  /// On the receiving thread, before its first poll of a window: takes what was sent in the last.
+  void deliver();
 
  private:
   /// Packets in order of arrival; grows as the link fills.
@@ -81,22 +93,43 @@ class SimChannel {
     std::vector<Entry> entries_ = std::vector<Entry>(mask_ + 1);
   };
 
+  /// Packets of a window for a receiver that is apart. There are two, which the threads use in
+  /// turns.
+  struct alignas(64) Box {
+    struct Packet {
+      Nanos due;
+      rte_mbuf* packet;
+      size_t queue;
+    };
+    std::vector<Packet> packets;
+    Nanos earliest = kNever;
+  };
+
   [[nodiscard]] size_t queue_of(rte_mbuf* packet) const;
   void launch(rte_mbuf* packet, Nanos leaves);
+  void arrive(rte_mbuf* packet, Nanos due, size_t queue) {
+    queues_[queue].insert(packet, due);
+    schedule_.wake(receivers_[queue], due);
+  }
   template <class Launch>
   uint16_t send_at_rate(Nanos now, std::span<rte_mbuf*> burst, Launch&& launch);
 
   SimLinkOptions options_;
-  bool straight_;          // one receiver gets every packet, in order
+  bool apart_;             // the sender's thread is not the receivers'
+  bool straight_;          // one receiver gets every packet, in order, on the same thread
   double nanos_per_byte_;  // 0: the sending node paces
-  Schedule& schedule_;
   std::vector<uint32_t> receivers_;
-  std::vector<Queue> queues_;
   sender::Random random_;
   Nanos free_{0};        // when the wire has sent all packets, rounded down
   double fraction_ = 0;  // ns beyond that
   Nanos latest_{0};      // latest arrival so far: jitter keeps the order
   uint64_t lost_ = 0;
+  uint32_t filled_ = 1;  // the box of the sender's window
+  std::array<Box, 2> boxes_;
+  // The receivers' side.
+  alignas(64) Schedule& schedule_;
+  std::vector<Queue> queues_;
+  uint32_t delivered_ = 0;  // the box that was delivered last
 };
 
 /// One queue pair of a node at one end: receives from one channel and sends into the other.
@@ -116,12 +149,18 @@ class SimLinkEnd final : public QueuePair {
   size_t queue_;
 };
 
+/// The nodes that poll the queues at one end of a link.
+struct SimLinkNodes {
+  Schedule* schedule = nullptr;
+  std::vector<uint32_t> nodes;  // of the schedule
+};
+
 /// Both directions and all queues at both ends.
 class SimLink {
  public:
-  /// `wires[i]` leads from end i; `nodes[i]` poll the queues at end i.
-  SimLink(const std::array<SimLinkOptions, 2>& wires, Schedule& schedule,
-          const std::array<std::vector<uint32_t>, 2>& nodes);
+  /// `wires[i]` leads from end i; `nodes[i]` poll the queues at end i. Two schedules: two threads
+  /// play the ends.
+  SimLink(const std::array<SimLinkOptions, 2>& wires, const std::array<SimLinkNodes, 2>& nodes);
   [[nodiscard]] QueuePair* end(size_t i, size_t queue) { return &ends_[i][queue]; }
   void set_rate(size_t i, double rate) { channels_[i]->set_rate(rate); }
   /// Both directions.
@@ -129,6 +168,7 @@ class SimLink {
     for (const auto& channel : channels_) channel->set_path(delay, loss);
   }
   /// The channel that leads from end i.
+  [[nodiscard]] SimChannel& line(size_t i) { return *channels_[i]; }
   [[nodiscard]] const SimChannel& line(size_t i) const { return *channels_[i]; }
 
  private:

@@ -2,7 +2,11 @@
 #include "lab/simulator/world.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include <rte_ether.h>
 
@@ -18,6 +22,11 @@ constexpr size_t kBuffersPerNode = 1024;  // bursts and caches
 // starts at line rate into a narrow link loses nearly all of its packets.
 constexpr size_t kMinRecords = size_t{1} << 20;
 constexpr uint32_t kFirstStream = 1U << 16;  // of random numbers; those before are the traffic's
+constexpr size_t kBuffersPerThread = 1024;   // in its cache of free ones
+// Polls in a window from which on several threads play it, if there are several. An empty window
+// costs threads some microseconds, and a poll takes about one.
+constexpr double kWorthThreads = 32;
+constexpr double kMemory = 0.1;  // weight of the last window in the average of polls
 
 sender::Sizing size_of_all(const config::Topology& t, const sender::Traces& traces) {
   std::vector<uint32_t> hosts;
@@ -92,17 +101,26 @@ World::Buffers World::buffers(const config::Topology& t, const sender::Traces& t
           .size = size};
 }
 
+size_t World::table_memory(const config::Topology& t, const config::Router& router) {
+  constexpr size_t kLarge = size_t{96} << 20, kTree = size_t{1} << 18;
+  if (fib_kind(t) == router::FibKind::kTable) return kLarge;
+  const size_t own = 4 * router.links.size();  // its addresses and subnets
+  return kTree + router::Fib::memory(router.ipv4_routes.size() + own,
+                                     router.ipv6_routes.size() + own, router::FibKind::kTree);
+}
+
 unsigned World::memory_mb(const config::Topology& t, const sender::Traces& traces) {
-  constexpr size_t kBase = 128, kPerRouter = 96;  // EAL; two FIBs and their tables
+  constexpr size_t kBase = 128;  // EAL
   // A queue doubles when it is full, and keeps the old ring while it copies.
   size_t rings = 4 * buffers_of(t, size_of_all(t, traces)) * sizeof(router::QueuedPacket);
-  size_t customers = 0;
+  size_t customers = 0, tables = 0;
+  for (const config::Router& r : t.routers) tables += table_memory(t, r);
   for (const config::Router& r : t.routers)
     customers += router::CustomerTable::memory(t, r) + router::route_table_memory(r).dpdk;
   for (const config::Router& r : t.routers)
     rings += r.links.size() * r.lcores.size() * kMaxClasses *
              router::LinkRing::memory(router::LinkRing::kFirstSlots);
-  return static_cast<unsigned>(kBase + kPerRouter * t.routers.size() + ((rings + customers) >> 20));
+  return static_cast<unsigned>(kBase + ((rings + customers + tables) >> 20));
 }
 
 tl::expected<std::unique_ptr<World>, std::string> World::make(const config::Topology& t,
@@ -115,12 +133,15 @@ tl::expected<std::unique_ptr<World>, std::string> World::make(const config::Topo
   };
   const sender::Traces traces(t);
   const sender::Sizing size = size_of_all(t, traces);
-  auto sources = pool("sources", buffers_of(t, size));
-  auto routers = pool("routers", router_buffers_of(t, size));
+  Cut parts = cut(t, options.threads);
+  const size_t cached = parts.parts * kBuffersPerThread;
+  auto sources = pool("sources", buffers_of(t, size) + cached);
+  auto routers = pool("routers", router_buffers_of(t, size) + cached);
   if (!sources) return tl::unexpected(sources.error());
   if (!routers) return tl::unexpected(routers.error());
-  const size_t records = std::max(size.records, kMinRecords);
-  std::unique_ptr<World> w(new World(t, std::move(*sources), std::move(*routers), records));
+  std::unique_ptr<World> w(
+      new World(t, std::move(parts), std::move(*sources), std::move(*routers), outcomes));
+  w->make_parts(traces);
   w->number_nodes();
   w->lay_cables(options);
   for (size_t r = 0; r < t.routers.size(); ++r)
@@ -128,38 +149,65 @@ tl::expected<std::unique_ptr<World>, std::string> World::make(const config::Topo
   if (auto added = w->add_gateways(options); !added) return tl::unexpected(added.error());
   for (uint32_t h = 0; h < t.hosts.size(); ++h) {
     if (w->host_nodes_[h] == kNobody) continue;
-    if (auto added = w->add_host(h, traces, outcomes, options); !added)
-      return tl::unexpected(added.error());
+    if (auto added = w->add_host(h, traces, options); !added) return tl::unexpected(added.error());
   }
   return w;
 }
 
-void World::number_nodes() {
-  for (const config::Router& router : topology_.routers) {
-    worker_nodes_.emplace_back();
-    for (size_t i = 0; i < router.lcores.size(); ++i)
-      worker_nodes_.back().push_back(schedule_.add());
+void World::make_parts(const sender::Traces& traces) {
+  for (uint32_t p = 0; p < cut_.parts; ++p) {
+    std::vector<uint32_t> hosts;
+    for (uint32_t h = 0; h < cut_.host_parts.size(); ++h)
+      if (cut_.host_parts[h] == p) hosts.push_back(h);
+    const size_t records = sender::size_of(topology_, hosts, traces).records;
+    parts_.push_back(std::make_unique<Part>(std::max(records, kMinRecords), outcomes_));
   }
-  for (const config::Host& host : topology_.hosts)
-    host_nodes_.push_back(host.external ? kNobody : schedule_.add());
-  nodes_.resize(schedule_.size());
+}
+
+uint32_t World::add_node(uint32_t part) {
+  const auto number = static_cast<uint32_t>(nodes_.size());
+  nodes_.push_back({.part = part, .place = parts_[part]->schedule.add()});
+  parts_[part]->nodes.push_back(number);
+  return number;
+}
+
+void World::number_nodes() {
+  for (size_t r = 0; r < topology_.routers.size(); ++r) {
+    worker_nodes_.emplace_back();
+    for (size_t i = 0; i < topology_.routers[r].lcores.size(); ++i)
+      worker_nodes_.back().push_back(add_node(cut_.router_parts[r]));
+  }
+  for (size_t h = 0; h < topology_.hosts.size(); ++h)
+    host_nodes_.push_back(topology_.hosts[h].external ? kNobody : add_node(cut_.host_parts[h]));
 }
 
 void World::lay_cables(const Options& options) {
   const config::Topology& t = topology_;
+  std::unordered_map<std::string_view, std::vector<uint32_t>> polled_by;
+  for (size_t r = 0; r < t.routers.size(); ++r) polled_by[t.routers[r].name] = worker_nodes_[r];
+  for (size_t h = 0; h < t.hosts.size(); ++h)
+    if (host_nodes_[h] != kNobody) polled_by[t.hosts[h].name] = {host_nodes_[h]};
   links_.reserve(t.links.size());
   for (size_t l = 0; l < t.links.size(); ++l) {
-    std::array<std::vector<uint32_t>, 2> polled_by;
-    for (size_t end = 0; end < 2; ++end) {
-      const std::string& name = t.links[l].ends[end].node;
-      for (size_t r = 0; r < t.routers.size(); ++r)
-        if (t.routers[r].name == name) polled_by[end] = worker_nodes_[r];
-      for (size_t h = 0; h < t.hosts.size(); ++h)
-        if (t.hosts[h].name == name && host_nodes_[h] != kNobody) polled_by[end] = {host_nodes_[h]};
-    }
+    std::array<SimLinkNodes, 2> nodes;
+    std::array<uint32_t, 2> part{};
+    for (size_t end = 0; end < 2; ++end)
+      for (const uint32_t node : polled_by[t.links[l].ends[end].node]) {
+        part[end] = nodes_[node].part;
+        nodes[end].nodes.push_back(nodes_[node].place);
+        nodes[end].schedule = &parts_[part[end]]->schedule;
+      }
+    for (size_t end = 0; end < 2; ++end)  // an external host is in no part
+      if (nodes[end].schedule == nullptr) {
+        nodes[end].schedule = nodes[1 - end].schedule;
+        part[end] = part[1 - end];
+      }
     links_.emplace_back(
-        std::array{options_of(t, l, 0, options.seed), options_of(t, l, 1, options.seed)}, schedule_,
-        polled_by);
+        std::array{options_of(t, l, 0, options.seed), options_of(t, l, 1, options.seed)}, nodes);
+    for (size_t end = 0; end < 2 && part[0] != part[1]; ++end) {
+      parts_[part[end]]->out.push_back(&links_[l].line(end));
+      parts_[part[1 - end]]->in.push_back(&links_[l].line(end));
+    }
   }
 }
 
@@ -178,6 +226,7 @@ tl::expected<void, std::string> World::add_router(size_t r, const Options& optio
   o.slack = std::max(options.slack, topology_.run.quantum);
   o.most_held = source_pool_.get()->size;
   o.growing = true;
+  o.fib = fib_kind(topology_);
   o.find = options.find;
   auto made = router::Router::make(topology_, r, ports, pools, o);
   if (!made) return tl::unexpected(made.error());
@@ -205,18 +254,18 @@ tl::expected<void, std::string> World::add_gateways(const Options& options) {
 }
 
 tl::expected<void, std::string> World::add_host(uint32_t h, const sender::Traces& traces,
-                                                sender::OutcomeSink& outcomes,
                                                 const Options& options) {
   const config::Host& self = topology_.hosts[h];
+  Part& part = *parts_[cut_.host_parts[h]];
   QueuePair* const port = links_[self.link].end(self.end, 0);
   const sender::PortBinding binding{h, port};
   auto made = sender::Sender::make(topology_, {.bindings = {&binding, 1},
                                                .pool = source_pool_.get(),
                                                .zeroed = true,
-                                               .outcomes = outcomes,
+                                               .outcomes = part.outcomes,
                                                .seed = options.seed,
                                                .tick_shift = tick_shift(topology_.run.quantum),
-                                               .records = &records_,
+                                               .records = &part.records,
                                                .populated = false,
                                                .traces = &traces});
   if (!made) return tl::unexpected(made.error());
@@ -226,33 +275,85 @@ tl::expected<void, std::string> World::add_host(uint32_t h, const sender::Traces
   return {};
 }
 
-void World::poll(uint32_t i) {
-  Node& node = nodes_[i];
-  if (now_ < node.held_until) return schedule_.set(i, node.held_until);
+void World::set_path(size_t link, Nanos delay, double loss) {
+  links_[link].set_path(delay, loss);
+  if (cut_.crosses(link)) lookahead_ = std::min(lookahead_, delay);
+}
+
+void World::poll(Part& part, uint32_t place) {
+  Node& node = nodes_[part.nodes[place]];
+  const Nanos now = part.now;
+  ++part.polls;
+  if (now < node.held_until) return part.schedule.set(place, node.held_until);
   const Nanos held = std::exchange(node.held, Nanos(0));
   Nanos next;
   if (node.worker == nullptr) {
-    if (held > Nanos(0)) node.sender->stalled(now_);
-    next = node.sender->poll(now_);
+    if (held > Nanos(0)) node.sender->stalled(now);
+    next = node.sender->poll(now);
   } else {
-    if (held > Nanos(0)) node.worker->stall(now_ - held, now_);
-    next = node.worker->poll(now_);
-    if (node.drains != i && node.worker->moved()) schedule_.wake(node.drains, now_);
+    if (held > Nanos(0)) node.worker->stall(now - held, now);
+    next = node.worker->poll(now);
+    const uint32_t drains = nodes_[node.drains].place;  // of the same router
+    if (drains != place && node.worker->moved()) part.schedule.wake(drains, now);
   }
-  schedule_.set(i, next);
+  part.schedule.set(place, next);
+}
+
+Nanos World::poll_time(const Part& part, Nanos at) const {
+  const int64_t quantum = topology_.run.quantum.count();
+  if (at <= part.now) return part.now;
+  if (quantum == 0 || at >= kNever / 2) return at;
+  return Nanos((at.count() + quantum - 1) / quantum * quantum);
+}
+
+Nanos World::next_poll() const {
+  Nanos next = kNever;
+  for (const auto& part : parts_)
+    next = std::min(next, poll_time(*part, std::min(part->schedule.next(), part->sent)));
+  return next;
+}
+
+// Polls the part's nodes that are due before `end`.
+void World::play_window(Part& part, Nanos end) {
+  for (SimChannel* channel : part.out) channel->begin_window();
+  for (SimChannel* channel : part.in) channel->deliver();
+  for (;;) {
+    const Nanos next = poll_time(part, part.schedule.next());
+    if (next >= end) break;
+    part.now = next;
+    poll(part, part.schedule.first());
+  }
+  find_sent(part);
+}
+
+void World::find_sent(Part& part) {
+  part.sent = kNever;
+  for (const SimChannel* channel : part.out) part.sent = std::min(part.sent, channel->earliest());
 }
 
 void World::run_until(Nanos end) {
-  const int64_t quantum = topology_.run.quantum.count();
+  outcomes_.keep();
+  for (const auto& part : parts_) find_sent(*part);
   for (;;) {
-    Nanos next = std::max(schedule_.next(), now_);
-    if (next > now_ && quantum > 0 && next < kNever / 2)
-      next = Nanos((next.count() + quantum - 1) / quantum * quantum);
-    if (next > end) break;
-    now_ = next;
-    poll(schedule_.first());
+    const Nanos begin = next_poll();
+    if (begin > end) break;
+    const Nanos until = lookahead_ <= end - begin ? begin + lookahead_ : end + 1_ns;
+    const auto play = [&](size_t p) { play_window(*parts_[p], until); };
+    const bool parallel = parts_.size() > 1 && busy_ >= kWorthThreads;
+    uint64_t polls = 0;
+    for (const auto& part : parts_) polls -= part->polls;
+    if (parallel)
+      threads_.for_each(parts_.size(), play);
+    else
+      for (size_t p = 0; p < parts_.size(); ++p) play(p);
+    for (const auto& part : parts_) polls += part->polls;
+    busy_ += kMemory * (static_cast<double>(polls) - busy_);
+    ++windows_.all;
+    windows_.parallel += parallel;
   }
   now_ = end;
+  for (const auto& part : parts_) part->now = end;
+  outcomes_.report_kept(parts_);
 }
 
 tl::expected<void, std::string> World::reload(const config::Topology& wanted) {
@@ -291,7 +392,7 @@ tl::expected<void, std::string> World::reload(const config::Topology& wanted) {
   }
   for (size_t r = 0; r < routers_.size(); ++r)
     for (const uint32_t node : worker_nodes_[r])
-      if (changes_at[r]) schedule_.wake(node, now_);
+      if (changes_at[r]) wake(node, now_);
   for (size_t l = 0; l < links_.size(); ++l)
     for (size_t d = 0; d < 2; ++d)
       if (const config::Link* link = named_link(wanted, topology_.links[l].name);
@@ -303,9 +404,10 @@ tl::expected<void, std::string> World::reload(const config::Topology& wanted) {
 }
 
 bool World::catch_up(Nanos now) {
-  now_ = std::max(now_, now);
-  const bool due = schedule_.next() <= now_;
-  while (schedule_.next() <= now_) poll(schedule_.first());
+  Part& part = *parts_[0];
+  part.now = now_ = std::max(now_, now);
+  const bool due = part.schedule.next() <= now_;
+  while (part.schedule.next() <= now_) poll(part, part.schedule.first());
   return due;
 }
 

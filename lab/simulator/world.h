@@ -26,8 +26,11 @@
 
 #include "common/config/topology.h"
 #include "common/dpdk/pool.h"
+#include "lab/simulator/cut.h"
+#include "lab/simulator/kept_outcomes.h"
 #include "lab/simulator/schedule.h"
 #include "lab/simulator/sim_link.h"
+#include "lab/simulator/threads.h"
 #include "router/gateway/gateway.h"
 #include "router/router.h"
 #include "sender/sender.h"
@@ -35,12 +38,17 @@
 namespace turnpike::lab {
 
 /// Advances time to the earliest deadline, so results are exact: the same topology and seed give
-/// the same run. EAL must be up.
+/// the same run, whatever the number of threads. EAL must be up.
+///
+/// With several threads the topology is cut into parts. All of them play the same window of time,
+/// which begins with the earliest deadline and takes the cut's lookahead: no packet that is sent in
+/// it reaches another part before its end.
 class World {
  public:
   struct Options {
     uint64_t seed = 1;
-    Nanos slack{0};  // link time that a router catches up on after a stall
+    unsigned threads = 1;  // at most; fewer if the topology cannot be cut into so many parts
+    Nanos slack{0};        // link time that a router catches up on after a stall
     const Protocol* (*find)(std::string_view name) = find_protocol;  // of the routers' laws
   };
   /// `topology` must outlive the world. The error names an entry that cannot be played.
@@ -54,6 +62,13 @@ class World {
     size_t bytes_each = 0;
     sender::Sizing size;  // of all hosts' traffic
   };
+  /// The kind of the routers' forwarding tables. Large ones for a thousand routers would not fit.
+  static router::FibKind fib_kind(const config::Topology& topology) {
+    constexpr size_t kMaxLarge = 16;  // routers
+    return topology.routers.size() > kMaxLarge ? router::FibKind::kTree : router::FibKind::kTable;
+  }
+  /// DPDK's memory for a router's forwarding tables, about, B.
+  static size_t table_memory(const config::Topology& topology, const config::Router& router);
   static Buffers buffers(const config::Topology& topology, const sender::Traces& traces);
   /// MB of EAL's memory that the world needs.
   static unsigned memory_mb(const config::Topology& topology, const sender::Traces& traces);
@@ -64,19 +79,26 @@ class World {
   tl::expected<void, std::string> reload(const config::Topology& wanted);
 
   /// From now on a link has this delay, and loses this share of packets: its path has changed.
-  void set_path(size_t link, Nanos delay, double loss) { links_[link].set_path(delay, loss); }
+  void set_path(size_t link, Nanos delay, double loss);
 
-  /// Plays until `end`.
+  /// Plays until `end`. KeptOutcomes of flows are reported at its end, in the order of their time.
   void run_until(Nanos end);
   /// Polls at `now` all nodes that have come due by then, as a machine that reads its clock late;
-  /// returns whether any was due.
+  /// returns whether any was due. For one thread.
   bool catch_up(Nanos now);
-  [[nodiscard]] Nanos next() const { return schedule_.next(); }
+  [[nodiscard]] Nanos next() const { return parts_[0]->schedule.next(); }
   /// Stops polling these nodes for `time` from now on, as on a machine that runs other programs.
   void stall_router(size_t i, Nanos time);
   void stall_hosts(Nanos time);
 
   [[nodiscard]] Nanos now() const { return now_; }
+  /// How the topology is cut into parts.
+  [[nodiscard]] const Cut& parts() const { return cut_; }
+  /// Windows that have been played, and those that several threads played.
+  struct Windows {
+    uint64_t all = 0, parallel = 0;
+  };
+  [[nodiscard]] Windows windows() const { return windows_; }
   [[nodiscard]] router::Router& router(size_t i) { return *routers_[i]; }
   /// In the order of Topology::gateways.
   [[nodiscard]] gateway::Gateway& gateway(size_t i) { return *gateways_[i]; }
@@ -97,29 +119,61 @@ class World {
     router::Worker* worker = nullptr;
     uint32_t drains = 0;  // the node that drains this worker's link rings
     sender::Sender* sender = nullptr;
+    uint32_t part = 0;
+    uint32_t place = 0;  // in the part's schedule
     Nanos held_until{0};
     Nanos held{0};
   };
+  // Nodes that one thread polls in a window.
+  struct alignas(64) Part {
+    Part(size_t records, KeptOutcomes& all)
+        : records(records, /*populated=*/false), outcomes(all) {}
 
-  World(const config::Topology& topology, Pool sources, Pool routers, size_t records)
+    Schedule schedule;
+    std::vector<uint32_t> nodes;  // as the schedule numbers them: indices into nodes_
+    sender::RecordPool records;   // of its hosts' packets in flight
+    PartOutcomes outcomes;
+    std::vector<SimChannel*> in, out;  // from and to other parts
+    Nanos now{0};
+    Nanos sent = kNever;  // when the first packet for another part arrives that is not delivered
+    uint64_t polls = 0;
+  };
+
+  World(const config::Topology& topology, Cut cut, Pool sources, Pool routers,
+        sender::OutcomeSink& outcomes)
       : topology_(topology),
+        cut_(std::move(cut)),
         source_pool_(std::move(sources)),
         router_pool_(std::move(routers)),
-        records_(records, /*populated=*/false) {}
+        outcomes_(outcomes),
+        threads_(cut_.parts),
+        lookahead_(cut_.lookahead) {}
+  void make_parts(const sender::Traces& traces);
+  uint32_t add_node(uint32_t part);
   void number_nodes();
   void lay_cables(const Options& options);
   tl::expected<void, std::string> add_router(size_t r, const Options& options);
   tl::expected<void, std::string> add_gateways(const Options& options);
   tl::expected<void, std::string> add_host(uint32_t h, const sender::Traces& traces,
-                                           sender::OutcomeSink& outcomes, const Options& options);
+                                           const Options& options);
   void stall(uint32_t i, Nanos time);
-  void poll(uint32_t i);
+  void wake(uint32_t i, Nanos at) { parts_[nodes_[i].part]->schedule.wake(nodes_[i].place, at); }
+  void poll(Part& part, uint32_t place);
+  /// When a part is polled that has something due at `at`.
+  [[nodiscard]] Nanos poll_time(const Part& part, Nanos at) const;
+  /// When the next part is polled, at the earliest.
+  [[nodiscard]] Nanos next_poll() const;
+  void play_window(Part& part, Nanos end);
+  static void find_sent(Part& part);
 
   const config::Topology& topology_;
   std::unique_ptr<const config::Topology> reloaded_;  // that routers have taken last; null: none
+  Cut cut_;
   Pool source_pool_, router_pool_;  // separate: packets that routers make vary in layout
-  sender::RecordPool records_;      // of all hosts' packets in flight
-  Schedule schedule_;
+  KeptOutcomes outcomes_;
+  std::vector<std::unique_ptr<Part>> parts_;
+  Threads threads_;
+  Nanos lookahead_;
   std::vector<SimLink> links_;                               // by link
   std::vector<std::vector<uint32_t>> worker_nodes_;          // by router
   std::vector<uint32_t> host_nodes_;                         // by host
@@ -127,8 +181,10 @@ class World {
   std::vector<std::unique_ptr<router::Router>> routers_;
   std::vector<std::unique_ptr<sender::Sender>> hosts_;
   std::vector<sender::Sender*> senders_;
-  std::vector<Node> nodes_;  // indexed as the schedule's nodes
+  std::vector<Node> nodes_;
   Nanos now_{0};
+  Windows windows_;
+  double busy_ = 0;  // polls in a window, on average
 };
 
 }  // namespace turnpike::lab

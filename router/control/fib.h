@@ -23,11 +23,15 @@ struct FibEntry {
   uint32_t value = 0;
 };
 
+/// kTree takes memory for the prefixes alone, but a lookup walks a tree of bits.
+enum class FibKind : uint8_t { kTable, kTree };
+
 /// Room in a FIB, fixed when it is made.
 struct FibCapacity {
   uint32_t ipv4 = 0, ipv6 = 0;                  // prefixes; 0: no table for the family
   uint32_t ipv4_groups = 0, ipv6_groups = 0;    // of 256 entries, for longer prefixes than 24 bits
   bool ipv4_small = false, ipv6_small = false;  // values and groups fit in 15 bits
+  FibKind kind = FibKind::kTable;
 
   /// Room for so many prefixes of a router that learns them. One in sixteen of IPv4 is longer than
   /// 24 bits; an IPv6 prefix takes a group of its own on average, at most three for a /48.
@@ -52,10 +56,10 @@ class Fib {
   static tl::expected<Fib, std::string> build(const std::string& name,
                                               std::span<const FibEntry<config::Ipv4Prefix>> ipv4,
                                               std::span<const FibEntry<config::Ipv6Prefix>> ipv6,
-                                              int socket);
+                                              int socket, FibKind kind = FibKind::kTable);
 
   /// About as many B as build() takes of DPDK's memory for so many entries.
-  static size_t memory(size_t ipv4, size_t ipv6);
+  static size_t memory(size_t ipv4, size_t ipv6, FibKind kind = FibKind::kTable);
   /// The same of create().
   static size_t memory(const FibCapacity& capacity);
 

@@ -115,7 +115,7 @@ TreeEntry entry_of(const config::Topology& topology, size_t index) {
 }  // namespace
 
 tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
-    const config::Topology& topology, size_t router, int socket, With with) {
+    const config::Topology& topology, size_t router, int socket, With with, FibKind kind) {
   const config::Router& node = topology.routers[router];
   std::unique_ptr<Tables> t(new Tables);
   t->udp_port_ = topology.run.udp_port;
@@ -185,7 +185,7 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
   // The object's address makes the name unique in the process.
   char name[32];
   std::snprintf(name, sizeof name, "r-%p", static_cast<void*>(t.get()));
-  auto fib = Fib::build(name, plan.ipv4, plan.ipv6, socket);
+  auto fib = Fib::build(name, plan.ipv4, plan.ipv6, socket, kind);
   if (!fib) return tl::unexpected("routing tables of " + node.name + ": " + fib.error());
   t->routes_ = Routes(std::move(*fib), std::move(plan.hops));
   for (size_t i = 0; i < tree_hops.size(); ++i) {

@@ -46,7 +46,8 @@ class Tables {
   /// The snapshot for topology.routers[router], on NUMA node `socket` (-1: any). The error: no
   /// memory, or a limit of the FIB.
   static tl::expected<std::unique_ptr<const Tables>, std::string> build(
-      const config::Topology& topology, size_t router, int socket, With with = With::kRoutes);
+      const config::Topology& topology, size_t router, int socket, With with = With::kRoutes,
+      FibKind kind = FibKind::kTable);
 
   /// At most kMaxLookup addresses per call, IPv4 in host byte order; writes a next hop for each.
   static constexpr size_t kMaxLookup = Routes::kMaxLookup;
