@@ -18,6 +18,7 @@ tl::expected<Command, std::string> command_for(const Case& c, const std::string&
                   .log = c.folder + "/lab.log"};
   for (const config::Setting& s : c.settings)
     command.argv.insert(command.argv.end(), {"--set", s.path + "=" + s.value});
+  if (!c.count.empty()) command.argv.insert(command.argv.begin(), {c.counter, c.count, c.folder});
   return command;
 }
 

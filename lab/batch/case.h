@@ -18,9 +18,12 @@ struct Case {
   std::vector<config::Setting> settings = {};
   uint64_t seed = 1;
   std::string folder = {};  // for its results
+  // A law whose operations are counted for each packet, and lab/paper/operations.py, which does so.
+  std::string count = {}, counter = {};
 };
 
-/// `turnpike lab` on it, by the program at `executable`. Makes the folder, or says why it cannot.
+/// `turnpike lab` on it, by the program at `executable`, within `counter` if operations are
+/// counted. Makes the folder, or says why it cannot.
 tl::expected<Command, std::string> command_for(const Case& c, const std::string& executable);
 
 /// "links.bottleneck.rate=1 Gbps, hosts.a.budget=2 $/s", for messages and tables.

@@ -24,6 +24,7 @@ struct RunSpec {
   std::string scheme = {};
   std::string count = {};
   std::vector<config::Setting> settings = {};
+  std::vector<config::Setting> mistake = {};  // more settings, which make it wrong; see mutants.h
   std::vector<uint64_t> seeds = {1};
 };
 

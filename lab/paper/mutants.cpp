@@ -38,6 +38,7 @@ void mutate(const config::Direction& d, const std::string& path, Mutation mutati
     case Mutation::kScheme:
     case Mutation::kLimit:
     case Mutation::kSomeLimit:
+    case Mutation::kOwn:
       break;
   }
 }
@@ -103,10 +104,14 @@ tl::expected<std::vector<config::Setting>, std::vector<config::Mistake>> mutated
     const RunSpec& run, Mutation mutation) {
   auto settings = settings_of(run);
   if (!settings) return settings;
+  if (mutation == Mutation::kOwn) {
+    settings->insert(settings->end(), run.mistake.begin(), run.mistake.end());
+    return settings;
+  }
   const auto topology = config::load_file(run.file, *settings);
   if (!topology) return tl::unexpected(topology.error());
   if (mutation == Mutation::kScheme && !run.count.empty()) {
-    std::ranges::move(settings_for(*topology, counted_law(run, mutation)),
+    std::ranges::move(settings_for(*topology, counted_law(run, mutation) + "+paper"),
                       std::back_inserter(*settings));
     return settings;
   }
@@ -147,17 +152,19 @@ std::string counted_law(const RunSpec& run, Mutation mutation) {
 
 std::string mutants_folder(const std::string& out, Mutation mutation) {
   static constexpr std::array<const char*, kMutations.size()> kNames{
-      "scheme", "rate", "fast", "delay", "buffer", "access", "some-access", "limit", "some-limit"};
+      "scheme", "rate", "fast", "delay", "buffer", "access", "some-access", "limit", "some-limit", "own"};
   return out + "/mutants/" + kNames[static_cast<size_t>(mutation)];
 }
 
-std::set<size_t> runs_to_mutate(const Experiment& e, const Evaluation& evaluation,
-                                const std::vector<double>& seconds) {
+std::set<size_t> runs_to_mutate(const Experiment& e, Mutation mutation,
+                                const Evaluation& evaluation, const std::vector<double>& seconds) {
   std::set<size_t> all;
   each_unbroken(e, evaluation, [&](const CheckSpec& c, const CheckResult&) {
     std::set<size_t> runs;
     add_runs(e, c.metric, runs);
     add_runs(e, c.other, runs);
+    if (mutation == Mutation::kOwn)
+      std::erase_if(runs, [&](size_t r) { return e.runs[r].mistake.empty(); });
     if (seconds.empty())
       all.merge(runs);
     else if (!runs.empty())

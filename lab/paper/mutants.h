@@ -16,7 +16,8 @@
 namespace turnpike::lab {
 
 /// kScheme: links that have a law and all traffic run TCP instead, or XCP if they run TCP. Where a
-/// law's operations are counted, FCP runs and is counted instead, or XCP instead of FCP.
+/// law's operations are counted, FCP runs and is counted instead, or XCP instead of FCP. kOwn:
+/// RunSpec::mistake, for checks that none of the others can break; runs without one are left out.
 enum class Mutation : uint8_t {
   kScheme,
   kRate,
@@ -26,10 +27,11 @@ enum class Mutation : uint8_t {
   kAccess,
   kSomeAccess,
   kLimit,
-  kSomeLimit
+  kSomeLimit,
+  kOwn
 };
 
-inline constexpr std::array<std::string_view, 9> kMutations{
+inline constexpr std::array<std::string_view, 10> kMutations{
     "another scheme",
     "half the rate of all links",
     "ten times the rate of all links",
@@ -39,6 +41,7 @@ inline constexpr std::array<std::string_view, 9> kMutations{
     "a hundredth of the rate of every other link without a law",
     "applications that send 10 kbit/s",
     "every other application sends 10 kbit/s",
+    "the mistake that the index names for the run",
 };
 
 /// The settings of a run with the mutation; or the mistakes of its file.
@@ -51,10 +54,11 @@ std::string counted_law(const RunSpec& run, Mutation mutation);
 /// The folder below `out` that has the results of runs with the mutation.
 std::string mutants_folder(const std::string& out, Mutation mutation);
 
-/// Indices of the runs that checks read which are met and which nothing has broken: all of them, or
-/// of each check the one that took the least time, if `seconds` has the runs' times.
-std::set<size_t> runs_to_mutate(const Experiment& experiment, const Evaluation& evaluation,
-                                const std::vector<double>& seconds);
+/// Indices of the runs, to which the mutation applies, that checks read which are met and which
+/// nothing has broken: all of them, or of each check the one that took the least time, if `seconds`
+/// has the runs' times.
+std::set<size_t> runs_to_mutate(const Experiment& experiment, Mutation mutation,
+                                const Evaluation& evaluation, const std::vector<double>& seconds);
 
 /// Sets `broken_by` of each check that is met and that these runs with the mutation break: the
 /// check's metric, or the one that it is compared with, takes the results of the runs' first seeds

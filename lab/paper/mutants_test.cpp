@@ -57,6 +57,17 @@ TEST(Mutants, ChangeEveryLinkThatTheyName) {
   }
 }
 
+TEST(Mutants, AreMistakesOfTheirOwnWhereTheIndexNamesThem) {
+  RunSpec run = kDemo;
+  run.settings = {{"links.bottleneck.rate", "10 Mbps"}};
+  run.mistake = {{"links.bottleneck.rate", "7 Mbps"}, {"hosts.alice.budget", "5 $/s"}};
+  const auto settings = mutated(run, Mutation::kOwn);
+  ASSERT_TRUE(settings) << settings.error()[0].text();
+  const config::Topology wrong = topology_of(run, *settings);
+  EXPECT_EQ(wrong.links[3].directions[0].rate, BitRate(7e6));
+  EXPECT_EQ(wrong.hosts[0].budget, Budget(5));
+}
+
 TEST(Mutants, CountAnotherLaw) {
   RunSpec run{.name = "cost", .file = kRoot + "/configs/paper/xcp-text-cost.yaml", .count = "xcp"};
   EXPECT_EQ(counted_law(run, Mutation::kRate), "xcp");
@@ -138,12 +149,16 @@ TEST_F(Broken, MutatesTheRunsOfChecksThatNothingHasBroken) {
   CheckResult& result = evaluation.own.emplace_back();
   result.met = true;
   using Runs = std::set<size_t>;
-  EXPECT_EQ(runs_to_mutate(e, evaluation, {}), (Runs{0, 1, 2}));
-  EXPECT_EQ(runs_to_mutate(e, evaluation, {3, 2, 1}), Runs{2});
+  EXPECT_EQ(runs_to_mutate(e, Mutation::kOwn, evaluation, {}), Runs{});
+  e.runs[1].mistake = {{"run.seed", "2"}};
+  EXPECT_EQ(runs_to_mutate(e, Mutation::kOwn, evaluation, {}), Runs{1});
+  EXPECT_EQ(runs_to_mutate(e, Mutation::kOwn, evaluation, {3, 2, 1}), Runs{1});
+  EXPECT_EQ(runs_to_mutate(e, Mutation::kRate, evaluation, {}), (Runs{0, 1, 2}));
+  EXPECT_EQ(runs_to_mutate(e, Mutation::kRate, evaluation, {3, 2, 1}), Runs{2});
   result.broken_by = "something";
-  EXPECT_EQ(runs_to_mutate(e, evaluation, {}), Runs{});
+  EXPECT_EQ(runs_to_mutate(e, Mutation::kRate, evaluation, {}), Runs{});
   result = {};
-  EXPECT_EQ(runs_to_mutate(e, evaluation, {}), Runs{});
+  EXPECT_EQ(runs_to_mutate(e, Mutation::kRate, evaluation, {}), Runs{});
 }
 
 TEST_F(Broken, SeveralRunsMoveAMedianTogether) {

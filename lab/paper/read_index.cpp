@@ -89,6 +89,17 @@ class IndexReader {
   }
 
  private:
+  static std::vector<config::Setting> read_settings(Keys& keys, std::string_view key) {
+    std::vector<config::Setting> settings;
+    for (const std::string& text : keys.texts(key)) {
+      if (auto setting = config::parse_setting(text))
+        settings.push_back(std::move(*setting));
+      else
+        keys.complain(key, "'" + text + "' is not path=value");
+    }
+    return settings;
+  }
+
   RunSpec read_run(const std::string& name, const YamlNode& node, const std::string& path,
                    const std::string& file) {
     Keys keys(node, path, mistakes_);
@@ -99,12 +110,8 @@ class IndexReader {
     run.count = keys.text("count");
     if (!run.count.empty() && find_protocol(run.count) == nullptr)
       keys.complain("count", "there is no scheme '" + run.count + "'");
-    for (const std::string& text : keys.texts("set")) {
-      if (auto setting = config::parse_setting(text))
-        run.settings.push_back(std::move(*setting));
-      else
-        keys.complain("set", "'" + text + "' is not path=value");
-    }
+    run.settings = read_settings(keys, "set");
+    run.mistake = read_settings(keys, "mistake");
     if (const auto seeds = parse_seeds(keys.text("seeds", "1")))
       run.seeds = *seeds;
     else

@@ -16,7 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kOperations = "lab/paper/operations.py";
 // A mutated run may fill the network with flows that never end. One that exceeds this fails.
 constexpr const char* kMutantLimit = "--cpu=60";  // s
 
@@ -53,6 +52,13 @@ Reproduction::Done Reproduction::play() {
   return {};
 }
 
+void Reproduction::take(size_t failed) {
+  for (const EvaluatedExperiment& e : evaluated_)
+    for (const RunSpec& run : e.experiment->runs) runs_ += run.seeds.size();
+  failed_ = failed;
+  print_evaluated();
+}
+
 // First the run of each check that takes the least time, then all runs of the checks that are left.
 Reproduction::Done Reproduction::play_mutants() {
   for (EvaluatedExperiment& e : evaluated_) {
@@ -65,7 +71,7 @@ Reproduction::Done Reproduction::play_mutants() {
       const auto mutation = static_cast<Mutation>(m);
       for (size_t i = 0; i < evaluated_.size(); ++i) {
         const Experiment& e = *evaluated_[i].experiment;
-        for (const size_t r : runs_to_mutate(e, evaluated_[i].evaluation,
+        for (const size_t r : runs_to_mutate(e, mutation, evaluated_[i].evaluation,
                                              all ? std::vector<double>{} : seconds_[i])) {
           const std::string folder = mutants_folder(options_.folder, mutation);
           if (all && fs::exists(run_folder(folder, e, e.runs[r], e.runs[r].seeds[0]))) continue;
@@ -107,11 +113,14 @@ Reproduction::Done Reproduction::add(size_t experiment, size_t run, uint64_t see
   const std::string folder =
       run_folder(mutation != nullptr ? mutants_folder(out, *mutation) : out, e, r, seed);
   clear(folder);
-  auto command = command_for({r.file, *settings, seed, folder}, own_executable());
+  const Case played{.file = r.file,
+                    .settings = *settings,
+                    .seed = seed,
+                    .folder = folder,
+                    .count = mutation != nullptr ? counted_law(r, *mutation) : r.count,
+                    .counter = options_.root + "/" + kOperations};
+  auto command = command_for(played, own_executable());
   if (!command) return tl::unexpected(command.error());
-  const std::string count = mutation != nullptr ? counted_law(r, *mutation) : r.count;
-  if (!count.empty())
-    command->argv.insert(command->argv.begin(), {options_.root + "/" + kOperations, count, folder});
   if (mutation != nullptr)
     command->argv.insert(command->argv.begin(), {"/usr/bin/prlimit", kMutantLimit});
   command->name = name + ", seed " + std::to_string(seed);

@@ -17,6 +17,9 @@
 
 namespace turnpike::lab {
 
+/// Below the root: counts a law's operations.
+inline constexpr const char* kOperations = "lab/paper/operations.py";
+
 struct ReproductionOptions {
   std::string root;    // the tree that holds the index
   std::string folder;  // for results
@@ -35,6 +38,8 @@ class Reproduction {
   /// Returns an error if a run's settings or its folder are wrong, or when interrupted. A run that
   /// fails is reported on standard error and counted.
   tl::expected<void, std::string> play();
+  /// Evaluates what is in the folder instead, `failed` of whose runs have no result.
+  void take(size_t failed);
 
   [[nodiscard]] const std::vector<EvaluatedExperiment>& evaluated() const { return evaluated_; }
   /// Runs played, mutated ones included.
