@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all compile parse setup build benchmarks bench bench-testpmd bench-check lint fuzz \
   fuzz-coverage format hooks docker package package-test image-test \
-  appliance-test appliance-page-test clean
+  appliance-test appliance-page-test engines-test clean
 MAKEFLAGS += --no-print-directory
 
 FUZZ_SECONDS ?= 600
@@ -93,6 +93,9 @@ appliance-test: setup build  ## FRR and keepalived over the router, and a storm 
 
 appliance-page-test: setup  ## run every command of docs/appliance.md on a bare machine, a container (as root)
 	@docker/install-packages build package appliance && tests/appliance/page_test.py
+
+engines-test: setup build  ## sweeps by Slurm and by GNU parallel, killed and continued (as root)
+	@docker/install-packages engines && tests/sweep/engines_test.py build/lab/turnpike
 
 clean:  ## remove everything that was built
 	@rm -rf build build-sanitize build-fuzz build-gcc build-clang && echo "clean: done"

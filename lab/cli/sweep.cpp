@@ -3,26 +3,28 @@
 #include "lab/sweep/sweep.h"
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
+#include <utility>
 
 #include <CLI/CLI.hpp>
-#include <unistd.h>
 
-#include "common/report/run_data.h"
-#include "lab/batch/case.h"
-#include "lab/batch/jobs.h"
+#include "common/report/whole_file.h"
+#include "lab/batch/engine.h"
+#include "lab/batch/plan.h"
+#include "lab/cli/plan_options.h"
 #include "lab/cli/verbs.h"
 
 namespace turnpike::lab {
 namespace {
+
+constexpr const char* kSweep = "sweep";
 
 struct SweepOptions {
   std::string file, folder = "out/sweep";
   std::vector<Axis> axes;
   std::vector<uint64_t> seeds{1};
   std::vector<std::string> metrics;
-  unsigned jobs = processors();
+  PlanOptions runs;
 };
 
 /// Reports once the mistakes that every run would report.
@@ -33,72 +35,54 @@ bool fits(const std::string& file, const std::vector<config::Setting>& settings)
   return false;
 }
 
-bool write(const std::string& path, const std::string& text) {
-  const auto done = report::write_text(path, text);
-  if (!done) std::fprintf(stderr, "turnpike sweep: %s\n", done.error().c_str());
-  return done.has_value();
+std::string name_of(const std::vector<config::Setting>& settings, uint64_t seed) {
+  return settings_text(settings) + (settings.empty() ? "" : ", ") + "seed " + std::to_string(seed);
 }
 
-std::string name_of(const Combination& c, uint64_t seed) {
-  return settings_text(c.settings) + (c.settings.empty() ? "" : ", ") + "seed " +
-         std::to_string(seed);
+/// Writes the table, the figures as CSV and JSON, and the page into the plan's folder.
+ExitCode gather(const Plan& plan, const Outcome& outcome) {
+  auto sweep = sweep_of(plan);
+  if (!sweep) return complain(kSweep, kExitRuntime, sweep.error());
+  complain_of_failures(plan, outcome, kSweep);
+  std::fputs(sweep_text(*sweep).c_str(), stdout);
+  const std::string stem = plan.folder() + "/sweep";
+  for (const auto& [suffix, text] : {std::pair(".csv", sweep_csv(*sweep)),
+                                     {".json", sweep_json(*sweep).dump(2) + "\n"},
+                                     {".html", sweep_page(*sweep)}})
+    if (const auto done = report::write_text(stem + suffix, text); !done)
+      return complain(kSweep, kExitRuntime, done.error());
+  std::printf("\n%zu run%s, %zu failed. Page: %s.html\n", outcome.total,
+              outcome.total == 1 ? "" : "s", outcome.failed.size(), stem.c_str());
+  return outcome.failed.empty() ? kExitOk : kExitRuntime;
+}
+
+ExitCode gather_plan(const std::string& folder) {
+  const auto plan = Plan::read(folder);
+  return plan ? gather(*plan, outcome_of(*plan))
+              : complain(kSweep, kExitBadConfiguration, plan.error());
 }
 
 ExitCode sweep(const SweepOptions& o) {
-  Sweep sweep{.file = o.file, .axes = o.axes, .seeds = o.seeds, .metrics = o.metrics};
-  const std::string self = own_executable();
-  std::vector<Command> commands;  // by combination, then by seed
-  auto all = combinations(o.axes);
+  if (!o.runs.collect.empty()) return gather_plan(o.runs.collect);
+  if (o.runs.task) return run_one(o.runs, kSweep);
+  const bool only_plan = !o.runs.plan.empty();
+  Plan plan(only_plan ? o.runs.plan : o.folder,
+            purpose_of({.file = o.file, .axes = o.axes, .seeds = o.seeds, .metrics = o.metrics}));
+  const auto all = combinations(o.axes);
   for (const auto& settings : all)
     if (!fits(o.file, settings)) return kExitBadConfiguration;
-  if (const auto prepared = report::prepare_folder(o.folder); !prepared) {
-    std::fprintf(stderr, "turnpike sweep: %s\n", prepared.error().c_str());
-    return kExitHostNotReady;
+  for (const auto& settings : all)
+    for (const uint64_t seed : o.seeds)
+      if (auto added = plan.add(name_of(settings, seed), {o.file, settings, seed}); !added)
+        return complain(kSweep, kExitBadConfiguration, added.error());
+  if (const auto written = plan.write(); !written)
+    return complain(kSweep, kExitHostNotReady, written.error());
+  if (only_plan) {
+    print_plan(plan, kSweep);
+    return kExitOk;
   }
-  for (auto& settings : all) {
-    const std::string folder = o.folder + "/" + std::to_string(sweep.combinations.size() + 1);
-    for (const uint64_t seed : o.seeds) {
-      auto command =
-          command_for({o.file, settings, seed, folder + "/seed-" + std::to_string(seed)}, self);
-      if (!command) {
-        std::fprintf(stderr, "turnpike sweep: %s\n", command.error().c_str());
-        return kExitRuntime;
-      }
-      commands.push_back(std::move(*command));
-    }
-    sweep.combinations.push_back(
-        {std::move(settings), std::vector<nlohmann::json>(o.seeds.size())});
-  }
-
-  const bool watched = isatty(STDERR_FILENO) != 0;
-  size_t ended = 0, failed = 0;
-  const bool whole = run_jobs(commands, o.jobs, [&](const JobEnd& end) {
-    Combination& c = sweep.combinations[end.job / o.seeds.size()];
-    const size_t seed = end.job % o.seeds.size();
-    auto summary = nlohmann::json::parse(end.output, nullptr, /*allow_exceptions=*/false);
-    const std::string why = !end.why.empty()      ? end.why
-                            : summary.is_object() ? ""
-                                                  : "printed no summary";
-    if (why.empty())
-      c.summaries[seed] = std::move(summary);
-    else
-      ++failed, std::fprintf(stderr, "turnpike sweep: %s: %s\n", name_of(c, o.seeds[seed]).c_str(),
-                             why.c_str());
-    if (watched) std::fprintf(stderr, "\r%zu of %zu runs", ++ended, commands.size());
-  });
-  if (watched) std::fprintf(stderr, "\n");
-  if (!whole) return kExitRuntime;
-
-  if (sweep.metrics.empty()) sweep.metrics = default_metrics(sweep);
-  std::fputs(sweep_text(sweep).c_str(), stdout);
-  const std::string stem = o.folder + "/sweep";
-  if (!write(stem + ".csv", sweep_csv(sweep)) ||
-      !write(stem + ".json", sweep_json(sweep).dump(2) + "\n") ||
-      !write(stem + ".html", sweep_page(sweep)))
-    return kExitRuntime;
-  std::printf("\n%zu run%s, %zu failed. Page: %s.html\n", commands.size(),
-              commands.size() == 1 ? "" : "s", failed, stem.c_str());
-  return failed == 0 ? kExitOk : kExitRuntime;
+  const auto outcome = run_plan(plan, o.runs.engine, kSweep);
+  return outcome ? gather(plan, *outcome) : complain(kSweep, kExitRuntime, outcome.error());
 }
 
 }  // namespace
@@ -107,9 +91,9 @@ void add_sweep(CLI::App& app, ExitCode& code) {
   auto* verb = app.add_subcommand(
       "sweep",
       "run a topology in the lab with every combination of settings and seeds, and gather the "
-      "results");
+      "results; runs that have a result of the same inputs are not run again");
   auto o = std::make_shared<SweepOptions>();
-  verb->add_option("FILE", o->file, "topology file (YAML)")->required();
+  auto* file = verb->add_option("FILE", o->file, "topology file (YAML)");
   verb->add_option_function<std::vector<std::string>>(
           "--set",
           [o](const std::vector<std::string>& texts) {
@@ -137,12 +121,17 @@ void add_sweep(CLI::App& app, ExitCode& code) {
                    "of links with a law, flows and hosts)")
       ->type_name("PATH")
       ->allow_extra_args(false);
-  verb->add_option("--jobs", o->jobs, "runs at a time (default: processors)")
-      ->check(CLI::Range(1, 1024));
-  verb->add_option("--out", o->folder, "folder for results")
-      ->type_name("DIR")
-      ->capture_default_str();
-  verb->callback([o, &code] { code = sweep(*o); });
+  auto* out = verb->add_option("--out", o->folder, "folder for the plan and the results")
+                  ->type_name("DIR")
+                  ->capture_default_str();
+  add_plan_options(*verb, o->runs, out);
+  verb->callback([o, file, &code] {
+    const bool whole = o->runs.collect.empty() && !o->runs.task;
+    if (file->empty() == whole)
+      throw CLI::ValidationError("FILE",
+                                 "give a topology file, or --plan with --task, or --collect");
+    code = sweep(*o);
+  });
 }
 
 }  // namespace turnpike::lab

@@ -33,7 +33,7 @@ struct Cut {
 /// those with the largest delays. Nodes that are joined without a delay are in one part.
 Cut cut(const config::Topology& topology, uint32_t wanted);
 
-/// What the cut is and what it costs, for people.
+/// Describes the cut and its cost, for people.
 std::string cut_text(const config::Topology& topology, const Cut& cut);
 
 }  // namespace turnpike::lab

@@ -54,7 +54,7 @@ std::map<std::string, uint32_t> parts_of(const config::Topology& t, const Cut& c
   return parts;
 }
 
-/// What every cut must be.
+/// Checks the properties that every cut must have.
 void expect_sound(const config::Topology& t, const Cut& c, uint32_t wanted) {
   EXPECT_GE(c.parts, 1U);
   EXPECT_LE(c.parts, wanted);

@@ -6,6 +6,7 @@
 
 #include "common/report/csv.h"
 #include "common/report/number.h"
+#include "common/report/run_data.h"
 #include "lab/columns.h"
 
 namespace turnpike::lab {
@@ -56,6 +57,41 @@ std::vector<std::vector<std::string>> rows(const Sweep& sweep, const Text& text)
 }
 
 }  // namespace
+
+json purpose_of(const Sweep& sweep) {
+  json axes = json::array();
+  for (const Axis& axis : sweep.axes)
+    axes.push_back({{"path", axis.path}, {"values", axis.values}});
+  return {{"file", sweep.file}, {"axes", axes}, {"seeds", sweep.seeds}, {"metrics", sweep.metrics}};
+}
+
+tl::expected<Sweep, std::string> sweep_of(const Plan& plan) {
+  Sweep sweep;
+  try {
+    const json& purpose = plan.purpose();
+    sweep.file = purpose.at("file");
+    sweep.seeds = purpose.at("seeds").get<std::vector<uint64_t>>();
+    sweep.metrics = purpose.at("metrics").get<std::vector<std::string>>();
+    for (const json& axis : purpose.at("axes"))
+      sweep.axes.push_back({axis.at("path"), axis.at("values").get<std::vector<std::string>>()});
+    size_t task = 0;
+    for (auto& settings : combinations(sweep.axes)) {
+      Combination& c = sweep.combinations.emplace_back();
+      c.settings = std::move(settings);
+      for (size_t seed = 0; seed < sweep.seeds.size(); ++seed, ++task) {
+        json& summary = c.summaries.emplace_back();
+        if (task >= plan.tasks().size() || !plan.finished(task)) continue;
+        const auto text = report::read_text(plan.result(task) + "/summary.json");
+        if (!text) return tl::unexpected(text.error());
+        summary = json::parse(*text);
+      }
+    }
+  } catch (const json::exception& e) {
+    return tl::unexpected(plan.folder() + ": " + e.what());
+  }
+  if (sweep.metrics.empty()) sweep.metrics = default_metrics(sweep);
+  return sweep;
+}
 
 std::vector<std::string> default_metrics(const Sweep& sweep) {
   std::vector<std::string> out;

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
+#include <tl/expected.hpp>
 
+#include "lab/batch/plan.h"
 #include "lab/batch/values.h"
 #include "lab/sweep/axes.h"
 
@@ -24,6 +26,11 @@ struct Sweep {
   std::vector<std::string> metrics = {};  // paths in a summary
   std::vector<Combination> combinations = {};
 };
+
+/// A sweep without results, for a plan whose tasks are by combination, then by seed; and the sweep
+/// of a plan with the results that there are. The error: a result cannot be read.
+nlohmann::json purpose_of(const Sweep& sweep);
+tl::expected<Sweep, std::string> sweep_of(const Plan& plan);
 
 /// The metrics of most interest that these runs have: of links with a law the utilisation, loss and
 /// mean queueing delay; of flows the completion time and fairness; of hosts that send their
