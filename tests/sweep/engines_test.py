@@ -103,7 +103,8 @@ class Services:
             process.kill()
 
     def logs(self):
-        return "\n".join(f"{path.name}: {path.read_text(errors='replace')[-500:]}" for path in self.folder.glob("*.log"))
+        return "\n".join(f"{path.name}: {path.read_text(errors='replace')[-500:]}"
+                         for path in self.folder.glob("*.log"))
 
 
 class Sweep:
@@ -113,7 +114,8 @@ class Sweep:
         self.folder = folder
         seeds = max(1, runs // (RATES.count(",") + 1))
         self.runs = seeds * (RATES.count(",") + 1)
-        self.command = [turnpike, "sweep", ROOT / "configs" / "demo.yaml", "--set", f"links.bottleneck.rate={RATES}",
+        self.command = [turnpike, "sweep", ROOT / "configs" / "demo.yaml",
+                        "--set", f"links.bottleneck.rate={RATES}",
                         "--set", "run.duration=12 s", "--seeds", f"1..{seeds}", "--out", folder]
 
     def start(self, *more, **environment):
@@ -194,8 +196,8 @@ def ssh(tap, services, sweep, expected):
     login = (f"ssh -p {port} -i {folder}/user -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null "
              "-o LogLevel=ERROR root@127.0.0.1")
     said, code = sweep.run("--jobs", "2", "--on", f"ssh:{login}")
-    tap.check(f"GNU parallel over ssh: {sweep.runs} runs, the same pages", code == 0 and sweep.pages() == expected, code, said,
-              services.logs())
+    tap.check(f"GNU parallel over ssh: {sweep.runs} runs, the same pages", code == 0 and sweep.pages() == expected,
+              code, said, services.logs())
 
 
 def main():
