@@ -58,10 +58,14 @@ void shorten(config::Topology& t, Nanos duration) {
 
 /// How often parts have waited for each other. `packets`: data packets that were sent.
 std::string windows_text(const World::Windows& windows, uint64_t packets) {
+  const auto all = static_cast<double>(windows.all), polls = static_cast<double>(windows.polls);
   return std::to_string(windows.all) + " windows, " + std::to_string(windows.parallel) +
          " of them on several threads: the others had too little to do; " +
-         report::fixed(static_cast<double>(packets) / static_cast<double>(windows.all), 1) +
-         " data packets in a window";
+         report::fixed(static_cast<double>(packets) / all, 1) + " data packets and " +
+         report::fixed(polls / all, 1) + " polls of nodes in a window, " +
+         report::fixed(static_cast<double>(windows.longest) / all, 1) +
+         " of them in the part with the most: as many threads could be " +
+         report::fixed(polls / static_cast<double>(windows.longest), 2) + " times as fast as one";
 }
 
 ExitCode lab(const LabOptions& o) {
@@ -99,7 +103,7 @@ ExitCode lab(const LabOptions& o) {
   }
   if (!o.json) {
     std::printf("%s\n", memory_text(need, available).c_str());
-    if (o.explain) std::printf("%s\n", cut_text(t, cut(t, threads)).c_str());
+    if (o.explain) std::printf("%s\n", cut_text(t, cut(t, World::parts_for(threads))).c_str());
     std::printf("\n");
     std::fflush(stdout);
   }

@@ -94,6 +94,12 @@ SimLinkOptions options_of(const config::Topology& t, size_t link, size_t directi
 
 }  // namespace
 
+// Threads that have played a part take another one: more parts than threads balance the windows.
+uint32_t World::parts_for(unsigned threads) {
+  constexpr uint32_t kPartsEach = 4;
+  return threads > 1 ? kPartsEach * threads : 1;
+}
+
 World::Buffers World::buffers(const config::Topology& t, const sender::Traces& traces) {
   const sender::Sizing size = size_of_all(t, traces);
   return {.packets = buffers_of(t, size) + router_buffers_of(t, size),
@@ -133,14 +139,14 @@ tl::expected<std::unique_ptr<World>, std::string> World::make(const config::Topo
   };
   const sender::Traces traces(t);
   const sender::Sizing size = size_of_all(t, traces);
-  Cut parts = cut(t, options.threads);
+  Cut parts = cut(t, parts_for(options.threads));
   const size_t cached = parts.parts * kBuffersPerThread;
   auto sources = pool("sources", buffers_of(t, size) + cached);
   auto routers = pool("routers", router_buffers_of(t, size) + cached);
   if (!sources) return tl::unexpected(sources.error());
   if (!routers) return tl::unexpected(routers.error());
   std::unique_ptr<World> w(
-      new World(t, std::move(parts), std::move(*sources), std::move(*routers), outcomes));
+      new World(t, std::move(parts), std::move(*sources), std::move(*routers), outcomes, options));
   w->make_parts(traces);
   w->number_nodes();
   w->lay_cables(options);
@@ -317,6 +323,7 @@ Nanos World::next_poll() const {
 void World::play_window(Part& part, Nanos end) {
   for (SimChannel* channel : part.out) channel->begin_window();
   for (SimChannel* channel : part.in) channel->deliver();
+  part.polls = 0;
   for (;;) {
     const Nanos next = poll_time(part, part.schedule.next());
     if (next >= end) break;
@@ -340,13 +347,17 @@ void World::run_until(Nanos end) {
     const Nanos until = lookahead_ <= end - begin ? begin + lookahead_ : end + 1_ns;
     const auto play = [&](size_t p) { play_window(*parts_[p], until); };
     const bool parallel = parts_.size() > 1 && busy_ >= kWorthThreads;
-    uint64_t polls = 0;
-    for (const auto& part : parts_) polls -= part->polls;
     if (parallel)
       threads_.for_each(parts_.size(), play);
     else
       for (size_t p = 0; p < parts_.size(); ++p) play(p);
-    for (const auto& part : parts_) polls += part->polls;
+    uint64_t polls = 0, longest = 0;
+    for (const auto& part : parts_) {
+      polls += part->polls;
+      longest = std::max(longest, part->polls);
+    }
+    windows_.polls += polls;
+    windows_.longest += longest;
     busy_ += kMemory * (static_cast<double>(polls) - busy_);
     ++windows_.all;
     windows_.parallel += parallel;

@@ -18,6 +18,7 @@
 //     const router::Snapshot gate = (*world)->router(0).snapshot();
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -56,6 +57,9 @@ class World {
                                                                 sender::OutcomeSink& outcomes,
                                                                 const Options& options);
 
+  /// Parts into which the topology is cut for so many threads, at most.
+  static uint32_t parts_for(unsigned threads);
+
   /// Number and size of the packet buffers, which have memory of their own.
   struct Buffers {
     size_t packets = 0;
@@ -92,11 +96,10 @@ class World {
   void stall_hosts(Nanos time);
 
   [[nodiscard]] Nanos now() const { return now_; }
-  /// How the topology is cut into parts.
-  [[nodiscard]] const Cut& parts() const { return cut_; }
-  /// Windows that have been played, and those that several threads played.
+  /// Windows that have been played, and those that several threads played. `polls` of nodes in all
+  /// windows; `longest`: the sum, over the windows, of those of the part with the most.
   struct Windows {
-    uint64_t all = 0, parallel = 0;
+    uint64_t all = 0, parallel = 0, polls = 0, longest = 0;
   };
   [[nodiscard]] Windows windows() const { return windows_; }
   [[nodiscard]] router::Router& router(size_t i) { return *routers_[i]; }
@@ -136,17 +139,17 @@ class World {
     std::vector<SimChannel*> in, out;  // from and to other parts
     Nanos now{0};
     Nanos sent = kNever;  // when the first packet for another part arrives that is not delivered
-    uint64_t polls = 0;
+    uint64_t polls = 0;   // in this window
   };
 
   World(const config::Topology& topology, Cut cut, Pool sources, Pool routers,
-        sender::OutcomeSink& outcomes)
+        sender::OutcomeSink& outcomes, const Options& options)
       : topology_(topology),
         cut_(std::move(cut)),
         source_pool_(std::move(sources)),
         router_pool_(std::move(routers)),
         outcomes_(outcomes),
-        threads_(cut_.parts),
+        threads_(std::min<unsigned>(options.threads, cut_.parts)),
         lookahead_(cut_.lookahead) {}
   void make_parts(const sender::Traces& traces);
   uint32_t add_node(uint32_t part);

@@ -28,6 +28,7 @@ RUNS = [
     ("evolution/tree.yaml", "2 s", []),
     ("evolution/cheaters/five-hosts.yaml", "3 s", []),
     ("gateway/two-sites.yaml", "3 s", []),
+    ("scale/fat-tree.yaml", "3 ms", []),
 ]
 THREADS = (2, 3, 8)
 
