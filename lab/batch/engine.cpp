@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include <poll.h>
 
@@ -35,9 +36,10 @@ std::string shell_word(const std::string& text) {
 
 /// Runs a program of the engine; returns its output. The error has the end of its log.
 tl::expected<std::string, std::string> call(const Plan& plan, std::vector<std::string> argv) {
+  const std::string name = argv.front();
   argv.insert(argv.begin(), kEnv);
   const Command command{
-      .name = argv[1], .argv = std::move(argv), .log = plan.folder() + "/engine.log"};
+      .name = name, .argv = std::move(argv), .log = plan.folder() + "/engine.log"};
   JobEnd ended;
   if (!run_jobs({&command, 1}, 1, [&](const JobEnd& end) { ended = end; }))
     return no_run(kInterrupted);
@@ -139,8 +141,8 @@ tl::expected<void, std::string> run_ssh(const Plan& plan, const Engine& engine,
 /// Job arrays of Slurm's for one list of tasks.
 class Arrays {
  public:
-  Arrays(const Plan& plan, const Engine& engine, const std::string& verb)
-      : plan_(plan), engine_(engine), verb_(verb) {}
+  Arrays(const Plan& plan, const Engine& engine, std::string verb)
+      : plan_(plan), engine_(engine), verb_(std::move(verb)) {}
 
   tl::expected<void, std::string> submit(const std::vector<size_t>& tasks) {
     jobs_.clear();
