@@ -2,10 +2,8 @@
 #include "lab/batch/engine.h"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
+#include <array>
 #include <filesystem>
-#include <thread>
 #include <utility>
 
 #include <poll.h>
@@ -13,6 +11,7 @@
 #include "common/report/whole_file.h"
 #include "lab/batch/jobs.h"
 #include "lab/batch/progress.h"
+#include "lab/child.h"
 #include "lab/interrupts.h"
 
 namespace turnpike::lab {
@@ -24,7 +23,7 @@ constexpr const char* kEnv = "/usr/bin/env";  // finds a program on the path
 constexpr const char* kInterrupted = "interrupted";
 constexpr size_t kMaxArray = 1000;  // tasks of one array: Slurm's MaxArraySize is 1001 by default
 constexpr unsigned kMaxRounds = 3;  // in which tasks are submitted that were lost with their node
-constexpr std::chrono::milliseconds kPeriod{500};
+constexpr int kPeriodMs = 500;      // between two looks at the results
 
 tl::unexpected<std::string> no_run(const std::string& why) { return tl::unexpected(why); }
 
@@ -34,12 +33,13 @@ std::string shell_word(const std::string& text) {
   return out + "'";
 }
 
+std::string engine_log(const Plan& plan) { return plan.folder() + "/engine.log"; }
+
 /// Runs a program of the engine; returns its output. The error has the end of its log.
 tl::expected<std::string, std::string> call(const Plan& plan, std::vector<std::string> argv) {
   const std::string name = argv.front();
   argv.insert(argv.begin(), kEnv);
-  const Command command{
-      .name = name, .argv = std::move(argv), .log = plan.folder() + "/engine.log"};
+  const Command command{.name = name, .argv = std::move(argv), .log = engine_log(plan)};
   JobEnd ended;
   if (!run_jobs({&command, 1}, 1, [&](const JobEnd& end) { ended = end; }))
     return no_run(kInterrupted);
@@ -122,19 +122,26 @@ tl::expected<void, std::string> run_ssh(const Plan& plan, const Engine& engine,
   argv.insert(argv.end(), engine.options.begin(), engine.options.end());
   for (const std::string& word : task_command(plan, verb)) argv.push_back(shell_word(word));
   argv.insert(argv.end(), {"{}", "::::", *list});
+  argv.insert(argv.begin(), kEnv);
+  const Command command{.name = "parallel", .argv = std::move(argv), .log = engine_log(plan)};
   Watch watch(plan);
-  std::atomic<bool> over{false};
-  std::jthread watcher([&] {
-    for (; !over; std::this_thread::sleep_for(kPeriod)) watch.look();
-  });
-  // Its exit code is the number of tasks that failed.
-  const auto done = call(plan, std::move(argv));
-  over = true;
-  watcher.join();
+  const Interrupts interrupts;
+  auto child = Child::start(command);
+  if (!child) return no_run(child.error());
+  while (!child->ended()) {
+    std::array<pollfd, 2> fds{{{.fd = interrupts.fd(), .events = POLLIN, .revents = 0},
+                               {.fd = child->output(), .events = POLLIN, .revents = 0}}};
+    poll(fds.data(), fds.size(), kPeriodMs);
+    if (interrupts.take()) return no_run(kInterrupted);
+    child->take_lines();
+    watch.look();
+  }
   watch.look(true);
-  if (done || done.error() == kInterrupted) return done.map([](const std::string&) {});
+  // Its exit code is the number of tasks that failed.
   const auto silent = [&](size_t task) { return plan.failure(task).empty(); };
-  if (std::ranges::any_of(plan.unfinished(), silent)) return no_run(done.error());
+  if (child->exit_code() != 0 && std::ranges::any_of(plan.unfinished(), silent))
+    return no_run("parallel failed with exit code " + std::to_string(child->exit_code()) + ":\n" +
+                  child->log_tail());
   return {};
 }
 
@@ -203,7 +210,7 @@ tl::expected<void, std::string> run_slurm(const Plan& plan, const Engine& engine
     if (auto submitted = arrays.submit(tasks); !submitted) return submitted;
     for (unsigned silent = 0;;) {
       pollfd fd{.fd = interrupts.fd(), .events = POLLIN, .revents = 0};
-      poll(&fd, 1, static_cast<int>(kPeriod.count()));
+      poll(&fd, 1, kPeriodMs);
       const auto busy = arrays.busy();
       if (interrupts.take() || (!busy && busy.error() == kInterrupted)) {
         arrays.cancel();

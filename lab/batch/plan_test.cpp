@@ -48,7 +48,7 @@ class PlanTest : public ::testing::Test {
     EXPECT_TRUE(added) << added.error();
     return added ? p.tasks()[0].key : "";
   }
-  /// What the run of a task leaves, without running it.
+  /// Makes the files of a task's run, without running it.
   static void play(const Plan& p, size_t task) {
     const auto command = p.begin(task);
     ASSERT_TRUE(command) << command.error();

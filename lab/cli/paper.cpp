@@ -172,14 +172,15 @@ void add_paper(CLI::App& app, ExitCode& code) {
   auto* out = verb->add_option("--out", o->folder, "folder for results")
                   ->type_name("DIR")
                   ->capture_default_str();
-  add_plan_options(*verb, o->runs, out);
+  add_plan_options(*verb, o->runs);
   verb->add_option("--baseline", o->baseline, std::string("default: ") + kBaseline)
       ->type_name("FILE");
   verb->add_flag("--update-baseline", o->update, "write the checks met now into the baseline");
   verb->add_flag("--mutants", o->mutants,
                  "also play runs with deliberate mistakes, and name the checks that none of them "
                  "breaks");
-  verb->callback([o, &code] {
+  verb->callback([o, out, &code] {
+    check_plan_options(o->runs, *out);
     if (o->mutants && (o->runs.distributed || !o->runs.plan.empty() || !o->runs.collect.empty()))
       throw CLI::ValidationError("--mutants", "plays its runs in rounds, without a plan");
     code = static_cast<ExitCode>(paper(*o));

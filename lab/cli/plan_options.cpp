@@ -6,7 +6,7 @@
 
 namespace turnpike::lab {
 
-void add_plan_options(CLI::App& verb, PlanOptions& o, CLI::Option* out) {
+void add_plan_options(CLI::App& verb, PlanOptions& o) {
   verb.add_option("--jobs", o.engine.jobs, "runs at a time, on each host (default: processors)")
       ->check(CLI::Range(1, 1024));
   verb.add_option_function<std::string>(
@@ -26,18 +26,20 @@ void add_plan_options(CLI::App& verb, PlanOptions& o, CLI::Option* out) {
                   "for sbatch or parallel, such as --partition=long; may be repeated")
       ->type_name("OPTION")
       ->allow_extra_args(false);
-  auto* plan = verb.add_option("--plan", o.plan,
-                               "write a plan of the runs there, and run none; with --task: the "
-                               "plan's folder")
-                   ->type_name("DIR")
-                   ->excludes(out);
-  verb.add_option("--task", o.task, "run this task of the plan, counted from 0")
-      ->type_name("N")
-      ->needs(plan);
+  verb.add_option("--plan", o.plan,
+                  "write a plan of the runs there, and run none; with --task: the plan's folder")
+      ->type_name("DIR");
+  verb.add_option("--task", o.task, "run this task of the plan, counted from 0")->type_name("N");
   verb.add_option("--collect", o.collect, "gather the results of the plan in this folder")
-      ->type_name("DIR")
-      ->excludes(plan)
-      ->excludes(out);
+      ->type_name("DIR");
+}
+
+void check_plan_options(const PlanOptions& o, const CLI::Option& out) {
+  if (o.task && o.plan.empty()) throw CLI::ValidationError("--task", "needs --plan");
+  if (!o.collect.empty() && !o.plan.empty())
+    throw CLI::ValidationError("--collect", "excludes --plan");
+  if (out.count() > 0 && (!o.plan.empty() || !o.collect.empty()))
+    throw CLI::ValidationError("--out", "excludes --plan and --collect, which name a folder");
 }
 
 void print_plan(const Plan& plan, const std::string& verb) {

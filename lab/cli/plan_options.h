@@ -20,9 +20,11 @@ struct PlanOptions {
   std::optional<size_t> task;  // of `plan`
 };
 
-/// Adds --jobs, --on, --engine-option, --plan, --task and --collect. `out`: the option with the
-/// folder of results, which the folder of a plan replaces.
-void add_plan_options(CLI::App& verb, PlanOptions& options, CLI::Option* out);
+/// Adds --jobs, --on, --engine-option, --plan, --task and --collect.
+void add_plan_options(CLI::App& verb, PlanOptions& options);
+/// Call in the verb's callback: throws CLI::ValidationError where options exclude each other.
+/// `out`: the option with the folder of results, which the folder of a plan replaces.
+void check_plan_options(const PlanOptions& options, const CLI::Option& out);
 
 /// Says that a plan has been written, and what runs it.
 void print_plan(const Plan& plan, const std::string& verb);

@@ -124,8 +124,9 @@ void add_sweep(CLI::App& app, ExitCode& code) {
   auto* out = verb->add_option("--out", o->folder, "folder for the plan and the results")
                   ->type_name("DIR")
                   ->capture_default_str();
-  add_plan_options(*verb, o->runs, out);
-  verb->callback([o, file, &code] {
+  add_plan_options(*verb, o->runs);
+  verb->callback([o, file, out, &code] {
+    check_plan_options(o->runs, *out);
     const bool whole = o->runs.collect.empty() && !o->runs.task;
     if (file->empty() == whole)
       throw CLI::ValidationError("FILE",
