@@ -31,7 +31,8 @@ def run(load, amount, build, counts):
     """(instructions in the counted functions of a load, its packets); callgrind's file is `counts`."""
     kind = load.split("/")[0]
     with tempfile.TemporaryDirectory() as out:
-        program = ([build / "lab" / "turnpike", "lab", SPEED, "--duration", f"{amount} ms", "--out", out]
+        program = ([build / "lab" / "turnpike", "lab", SPEED, "--threads", "1", "--duration", f"{amount} ms",
+                    "--out", out]
                    if kind == "lab" else [build / "bench" / "bench-count", load, str(amount)])
         done = subprocess.run(
             ["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", "--collect-atstart=no",

@@ -39,7 +39,7 @@ def command(run, options):
     settings = dict(run.case.settings)
     if options.quick:
         settings |= run.case.shorter
-    words = [options.turnpike, "lab", str(ROOT / run.case.file), "--seed", str(run.seed),
+    words = [options.turnpike, "lab", str(ROOT / run.case.file), "--threads", "1", "--seed", str(run.seed),
              "--out", str(folder_of(run, options)), "--set", f"preset={run.preset}"]
     for path, value in settings.items():
         words += ["--set", f"{path}={value}"]

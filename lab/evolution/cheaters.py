@@ -73,7 +73,7 @@ def command(kind, options):
     moved = varied(options.vary) if options.vary is not None else []
     settings = [*(f"{path}={value}" for path, value in enforced.items()), *lcores, *options.settings,
                 *(f"{path}={value}" for path, value in kind["settings"].items()), *moved]
-    words = [options.turnpike, "lab", str(options.file), "--seed", str(options.seed),
+    words = [options.turnpike, "lab", str(options.file), "--threads", "1", "--seed", str(options.seed),
              "--out", str(options.out / kind["name"])]
     return words + [w for s in settings for w in ("--set", s)]
 

@@ -64,7 +64,7 @@ def settings(path, lcores=1):
 def play(path, options):
     """(drops by customer or link, error)."""
     with tempfile.TemporaryDirectory() as folder:
-        words = [options.turnpike, "lab", str(path), "--out", folder]
+        words = [options.turnpike, "lab", str(path), "--threads", "1", "--out", folder]
         for s in [*settings(path, options.lcores), *options.settings]:
             words += ["--set", s]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
