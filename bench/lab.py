@@ -27,7 +27,8 @@ def speed(build):
     rates = []
     for _ in range(REPETITIONS):
         with tempfile.TemporaryDirectory() as out:
-            said = subprocess.run([build / "lab" / "turnpike", "lab", instructions.SPEED, "--threads", "1", "--out", out],
+            said = subprocess.run([build / "lab" / "turnpike", "lab", instructions.SPEED, "--threads", "1",
+                                   "--out", out],
                                   capture_output=True, text=True, check=True).stdout
         rates.append(int(re.search(r"data packets in .*: (\d+) a second", said)[1]))
     return {"median": statistics.median(rates), "least": min(rates), "most": max(rates)}

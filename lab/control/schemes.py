@@ -25,7 +25,8 @@ def cases(level):
 
 def play(case, schemes, seed, options, folder):
     """The contents of compare.json; nothing where the comparison failed."""
-    words = [options.turnpike, "lab", str(ROOT / case.file), "--threads", "1", "--seed", str(seed), "--out", str(folder),
+    words = [options.turnpike, "lab", str(ROOT / case.file), "--threads", "1", "--seed", str(seed),
+             "--out", str(folder),
              "--compare", ",".join(schemes)]
     for path, value in case.settings.items():
         words += ["--set", f"{path}={value}"]
