@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/config/draft.h"
 #include "common/config/reader.h"
 
 namespace turnpike::config {
@@ -126,10 +127,14 @@ class Network {
   std::vector<std::string> hosts_;
 };
 
+// Hosts that networks' names stand for in all workloads: against hostile files, as kMaxNodes.
+constexpr size_t kMaxNames = 20'000;
+
 using HostsOf = std::map<std::string, std::vector<std::string>>;  // by network
 
-/// Puts the hosts of networks in the place of the networks' names.
-void put_hosts(const HostsOf& networks, OneOrMany<std::string>& names) {
+/// Puts the hosts of networks in the place of the networks' names, `left` of them at most.
+void put_hosts(const HostsOf& networks, OneOrMany<std::string>& names, const std::string& path,
+               size_t& left, Mistakes& mistakes) {
   std::vector<Field<std::string>> all;
   for (const Field<std::string>& field : names.items) {
     const auto network = networks.find(field.value);
@@ -137,6 +142,14 @@ void put_hosts(const HostsOf& networks, OneOrMany<std::string>& names) {
       all.push_back(field);
       continue;
     }
+    if (network->second.size() > left) {
+      mistakes.add(field.at, path,
+                   "networks stand for more than " + std::to_string(kMaxNames) +
+                       " hosts in all workloads together");
+      all.push_back({.value = field.value, .at = field.at, .given = true, .wrong = true});
+      continue;
+    }
+    left -= network->second.size();
     for (const std::string& host : network->second)
       all.push_back({.value = host, .at = field.at, .given = true});
   }
@@ -171,6 +184,7 @@ void generate(FileSpec& file, Mistakes& mistakes) {
                links = file.links.value.size();
   HostsOf networks;
   for (const Named<GenerateSpec>& named : file.generate.value) {
+    if (file.links.value.size() > kMaxLinks) break;  // reported by place_links()
     Network network(file, mistakes, named);
     const ShapeSpec& shape = named.value.shape.value;
     const auto sized = [](const Field<unsigned>& size) { return size.given && !size.wrong; };
@@ -185,9 +199,11 @@ void generate(FileSpec& file, Mistakes& mistakes) {
   find_doubles(file.hosts.value, hosts, "hosts", mistakes);
   find_doubles(file.routers.value, routers, "routers", mistakes);
   find_doubles(file.links.value, links, "links", mistakes);
+  size_t left = kMaxNames;
   for (auto& workload : file.traffic.value.workloads.value) {
-    put_hosts(networks, workload.value.from.value);
-    put_hosts(networks, workload.value.to.value);
+    const std::string path = "traffic.workloads." + workload.name;
+    put_hosts(networks, workload.value.from.value, path + ".from", left, mistakes);
+    put_hosts(networks, workload.value.to.value, path + ".to", left, mistakes);
   }
 }
 

@@ -97,6 +97,22 @@ TEST(Generate, HasAccessLinksAsTheOthersUnlessGiven) {
   }
 }
 
+TEST(Generate, IsBounded) {
+  std::string huge = "run: {}\ngenerate:\n";
+  for (int i = 0; i < 300; ++i)
+    huge += "  " + std::string(i == 0 ? "^" : "") + "n" + std::to_string(i) +
+            ": { shape: { fat_tree: 16 }, links: { rate: 1 Gbps } }\n";
+  expect_mistakes(huge, {"more than 1024 links"});
+  std::string many =
+      "run: { duration: 1 s }\ngenerate:\n  net: { shape: { dumbbell: 500 }, links: { rate: 1 Gbps "
+      "}, hosts: { budget: 1 $/s } }\ntraffic:\n  workloads:\n";
+  for (int i = 0; i < 21; ++i)
+    many +=
+        "    w" + std::to_string(i) + ": { from: " + (i == 20 ? "^" : "") +
+        "net, to: [net-left0, net-left1], arrivals: { poisson: 1 /s }, size: { fixed: 10 KB } }\n";
+  expect_mistakes(many, {"more than 20000 hosts"});
+}
+
 TEST(Generate, ReportsMistakes) {
   expect_mistakes(file("fat_tree: ^5"), {"generate.net.shape.fat_tree: must be even"});
   expect_mistakes(file("fat_tree: ^18"), {"out of range"});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -195,19 +196,20 @@ void World::lay_cables(const Options& options) {
     if (host_nodes_[h] != kNobody) polled_by[t.hosts[h].name] = {host_nodes_[h]};
   links_.reserve(t.links.size());
   for (size_t l = 0; l < t.links.size(); ++l) {
+    const auto& ends = t.links[l].ends;
+    const std::array<std::span<const uint32_t>, 2> polled{polled_by[ends[0].node],
+                                                          polled_by[ends[1].node]};
+    // No node polls an external host: it is in the part of the other end.
+    const auto part_at = [&](size_t end) {
+      const auto of = polled[end].empty() ? polled[1 - end] : polled[end];
+      return of.empty() ? 0 : nodes_[of[0]].part;
+    };
+    const std::array part{part_at(0), part_at(1)};
     std::array<SimLinkNodes, 2> nodes;
-    std::array<uint32_t, 2> part{};
-    for (size_t end = 0; end < 2; ++end)
-      for (const uint32_t node : polled_by[t.links[l].ends[end].node]) {
-        part[end] = nodes_[node].part;
-        nodes[end].nodes.push_back(nodes_[node].place);
-        nodes[end].schedule = &parts_[part[end]]->schedule;
-      }
-    for (size_t end = 0; end < 2; ++end)  // an external host is in no part
-      if (nodes[end].schedule == nullptr) {
-        nodes[end].schedule = nodes[1 - end].schedule;
-        part[end] = part[1 - end];
-      }
+    for (size_t end = 0; end < 2; ++end) {
+      nodes[end].schedule = &parts_[part[end]]->schedule;
+      for (const uint32_t node : polled[end]) nodes[end].nodes.push_back(nodes_[node].place);
+    }
     links_.emplace_back(
         std::array{options_of(t, l, 0, options.seed), options_of(t, l, 1, options.seed)}, nodes);
     for (size_t end = 0; end < 2 && part[0] != part[1]; ++end) {
