@@ -14,8 +14,8 @@
 namespace turnpike::report {
 namespace {
 
-constexpr double kFont = 12;         // px; about 8.5 pt on paper
-constexpr double kCharacter = 6.3;   // px, mean width of one at that size
+constexpr double kFont = 12;        // px; about 8.5 pt on paper
+constexpr double kCharacter = 6.3;  // px, mean width of one at that size
 constexpr double kMaxLegend = 0.4;  // of the height
 constexpr double kLegendRow = 18, kSample = 22, kLegendGap = 18;
 

@@ -14,8 +14,8 @@
 
 namespace turnpike::lab {
 
-/// 128 bits as 32 hexadecimal digits: two SipHashes with fixed keys. Contents
-/// have different names unless one was made to collide with the other.
+/// 128 bits as 32 hexadecimal digits: two SipHashes with fixed keys. Contents have different names
+/// unless one was made to collide with the other.
 inline std::string content_hash(std::string_view content) {
   std::vector<uint64_t> words(content.size() / sizeof(uint64_t) + 2);
   std::memcpy(words.data(), content.data(), content.size());

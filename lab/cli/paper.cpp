@@ -72,14 +72,24 @@ std::vector<const Experiment*> select(const std::vector<Experiment>& all, const 
   return chosen;
 }
 
+/// The experiments that a plan is of.
+std::vector<std::string> ids_of(const Plan& plan) {
+  std::vector<std::string> ids;
+  for (const auto& id : plan.purpose())
+    if (id.is_string()) ids.push_back(id);
+  return ids;
+}
+
 /// Writes a plan of the runs, or also has an engine run them, or gathers the results of one that
 /// was written before. Nothing: the results are there for the evaluation; else the exit code.
 std::optional<int> run_planned(const PaperOptions& o, const std::vector<const Experiment*>& chosen,
                                size_t& failed) {
-  const bool only_plan = !o.runs.plan.empty();
-  Plan plan(only_plan ? o.runs.plan : o.folder, {});
+  const bool only_plan = !o.runs.plan.empty(), only_gather = !o.runs.collect.empty();
+  nlohmann::json ids = nlohmann::json::array();
+  for (const Experiment* e : chosen) ids.push_back(e->id);
+  Plan plan(only_plan ? o.runs.plan : o.folder, std::move(ids));
   if (const auto added = add_runs(chosen, o.root, plan); !added) return complain_of(added.error());
-  if (o.runs.collect.empty())
+  if (!only_gather)
     if (const auto written = plan.write(); !written)
       return complain(kPaper, kExitHostNotReady, written.error());
   if (only_plan) {
@@ -87,7 +97,7 @@ std::optional<int> run_planned(const PaperOptions& o, const std::vector<const Ex
     return kExitOk;
   }
   Outcome outcome = outcome_of(plan);
-  if (o.runs.collect.empty()) {
+  if (!only_gather) {
     auto run = run_plan(plan, o.runs.engine, kPaper);
     if (!run) return complain_of(run.error());
     outcome = std::move(*run);
@@ -100,7 +110,12 @@ std::optional<int> run_planned(const PaperOptions& o, const std::vector<const Ex
 
 int paper(PaperOptions o) {
   if (o.runs.task) return run_one(o.runs, kPaper);
-  if (!o.runs.collect.empty()) o.folder = o.runs.collect;
+  if (!o.runs.collect.empty()) {
+    o.folder = o.runs.collect;
+    const auto plan = Plan::read(o.folder);
+    if (!plan) return complain(kPaper, kExitBadConfiguration, plan.error());
+    if (o.ids.empty() && !o.quick) o.ids = ids_of(*plan);
+  }
   const Stopwatch watch;
   o.root = find_root();
   if (o.root.empty()) return complain_of(std::string("there is no ") + kIndex + " here");

@@ -45,9 +45,10 @@ void check_plan_options(const PlanOptions& o, const CLI::Option& out) {
 void print_plan(const Plan& plan, const std::string& verb) {
   const char* const folder = plan.folder().c_str();
   std::printf(
-      "%zu tasks, %zu of them without a result: turnpike %s --plan %s --task N runs task N, "
+      "%zu task%s, %zu of them without a result: turnpike %s --plan %s --task N runs task N, "
       "from 0 on; turnpike %s --collect %s gathers the results\n",
-      plan.tasks().size(), plan.unfinished().size(), verb.c_str(), folder, verb.c_str(), folder);
+      plan.tasks().size(), plan.tasks().size() == 1 ? "" : "s", plan.unfinished().size(),
+      verb.c_str(), folder, verb.c_str(), folder);
 }
 
 ExitCode complain(const std::string& verb, ExitCode code, const std::string& why) {

@@ -138,7 +138,8 @@ std::vector<uint32_t> clusters_of(const Graph& g, Nanos least) {
 }
 
 /// The part of each node: parts grow one after the other, each by the cluster that leaves the least
-/// capacity to the rest (greedy graph growing, Karypis and Kumar, SIAM J. Sci. Comput. 20(1), 1998).
+/// capacity to the rest (greedy graph growing, Karypis and Kumar, SIAM J. Sci. Comput. 20(1),
+/// 1998).
 std::vector<uint32_t> grow_parts(const Graph& g, const std::vector<uint32_t>& cluster,
                                  uint32_t parts) {
   const uint32_t clusters = *std::ranges::max_element(cluster) + 1;

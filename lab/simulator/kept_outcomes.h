@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// KeptOutcomes of flows of all parts of a world, in an order that does not depend on the parts.
+// Outcomes of flows of all parts of a world, in an order that does not depend on the parts.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ class KeptOutcomes {
  public:
   explicit KeptOutcomes(sender::OutcomeSink& to) : to_(to) {}
 
-  /// KeptOutcomes are kept from now on.
+  /// Outcomes are kept from now on.
   void keep() { kept_ = true; }
   [[nodiscard]] bool kept() const { return kept_; }
   /// Reports a kept outcome, or one that comes while none are kept.

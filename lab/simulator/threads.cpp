@@ -11,6 +11,7 @@ namespace turnpike::lab {
 
 class Threads::Arena final : private tbb::task_scheduler_observer {
  public:
+  // The observer keeps the arena's address, and uses the arena from observe() on.
   explicit Arena(unsigned count)
       : tbb::task_scheduler_observer(arena_),
         limit_(tbb::global_control::max_allowed_parallelism, count),

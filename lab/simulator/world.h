@@ -85,7 +85,7 @@ class World {
   /// From now on a link has this delay, and loses this share of packets: its path has changed.
   void set_path(size_t link, Nanos delay, double loss);
 
-  /// Plays until `end`. KeptOutcomes of flows are reported at its end, in the order of their time.
+  /// Plays until `end`. Outcomes of flows are reported at its end, in the order of their time.
   void run_until(Nanos end);
   /// Polls at `now` all nodes that have come due by then, as a machine that reads its clock late;
   /// returns whether any was due. For one thread.

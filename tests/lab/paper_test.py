@@ -43,10 +43,14 @@ experiments:
 """
 
 
-def paper(turnpike, folder, *more, cwd=ROOT):
-    done = subprocess.run([turnpike, "paper", "--out", folder, *more], text=True, timeout=300,
-                          capture_output=True, cwd=cwd, check=False)
+def call(turnpike, *more, cwd=ROOT):
+    done = subprocess.run([turnpike, "paper", *more], text=True, timeout=300, capture_output=True, cwd=cwd,
+                          check=False)
     return done.returncode, done.stdout, done.stderr
+
+
+def paper(turnpike, folder, *more, cwd=ROOT):
+    return call(turnpike, "--out", folder, *more, cwd=cwd)
 
 
 def main():
@@ -97,6 +101,13 @@ def main():
         code, out, err = paper(turnpike, "out", cwd=folder)
         tap.check("a check that is met has no reason for not being met", code == 1 and "is met, and has" in err,
                   code, out, err)
+        index.write_text(MUTATED + MUTATED.split("experiments:\n")[1].replace("id: tiny", "id: second"))
+        baseline.unlink(missing_ok=True)
+        planned = [call(turnpike, "tiny", "--plan", "plan", *task, cwd=folder) for task in ([], ["--task", "0"])]
+        code, out, err = call(turnpike, "--collect", "plan", cwd=folder)
+        tap.check("a plan of one experiment is run by number, and gathered without its name",
+                  [done[0] for done in planned] == [0, 0] and "1 task, 1 of them" in planned[0][1] and code == 0
+                  and "; 1 run, 0 failed" in out, planned, code, out, err)
         index.write_text(MUTATED)
         code, out, err = paper(turnpike, "out", "--mutants", "--update-baseline", cwd=folder)
         broken = {entry["check"]: entry.get("broken_by") for entry in json.loads(baseline.read_text())}

@@ -16,11 +16,34 @@ from tap import Tap  # noqa: E402
 RATE = "links.bottleneck.rate"
 
 
-def sweep(turnpike, folder, *more, seeds="1..2"):
-    done = subprocess.run([turnpike, "sweep", ROOT / "configs" / "demo.yaml", "--set", f"{RATE}=10 Mbps,20 Mbps",
-                           "--set", "run.duration=12 s", "--seeds", seeds, "--out", folder, *more],
-                          text=True, timeout=120, capture_output=True, check=False)
+def call(turnpike, *more):
+    done = subprocess.run([turnpike, "sweep", *more], text=True, timeout=120, capture_output=True, check=False)
     return done.returncode, done.stdout, done.stderr
+
+
+def sweep(turnpike, folder, *more, seeds="1..2", to="--out"):
+    return call(turnpike, ROOT / "configs" / "demo.yaml", "--set", f"{RATE}=10 Mbps,20 Mbps",
+                "--set", "run.duration=12 s", "--seeds", seeds, to, folder, *more)
+
+
+def numbered(tap, turnpike, folder, expected):
+    """Runs the tasks of a plan one by one, and gathers their results."""
+    code, out, err = sweep(turnpike, folder, to="--plan")
+    tap.check("a plan is written, and nothing is run", code == 0 and "4 tasks, 4 of them without a result" in out
+              and not list(folder.glob("results/*")), code, out, err)
+    codes = [call(turnpike, "--plan", folder, "--task", str(task))[0] for task in (3, 0, 1)]
+    code, _, err = call(turnpike, "--collect", folder)
+    tap.check("a task that has not been run is named when results are gathered",
+              codes == [0, 0, 0] and code == 1 and err.count("was not run") == 1, codes, code, err)
+    code, _, err = call(turnpike, "--plan", folder, "--task", "4")
+    tap.check("there is no task 4: wrong usage", code == 2 and "counted from 0" in err, code, err)
+    codes = [call(turnpike, "--plan", folder, "--task", "2")[0], call(turnpike, "--collect", folder)[0]]
+    tap.check("tasks that were run by number leave the same bytes", codes == [0, 0]
+              and (folder / "sweep.csv").read_bytes() == expected.read_bytes(), codes)
+    plan = folder / "plan.json"
+    plan.write_text(plan.read_text().replace('"program": "', '"program": "other'))
+    code, _, err = call(turnpike, "--collect", folder)
+    tap.check("a plan of another build is refused", code == 3 and "another build" in err, code, err)
 
 
 def main():
@@ -42,6 +65,7 @@ def main():
         code, _, err = sweep(turnpike, three, "--jobs", "3")
         tap.check("three at a time leave the same bytes", code == 0
                   and (one / "sweep.csv").read_bytes() == (three / "sweep.csv").read_bytes(), code, err)
+        numbered(tap, turnpike, pathlib.Path(name) / "numbered", one / "sweep.csv")
         before = {path: path.stat().st_mtime_ns for path in three.glob("results/*/summary.json")}
         code, out, err = sweep(turnpike, three, "--metric", "hosts.alice.goodput_mbps", seeds="1..3")
         after = {path: path.stat().st_mtime_ns for path in three.glob("results/*/summary.json")}
