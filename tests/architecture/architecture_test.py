@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Reads every source file and checks the architecture's rules: includes, file headers, sizes, clocks.
+import os
 import pathlib
 import re
 import statistics
@@ -172,6 +173,11 @@ def main():
         ("no clock and no global random source below a main", clock_errors(files)),
     ]:
         tap.check(name, not errors, *errors)
+
+    programs = re.findall(r"^\t@?(?:.*&& )?((?:tests|bench|docker)/\S+)", (ROOT / "Makefile").read_text(), re.M)
+    closed = [program for program in programs if not os.access(ROOT / program, os.X_OK)]
+    tap.check(f"{len(programs)} programs that the Makefile calls can be executed",
+              len(programs) > 5 and not closed, *closed)
 
     lines = {path: text.count("\n") for path, text in files.items()}
     median = statistics.median(lines.values())
