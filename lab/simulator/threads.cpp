@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lab/simulator/threads.h"
 
+#include <new>
+
 #include <rte_lcore.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
@@ -18,7 +20,12 @@ class Threads::Arena final : private tbb::task_scheduler_observer {
         arena_(static_cast<int>(count)) {
     observe(true);
   }
-  ~Arena() override { observe(false); }
+  // Waits until the threads have ended: each gives its lcore id back as it ends, while EAL runs.
+  ~Arena() override {
+    arena_.terminate();
+    tbb::finalize(scheduler_, std::nothrow);
+    observe(false);
+  }
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
@@ -35,6 +42,7 @@ class Threads::Arena final : private tbb::task_scheduler_observer {
     if (is_worker) rte_thread_unregister();
   }
 
+  tbb::task_scheduler_handle scheduler_{tbb::attach{}};
   tbb::global_control limit_;  // else as many as there are processors
   tbb::task_arena arena_;
 };
