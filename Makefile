@@ -94,8 +94,9 @@ appliance-test: setup build  ## FRR and keepalived over the router, and a storm 
 appliance-page-test: setup  ## run every command of docs/appliance.md on a bare machine, a container (as root)
 	@docker/install-packages build package appliance && tests/appliance/page_test.py
 
-engines-test: setup build  ## sweeps by Slurm and by GNU parallel, killed and continued (as root)
+engines-test: setup build  ## sweeps by Slurm and by GNU parallel, killed and continued; a run over ssh (as root)
 	@docker/install-packages engines && tests/sweep/engines_test.py build/lab/turnpike
+	@tests/netns/machines_test.py build/lab/turnpike
 
 clean:  ## remove everything that was built
 	@rm -rf build build-sanitize build-fuzz build-gcc build-clang && echo "clean: done"

@@ -17,24 +17,22 @@
 namespace turnpike::lab {
 namespace {
 
-constexpr size_t kMaxLine = 1 << 20;  // B; more without an end is thrown away
-
 /// Runs in the child, between fork() and exec(), where only async-signal-safe functions may be
-/// called. Becomes the program, or returns the errno of the failure. `parent` is the process that
-/// forked it.
-int become(char* const* argv, const char* log, int output, pid_t parent) {
+/// called. Becomes the program, or returns the errno of the failure. `input`: -1 for an empty one.
+/// `parent` is the process that forked it.
+int become(char* const* argv, const char* log, int input, int output, pid_t parent) {
   // The kernel ends the child when its parent is killed, since a killed parent cannot. The kernel
   // does not do so if the parent ended before this call: getppid() then differs.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
   if (getppid() != parent) _exit(128 + SIGKILL);
   if (setpgid(0, 0) != 0) return errno;
-  const int nothing = open("/dev/null", O_RDONLY);
+  if (input < 0) input = open("/dev/null", O_RDONLY);
   const int errors = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  if (nothing < 0 || errors < 0 || dup2(nothing, STDIN_FILENO) < 0 ||
-      dup2(output, STDOUT_FILENO) < 0 || dup2(errors, STDERR_FILENO) < 0) {
+  if (input < 0 || errors < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
+      dup2(errors, STDERR_FILENO) < 0) {
     return errno;
   }
-  close(nothing);
+  close(input);
   close(errors);
   // This process may have blocked signals to read them from a descriptor; the child unblocks them.
   for (int number = 1; number < NSIG; ++number) std::signal(number, SIG_DFL);
@@ -75,8 +73,9 @@ struct Pipe {
 
 tl::expected<Child, std::string> Child::start(const Command& command) {
   // The second pipe carries the errno when the program does not start; exec() closes it.
-  Pipe output, failure;
-  if (!output.open() || !failure.open()) return tl::unexpected(std::string(std::strerror(errno)));
+  Pipe input, output, failure;
+  if ((command.input && !input.open()) || !output.open() || !failure.open())
+    return tl::unexpected(std::string(std::strerror(errno)));
   fcntl(output.ends[0], F_SETFL, O_NONBLOCK);
   std::vector<char*> argv;
   for (const std::string& a : command.argv) argv.push_back(const_cast<char*>(a.c_str()));
@@ -84,7 +83,8 @@ tl::expected<Child, std::string> Child::start(const Command& command) {
   const pid_t parent = getpid();
   const pid_t pid = fork_blocked();
   if (pid == 0) {
-    const int error = become(argv.data(), command.log.c_str(), output.ends[1], parent);
+    const int error =
+        become(argv.data(), command.log.c_str(), input.ends[0], output.ends[1], parent);
     if (::write(failure.ends[1], &error, sizeof error) < 0) _exit(126);
     _exit(127);
   }
@@ -99,15 +99,16 @@ tl::expected<Child, std::string> Child::start(const Command& command) {
   }
   if (length > 0)
     return tl::unexpected("cannot start " + command.argv[0] + ": " + std::strerror(error));
-  return Child(command, pid, std::exchange(output.ends[0], -1));
+  return Child(command, pid, std::exchange(input.ends[1], -1), std::exchange(output.ends[0], -1));
 }
 
 Child::Child(Child&& other) noexcept
     : command_(std::move(other.command_)),
       pid_(std::exchange(other.pid_, 0)),
+      input_(std::exchange(other.input_, -1)),
       output_(std::exchange(other.output_, -1)),
       exit_code_(other.exit_code_),
-      partial_(std::move(other.partial_)) {}
+      reader_(std::move(other.reader_)) {}
 
 Child::~Child() {
   if (ended()) return;
@@ -118,6 +119,7 @@ Child::~Child() {
 void Child::reap() {
   close(output_);
   output_ = -1;
+  close_input();
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
@@ -126,25 +128,25 @@ void Child::reap() {
 }
 
 std::vector<std::string> Child::take_lines() {
-  std::vector<std::string> lines;
-  char buffer[4096];
-  while (!ended()) {
-    const ssize_t n = ::read(output_, buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) break;  // nothing more for now
-    if (n == 0) {
-      if (!partial_.empty()) lines.push_back(std::exchange(partial_, ""));
-      reap();
-      break;
-    }
-    for (const char c : std::string_view(buffer, static_cast<size_t>(n))) {
-      if (c == '\n')
-        lines.push_back(std::exchange(partial_, ""));
-      else if (partial_.size() < kMaxLine)
-        partial_ += c;
-    }
-  }
+  if (ended()) return {};
+  std::vector<std::string> lines = reader_.take();
+  if (reader_.ended()) reap();
   return lines;
+}
+
+bool Child::write_line(const std::string& line) {
+  const std::string text = line + "\n";
+  for (size_t at = 0; at < text.size();) {
+    const ssize_t n = input_ < 0 ? -1 : ::write(input_, text.data() + at, text.size() - at);
+    if (n < 0 && input_ >= 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    at += static_cast<size_t>(n);
+  }
+  return true;
+}
+
+void Child::close_input() {
+  if (input_ >= 0) close(std::exchange(input_, -1));
 }
 
 void Child::signal(int number) const {

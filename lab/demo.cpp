@@ -4,18 +4,18 @@
 
 #include <filesystem>
 #include <memory>
-#include <set>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "common/config/load.h"
 #include "common/report/run_data.h"
 #include "lab/cli/verbs.h"
+#include "lab/live_run.h"
 #include "lab/program/disturbance.h"
 #include "lab/report.h"
 #include "lab/router_folders.h"
 #include "lab/verdict.h"
-#include "sender/results/link_name.h"
 
 namespace turnpike::lab {
 namespace {
@@ -33,17 +33,6 @@ std::string first_that_exists(const std::vector<fs::path>& candidates) {
   for (const fs::path& p : candidates)
     if (fs::exists(p, ignored)) return p.lexically_normal().string();
   return "";
-}
-
-/// Keeps links that have a law, and so a price; all links of a router where none has one.
-void keep_priced(const config::Topology& topology, report::LiveView& view) {
-  std::set<std::string> priced;
-  for (size_t l = 0; l < topology.links.size(); ++l)
-    for (size_t d = 0; d < 2; ++d)
-      if (topology.links[l].directions[d].law.protocol != "none")
-        priced.insert(sender::link_name(topology, {l, d}));
-  if (!priced.empty())
-    std::erase_if(view.links, [&](const report::LiveLink& l) { return !priced.contains(l.name); });
 }
 
 /// Plays the file on the virtual clock. Returns its summary, or its failure.
@@ -146,16 +135,16 @@ int play(const config::Topology& topology, const std::optional<Command>& referen
     lab = std::move(*played);
   }
   Disturbance disturbance;
-  report::LiveView view;
-  report::Live live(style, out);
-  const auto names = [&](const std::string& node, const std::string& link) {
-    return full_link_name(topology, node, link);
-  };
+  LiveRun live(topology, style, out);
+  std::vector<std::string> hosts;
+  for (const config::Host& h : topology.hosts) hosts.push_back(h.name);
   const auto ended = supervise(processes, [&](const Command& who, const std::string& line) {
-    disturbance.hear(who.name, line, who.name == processes.sender.name);
-    if (!report::apply_live_json(line, view, names)) return;
-    keep_priced(topology, view);
-    if (who.name == processes.sender.name) live.show(view);  // the sender sets the pace
+    const bool sender = who.name == processes.sender.name;
+    disturbance.hear(who.name, line, sender);
+    if (sender)
+      live.sender_line(line, hosts);
+    else
+      live.router_line(line);
   });
   if (!ended) return fail(ended.error());
   gather_links(topology, folder);

@@ -7,7 +7,6 @@
 #include <iostream>
 #include <thread>
 
-#include <rte_cycles.h>
 #include <rte_launch.h>
 #include <rte_version.h>
 #include <sys/random.h>
@@ -27,6 +26,8 @@
 #include "sender/program/lcore_runner.h"
 #include "sender/program/links.h"
 #include "sender/program/options.h"
+#include "sender/program/start.h"
+#include "sender/results/record_file.h"
 #include "sender/results/shortfall.h"
 
 namespace turnpike::sender {
@@ -89,9 +90,8 @@ struct Ending {
 /// stopped.
 Ending run_control_loop(const config::Topology& t,
                         std::span<const std::unique_ptr<LcoreRunner>> runners, SleepLimits limits,
-                        Control& control) {
+                        const TscClock& clock, Control& control) {
   Links links(t, runners);
-  const TscClock clock(rte_get_tsc_hz(), TscClock::ticks());
   Command command;
   std::vector<Job> jobs;
   for (const auto& runner : runners) jobs.push_back({runner.get(), &clock, &command, limits});
@@ -212,19 +212,23 @@ int run(int argc, char** argv) {
                                       .writable = {t.run.output, runtime_folder()}});
   if (!sandbox) return fail(kExitHostNotReady, sandbox.error());
 
-  report::remove_results(t.run.output, {"summary.json", "rates.csv", "flows.csv", "report.html"});
+  report::remove_results(t.run.output,
+                         {"summary.json", "rates.csv", "flows.csv", "record.jsonl", "report.html"});
   Control control(t, runners, report::live_style(options->live, stdout));
-  const std::chrono::duration<double> unix_time =
-      std::chrono::system_clock::now().time_since_epoch();
-  const Ending end = run_control_loop(t, runners, limits, control);
+  const auto start = options->coordinated ? start_as_told() : start_now();
+  if (end_requests() != 0) return ended_early();
+  if (!start) return fail(kExitRuntime, start.error());
+  const Ending end = run_control_loop(t, runners, limits, start->clock, control);
   control.conclude(end.at);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
   const RunEnd run_end{.now = end.at,
                        .wall_s = wall.count(),
                        .lcores = control.lcores(),
-                       .unix_s = unix_time.count(),
+                       .unix_s = start->unix_s,
                        .facts = {{"DPDK", rte_version()}}};
-  const auto written = control.write(t.run.output, run_end);
+  auto written = control.write(t.run.output, run_end);
+  if (written && options->coordinated)
+    written = write_record(control.recorder().record(), run_end, t.run.output);
   for (const std::string& line : new_refusals())
     std::cerr << "turnpike-sender: the sandbox refused " << line << '\n';
   std::cerr << counters_text(t, runners) << control.verdict_text(run_end) << "\nResults in "

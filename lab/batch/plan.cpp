@@ -12,6 +12,7 @@
 #include "common/report/run_data.h"
 #include "common/report/whole_file.h"
 #include "lab/batch/content_hash.h"
+#include "lab/input_files.h"
 
 namespace turnpike::lab {
 namespace {
@@ -29,13 +30,8 @@ tl::expected<std::string, std::string> content_of(const Case& run) {
   loaded->run.output.clear();
   std::string content = config::resolved_text(*loaded);
   content += "\n" + run.count;
-  std::vector<std::string> files;
+  std::vector<std::string> files = input_files(*loaded);
   if (!run.count.empty()) files.push_back(run.counter);
-  for (const config::Workload& w : loaded->workloads)
-    if (const auto* trace = std::get_if<config::TraceSize>(&w.size)) files.push_back(trace->file);
-  for (const config::Router& r : loaded->routers)
-    if (!r.table.empty()) files.push_back(r.table);
-  if (!loaded->customer_table.empty()) files.push_back(loaded->customer_table);
   for (const std::string& file : files) {
     const auto text = report::read_text(file);
     if (!text) return no_plan(text.error());

@@ -42,6 +42,8 @@ int main(int argc, char** argv) {
   lab::add_check(app, code);
   lab::add_schema(app, code);
   lab::add_demo(app, code);
+  lab::add_run(app, code);
+  lab::add_agent(app, code);
   lab::add_lab(app, code);
   lab::add_sweep(app, code);
   lab::add_paper(app, code);

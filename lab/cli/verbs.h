@@ -14,6 +14,10 @@ void add_check(CLI::App& app, ExitCode& code);
 void add_schema(CLI::App& app, ExitCode& code);
 /// `turnpike demo [FILE]`: plays a topology with real processes and checks the shares.
 void add_demo(CLI::App& app, ExitCode& code);
+/// `turnpike run FILE`: routers and senders on several machines.
+void add_run(CLI::App& app, ExitCode& code);
+/// `turnpike agent`: what `turnpike run` starts on them.
+void add_agent(CLI::App& app, ExitCode& code);
 /// `turnpike lab FILE`: plays a topology on a virtual clock.
 void add_lab(CLI::App& app, ExitCode& code);
 /// `turnpike sweep FILE`: the lab over combinations of settings and seeds.

@@ -3,8 +3,9 @@
 // destroyed.
 #include "lab/simulator/threads.h"
 
+#include <algorithm>
 #include <atomic>
-#include <chrono>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -27,11 +28,10 @@ unsigned lcores() {
 unsigned lcores_of_all(Threads& threads, size_t count) {
   std::atomic<size_t> came = 0;
   std::atomic<unsigned> seen = 0;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  constexpr unsigned kPatience = 1'000'000;  // turns of the other threads
   threads.for_each(count, [&](size_t) {
     ++came;
-    while (came < count && std::chrono::steady_clock::now() < end) {
-    }
+    for (unsigned i = 0; came < count && i < kPatience; ++i) std::this_thread::yield();
     if (came == count && rte_lcore_id() != LCORE_ID_ANY) seen = lcores();
   });
   return seen;

@@ -16,7 +16,12 @@ tl::expected<Options, int> parse_options(int argc, char** argv) {
       {.name = "turnpike-sender",
        .description = "Emulates the hosts of a Turnpike topology: sends, receives, measures.",
        .version_line = version_line("turnpike-sender")},
-      o, [&o](CLI::App& app) { app.add_option("--seed", o.seed, "instead of the file's"); });
+      o, [&o](CLI::App& app) {
+        app.add_option("--seed", o.seed, "instead of the file's");
+        app.add_flag("--coordinated", o.coordinated,
+                     "start when standard input says, and write record.jsonl, as `turnpike run` "
+                     "needs it");
+      });
   if (!parsed) return tl::unexpected(parsed.error());
   return o;
 }

@@ -14,6 +14,7 @@ namespace turnpike::sender {
 
 struct Options : CommandLine {
   std::optional<uint64_t> seed;
+  bool coordinated = false;  // another program says when the run starts, and joins the records
 };
 
 /// Parses the command line. The error is the exit code, once help or an error has been printed.

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sender/results/recorder.h"
 
-#include <filesystem>
-
 #include <nlohmann/json.hpp>
 
-#include "common/report/run_data.h"
-#include "common/report/run_report.h"
-#include "sender/results/series.h"
+#include "sender/results/result_files.h"
 #include "sender/results/summary.h"
 
 namespace turnpike::sender {
@@ -68,24 +64,12 @@ nlohmann::json Recorder::summary(const RunEnd& end) const {
 }
 
 tl::expected<void, std::string> Recorder::write_series(const std::string& folder) const {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return tl::unexpected(folder + ": " + error.message());
-  return report::write_text(folder + "/rates.csv", rates_csv(topology_, record()))
-      .and_then([&] { return report::WholeFile::open(folder + "/flows.csv"); })
-      .and_then([&](report::WholeFile file) {
-        write_flows_csv(topology_, record(), file);
-        return file.finish();
-      });
+  return sender::write_series(topology_, record(), folder);
 }
 
 tl::expected<void, std::string> Recorder::write(const std::string& folder,
                                                 const RunEnd& end) const {
-  return write_series(folder)
-      .and_then(
-          [&] { return report::write_text(folder + "/summary.json", summary(end).dump(2) + "\n"); })
-      .and_then([&] { return report::render_run_report(folder); })
-      .map([](const std::string&) {});
+  return write_results(topology_, record(), end, folder);
 }
 
 }  // namespace turnpike::sender
