@@ -17,8 +17,8 @@ constexpr const char* kTraffic =
     "traffic: { workloads: { web: { from: net, to: net, arrivals: { poisson: 10 /s }, size: { "
     "fixed: 10 KB } } } }\n";
 
-std::string file(const std::string& shape, const std::string& more = "",
-                 const std::string& links = "{ rate: 100 Mbps, delay: 5 ms, law: fcp }") {
+std::string generated(const std::string& shape, const std::string& more = "",
+                      const std::string& links = "{ rate: 100 Mbps, delay: 5 ms, law: fcp }") {
   return "run: { duration: 1 s }\n" + more + "generate:\n  net: { shape: { " + shape +
          " }, links: " + links + ", access: { rate: 1 Gbps }, hosts: { budget: 2 $/s } }\n" +
          kTraffic;
@@ -40,7 +40,7 @@ size_t hops(const Topology& t, const std::string& from, const std::string& to) {
 }
 
 TEST(Generate, MakesADumbbell) {
-  const Topology t = expect_right(file("dumbbell: 3"));
+  const Topology t = expect_right(generated("dumbbell: 3"));
   EXPECT_EQ(t.hosts.size(), 6U);
   EXPECT_EQ(t.routers.size(), 2U);
   EXPECT_EQ(t.links.size(), 7U);
@@ -57,7 +57,7 @@ TEST(Generate, MakesADumbbell) {
 }
 
 TEST(Generate, MakesAParkingLot) {
-  const Topology t = expect_right(file("parking_lot: 4"));
+  const Topology t = expect_right(generated("parking_lot: 4"));
   EXPECT_EQ(t.routers.size(), 5U);
   EXPECT_EQ(t.hosts.size(), 5U);
   EXPECT_EQ(t.links.size(), 9U);
@@ -66,7 +66,7 @@ TEST(Generate, MakesAParkingLot) {
 }
 
 TEST(Generate, MakesAFatTree) {
-  const Topology t = expect_right(file("fat_tree: 4"));
+  const Topology t = expect_right(generated("fat_tree: 4"));
   EXPECT_EQ(t.hosts.size(), 16U);    // k^3 / 4
   EXPECT_EQ(t.routers.size(), 20U);  // 5 k^2 / 4
   EXPECT_EQ(t.links.size(), 48U);    // 3 k^3 / 4
@@ -79,9 +79,9 @@ TEST(Generate, MakesAFatTree) {
 
 TEST(Generate, AddsToTheFile) {
   const Topology t =
-      expect_right(file("parking_lot: 1",
-                        "hosts: { alice: { budget: 1 $/s } }\n"
-                        "links: { alice-net: { ends: [alice, net-r1], rate: 1 Gbps } }\n"));
+      expect_right(generated("parking_lot: 1",
+                             "hosts: { alice: { budget: 1 $/s } }\n"
+                             "links: { alice-net: { ends: [alice, net-r1], rate: 1 Gbps } }\n"));
   EXPECT_EQ(t.hosts.size(), 3U);
   EXPECT_EQ(hops(t, "alice", "net-h0"), 3U);
 }
@@ -114,12 +114,12 @@ TEST(Generate, IsBounded) {
 }
 
 TEST(Generate, ReportsMistakes) {
-  expect_mistakes(file("fat_tree: ^5"), {"generate.net.shape.fat_tree: must be even"});
-  expect_mistakes(file("fat_tree: ^18"), {"out of range"});
-  expect_mistakes(file("^tree: 4"), {"'tree' is not one of dumbbell, parking_lot, fat_tree"});
-  expect_mistakes(file("dumbbell: 2", "", "{ rate: 1 Gbps, ^dealy: 1 us }"),
+  expect_mistakes(generated("fat_tree: ^5"), {"generate.net.shape.fat_tree: must be even"});
+  expect_mistakes(generated("fat_tree: ^18"), {"out of range"});
+  expect_mistakes(generated("^tree: 4"), {"'tree' is not one of dumbbell, parking_lot, fat_tree"});
+  expect_mistakes(generated("dumbbell: 2", "", "{ rate: 1 Gbps, ^dealy: 1 us }"),
                   {"generate.net.links.dealy: unknown key (did you mean 'delay'?)"});
-  expect_mistakes(file("dumbbell: 2", "", "^{ delay: 1 us }"),
+  expect_mistakes(generated("dumbbell: 2", "", "^{ delay: 1 us }"),
                   {"generate.net.links: missing key 'rate'"});
   expect_mistakes("^^run: {}\n", {": missing key 'hosts'", ": missing key 'links'"});
   expect_mistakes(

@@ -237,8 +237,8 @@ std::optional<Engine> Engine::parse(std::string_view text) {
   return std::nullopt;
 }
 
-Outcome outcome_of(const Plan& plan) {
-  Outcome all;
+PlanOutcome outcome_of(const Plan& plan) {
+  PlanOutcome all;
   all.total = plan.tasks().size();
   all.failed = plan.unfinished();
   all.finished = all.total - all.failed.size();
@@ -256,8 +256,8 @@ std::string run_task(const Plan& plan, size_t task) {
   return why;
 }
 
-tl::expected<Outcome, std::string> run_plan(const Plan& plan, const Engine& engine,
-                                            const std::string& verb) {
+tl::expected<PlanOutcome, std::string> run_plan(const Plan& plan, const Engine& engine,
+                                                const std::string& verb) {
   tl::expected<void, std::string> done;
   switch (engine.kind) {
     case Engine::Kind::kLocal:

@@ -28,20 +28,20 @@ struct Engine {
   static std::optional<Engine> parse(std::string_view text);
 };
 
-struct Outcome {
+struct PlanOutcome {
   size_t total = 0, finished = 0;
   std::vector<size_t> failed;  // tasks without a result, and why: Plan::failure()
 };
 
 /// Which tasks have a result.
-Outcome outcome_of(const Plan& plan);
+PlanOutcome outcome_of(const Plan& plan);
 
 /// Runs all unfinished tasks; with kSlurm and kSsh by commands `verb` --plan FOLDER --task N of
 /// this program, on machines that share the plan's folder and the program's path. Shows progress on
 /// a terminal, with an estimate of the time left, and writes it to progress.json in the folder. The
 /// error: the engine cannot run them, or an interrupt: then what ran has been ended.
-tl::expected<Outcome, std::string> run_plan(const Plan& plan, const Engine& engine,
-                                            const std::string& verb);
+tl::expected<PlanOutcome, std::string> run_plan(const Plan& plan, const Engine& engine,
+                                                const std::string& verb);
 /// Runs one task, unless it has a result. Returns why there is none; empty: there is one.
 std::string run_task(const Plan& plan, size_t task);
 

@@ -12,6 +12,7 @@
 #include "common/report/run_data.h"
 #include "common/report/whole_file.h"
 #include "lab/batch/content_hash.h"
+#include "lab/batch/own_build.h"
 #include "lab/input_files.h"
 
 namespace turnpike::lab {
@@ -38,12 +39,6 @@ tl::expected<std::string, std::string> content_of(const Case& run) {
     content += "\n" + content_hash(*text);
   }
   return content;
-}
-
-/// The hash of this program's own file.
-std::string own_hash() {
-  const auto text = report::read_text("/proc/self/exe");
-  return text ? content_hash(*text) : "";
 }
 
 std::string host_name() {
@@ -73,7 +68,7 @@ Task from_json(const json& tree) {
 }  // namespace
 
 Plan::Plan(std::string folder, json purpose)
-    : folder_(std::move(folder)), program_(own_hash()), purpose_(std::move(purpose)) {}
+    : folder_(std::move(folder)), program_(own_build()), purpose_(std::move(purpose)) {}
 
 tl::expected<void, std::string> Plan::add(std::string name, Case run) {
   std::error_code error;

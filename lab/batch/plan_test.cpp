@@ -12,6 +12,7 @@
 #include "common/report/run_data.h"
 #include "lab/batch/content_hash.h"
 #include "lab/batch/engine.h"
+#include "lab/batch/own_build.h"
 #include "lab/batch/progress.h"
 
 namespace turnpike::lab {
@@ -142,6 +143,15 @@ TEST_F(PlanTest, AResultIsWholeOrAbsent) {
   EXPECT_EQ(p.unfinished(), std::vector<size_t>{1});
   EXPECT_EQ(entries("running"), 0U);
   EXPECT_EQ(entries("results"), 1U);
+}
+
+TEST(OwnBuild, IsInTheProgramsFile) {
+  const std::string id = own_build();
+  ASSERT_EQ(id.size(), 40U) << id;  // SHA-1
+  std::string bytes;
+  for (size_t i = 0; i < id.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(id.substr(i, 2), nullptr, 16));
+  EXPECT_NE(report::read_text("/proc/self/exe")->find(bytes), std::string::npos);
 }
 
 TEST(ContentHash, DiffersForContentsThatDifferByTheirEnd) {

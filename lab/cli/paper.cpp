@@ -96,7 +96,7 @@ std::optional<int> run_planned(const PaperOptions& o, const std::vector<const Ex
     print_plan(plan, kPaper);
     return kExitOk;
   }
-  Outcome outcome = outcome_of(plan);
+  PlanOutcome outcome = outcome_of(plan);
   if (!only_gather) {
     auto run = run_plan(plan, o.runs.engine, kPaper);
     if (!run) return complain_of(run.error());

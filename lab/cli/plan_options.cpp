@@ -56,7 +56,7 @@ ExitCode complain(const std::string& verb, ExitCode code, const std::string& why
   return code;
 }
 
-void complain_of_failures(const Plan& plan, const Outcome& outcome, const std::string& verb) {
+void complain_of_failures(const Plan& plan, const PlanOutcome& outcome, const std::string& verb) {
   for (const size_t task : outcome.failed) {
     std::string why = plan.failure(task);
     while (!why.empty() && why.back() == '\n') why.pop_back();

@@ -33,6 +33,6 @@ ExitCode run_one(const PlanOptions& options, const std::string& verb);
 /// Prints "turnpike VERB: WHY" as an error; returns `code`.
 ExitCode complain(const std::string& verb, ExitCode code, const std::string& why);
 /// Prints why tasks have no result.
-void complain_of_failures(const Plan& plan, const Outcome& outcome, const std::string& verb);
+void complain_of_failures(const Plan& plan, const PlanOutcome& outcome, const std::string& verb);
 
 }  // namespace turnpike::lab

@@ -40,7 +40,7 @@ std::string name_of(const std::vector<config::Setting>& settings, uint64_t seed)
 }
 
 /// Writes the table, the figures as CSV and JSON, and the page into the plan's folder.
-ExitCode gather(const Plan& plan, const Outcome& outcome) {
+ExitCode gather(const Plan& plan, const PlanOutcome& outcome) {
   auto sweep = sweep_of(plan);
   if (!sweep) return complain(kSweep, kExitRuntime, sweep.error());
   complain_of_failures(plan, outcome, kSweep);

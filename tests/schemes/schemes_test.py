@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# Every scheme of the registry, in the lab and in real time: two hosts share a link between turnpike-sender
+# Every scheme of the registry, in the lab or in real time: two hosts share a link between turnpike-sender
 # and turnpike-router, over memif.
-# Usage: schemes_test.py [--short] TURNPIKE RATE     (of the link, such as '50 Mbps')
-# --short: for instrumented programs, which are tested for memory errors: a run of 2 s, in which both hosts send.
+import argparse
 import json
 import os
 import pathlib
@@ -94,19 +93,22 @@ def check(tap, clock_name, scheme, outcome, least_jain, least_utilization):
 
 
 def main():
-    short = sys.argv[1] == "--short"
-    turnpike, rate = pathlib.Path(sys.argv[-2]).resolve(), sys.argv[-1]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("turnpike", type=pathlib.Path)
+    parser.add_argument("rate", help="of the link, such as '50 Mbps'")
+    parser.add_argument("--clock", choices=("lab", "real"), required=True)
+    parser.add_argument("--short", action="store_true", help="for instrumented programs, which are tested for memory "
+                        "errors: runs of 2 s in real time, in which both hosts send")
+    options = parser.parse_args()
+    real = options.clock == "real"
+    how, verb = ("in real time", ["demo", "--live", "off"]) if real else ("in the lab", ["lab"])
     tap = Tap()
-    for scheme in schemes(turnpike):
+    for scheme in schemes(options.turnpike):
         with tempfile.TemporaryDirectory() as name:
-            real_time = play(turnpike, ["demo", "--live", "off"], scheme, rate, pathlib.Path(name), short)
-        if short:
-            check(tap, "in real time", scheme, real_time, SHORT_JAIN, SHORT_UTILIZATION)
-            continue
-        with tempfile.TemporaryDirectory() as name:
-            exact = play(turnpike, ["lab"], scheme, rate, pathlib.Path(name), short)
-        check(tap, "in the lab", scheme, exact, LEAST_JAIN, LEAST_UTILIZATION)
-        check(tap, "in real time", scheme, real_time, LEAST_JAIN_OF_LOSSES.get(scheme, LEAST_JAIN), LEAST_UTILIZATION)
+            outcome = play(options.turnpike.resolve(), verb, scheme, options.rate, pathlib.Path(name), options.short)
+        least = LEAST_JAIN_OF_LOSSES.get(scheme, LEAST_JAIN) if real else LEAST_JAIN
+        bounds = (SHORT_JAIN, SHORT_UTILIZATION) if options.short else (least, LEAST_UTILIZATION)
+        check(tap, how, scheme, outcome, *bounds)
     tap.finish()
 
 

@@ -30,8 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr size_t kChunk = 256 << 10;  // B of a file in one message
-constexpr int kGraceMs = 1000;        // from TERM to KILL at the end
+constexpr int kGraceMs = 1000;  // from TERM to KILL at the end
 
 /// A line on standard output; ssh carries it to the coordinator.
 void say(const json& message) {
@@ -183,7 +182,7 @@ class Agent {
     std::string text;
     for (std::string line; std::getline(in, line);) {
       text += line + (in.eof() ? "" : "\n");
-      if (text.size() < kChunk) continue;
+      if (text.size() < kFilePart) continue;
       say({{"file", name}, {"text", text}});
       text.clear();
     }

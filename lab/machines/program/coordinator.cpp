@@ -20,6 +20,7 @@
 #include "lab/interrupts.h"
 #include "lab/live_run.h"
 #include "lab/machines/machine.h"
+#include "lab/machines/program/agent.h"
 #include "lab/machines/results.h"
 
 namespace turnpike::lab {
@@ -37,7 +38,6 @@ constexpr int kEndedMs = 800, kGatheredMs = 1300;
 constexpr int kCloseMs = 400;           // for agents to end
 constexpr int kExchanges = 16;          // to measure a clock
 constexpr int64_t kLead = 500'000'000;  // ns from the last order to the start
-constexpr size_t kChunk = 256 << 10;    // B of a file in one message
 constexpr int kInterrupt = 128 + SIGINT;
 
 /// The folder below which the topology file and all files that it names lie.
@@ -160,7 +160,7 @@ class Coordinator {
   /// Gives a file to all agents. False: it cannot be sent.
   bool put(const std::string& name, const std::string& text) {
     for (size_t at = 0; at == 0 || at < text.size();) {
-      size_t end = std::min(at + kChunk, text.size());
+      size_t end = std::min(at + kFilePart, text.size());
       // Not in the middle of a character: bytes after its first one begin with the bits 10.
       while (end < text.size() && end > at && (static_cast<uint8_t>(text[end]) & 0xc0U) == 0x80U)
         --end;
