@@ -25,9 +25,9 @@ run: { duration: 5 s, settle: 1 s, output: out }
 hosts: { alice: { budget: 1 $/s }, carol: { budget: 2 $/s }, server: {} }
 routers: { gate: {} }
 links:
-  alice-gate:  { ends: [alice, gate], rate: 1 Gbps, delay: 2 ms, attach: { alice: { af_packet: alice }, gate: { af_packet: tp-alice } } }
-  carol-gate:  { ends: [carol, gate], rate: 1 Gbps, delay: 2 ms, attach: { carol: { af_packet: carol }, gate: { af_packet: tp-carol } } }
-  server-gate: { ends: [gate, server], rate: 50 Mbps, delay: 5 ms, buffer: 1 BDP, law: fcp, attach: { gate: { af_packet: tp-server }, server: { af_packet: server } } }
+  alice-gate:  { ends: [alice, gate], rate: 1 Gbps, delay: 2 ms, emulate_delay: true, attach: { alice: { af_packet: alice }, gate: { af_packet: tp-alice } } }
+  carol-gate:  { ends: [carol, gate], rate: 1 Gbps, delay: 2 ms, emulate_delay: true, attach: { carol: { af_packet: carol }, gate: { af_packet: tp-carol } } }
+  server-gate: { ends: [gate, server], rate: 50 Mbps, delay: 5 ms, buffer: 1 BDP, law: fcp, emulate_delay: true, attach: { gate: { af_packet: tp-server }, server: { af_packet: server } } }
 traffic:
   workloads: { small: { from: alice, to: server, size: { trace: traces/small.csv } } }
   flows: { alice: { from: alice, to: server, start: 500 ms }, carol: { from: carol, to: server, start: 500 ms } }
