@@ -138,6 +138,20 @@ TEST_F(Merge, JoinsHostsOfSeveralSenders) {
   EXPECT_EQ(merged.record.outcomes.size(), 3U);
 }
 
+// A sender's last sample is at its own end, some ms after the duration.
+TEST_F(Merge, EndsWithoutAShortSample) {
+  RecordedRun first = run_of(topology_, {25, 0, 0}, 0_ms),
+              last = run_of(topology_, {0, 25, 0}, 0_ms);
+  last.end.now = last.record.samples.back().now = topology_.run.duration + 3_ms;
+  const RecordedRun merged = merge(topology_, std::array{first, last});
+  ASSERT_EQ(merged.record.samples.size(), first.record.samples.size());
+  EXPECT_EQ(merged.record.samples.back().now, last.end.now);
+  const auto measured =
+      measure(merged.record, last.end.now - topology_.run.sample - 4_ms, last.end.now);
+  ASSERT_TRUE(measured);
+  EXPECT_NEAR(measured->hosts[0].count(), 25e6, 1e6);
+}
+
 // One sender stops early, and one has missed samples.
 TEST_F(Merge, LastsAsLongAsTheLongest) {
   RecordedRun late = run_of(topology_, {25, 0, 0}, 0_ms),
