@@ -88,7 +88,7 @@ std::vector<std::string> task_command(const Plan& plan, const std::string& verb)
   return {own_executable(), verb, "--plan", fs::absolute(plan.folder()).string(), "--task"};
 }
 
-tl::expected<void, std::string> run_local(const Plan& plan, const Engine& engine) {
+tl::expected<void, std::string> run_local(Plan& plan, const Engine& engine) {
   const std::vector<size_t> tasks = plan.unfinished();
   std::vector<Command> commands;
   for (const size_t task : tasks) {
@@ -245,7 +245,7 @@ PlanOutcome outcome_of(const Plan& plan) {
   return all;
 }
 
-std::string run_task(const Plan& plan, size_t task) {
+std::string run_task(Plan& plan, size_t task) {
   if (plan.finished(task)) return "";
   auto command = plan.begin(task);
   if (!command) return plan.end(task, command.error());
@@ -256,7 +256,7 @@ std::string run_task(const Plan& plan, size_t task) {
   return why;
 }
 
-tl::expected<PlanOutcome, std::string> run_plan(const Plan& plan, const Engine& engine,
+tl::expected<PlanOutcome, std::string> run_plan(Plan& plan, const Engine& engine,
                                                 const std::string& verb) {
   tl::expected<void, std::string> done;
   switch (engine.kind) {

@@ -40,9 +40,9 @@ PlanOutcome outcome_of(const Plan& plan);
 /// this program, on machines that share the plan's folder and the program's path. Shows progress on
 /// a terminal, with an estimate of the time left, and writes it to progress.json in the folder. The
 /// error: the engine cannot run them, or an interrupt: then what ran has been ended.
-tl::expected<PlanOutcome, std::string> run_plan(const Plan& plan, const Engine& engine,
+tl::expected<PlanOutcome, std::string> run_plan(Plan& plan, const Engine& engine,
                                                 const std::string& verb);
 /// Runs one task, unless it has a result. Returns why there is none; empty: there is one.
-std::string run_task(const Plan& plan, size_t task);
+std::string run_task(Plan& plan, size_t task);
 
 }  // namespace turnpike::lab

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lab/batch/plan.h"
 
-#include <array>
-#include <cerrno>
 #include <filesystem>
 #include <utility>
-
-#include <unistd.h>
 
 #include "common/config/resolve.h"
 #include "common/report/run_data.h"
@@ -39,11 +35,6 @@ tl::expected<std::string, std::string> content_of(const Case& run) {
     content += "\n" + content_hash(*text);
   }
   return content;
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "host";
 }
 
 json to_json(const Task& task) {
@@ -121,10 +112,7 @@ std::string Plan::failed_log(size_t task) const {
   return folder_ + "/failed/" + tasks_[task].key + ".log";
 }
 
-std::string Plan::running(size_t task) const {
-  return folder_ + "/running/" + tasks_[task].key + "-" + host_name() + "-" +
-         std::to_string(getpid());
-}
+std::string Plan::running(size_t task) const { return own_->path() + "/" + tasks_[task].key; }
 
 bool Plan::finished(size_t task) const {
   std::error_code error;
@@ -143,7 +131,12 @@ std::vector<size_t> Plan::unfinished() const {
   return all;
 }
 
-tl::expected<Command, std::string> Plan::begin(size_t task) const {
+tl::expected<Command, std::string> Plan::begin(size_t task) {
+  if (!own_) {
+    auto made = RunFolder::make(folder_ + "/running");
+    if (!made) return no_plan(made.error());
+    own_ = std::move(*made);
+  }
   std::error_code ignored;
   fs::remove_all(running(task), ignored);
   fs::remove(failed_log(task), ignored);
@@ -154,7 +147,7 @@ tl::expected<Command, std::string> Plan::begin(size_t task) const {
 
 void Plan::abandon(size_t task) const {
   std::error_code ignored;
-  fs::remove_all(running(task), ignored);
+  if (own_) fs::remove_all(running(task), ignored);
 }
 
 // rename() refuses a folder with files in the place of another one: the task was run twice, with
@@ -162,11 +155,11 @@ void Plan::abandon(size_t task) const {
 std::string Plan::end(size_t task, const std::string& why) const {
   std::error_code error;
   std::string reason = why;
-  if (reason.empty()) {
+  if (reason.empty() && own_) {
     fs::rename(running(task), result(task), error);
     if (error && !finished(task)) reason = result(task) + ": " + error.message();
   }
-  fs::remove_all(running(task), error);
+  if (own_) fs::remove_all(running(task), error);
   if (!reason.empty()) (void)report::write_text(failed_log(task), reason + "\n");
   return reason;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include <tl/expected.hpp>
 
 #include "lab/batch/case.h"
+#include "lab/batch/run_folder.h"
 #include "lab/child.h"
 
 namespace turnpike::lab {
@@ -22,9 +24,9 @@ struct Task {
 };
 
 /// A plan's folder may be shared by several machines. It has plan.json; results/KEY/ of each task
-/// that has ended well, which is whole; failed/KEY.log of each one that has failed; and running/ of
-/// those that run. A task that has a result is never run again, so a plan can be interrupted at any
-/// time, also by SIGKILL, and continued.
+/// that has ended well, which is whole; failed/KEY.log of each one that has failed; and running/,
+/// with a folder of each process that runs some (RunFolder). A task that has a result is never run
+/// again, so a plan can be interrupted at any time, also by SIGKILL, and continued.
 class Plan {
  public:
   /// An empty plan. `purpose`: what its maker needs to evaluate the results.
@@ -51,7 +53,7 @@ class Plan {
 
   /// Makes a folder for a task to run in, and the command that runs it there. The error: the folder
   /// cannot be made.
-  [[nodiscard]] tl::expected<Command, std::string> begin(size_t task) const;
+  [[nodiscard]] tl::expected<Command, std::string> begin(size_t task);
   /// The command of begin() has ended; `why` it failed, or empty. Moves the result to its place, or
   /// writes down why there is none. Returns why there is none.
   std::string end(size_t task, const std::string& why) const;
@@ -65,6 +67,7 @@ class Plan {
   std::string folder_, program_;
   nlohmann::json purpose_;
   std::vector<Task> tasks_;
+  std::shared_ptr<RunFolder> own_;  // null until a task begins
 };
 
 }  // namespace turnpike::lab

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/report/run_data.h"
@@ -50,7 +51,7 @@ class PlanTest : public ::testing::Test {
     return added ? p.tasks()[0].key : "";
   }
   /// Makes the files of a task's run, without running it.
-  static void play(const Plan& p, size_t task) {
+  static void play(Plan& p, size_t task) {
     const auto command = p.begin(task);
     ASSERT_TRUE(command) << command.error();
     const std::string running = fs::path(command->log).parent_path();
@@ -141,8 +142,32 @@ TEST_F(PlanTest, AResultIsWholeOrAbsent) {
   p.abandon(1);
   EXPECT_EQ(p.failure(1), "");
   EXPECT_EQ(p.unfinished(), std::vector<size_t>{1});
-  EXPECT_EQ(entries("running"), 0U);
   EXPECT_EQ(entries("results"), 1U);
+}
+
+// A process that ends without a word leaves its folder, which the next one removes; that of one
+// which runs stays.
+TEST_F(PlanTest, WhatAKilledProcessLeavesIsRemoved) {
+  {
+    Plan p = plan();
+    ASSERT_TRUE(p.add("one", net()));
+    ASSERT_TRUE(p.write());
+    const pid_t child = fork();
+    if (child == 0) _exit(p.begin(0) ? 0 : 1);
+    int status = 1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(entries("running"), 1U);
+    play(p, 0);
+    EXPECT_EQ(entries("running"), 1U);
+    Plan other = plan();
+    ASSERT_TRUE(other.add("one", net()));
+    play(other, 0);
+    EXPECT_EQ(entries("running"), 2U);
+    EXPECT_EQ(p.end(0, ""), "");
+    EXPECT_TRUE(p.finished(0));
+  }
+  EXPECT_EQ(entries("running"), 0U);
 }
 
 TEST(OwnBuild, IsInTheProgramsFile) {

@@ -66,7 +66,7 @@ void complain_of_failures(const Plan& plan, const PlanOutcome& outcome, const st
 }
 
 ExitCode run_one(const PlanOptions& o, const std::string& verb) {
-  const auto plan = Plan::read(o.plan);
+  auto plan = Plan::read(o.plan);
   if (!plan) return complain(verb, kExitBadConfiguration, plan.error());
   const size_t task = *o.task, count = plan->tasks().size();
   if (task >= count)

@@ -150,6 +150,8 @@ def killed(tap, sweep, expected):
     tap.check(f"killed with {left} of {sweep.runs} runs left: continued, the same pages", code == 0 and
               sweep.pages() == expected and left[-1] > 0, code, said)
     tap.check("... and no run that had ended is run again", before and not again, again)
+    left = list((sweep.folder / "running").iterdir())
+    tap.check("... and nothing is left of killed runs", not left, left)
 
 
 def slurm(tap, services, sweep, expected):
