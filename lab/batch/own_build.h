@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tells this build of the program from others.
+// Identifies this build of the program.
 #pragma once
 
 #include <string>

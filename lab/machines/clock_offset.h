@@ -26,7 +26,7 @@ class ClockOffset {
   [[nodiscard]] int64_t offset() const { return offset_; }
   /// The offset is off by this at most, whatever part of the round trip each way took.
   [[nodiscard]] int64_t uncertainty() const { return uncertainty_; }
-  /// What is to be added to this machine's times for the other one: nothing if the clocks agree as
+  /// Added to this machine's times for the other one: 0 if the clocks agree as
   /// far as can be measured, since PTP or NTP may hold them closer together than that.
   [[nodiscard]] int64_t correction() const {
     return std::llabs(offset_) > uncertainty_ ? offset_ : 0;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kSsh = "ssh:", kLocal = "local";
 
-/// What joins two ends of a link within a machine; empty: it reaches other machines.
+/// Names the kind of attachment that joins two ends within a machine; empty: it reaches others.
 std::string local_only(const config::Attachment& a) {
   if (std::holds_alternative<config::AttachMemif>(a)) return "memif";
   if (std::holds_alternative<config::AttachRing>(a)) return "a ring";

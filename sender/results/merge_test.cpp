@@ -22,7 +22,7 @@ class Merge : public ::testing::Test {
   Merge() { std::filesystem::create_directories(folder_); }
   ~Merge() override { std::filesystem::remove_all(folder_); }
 
-  /// What reading the written file gives.
+  /// Writes the run to a file, and reads it.
   tl::expected<RecordedRun, std::string> as_file(const RecordedRun& run) {
     if (auto done = write_record(run.record, run.end, folder_); !done)
       return tl::unexpected(done.error());

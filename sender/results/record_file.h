@@ -12,7 +12,7 @@
 
 namespace turnpike::sender {
 
-/// What one sender measured, and the state at its end.
+/// The record of one sender, and the state at its end.
 struct RecordedRun {
   Record record;
   RunEnd end;

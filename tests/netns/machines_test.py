@@ -247,9 +247,9 @@ def interrupts(tap, turnpike, ssh):
 
 
 def mistakes(tap, turnpike, ssh):
-    code, _, err = Run(turnpike, ssh, places=("--on", "ssh:left=alice,nobody", "--on", "ssh:right=alice,carol")).end()
+    code, _, err = Run(turnpike, ssh, places=("--on", "ssh:left=alice,dave", "--on", "ssh:right=alice,carol")).end()
     tap.check("nodes that are unknown or placed twice are named, all at once, exit code 2",
-              code == 2 and "'nobody'" in err and "'alice' is placed twice" in err, code, err)
+              code == 2 and "'dave'" in err and "'alice' is placed twice" in err, code, err)
     code, _, err = Run(turnpike, ssh, places=("--on", "ssh:-oProxyCommand=alice")).end()
     tap.check("a host that ssh would take for an option is refused", code == 2 and "no host" in err, code, err)
     code, _, err = Run(turnpike, ssh, file=world.ROOT / "configs" / "demo.yaml",
