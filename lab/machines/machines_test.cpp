@@ -63,6 +63,14 @@ TEST(PlaceNodes, NamesAllMistakes) {
   EXPECT_NE(places.error()[3].find("link a-r"), std::string::npos);
 }
 
+TEST(PlaceNodes, NeedsAHost) {
+  config::Topology t = topology();
+  for (config::Host& h : t.hosts) h.external = true;
+  const auto places = place_nodes(t, {});
+  ASSERT_FALSE(places);
+  EXPECT_NE(places.error().at(0).find("no host"), std::string::npos);
+}
+
 // The other clock is 5 ms ahead; the ways there and back take different times.
 TEST(ClockOffset, IsWithinItsUncertainty) {
   constexpr int64_t kAhead = 5'000'000;

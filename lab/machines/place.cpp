@@ -69,6 +69,8 @@ tl::expected<std::vector<Place>, std::vector<std::string>> place_nodes(
   for (const config::Router& r : t.routers) place(host_of[r.name]).routers.push_back(r.name);
   for (const config::Host& h : t.hosts)
     if (!h.external) place(host_of[h.name]).hosts.push_back(h.name);
+  if (std::ranges::all_of(places, [](const Place& p) { return p.hosts.empty(); }))
+    mistakes.push_back("no host of the file can be run: start turnpike-router for its routers");
   for (const config::Link& link : t.links) {
     const std::string &a = link.ends[0].node, &b = link.ends[1].node;
     const std::string how = local_only(link.ends[0].attachment);

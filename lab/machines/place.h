@@ -32,8 +32,8 @@ struct Place {
 };
 
 /// Places all nodes: those that no placement names run on this machine, and external hosts nowhere.
-/// The errors: all unknown nodes, nodes that are placed twice, and links between machines that only
-/// work within one.
+/// The errors: all unknown nodes, nodes that are placed twice, no host at all, and links between
+/// machines that only work within one.
 tl::expected<std::vector<Place>, std::vector<std::string>> place_nodes(
     const config::Topology& topology, const std::vector<Placement>& placements);
 

@@ -60,9 +60,9 @@ class Coordinator {
         live_(topology, run.style, out) {}
 
   MachinesEnd run() {
-    if (connect() && measure_clocks() && play() && start()) {
-      until([&] { return all_of_senders([](const RemoteProcess& p) { return !!p.exit_code; }); },
-            kForever);
+    if (connect() && measure_clocks() && play()) {
+      start();
+      until([&] { return senders_ended(); }, kForever);
       signal_all(SIGTERM, "routers");
       if (!failure_)
         until([&] { return all_idle(); }, kRoutersMs, [] { return "routers do not end"; });
@@ -175,13 +175,12 @@ class Coordinator {
     return true;
   }
 
-  bool start() {
+  void start() {
     const int64_t at = unix_ns() + kLead;
     start_s_ = static_cast<double>(at) * 1e-9;
     for (Machine& m : machines_)
       if (!m.place.hosts.empty()) m.ask({{"start", at + m.clock.correction()}});
     started_ = true;
-    return true;
   }
 
   /// Ends all processes: the second signal without waiting for flows and queues. Two of one number
@@ -321,15 +320,11 @@ class Coordinator {
 
   // --- questions --------------------------------------------------------------------------------
 
-  template <class Predicate>
-  [[nodiscard]] bool all_of_senders(const Predicate& predicate) const {
-    return std::ranges::all_of(machines_, [&](const Machine& m) {
-      return std::ranges::all_of(m.processes,
-                                 [&](const RemoteProcess& p) { return !p.sender || predicate(p); });
-    });
-  }
   [[nodiscard]] bool senders_ended() const {
-    return all_of_senders([](const RemoteProcess& p) { return p.exit_code.has_value(); });
+    return std::ranges::all_of(machines_, [](const Machine& m) {
+      return std::ranges::all_of(
+          m.processes, [](const RemoteProcess& p) { return !p.sender || p.exit_code.has_value(); });
+    });
   }
   [[nodiscard]] bool all_idle() const { return std::ranges::all_of(machines_, &Machine::idle); }
   template <class Predicate>
