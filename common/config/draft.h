@@ -16,8 +16,11 @@
 
 namespace turnpike::config {
 
-/// Links that one file may have: addresses and routing tables are sized for it.
-inline constexpr size_t kMaxLinks = 1024;
+/// Links that one file may have: addresses are sized for it.
+inline constexpr size_t kMaxLinks = 65'536;
+/// Routes that the routers of one file may compute together: a route of each family takes about
+/// 60 B.
+inline constexpr size_t kMaxRoutes = size_t{1} << 23;
 
 /// The topology so far, and facts for later steps. Keeps references to `spec` and `list`.
 struct Draft {

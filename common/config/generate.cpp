@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/config/generate.h"
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -9,12 +13,46 @@
 #include <vector>
 
 #include "common/config/draft.h"
+#include "common/config/edge_list.h"
 #include "common/config/reader.h"
+#include "common/config/trace.h"
+#include "common/protocols/random.h"
+#include "common/units/input_file.h"
 
 namespace turnpike::config {
 namespace {
 
 std::string numbered(const std::string& stem, unsigned n) { return stem + std::to_string(n); }
+
+/// Counts the prefixes that generated routers have taken of 172.16.0.0/12 and fd00:75::/32: links
+/// without a prefix take theirs from 10.0.0.0/8 and fd00:74::/32.
+class PrefixPlan {
+ public:
+  /// Prefixes for a router whose links take `links` subnets from them.
+  std::vector<Field<AddressSpec>> take(size_t links, Position at) {
+    const auto addresses = static_cast<uint32_t>(4 * std::bit_ceil(std::max<size_t>(links, 1)));
+    const uint32_t begin = (ipv4_ + addresses - 1) & ~(addresses - 1);
+    ipv4_ = begin + addresses;
+    const Ipv4Prefix v4{0xac100000 + begin, static_cast<uint8_t>(std::countl_zero(addresses) + 1)};
+    const uint32_t number = ipv6_++;
+    Ipv6Prefix v6{{0xfd, 0, 0, 0x75}, 48};
+    v6.address[4] = static_cast<uint8_t>(number >> 8);
+    v6.address[5] = static_cast<uint8_t>(number);
+    return {{.value = {v4}, .at = at, .given = true}, {.value = {v6}, .at = at, .given = true}};
+  }
+
+ private:
+  // kMaxLinks subnets of four addresses, in blocks of at most twice the size each of which wastes
+  // at most as much before it: 2^20 addresses, as 172.16.0.0/12 has.
+  uint32_t ipv4_ = 0, ipv6_ = 0;
+};
+
+/// The place of an AS in a square of side 1.
+std::pair<double, double> place_of(uint32_t as) {
+  SplitMix64 random(as);
+  const double x = random.uniform();
+  return {x, random.uniform()};
+}
 
 /// Adds the nodes and links of one network.
 class Network {
@@ -69,6 +107,43 @@ class Network {
         for (unsigned h = 0; h < half; ++h)
           link(host(numbered("-h" + in_pod + std::to_string(e) + "-", h)), edge, access_);
       }
+    }
+  }
+
+  // A link's rate is that of `links` times the smaller number of neighbours of its two ends, at
+  // most 10 Tbps. Its delay is that of `links` times the distance of their places in tenths,
+  // rounded up.
+  void as_like(const std::vector<AsEdge>& edges, unsigned hosts, PrefixPlan& plan) {
+    std::map<uint32_t, unsigned> neighbours, provides;
+    for (const AsEdge& e : edges) {
+      ++neighbours[e.from];
+      ++neighbours[e.to];
+      ++provides[e.from];
+    }
+    if (const size_t all = edges.size() + neighbours.size() * hosts;
+        file_.links.value.size() + all > kMaxLinks) {
+      mistakes_.add(at_, path(), "more than " + std::to_string(kMaxLinks) + " links");
+      return;
+    }
+    std::map<uint32_t, std::string> routers;
+    for (const auto& [as, count] : neighbours) {
+      const std::string& name = routers[as] = router("-as" + std::to_string(as));
+      auto& prefix = file_.routers.value.back().value.prefix;
+      prefix = {.value = {plan.take(provides[as] + hosts, at_)}, .at = at_, .given = true};
+      for (unsigned h = 0; h < hosts; ++h)
+        link(host(numbered("-as" + std::to_string(as) + "-h", h)), name, access_);
+    }
+    for (const AsEdge& e : edges) {
+      constexpr double kSteps = 10;
+      const auto [x1, y1] = place_of(e.from);
+      const auto [x2, y2] = place_of(e.to);
+      const double distance = std::max(std::ceil(kSteps * std::hypot(x1 - x2, y1 - y2)), 1.0);
+      link(routers[e.from], routers[e.to], links_);
+      LinkSpec& made = file_.links.value.back().value;
+      const unsigned times = std::min(neighbours[e.from], neighbours[e.to]);
+      made.rate.value = std::min(BitRate(made.rate.value.count() * times), BitRate(10e12));
+      made.delay.value =
+          Nanos(std::llround(static_cast<double>(made.delay.value.count()) * distance / kSteps));
     }
   }
 
@@ -128,7 +203,7 @@ class Network {
 };
 
 // Hosts that networks' names stand for in all workloads: against hostile files, as kMaxNodes.
-constexpr size_t kMaxNames = 20'000;
+constexpr size_t kMaxNames = 100'000;
 
 using HostsOf = std::map<std::string, std::vector<std::string>>;  // by network
 
@@ -172,6 +247,18 @@ void require(Field<T>& field, const std::string& key, Mistakes& mistakes) {
   mistakes.add(field.at, "", "missing key '" + key + "'");
 }
 
+/// The edges of a list, of which there may be `most`; none if it cannot be read.
+std::vector<AsEdge> edges_of(const AsLikeSpec& spec, const std::string& path, size_t most,
+                             FileSpec& file, Mistakes& mistakes) {
+  const std::string name =
+      (std::filesystem::path(mistakes.file()).parent_path() / spec.file.value).string();
+  file.edge_lists.push_back(name);
+  const auto text = read_input_file(name, kMaxListBytes);
+  if (text) return parse_edge_list(*text, name, path, most, mistakes);
+  mistakes.add(spec.file.at, path, "'" + name + "' cannot be read: " + text.error());
+  return {};
+}
+
 }  // namespace
 
 void generate(FileSpec& file, Mistakes& mistakes) {
@@ -183,6 +270,7 @@ void generate(FileSpec& file, Mistakes& mistakes) {
   const size_t hosts = file.hosts.value.size(), routers = file.routers.value.size(),
                links = file.links.value.size();
   HostsOf networks;
+  PrefixPlan plan;
   for (const Named<GenerateSpec>& named : file.generate.value) {
     if (file.links.value.size() > kMaxLinks) break;  // reported by place_links()
     Network network(file, mistakes, named);
@@ -194,6 +282,12 @@ void generate(FileSpec& file, Mistakes& mistakes) {
       network.fat_tree(shape.fat_tree.value);
     else if (sized(shape.fat_tree))
       mistakes.add(shape.fat_tree.at, "generate." + named.name + ".shape.fat_tree", "must be even");
+    const auto& [list, each] = shape.as_like.value;
+    if (shape.as_like.given && list.given && !list.wrong && !each.wrong) {
+      const size_t left = kMaxLinks + 1 - file.links.value.size();
+      const std::string path = "generate." + named.name + ".shape.as_like.file";
+      network.as_like(edges_of(shape.as_like.value, path, left, file, mistakes), each.value, plan);
+    }
     networks.emplace(named.name, network.hosts());
   }
   find_doubles(file.hosts.value, hosts, "hosts", mistakes);

@@ -20,6 +20,7 @@ Loaded load_text(const std::string& text, const std::string& name,
   FileSpec file = read_file_spec(*tree, mistakes);
   generate(file, mistakes);
   Draft draft(file, mistakes);
+  draft.topology.edge_lists = file.edge_lists;
   place_run(draft);
   place_nodes(draft);
   place_links(draft);

@@ -33,7 +33,7 @@ std::vector<Hop> Pairs::way(size_t from, size_t to, unsigned version) {
 
 std::optional<uint16_t> Pairs::mtu(size_t from, size_t to, const Field<IpVersion>& version,
                                    Position at, const std::string& path, const std::string& entry) {
-  const Host &a = d_.topology.hosts[from], &b = d_.topology.hosts[to];
+  const Host& a = d_.topology.hosts[from];
   if (from == to) {
     d_.mistakes.add(at, path, "'" + a.name + "' would send to itself");
     return {};
@@ -44,17 +44,41 @@ std::optional<uint16_t> Pairs::mtu(size_t from, size_t to, const Field<IpVersion
   if (fresh) known->second = examine(from, to, number);
   const uint16_t mtu = known->second;
   if (mtu == 0) {
-    if (d_.ends_known)
-      d_.mistakes.add(at, path,
-                      "no path from '" + a.name + "' to '" + b.name +
-                          "' and back: a link or route is missing or wrong");
+    complain_unreachable(from, to, at, path);
     return {};
   }
-  if (number == 6 && mtu < kMinIpv6Mtu)
+  check_ipv6(mtu, version, entry);
+  return mtu;
+}
+
+std::optional<uint16_t> Pairs::all(const std::vector<size_t>& from, const std::vector<size_t>& to,
+                                   const Field<IpVersion>& version, Position at,
+                                   const std::string& entry) {
+  const bool placed = std::ranges::all_of(d_.placed, [](bool host) { return host; });
+  if (!placed || !d_.tables_right || !d_.ends_known) return {};  // reported already
+  std::vector<size_t> hosts = from;
+  hosts.insert(hosts.end(), to.begin(), to.end());
+  AllPairs pairs(d_.topology, hosts, version.value.number);
+  const AllPairs::Found found = pairs.examine(from, to, d_.round_trips);
+  for (const auto& [a, b] : found.unreachable) complain_unreachable(a, b, at, entry + ".to");
+  if (!found.unreachable.empty()) return {};
+  check_ipv6(found.mtu, version, entry);
+  return found.mtu;
+}
+
+void Pairs::complain_unreachable(size_t from, size_t to, Position at, const std::string& path) {
+  if (d_.ends_known)
+    d_.mistakes.add(at, path,
+                    "no path from '" + d_.topology.hosts[from].name + "' to '" +
+                        d_.topology.hosts[to].name +
+                        "' and back: a link or route is missing or wrong");
+}
+
+void Pairs::check_ipv6(unsigned mtu, const Field<IpVersion>& version, const std::string& entry) {
+  if (version.value.number == 6 && mtu < kMinIpv6Mtu)
     d_.mistakes.add(version.at, entry + ".ip_version",
                     "IPv6 needs an MTU of 1280 B on the whole path, here it is " +
                         std::to_string(mtu) + " B (RFC 8200, 5)");
-  return mtu;
 }
 
 // Returns the smallest MTU in B on the path there, 0 without a path. Updates every link's longest

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "common/config/all_pairs.h"
 #include "common/config/draft.h"
 #include "common/config/graph_paths.h"
 #include "common/config/path.h"
@@ -29,9 +30,15 @@ class Pairs {
   /// the receiver's name; `entry`: path of the traffic's entry.
   std::optional<uint16_t> mtu(size_t from, size_t to, const Field<IpVersion>& version, Position at,
                               const std::string& path, const std::string& entry);
+  /// The same of each host in `from` with each other one in `to`: the smallest MTU.
+  std::optional<uint16_t> all(const std::vector<size_t>& from, const std::vector<size_t>& to,
+                              const Field<IpVersion>& version, Position at,
+                              const std::string& entry);
 
  private:
   [[nodiscard]] std::vector<Hop> way(size_t from, size_t to, unsigned version);
+  void complain_unreachable(size_t from, size_t to, Position at, const std::string& path);
+  void check_ipv6(unsigned mtu, const Field<IpVersion>& version, const std::string& entry);
   uint16_t examine(size_t from, size_t to, unsigned version);
 
   Draft& d_;

@@ -2,6 +2,7 @@
 // Follows one packet from router to router through the routers' own tables.
 #include "common/config/path.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "common/config/address.h"
@@ -9,38 +10,99 @@
 namespace turnpike::config {
 namespace {
 
-constexpr size_t kNone = SIZE_MAX;      // no router, or no route
-constexpr size_t kUnasked = kNone - 1;  // not looked up yet
+constexpr size_t kNone = SIZE_MAX;  // no router, or no route
 
-template <class Routes, class Address>
-size_t longest_match(const Routes& routes, const Address& to) {
-  const typename Routes::value_type* best = nullptr;
-  for (const auto& route : routes)
-    if (contains(route.prefix, to) && (!best || route.prefix.length > best->prefix.length))
-      best = &route;
-  return best ? best->link : kNone;
+Ipv4 last_address(const Ipv4Prefix& p) {
+  return p.address | (p.length == 0 ? ~Ipv4{0} : (Ipv4{1} << (32 - p.length)) - 1);
+}
+Ipv6 last_address(const Ipv6Prefix& p) {
+  Ipv6 last = p.address;
+  for (unsigned bit = p.length; bit < 128; ++bit)
+    last[bit / 8] |= static_cast<uint8_t>(0x80U >> (bit % 8));
+  return last;
+}
+
+// None after the last one.
+std::optional<Ipv4> next_address(Ipv4 a) {
+  return a == ~Ipv4{0} ? std::nullopt : std::optional(a + 1);
+}
+std::optional<Ipv6> next_address(Ipv6 a) {
+  for (size_t i = a.size(); i-- > 0;)
+    if (++a[i] != 0) return a;
+  return {};
 }
 
 }  // namespace
 
+template <class Prefix>
+PathFinder::Matches<Prefix>::Matches(const std::vector<Route<Prefix>>& routes) {
+  using Address = decltype(Prefix::address);
+  std::vector<Route<Prefix>> sorted = routes;
+  for (Route<Prefix>& route : sorted) route.prefix = network(route.prefix);
+  // Of several routes to a prefix the first one serves.
+  std::ranges::stable_sort(sorted, {}, [](const Route<Prefix>& r) {
+    return std::pair(r.prefix.address, r.prefix.length);
+  });
+  std::vector<const Route<Prefix>*> around;  // prefixes that cover the current address, outer first
+  const auto begin_range = [&](const Address& at, size_t link) {
+    if (!begins_.empty() && begins_.back() == at) {
+      links_.back() = link;
+    } else {
+      begins_.push_back(at);
+      links_.push_back(link);
+    }
+  };
+  begin_range(Address{}, kNone);
+  const auto leave = [&] {
+    const std::optional<Address> after = next_address(last_address(around.back()->prefix));
+    around.pop_back();
+    if (after) begin_range(*after, around.empty() ? kNone : around.back()->link);
+  };
+  for (const Route<Prefix>& route : sorted) {
+    while (!around.empty() && !covers(around.back()->prefix, route.prefix)) leave();
+    if (!around.empty() && around.back()->prefix.length == route.prefix.length) continue;
+    begin_range(route.prefix.address, route.link);
+    around.push_back(&route);
+  }
+  while (!around.empty()) leave();
+}
+
+template <class Prefix>
+size_t PathFinder::Matches<Prefix>::find(const decltype(Prefix::address)& address) const {
+  const auto after = std::ranges::upper_bound(begins_, address);
+  return links_[static_cast<size_t>(after - begins_.begin()) - 1];
+}
+
 PathFinder::PathFinder(const Topology& topology)
-    : topology_(topology), router_at_(topology.links.size(), {kNone, kNone}) {
+    : topology_(topology),
+      router_at_(topology.links.size(), {kNone, kNone}),
+      ipv4_(topology.routers.size()),
+      ipv6_(topology.routers.size()) {
   for (size_t r = 0; r < topology.routers.size(); ++r)
     for (const size_t link : topology.routers[r].links)
       router_at_[link][topology.links[link].ends[0].node == topology.routers[r].name ? 0 : 1] = r;
-  for (auto& table : next_) table.resize(topology.hosts.size());
 }
 
 size_t PathFinder::next_link(size_t router, size_t to_host, unsigned ip_version) {
-  auto& known = next_[ip_version == 6 ? 1 : 0][to_host];
-  if (known.empty()) known.assign(topology_.routers.size(), kUnasked);
-  if (known[router] == kUnasked) {
-    const Interface& target = topology_.interface_of(topology_.hosts[to_host]);
-    const Router& at = topology_.routers[router];
-    known[router] = ip_version == 6 ? longest_match(at.ipv6_routes, target.ipv6.address)
-                                    : longest_match(at.ipv4_routes, target.ipv4.address);
+  const Interface& target = topology_.interface_of(topology_.hosts[to_host]);
+  const Router& at = topology_.routers[router];
+  if (ip_version == 6) {
+    if (!ipv6_[router]) ipv6_[router] = std::make_unique<Matches<Ipv6Prefix>>(at.ipv6_routes);
+    return ipv6_[router]->find(target.ipv6.address);
   }
-  return known[router];
+  if (!ipv4_[router]) ipv4_[router] = std::make_unique<Matches<Ipv4Prefix>>(at.ipv4_routes);
+  return ipv4_[router]->find(target.ipv4.address);
+}
+
+std::optional<Hop> PathFinder::next_hop(size_t router, size_t to_host, unsigned ip_version) {
+  const size_t out = next_link(router, to_host, ip_version);
+  if (out == kNone) return {};
+  return Hop{out, router_at_[out][0] == router ? size_t{0} : size_t{1}};
+}
+
+std::optional<size_t> PathFinder::router_after(const Hop& hop) const {
+  const size_t router = router_at_[hop.link][1 - hop.direction];
+  return router == kNone ? std::nullopt : std::optional(router);
 }
 
 std::vector<Hop> PathFinder::path(size_t from_host, size_t to_host, unsigned ip_version) {
@@ -54,11 +116,11 @@ std::vector<Hop> PathFinder::path(size_t from_host, size_t to_host, unsigned ip_
     path.push_back(hop);
     const size_t far = 1 - hop.direction;
     if (hop.link == to.link && far == to.end) return path;
-    const size_t router = router_at_[hop.link][far];
-    if (router == kNone) return {};  // another host: hosts do not forward
-    const size_t out = next_link(router, to_host, ip_version);
-    if (out == kNone) return {};
-    hop = {out, router_at_[out][0] == router ? size_t{0} : size_t{1}};
+    const auto router = router_after(hop);
+    if (!router) return {};  // another host: hosts do not forward
+    const auto next = next_hop(*router, to_host, ip_version);
+    if (!next) return {};
+    hop = *next;
   }
   return {};
 }

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "common/config/topology.h"
@@ -17,8 +19,8 @@ struct Hop {
   bool operator==(const Hop&) const = default;
 };
 
-/// Finds many paths in one topology, which must outlive it and must not change. Caches look-ups, so
-/// that the paths of all pairs of hosts take about one look-up per router and host.
+/// Finds many paths in one topology, which must outlive it and must not change. Sorts a router's
+/// routes once, when a path first crosses it.
 class PathFinder {
  public:
   explicit PathFinder(const Topology& topology);
@@ -26,14 +28,32 @@ class PathFinder {
   /// As path_between below.
   std::vector<Hop> path(size_t from_host, size_t to_host, unsigned ip_version);
 
+  /// The link that a router sends a packet to a host by; std::nullopt without a route.
+  std::optional<Hop> next_hop(size_t router, size_t to_host, unsigned ip_version);
+  /// The router at the end of a hop; std::nullopt: a host is there.
+  [[nodiscard]] std::optional<size_t> router_after(const Hop& hop) const;
+
  private:
+  // Longest matches of all addresses, as ranges of addresses with the same one.
+  template <class Prefix>
+  class Matches {
+   public:
+    explicit Matches(const std::vector<Route<Prefix>>& routes);
+    [[nodiscard]] size_t find(const decltype(Prefix::address)& address) const;
+
+   private:
+    std::vector<decltype(Prefix::address)> begins_;  // of ranges
+    std::vector<size_t> links_;
+  };
+
   size_t next_link(size_t router, size_t to_host, unsigned ip_version);
 
   const Topology& topology_;
   // By link and end: the router there.
   std::vector<std::array<size_t, 2>> router_at_;
-  // Next links by IP version, destination host and router.
-  std::array<std::vector<std::vector<size_t>>, 2> next_;
+  // By router; null: not asked yet.
+  std::vector<std::unique_ptr<Matches<Ipv4Prefix>>> ipv4_;
+  std::vector<std::unique_ptr<Matches<Ipv6Prefix>>> ipv6_;
 };
 
 /// The links that packets of `ip_version` cross from one host to another, in order. Looks up every

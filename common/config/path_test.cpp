@@ -7,6 +7,7 @@
 #include <set>
 
 #include "common/config/address.h"
+#include "common/config/all_pairs.h"
 #include "common/config/graph_paths.h"
 #include "common/config/marked_file.h"
 #include "common/units/text.h"
@@ -96,13 +97,20 @@ struct Random {
   std::vector<int> delays;
 };
 
-Random random_network(std::mt19937_64& rng) {
+/// `with_prefixes`: some routers have a prefix, of which their links take addresses.
+Random random_network(std::mt19937_64& rng, bool with_prefixes = false) {
   const auto pick = [&](size_t n) { return static_cast<size_t>(rng() % n); };
   Random net;
   net.routers = 1 + pick(6);
   net.hosts = 2 + pick(3);
   std::string hosts = "hosts:\n", routers = "routers:\n", links = "links:\n";
-  for (size_t r = 0; r < net.routers; ++r) routers += "  r" + std::to_string(r) + ":\n";
+  for (size_t r = 0; r < net.routers; ++r) {
+    const std::string n = std::to_string(r);
+    routers += "  r" + n + ":";
+    if (with_prefixes && pick(2) == 0)
+      routers += " {prefix: [172.16." + n + ".0/24, 'fd00:75:" + n + "::/48']}";
+    routers += "\n";
+  }
   for (size_t r = 1; r < net.routers; ++r) net.links.emplace_back(pick(r), r);
   for (size_t extra = pick(5); extra > 0 && net.routers > 1; --extra) {
     const size_t a = pick(net.routers), b = pick(net.routers);
@@ -141,8 +149,8 @@ std::vector<std::vector<std::pair<int, int>>> all_distances(const Random& net) {
 
 TEST(Paths, AreTheShortestInRandomNetworks) {
   std::mt19937_64 rng(7);
-  for (int round = 0; round < 300; ++round) {
-    const Random net = random_network(rng);
+  for (int round = 0; round < 600; ++round) {
+    const Random net = random_network(rng, round % 2 == 1);
     const Topology t = expect_right(net.text);
     ASSERT_EQ(t.hosts.size(), net.hosts);
     const auto distances = all_distances(net);
@@ -172,6 +180,108 @@ TEST(Paths, AreTheShortestInRandomNetworks) {
           EXPECT_EQ(propagation(t, path), Nanos(delay * 1'000'000)) << net.text;
         }
   }
+}
+
+TEST(Paths, OfAllPairsAreThoseOfEachPair) {
+  std::mt19937_64 rng(11);
+  for (int round = 0; round < 300; ++round) {
+    const Random net = random_network(rng, round % 2 == 1);
+    const Topology t = expect_right(net.text);
+    std::vector<size_t> from, to;
+    for (size_t h = 0; h < t.hosts.size(); ++h) {
+      if (h == 0 || rng() % 2 == 0) from.push_back(h);
+      if (h + 1 == t.hosts.size() || rng() % 2 == 0) to.push_back(h);
+    }
+    for (const unsigned version : {4U, 6U}) {
+      std::vector<std::array<Nanos, 2>> expected(t.links.size()), found(t.links.size());
+      for (const size_t a : from)
+        for (const size_t b : to)
+          for (const auto& [x, y] : {std::pair(a, b), std::pair(b, a)})
+            for (const Hop& hop : path_between(t, x, y, version)) {
+              Nanos& link = expected[hop.link][hop.direction];
+              link = std::max(link, round_trip(t, a, b, version));
+            }
+      std::vector<size_t> all = from;
+      all.insert(all.end(), to.begin(), to.end());
+      const auto pairs = AllPairs(t, all, version).examine(from, to, found);
+      EXPECT_TRUE(pairs.unreachable.empty());
+      EXPECT_EQ(pairs.mtu, 1500);
+      EXPECT_EQ(found, expected) << net.text;
+    }
+  }
+}
+
+TEST(Paths, OfAllPairsHonourRoutesOfTheFile) {
+  const std::string file =
+      "hosts: {a: {budget: 1 $/s}, b: {budget: 1 $/s}, c: {budget: 1 $/s}}\n"
+      "routers:\n  r0: {ROUTES}\n  r1:\n  r2:\n"
+      "links:\n  a0: {ends: [a, r0], rate: 1 Gbps, delay: 1 ms}\n"
+      "  b1: {ends: [b, r1], rate: 1 Gbps, delay: 1 ms}\n"
+      "  c1: {ends: [c, r1], rate: 1 Gbps, delay: 1 ms}\n"
+      "  r01: {ends: [r0, r1], rate: 1 Gbps, delay: 1 ms, mtu: 1400}\n"
+      "  r02: {ends: [r0, r2], rate: 1 Gbps, delay: 10 ms}\n"
+      "  r21: {ends: [r2, r1], rate: 1 Gbps, delay: 10 ms, mtu: 1300}\n";
+  const auto with = [&](const std::string& routes) {
+    return std::string(file).replace(file.find("ROUTES"), 6, routes);
+  };
+  // Only packets to c take the detour.
+  const Topology detour = expect_right(with("routes: {prefix: 10.0.2.0/24, via: r02}"));
+  std::vector<std::array<Nanos, 2>> rounds(detour.links.size());
+  auto pairs = AllPairs(detour, {0, 1, 2}, 4).examine({0}, {1, 2}, rounds);
+  EXPECT_EQ(pairs.mtu, 1300);
+  EXPECT_TRUE(pairs.unreachable.empty());
+  EXPECT_EQ(rounds[4][0], 25_ms);
+  EXPECT_EQ(rounds[3][0], 6_ms);   // to b
+  EXPECT_EQ(rounds[3][1], 25_ms);  // back from c
+  // r1 sends them back: a loop.
+  Topology loop = expect_right(with(""));
+  loop.routers[1].ipv4_routes[2].link = 3;
+  loop.routers[0].ipv4_by_hand = 1;
+  pairs = AllPairs(loop, {0, 1, 2}, 4).examine({0}, {1, 2}, rounds);
+  ASSERT_EQ(pairs.unreachable.size(), 1U);
+  EXPECT_EQ(pairs.unreachable[0].to, 2U);
+}
+
+TEST(Prefixes, GiveAddressesAndReplaceRoutes) {
+  const Topology t =
+      expect_right(changed("lcores: [0, 1]", "prefix: [10.0.0.0/28, 'fd01::/60'], lcores: [0, 1]"));
+  EXPECT_EQ(prefix_text(t.links[0].ends[0].ipv4), "10.0.0.1/30");
+  EXPECT_EQ(prefix_text(t.links[1].ends[1].ipv4), "10.0.0.6/30");
+  EXPECT_EQ(prefix_text(t.links[1].ends[1].ipv6), "fd01:0:0:1::2/64");
+  // Given addresses may lie in it, and assigned ones step aside.
+  std::string text = changed("bob: {}", "bob: {addresses: 10.0.0.2/29}");
+  text.replace(text.find("lcores: [0, 1]"), 14, "prefix: 10.0.0.0/28");
+  const Topology given = expect_right(text);
+  EXPECT_EQ(prefix_text(given.links[1].ends[0].ipv4), "10.0.0.1/29");
+  EXPECT_EQ(prefix_text(given.links[0].ends[0].ipv4), "10.0.0.9/30");
+}
+
+TEST(Prefixes, ReportMistakes) {
+  const auto file = [](const std::string& a, const std::string& b, const std::string& link) {
+    return "run: {}\nhosts: {x: {}, y: {" + link + "}}\nrouters:\n  a: {prefix: " + a +
+           "}\n  b: {prefix: " + b +
+           "}\nlinks:\n  xa: {ends: [x, a], rate: 1 Gbps}\n"
+           "  ab: {ends: [a, b], rate: 1 Gbps}\n  by: {ends: [b, y], rate: 1 Gbps}\n";
+  };
+  expect_mistakes(file("10.1.0.0/16", "^10.1.2.0/24", ""),
+                  {"routers.b.prefix: 10.1.2.0/24 overlaps the prefix of 'a', 10.1.0.0/16"});
+  expect_mistakes(file("^10.1.0.1/16", "10.2.0.0/16", ""),
+                  {"routers.a.prefix: bits beyond the prefix length are set"});
+  expect_mistakes(file("[10.1.0.0/16, ^10.2.0.0/16]", "10.3.0.0/16", ""), {"a second IPv4 prefix"});
+  expect_mistakes(file("^10.1.0.0/31", "^'fd01::/65'", ""),
+                  {"has the length 30", "has the length 64"});
+  expect_mistakes(file("10.1.0.0/16", "10.2.0.0/16", "addresses: ^10.1.7.1/24"),
+                  {"hosts.y.addresses: 10.1.7.0/24 overlaps the prefix of 'a', 10.1.0.0/16"});
+  expect_mistakes(
+      "run: {}\nhosts: {x: {addresses: ^10.2.7.1/16}}\nrouters: {a: {prefix: 10.2.0.0/24}}\n"
+      "links: {xa: {ends: [x, a], rate: 1 Gbps}}\n",
+      {"hosts.x.addresses: 10.2.0.0/16 overlaps the prefix of 'a', 10.2.0.0/24"});
+  const Topology t = expect_right(file("10.1.0.0/16", "10.2.0.0/16", "addresses: 10.2.7.1/24"));
+  EXPECT_EQ(t.routers[0].ipv4_routes.size(), 3U);  // two links, b's prefix
+  expect_mistakes(
+      "run: {}\nhosts: {x: {}, y: {}}\nrouters: {a: {prefix: 10.1.0.0/30}}\nlinks:\n"
+      "  xa: {ends: [x, a], rate: 1 Gbps}\n  ^ya: {ends: [y, a], rate: 1 Gbps}\n",
+      {"no IPv4 subnet is left for this link in the prefix of 'a'"});
 }
 
 // All values that a consumer may read, as text.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Routing tables: routes from the file, and the shortest path to every other subnet.
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -65,57 +66,91 @@ void place_by_hand(Draft& d, size_t index) {
   router.ipv6_by_hand = router.ipv6_routes.size();
 }
 
-// Each router's first link on its shortest path to one destination link.
+constexpr size_t kNoLink = SIZE_MAX;
+
+// Each router's first link on its shortest paths: fewest hops, then least delay, then the link's
+// name. Breadth first from the destination; a search takes as long as there are routers and pairs
+// of neighbours.
 class ShortestWays {
  public:
-  explicit ShortestWays(const Draft& d) : d_(d), neighbours_(d.topology.routers.size()) {
-    for (size_t i = 0; i < d.topology.links.size(); ++i) {
-      const auto a = d.routers.find(d.topology.links[i].ends[0].node);
-      const auto b = d.routers.find(d.topology.links[i].ends[1].node);
-      if (a == d.routers.end() || b == d.routers.end() || a->second == b->second) continue;
+  explicit ShortestWays(const Draft& d)
+      : d_(d), neighbours_(d.topology.routers.size()), rank_(d.topology.links.size()) {
+    std::vector<size_t> names(rank_.size());
+    std::iota(names.begin(), names.end(), size_t{0});
+    std::ranges::sort(names, {}, [&](size_t l) -> std::string_view { return link(l).name; });
+    for (size_t i = 0; i < names.size(); ++i) rank_[names[i]] = i;
+    for (size_t l = 0; l < d.topology.links.size(); ++l) {
+      const auto a = router_at(l, 0), b = router_at(l, 1);
+      if (!a || !b || *a == *b) continue;
       // Seen from the destination: packets travel towards the router of this list.
-      neighbours_[b->second].push_back({a->second, i, 0});
-      neighbours_[a->second].push_back({b->second, i, 1});
+      neighbours_[*b].push_back({*a, l, link(l).directions[0].delay});
+      neighbours_[*a].push_back({*b, l, link(l).directions[1].delay});
+    }
+    // Of links between the same two routers one is the best for all paths.
+    for (auto& steps : neighbours_) {
+      std::ranges::sort(
+          steps, {}, [&](const Step& s) { return std::tuple(s.router, s.delay, rank_[s.link]); });
+      const auto same = std::ranges::unique(steps, {}, &Step::router);
+      steps.erase(same.begin(), same.end());
     }
   }
 
-  // Breadth first: fewest hops, then least delay, then the link's name.
-  std::vector<std::optional<size_t>> to(size_t destination) const {
-    std::vector<std::optional<size_t>> via(neighbours_.size());
-    std::vector<Nanos> delay(neighbours_.size());
-    std::vector<size_t> frontier;
-    for (const Interface& end : d_.topology.links[destination].ends)
-      if (const auto r = d_.routers.find(end.node); r != d_.routers.end()) {
-        via[r->second] = destination;
-        frontier.push_back(r->second);
-      }
-    while (!frontier.empty()) {
-      std::map<size_t, std::tuple<Nanos, std::string_view, size_t>> reached;
-      for (const size_t near : frontier)
-        for (const Step& step : neighbours_[near]) {
-          if (via[step.router]) continue;
-          const Link& link = d_.topology.links[step.link];
-          const std::tuple offer(delay[near] + link.directions[step.direction].delay,
-                                 std::string_view(link.name), step.link);
-          const auto [best, fresh] = reached.emplace(step.router, offer);
-          if (!fresh) best->second = std::min(best->second, offer);
-        }
-      frontier.clear();
-      for (const auto& [router, best] : reached) {
-        delay[router] = std::get<0>(best);
-        via[router] = std::get<2>(best);
-        frontier.push_back(router);
-      }
-    }
-    return via;
+  [[nodiscard]] std::optional<size_t> router_at(size_t l, size_t end) const {
+    const auto found = d_.routers.find(link(l).ends[end].node);
+    return found == d_.routers.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  // By router: its first link to link `l`; kNoLink: there is no path.
+  [[nodiscard]] std::vector<size_t> to_link(size_t l) const {
+    std::vector<size_t> at;
+    for (size_t end = 0; end < 2; ++end)
+      if (const auto router = router_at(l, end)) at.push_back(*router);
+    return search(at, l);
+  }
+  // The same to a router, whose own entry is without meaning.
+  [[nodiscard]] std::vector<size_t> to_router(size_t router) const {
+    return search(std::vector{router}, 0);
   }
 
  private:
   struct Step {
-    size_t router, link, direction;
+    size_t router, link;
+    Nanos delay;
   };
+  [[nodiscard]] const Link& link(size_t l) const { return d_.topology.links[l]; }
+
+  // `own`: the first link of the routers in `from`, where the search begins.
+  [[nodiscard]] std::vector<size_t> search(std::vector<size_t> frontier, size_t own) const {
+    std::vector<size_t> via(neighbours_.size(), kNoLink), hops(neighbours_.size(), kNoLink);
+    std::vector<Nanos> delay(neighbours_.size());
+    for (const size_t router : frontier) {
+      via[router] = own;
+      hops[router] = 0;
+    }
+    for (size_t hop = 1; !frontier.empty(); ++hop) {
+      std::vector<size_t> reached;
+      for (const size_t near : frontier)
+        for (const Step& step : neighbours_[near]) {
+          const Nanos offer = delay[near] + step.delay;
+          size_t& best = via[step.router];
+          if (hops[step.router] == kNoLink) {
+            hops[step.router] = hop;
+            reached.push_back(step.router);
+          } else if (hops[step.router] < hop || std::pair(delay[step.router], rank_[best]) <=
+                                                    std::pair(offer, rank_[step.link])) {
+            continue;
+          }
+          delay[step.router] = offer;
+          best = step.link;
+        }
+      frontier = std::move(reached);
+    }
+    return via;
+  }
+
   const Draft& d_;
   std::vector<std::vector<Step>> neighbours_;
+  std::vector<size_t> rank_;  // of links, by name
 };
 
 // A route from the file replaces computed routes to all subnets that it covers; for a router's own
@@ -129,6 +164,69 @@ void add_computed(std::vector<Route<Prefix>>& table, size_t by_hand, const Prefi
       });
   if (!covered) table.push_back({subnet, link});
 }
+
+// Computed routes of one family.
+template <class Prefix>
+class Computed {
+ public:
+  Computed(Draft& d, const ShortestWays& ways, Prefix Interface::*address,
+           std::optional<Prefix> Router::*prefix, std::vector<Route<Prefix>> Router::*table)
+      : d_(d), ways_(ways), address_(address), prefix_(prefix), table_(table) {
+    for (const Router& router : d.topology.routers) given_.push_back((router.*table).size());
+  }
+
+  // Whether a router at the link has a prefix that covers the link's subnet: then only routers at
+  // the link have a route to it.
+  [[nodiscard]] bool in_prefix(size_t l) const {
+    for (size_t end = 0; end < 2; ++end)
+      if (const auto router = ways_.router_at(l, end)) {
+        const std::optional<Prefix>& prefix = d_.topology.routers[*router].*prefix_;
+        if (prefix && covers(*prefix, subnet(l))) return true;
+      }
+    return false;
+  }
+
+  // An upper bound of the number of routes.
+  [[nodiscard]] size_t most() const {
+    size_t destinations = 0;
+    for (size_t l = 0; l < d_.topology.links.size(); ++l) destinations += in_prefix(l) ? 0 : 1;
+    for (const Router& router : d_.topology.routers) destinations += router.*prefix_ ? 1 : 0;
+    return destinations * d_.topology.routers.size();
+  }
+
+  // `via`: by router, the first link to link `l`.
+  void add_link(size_t l, const std::vector<size_t>& via) {
+    if (in_prefix(l)) {
+      for (size_t end = 0; end < 2; ++end)
+        if (const auto router = ways_.router_at(l, end)) add(*router, subnet(l), l, true);
+      return;
+    }
+    for (size_t r = 0; r < via.size(); ++r)
+      if (via[r] != kNoLink) add(r, subnet(l), via[r], via[r] == l);
+  }
+
+  // `via`: by router, the first link to router `to`.
+  void add_router(size_t to, const std::vector<size_t>& via) {
+    const std::optional<Prefix>& prefix = d_.topology.routers[to].*prefix_;
+    for (size_t r = 0; prefix && r < via.size(); ++r)
+      if (r != to && via[r] != kNoLink) add(r, *prefix, via[r], false);
+  }
+
+ private:
+  [[nodiscard]] Prefix subnet(size_t l) const {
+    return network(d_.topology.links[l].ends[0].*address_);
+  }
+  void add(size_t router, const Prefix& prefix, size_t link, bool own) {
+    add_computed(d_.topology.routers[router].*table_, given_[router], prefix, link, own);
+  }
+
+  Draft& d_;
+  const ShortestWays& ways_;
+  Prefix Interface::*address_;
+  std::optional<Prefix> Router::*prefix_;
+  std::vector<Route<Prefix>> Router::*table_;
+  std::vector<size_t> given_;  // number of routes from the file, by router
+};
 
 // The `fib` of router `index`.
 void place_fib(Draft& d, size_t index) {
@@ -164,18 +262,26 @@ void place_routes(Draft& d) {
   }
   if (!d.tables_right || !d.ends_known) return;
   const ShortestWays ways(d);
+  Computed<Ipv4Prefix> v4(d, ways, &Interface::ipv4, &Router::ipv4_prefix, &Router::ipv4_routes);
+  Computed<Ipv6Prefix> v6(d, ways, &Interface::ipv6, &Router::ipv6_prefix, &Router::ipv6_routes);
+  if (std::max(v4.most(), v6.most()) > kMaxRoutes) {
+    d.tables_right = false;
+    d.mistakes.add(d.file.links.at, "links",
+                   "more than " + std::to_string(kMaxRoutes) +
+                       " routes from all routers to all links: give routers a `prefix`");
+    return;
+  }
   for (size_t l = 0; l < d.topology.links.size(); ++l) {
-    const auto via = ways.to(l);
-    const Link& link = d.topology.links[l];
-    for (size_t r = 0; r < routers; ++r) {
-      if (!via[r]) continue;
-      Router& router = d.topology.routers[r];
-      const bool own = *via[r] == l;
-      add_computed(router.ipv4_routes, router.ipv4_by_hand + router.ipv4_in_table,
-                   network(link.ends[0].ipv4), *via[r], own);
-      add_computed(router.ipv6_routes, router.ipv6_by_hand + router.ipv6_in_table,
-                   network(link.ends[0].ipv6), *via[r], own);
-    }
+    const bool everywhere = !v4.in_prefix(l) || !v6.in_prefix(l);
+    const std::vector<size_t> via = everywhere ? ways.to_link(l) : std::vector<size_t>{};
+    v4.add_link(l, via);
+    v6.add_link(l, via);
+  }
+  for (size_t r = 0; r < routers; ++r) {
+    if (!d.topology.routers[r].ipv4_prefix && !d.topology.routers[r].ipv6_prefix) continue;
+    const std::vector<size_t> via = ways.to_router(r);
+    v4.add_router(r, via);
+    v6.add_router(r, via);
   }
 }
 

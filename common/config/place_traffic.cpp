@@ -51,11 +51,14 @@ class Traffic {
     const auto from = hosts(spec.from, join(path_, "from"), &Traffic::check_source);
     const auto to = hosts(spec.to, join(path_, "to"), &Traffic::check_sink);
     for (const Place& f : from) out.from.push_back(f.host);
-    for (const Place& t : to) {
-      out.to.push_back(t.host);
-      for (const Place& f : from)  // a host that is in both lists sends to the others
-        if (f.host != t.host || to.size() == 1)
-          check_pair(f.host, t.host, spec, t.at, join(path_, "to"));
+    for (const Place& t : to) out.to.push_back(t.host);
+    if (from.size() * to.size() >= AllPairs::kMinPairs) {
+      check_all(out, spec);
+    } else {
+      for (const Place& t : to)
+        for (const Place& f : from)  // a host that is in both lists sends to the others
+          if (f.host != t.host || to.size() == 1)
+            check_pair(f.host, t.host, spec, t.at, join(path_, "to"));
     }
     out.on = spec.on.value;
     out.off = spec.off.value;
@@ -141,12 +144,21 @@ class Traffic {
   void check_pair(size_t from, size_t to, const TransferSpec& spec, Position at,
                   const std::string& path) {
     const auto mtu = pairs_.mtu(from, to, spec.ip_version, at, path, path_);
-    if (!mtu) return;
-    least_mtu_ = std::min(least_mtu_, *mtu);
-    if (spec.packet.given && !spec.packet.wrong && spec.packet.value.count() > *mtu)
+    if (mtu) take_mtu(*mtu, spec);
+  }
+
+  void take_mtu(uint16_t mtu, const TransferSpec& spec) {
+    least_mtu_ = std::min(least_mtu_, mtu);
+    if (spec.packet.given && !spec.packet.wrong && spec.packet.value.count() > mtu)
       complain(spec.packet.at, join(path_, "packet"),
                to_text(spec.packet.value) + " is more than the MTU of the path, " +
-                   std::to_string(*mtu) + " B");
+                   std::to_string(mtu) + " B");
+  }
+
+  // As check_pair() of each host in `from` with each other one in `to`.
+  void check_all(const Workload& w, const WorkloadSpec& spec) {
+    const auto found = pairs_.all(w.from, w.to, spec.ip_version, spec.to.at, path_);
+    if (found) take_mtu(*found, spec);
   }
 
   template <class Out>

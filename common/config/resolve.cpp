@@ -108,6 +108,10 @@ void write_router(YamlWriter& out, const Topology& t, const Router& router) {
     add_routes(t, router.ipv6_routes, router.ipv6_by_hand, routes);
     if (!routes.empty()) out.put("routes", listed(routes));
     if (!router.table.empty()) out.put("table", in_quotes(router.table));
+    std::vector<std::string> prefixes;
+    if (router.ipv4_prefix) prefixes.push_back(in_quotes(prefix_text(*router.ipv4_prefix)));
+    if (router.ipv6_prefix) prefixes.push_back(in_quotes(prefix_text(*router.ipv6_prefix)));
+    if (!prefixes.empty()) out.put("prefix", listed(prefixes));
     if (router.enforcement) out.put("enforce", enforcement(t, *router.enforcement));
     if (router.fib)
       out.put("fib", mapped({{"ipv4", std::to_string(router.fib->ipv4)},

@@ -143,6 +143,7 @@ struct RouterSpec {
   Field<EnforcementSpec> enforce;
   Field<FibSpec> fib;
   Field<ControlSpec> control;
+  Field<OneOrMany<AddressSpec>> prefix;
 };
 
 struct GroupSpec {
@@ -287,10 +288,15 @@ struct GeneratedLinkSpec {
   Field<LinkScheme> law;
   Field<uint16_t> mtu;
 };
+struct AsLikeSpec {
+  Field<std::string> file;
+  Field<unsigned> hosts;
+};
 /// Its shape, and its size.
 struct ShapeSpec {
   static constexpr bool kOneOf = true;
   Field<unsigned> dumbbell, parking_lot, fat_tree;
+  Field<AsLikeSpec> as_like;
 };
 struct GenerateSpec {
   Field<ShapeSpec> shape;
@@ -383,6 +389,7 @@ struct FileSpec {
   Field<Table<RouterSpec>> routers;
   Field<Table<LinkSpec>> links;
   Field<Table<GenerateSpec>> generate;
+  std::vector<std::string> edge_lists;  // files that `generate` has read
   Field<Table<TreeSpec>> trees;
   Field<Table<GroupSpec>> groups;
   Field<Table<CustomerSpec>> customers;

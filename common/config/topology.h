@@ -151,6 +151,9 @@ struct Router {
   std::optional<Enforcement> enforcement = {};
   std::optional<FibSize> fib = {};                 // none: the routes of the file, for good
   std::optional<LinuxControl> linux_control = {};  // none: the router answers for itself
+  // Of subnets of its links: other routers have a route to each of these instead of to the subnets.
+  std::optional<Ipv4Prefix> ipv4_prefix = {};
+  std::optional<Ipv6Prefix> ipv6_prefix = {};
 };
 
 // --- customers ----------------------------------------------------------------------------------
@@ -460,6 +463,7 @@ struct Topology {
   std::vector<Gateway> gateways = {};
   std::string customer_table = {};  // file of customers, empty: none
   size_t customers_in_table = 0;
+  std::vector<std::string> edge_lists = {};  // files of generated networks
 
   [[nodiscard]] const Interface& interface_of(const Host& h) const {
     return links[h.link].ends[h.end];

@@ -36,11 +36,11 @@ struct Entry {
   YamlNode value;
 };
 
-/// Limits beyond which a document is refused, against hostile files. A file of 50 000 values that
-/// relies on defaults has room to write all of them.
-inline constexpr size_t kMaxFileBytes = 8 << 20;
+/// Limits beyond which a document is refused, against hostile files. A file of 12,000 links, or one
+/// of 50,000 values that relies on defaults, has room to write all of them.
+inline constexpr size_t kMaxFileBytes = 32 << 20;
 inline constexpr size_t kMaxNodes =
-    800'000;  // aliases count as copies, each 64 B of a scalar as a node
+    2'000'000;  // aliases count as copies, each 64 B of a scalar as a node
 inline constexpr size_t kMaxDepth = 32;
 inline constexpr size_t kMaxKeyBytes = 256;
 

@@ -20,6 +20,17 @@ void describe(V& v, GeneratedLinkSpec& s) {
 }
 
 template <class V>
+void describe(V& v, AsLikeSpec& s) {
+  v.field("file", s.file,
+          {.doc = "list of links between autonomous systems (AS), in the format of CAIDA's "
+                  "\"AS Relationships\", relative to this file: on each line `A|B|-1`, A is a "
+                  "provider of B, or `A|B|0`, they are peers; `#` begins a comment",
+           .required = true});
+  v.field("hosts", s.hosts,
+          {.doc = "hosts of each AS", .fallback = "1", .min = "0", .max = "1000"});
+}
+
+template <class V>
 void describe(V& v, ShapeSpec& s) {
   v.field("dumbbell", s.dumbbell,
           {.doc = "hosts on each side of one link: NAME-left0 and so on at router NAME-west, "
@@ -37,6 +48,9 @@ void describe(V& v, ShapeSpec& s) {
                   "SIGCOMM 2008)",
            .min = "2",
            .max = "16"});
+  v.field("as_like", s.as_like,
+          {.doc = "a router for each AS of a file, NAME-as1 and so on, with hosts NAME-as1-h0 and "
+                  "so on; see docs/generators.md for rates and delays"});
 }
 
 template <class V>

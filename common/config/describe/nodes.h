@@ -155,6 +155,10 @@ void describe(V& v, RouterSpec& s) {
   v.field("control", s.control,
           {.doc = "who answers ARP, neighbour discovery and packets to the router itself; the "
                   "router unless given. No effect in the lab"});
+  v.field("prefix", s.prefix,
+          {.doc = "one IPv4 and one IPv6 prefix: its links that have no addresses take theirs from "
+                  "them, and other routers have one route to each instead of one to each link; "
+                  "all links with addresses in them end here"});
 }
 
 }  // namespace turnpike::config
