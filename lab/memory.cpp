@@ -66,7 +66,7 @@ size_t flow_tables(const config::Topology& t, const sender::Traces& traces, cons
   size_t bytes = 0;
   for (uint32_t h = 0; h < t.hosts.size(); ++h) {
     if (t.hosts[h].external) continue;
-    const size_t places = sender::size_of(t, {&h, 1}, traces).flows;
+    const size_t places = sender::flows_of(t, {&h, 1}, traces);
     const unsigned bits = TimerWheel::block_bits_for(places);
     bytes += kHost + (size_t{2} << bits) * sizeof(TimerLink) * 2;
     bytes += std::min(places, whole(flows.from[h])) * (sizeof(sender::Flow) + sizeof(uint32_t));

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lab/router_folders.h"
 
+#include <algorithm>
+
 #include "common/report/csv.h"
 #include "common/report/run_data.h"
 #include "sender/results/link_name.h"
 
 namespace turnpike::lab {
-/// A router has one name per link; results name the link's two directions separately.
-/// directions.
 std::string full_link_name(const config::Topology& topology, const std::string& router,
                            const std::string& link) {
-  for (size_t l = 0; l < topology.links.size(); ++l) {
-    if (topology.links[l].name != link) continue;
-    for (size_t d = 0; d < 2; ++d)
-      if (topology.links[l].ends[d].node == router) return sender::link_name(topology, {l, d});
-  }
+  const auto self = std::ranges::find(topology.routers, router, &config::Router::name);
+  if (self == topology.routers.end()) return link;
+  for (const size_t l : self->links)
+    if (topology.links[l].name == link)
+      return sender::link_name(topology, {l, topology.links[l].end_at(router)});
   return link;
 }
 

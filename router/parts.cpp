@@ -20,7 +20,7 @@ std::vector<double> weights_of(const config::Topology& topology) {
 }
 
 bool is_host(const config::Topology& topology, const std::string& node) {
-  return std::ranges::any_of(topology.hosts, [&](const config::Host& h) { return h.name == node; });
+  return std::ranges::find(topology.routers, node, &config::Router::name) == topology.routers.end();
 }
 
 /// Packet buffers in a queue full of MTU-sized packets.
@@ -43,7 +43,7 @@ Audited audited_packets(const config::Topology& topology) {
 }
 
 std::unique_ptr<EgressLink> make_link(const config::Topology& topology, size_t node, size_t l,
-                                      const RouterOptions& options,
+                                      const RouterOptions& options, const Audited& audited,
                                       const CustomerTable* customers) {
   const config::Router& self = topology.routers[node];
   const config::Link& link = topology.links[self.links[l]];
@@ -54,7 +54,6 @@ std::unique_ptr<EgressLink> make_link(const config::Topology& topology, size_t n
     e->law->set_groups(weights_of(topology));
     e->groups = customers->groups();
   }
-  const Audited audited = audited_packets(topology);
   const bool last = is_host(topology, link.ends[1 - direction].node);
   if (last || self.enforcement) e->audited = audited;
   for (unsigned w = 0; w < options.workers && last && audited.charges != nullptr; ++w)

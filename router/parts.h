@@ -15,10 +15,11 @@ namespace turnpike::router {
 /// The packets that some link's law charges.
 Audited audited_packets(const config::Topology& topology);
 
-/// The egress side of link `l` of topology.routers[node], without rings and owner. `customers`:
-/// null: groups do not matter.
+/// The egress side of link `l` of topology.routers[node], without rings and owner. `audited`:
+/// audited_packets(). `customers`: null: groups do not matter.
 std::unique_ptr<EgressLink> make_link(const config::Topology& topology, size_t node, size_t l,
-                                      const RouterOptions& options, const CustomerTable* customers);
+                                      const RouterOptions& options, const Audited& audited,
+                                      const CustomerTable* customers);
 
 /// Slots for the packets that a link's buffer can hold, at most `pool`.
 uint32_t slots_for(const EgressLink& link, uint32_t pool);

@@ -149,8 +149,9 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
     if (!r->punt_) return tl::unexpected("no memory for the queues to Linux of " + self.name);
   }
 
+  const Audited audited = audited_packets(topology);
   for (size_t l = 0; l < self.links.size(); ++l) {
-    auto e = make_link(topology, node, l, options, r->customer_table());
+    auto e = make_link(topology, node, l, options, audited, r->customer_table());
     const auto first = std::ranges::find_if(ports[l], [](QueuePair* p) { return p != nullptr; });
     if (first == ports[l].end()) return tl::unexpected("no worker has a queue at link " + e->name);
     e->owner = static_cast<unsigned>(first - ports[l].begin());

@@ -136,7 +136,7 @@ class ReceiversLaw : public ::testing::Test {
   [[nodiscard]] uint32_t count() const { return wire::load_be32(header.data() + kCountAt); }
 
   HostTotals totals;
-  std::unique_ptr<Receiver> receiver = *Receiver::make(8, 64, totals);
+  std::unique_ptr<Receiver> receiver = std::make_unique<Receiver>(8, 64, totals);
   std::array<uint8_t, 20> header{};
   uint32_t token = 0;
 };

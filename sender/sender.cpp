@@ -42,7 +42,9 @@ tl::expected<std::unique_ptr<Sender>, std::string> Sender::make(const config::To
   const Traces own = options.traces == nullptr ? Traces(topology) : Traces();
   const Traces& traces = options.traces == nullptr ? own : *options.traces;
   const auto plays = [&](uint32_t host) { return std::ranges::find(played, host) != played.end(); };
-  auto schedule = TrafficSchedule::make(topology, options.seed, plays, traces);
+  auto schedule = options.arrivals == nullptr || played.size() != 1
+                      ? TrafficSchedule::make(topology, options.seed, plays, traces)
+                      : TrafficSchedule::make(topology, played.front(), *options.arrivals);
   if (!schedule) return tl::unexpected(schedule.error());
 
   const SecretKey secret = options.secret.value_or(secret_of(options.seed));
@@ -51,7 +53,11 @@ tl::expected<std::unique_ptr<Sender>, std::string> Sender::make(const config::To
   if (auto added = sender->add_kinds(topology, options); !added) {
     return tl::unexpected(added.error());
   }
-  sender->by_index_.resize(topology.hosts.size());
+  if (!played.empty()) {
+    const auto [first, last] = std::ranges::minmax(played);
+    sender->first_ = first;
+    sender->by_index_.resize(last - first + 1);
+  }
   for (const PortBinding& binding : options.bindings) {
     const uint32_t flows = sink_flows(topology, binding.host, traces);
     size_t runs = std::clamp(flows * kRunsPerFlow, kMinRuns, kMaxRuns);
@@ -61,7 +67,7 @@ tl::expected<std::unique_ptr<Sender>, std::string> Sender::make(const config::To
     const SinkParts sink{flows, runs, options.populated, derive(secret, binding.host), secret};
     auto host = Host::make(topology, binding.host, *binding.queue, sender->lcore_, sink);
     if (!host) return tl::unexpected(host.error());
-    sender->by_index_[binding.host] = host->get();
+    sender->by_index_[binding.host - sender->first_] = host->get();
     sender->hosts_.push_back(std::move(*host));
   }
   return sender;
@@ -70,7 +76,9 @@ tl::expected<std::unique_ptr<Sender>, std::string> Sender::make(const config::To
 Sender::Sender(const config::Topology& topology, const SenderOptions& options,
                const SecretKey& secret, std::span<const uint32_t> hosts, const Traces& traces,
                TrafficSchedule schedule)
-    : lcore_({.size = size_of(topology, hosts, traces),
+    : lcore_({.size = options.records == nullptr
+                          ? size_of(topology, hosts, traces)
+                          : Sizing{.flows = flows_of(topology, hosts, traces)},
               .groups = topology.flows.size() + topology.workloads.size(),
               .pool = options.pool,
               .zeroed = options.zeroed,
@@ -116,7 +124,7 @@ Nanos Sender::poll(Nanos now) {
   fetch_due(now);
   done += lcore_.wheel.advance(now, kMaxTimers, [&](Timer& timer) {
     Flow& flow = lcore_.flows.owner_of(&timer);
-    by_index_[flow.host]->source().on_timer(flow, now);
+    host_of(flow.host)->source().on_timer(flow, now);
   });
   for (const auto& host : hosts_) {
     done += host->emit(now);
@@ -138,7 +146,7 @@ void Sender::fetch_due(Nanos now) {
 }
 
 void Sender::link_restored(Nanos now) {
-  lcore_.flows.for_each([&](Flow& f) { by_index_[f.host]->source().link_restored(f, now); });
+  lcore_.flows.for_each([&](Flow& f) { host_of(f.host)->source().link_restored(f, now); });
 }
 
 // While the flow table is full, starts wait in the schedule, in order; stops and budget changes do
@@ -155,7 +163,7 @@ void Sender::start_due(Nanos now) {
       continue;
     }
     if (event.what == Event::What::kStart && waited_ && event.at < now)
-      by_index_[event.from]->count_delayed_flow();
+      host_of(event.from)->count_delayed_flow();
     apply(event, now);
     schedule_.pop();
   }
@@ -163,7 +171,7 @@ void Sender::start_due(Nanos now) {
 }
 
 void Sender::apply(const Event& event, Nanos now) {
-  Source& source = by_index_[event.from]->source();
+  Source& source = host_of(event.from)->source();
   if (event.what == Event::What::kBudget) {
     source.set_budget(event.budget);
     return;
@@ -177,7 +185,7 @@ void Sender::apply(const Event& event, Nanos now) {
   }
   const bool named = event.instance < instances_.size();
   if (named && instances_[event.instance].cancelled) {
-    by_index_[event.from]->count_unstarted_flow();
+    host_of(event.from)->count_unstarted_flow();
     return;
   }
   const Flow& flow = source.open(kinds_[event.source], event, now);
@@ -204,12 +212,12 @@ void Sender::stop(Nanos now) {
   for (schedule_.hold_starts(false); schedule_.next_time() <= seen; schedule_.pop())
     if (schedule_.next().what == Event::What::kStart)
       by_index_[schedule_.next().from]->count_unstarted_flow();
-  lcore_.flows.for_each([&](Flow& f) { by_index_[f.host]->source().wind_down(f, now); });
+  lcore_.flows.for_each([&](Flow& f) { host_of(f.host)->source().wind_down(f, now); });
   for (const auto& host : hosts_) host->open_loop().stop(now);
 }
 
 void Sender::abandon(Nanos now) {
-  lcore_.flows.for_each([&](Flow& f) { by_index_[f.host]->source().abandon(f, now); });
+  lcore_.flows.for_each([&](Flow& f) { host_of(f.host)->source().abandon(f, now); });
 }
 
 bool Sender::idle(Nanos now) const {

@@ -63,6 +63,9 @@ struct SenderOptions {
   // tables take memory as they fill.
   bool populated = true;
   const Traces* traces = nullptr;  // of the topology's workloads; null: make() reads them
+  // Flows of workloads, shared with other senders that the same thread polls and of one host each;
+  // outlives the sender. Null: the sender draws them.
+  SharedArrivals* arrivals = nullptr;
   const Protocol* (*find)(std::string_view name) = find_protocol;
 };
 
@@ -125,7 +128,10 @@ class Sender {
   TrafficSchedule schedule_;
   std::vector<FlowClass> kinds_;  // by entry of the topology's traffic
   std::vector<std::unique_ptr<Host>> hosts_;
-  std::vector<Host*> by_index_;  // by index into Topology::hosts; null: another sender runs it
+  [[nodiscard]] Host*& host_of(uint32_t index) { return by_index_[index - first_]; }
+
+  uint32_t first_ = 0;           // index into Topology::hosts
+  std::vector<Host*> by_index_;  // by index, from there on; null: another sender runs it
   // State of a flow that the topology file names.
   struct Instance {
     uint32_t id = 0;

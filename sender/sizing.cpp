@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "common/config/all_pairs.h"
 #include "common/config/path.h"
 #include "sender/open_loop/constant_rate.h"
 
@@ -135,9 +136,27 @@ class PathSet {
   std::vector<Path> paths_;
 };
 
+/// Whether a workload has so many pairs of hosts that finding all their paths would take minutes.
+bool has_many_pairs(const config::Workload& w) {
+  return w.from.size() * w.to.size() >= config::AllPairs::kMinPairs;
+}
+
+/// Packets, of `size` B each, that all links hold: on their way and in full buffers.
+double held_by_links(const config::Topology& t, double size) {
+  double bytes = 0;
+  for (const config::Link& link : t.links)
+    for (const config::Direction& d : link.directions)
+      bytes +=
+          static_cast<double>(d.buffer.count()) + bytes_per_second(d.rate) * to_seconds(d.delay);
+  return bytes / size;
+}
+
 /// Packets under way between the pairs of hosts that `counts` accepts.
 UnderWay under_way(const config::Topology& t,
                    const std::function<bool(size_t from, size_t to)>& counts) {
+  for (const config::Workload& w : t.workloads)
+    if (has_many_pairs(w))
+      return {.packets = held_by_links(t, static_cast<double>(std::max(w.packet, 64_B).count()))};
   PathSet paths(t);
   for (const config::Flow& f : t.flows)
     for (const size_t to : config::receivers_of(t, f))
@@ -163,24 +182,69 @@ double probes_under_way(const config::Topology& t, const config::Stream& s) {
   return packets;
 }
 
-}  // namespace
-
-Sizing size_of(const config::Topology& t, std::span<const uint32_t> hosts, const Traces& traces) {
+std::vector<bool> played_of(const config::Topology& t, std::span<const uint32_t> hosts) {
   std::vector<bool> played(t.hosts.size());
   for (const uint32_t h : hosts) played[h] = true;
-  Sizing s;
-  size_t named = 0, arriving = 0;
+  return played;
+}
+
+/// The mean size of a workload's flows, B.
+double mean_size(const config::Topology& t, size_t index, const Traces& traces) {
+  const config::SizeDistribution& size = t.workloads[index].size;
+  if (const auto* s = std::get_if<config::FixedSize>(&size))
+    return static_cast<double>(s->size.count());
+  if (const auto* s = std::get_if<config::ParetoSize>(&size))
+    return static_cast<double>(s->mean.count());
+  if (const auto* s = std::get_if<config::ExponentialSize>(&size))
+    return static_cast<double>(s->mean.count());
+  const auto trace = traces.of(index);
+  double sum = 0;
+  if (trace == nullptr || trace->empty()) return sum;
+  for (const auto& entry : *trace) sum += static_cast<double>(entry.bytes);
+  return sum / static_cast<double>(trace->size());
+}
+
+struct FlowCount {
+  size_t named = 0;     // by the file
+  size_t arriving = 0;  // of workloads
+  double packets = 0;   // of the latter, by their mean sizes
+};
+
+FlowCount flows_at_a_time(const config::Topology& t, const std::vector<bool>& played,
+                          const Traces& traces) {
+  FlowCount n;
   for (const config::Flow& f : t.flows)
-    if (played[f.from]) named += f.count;
+    if (played[f.from]) n.named += f.count;
   for (size_t i = 0; i < t.workloads.size(); ++i) {
     const double part = part_of(t.workloads[i].from, [&](size_t h) { return played[h]; });
-    if (part > 0) arriving += open_at_a_time(t, i, Sizing::kLifetime, part, traces);
+    if (part <= 0) continue;
+    const size_t flows = open_at_a_time(t, i, Sizing::kLifetime, part, traces);
+    const auto packet = static_cast<double>(std::max(t.workloads[i].packet, 64_B).count());
+    n.arriving += flows;
+    n.packets += static_cast<double>(flows) * (mean_size(t, i, traces) / packet + 2);
   }
+  return n;
+}
+
+size_t clamped(const FlowCount& n) {
+  return std::clamp(n.named + n.arriving, kMinFlows, Sizing::kMaxFlows);
+}
+
+}  // namespace
+
+size_t flows_of(const config::Topology& t, std::span<const uint32_t> hosts, const Traces& traces) {
+  return clamped(flows_at_a_time(t, played_of(t, hosts), traces));
+}
+
+Sizing size_of(const config::Topology& t, std::span<const uint32_t> hosts, const Traces& traces) {
+  const std::vector<bool> played = played_of(t, hosts);
+  const auto [named, arriving, arriving_packets] = flows_at_a_time(t, played, traces);
+  Sizing s;
   double probes = 0;
   for (const config::Stream& stream : t.streams)
     if (played[stream.from]) probes += probes_under_way(t, stream);
   s.probes = static_cast<size_t>(std::min(probes, double{Sizing::kMaxProbes}));
-  s.flows = std::clamp(named + arriving, kMinFlows, Sizing::kMaxFlows);
+  s.flows = clamped({named, arriving});
 
   const auto twice = [](double packets) {
     return static_cast<size_t>(std::min(2 * packets, double{Sizing::kMaxRecords}));
@@ -192,6 +256,10 @@ Sizing size_of(const config::Topology& t, std::span<const uint32_t> hosts, const
                          Sizing::kMaxRecords);
   const size_t packets = sent + Sizing::kRecordsPerFlow * std::max(named, kMinFlows) + 2 * arriving;
   s.packets = std::clamp(packets + s.probes, kMinRecords, Sizing::kMaxRecords);
+  s.likely = s.packets;
+  if (std::ranges::any_of(t.workloads, has_many_pairs))
+    s.likely = std::min<size_t>(s.packets, Sizing::kRecordsPerFlow * named + s.probes +
+                                               static_cast<size_t>(arriving_packets) + kMinRecords);
   // Packets under way to a host of this program occupy this program's mbufs, too.
   const auto to_here = [&](size_t from, size_t to) { return !played[from] && played[to]; };
   const size_t received = twice(under_way(t, to_here).packets);

@@ -20,7 +20,7 @@ namespace turnpike::sender {
 ///    wait and are counted as delayed.
 ///  - packets under way, by Little's law: the rate of a shared link times the longest time that a
 ///    packet of its flows may spend on its path with full buffers. Each such link counts once,
-///    regardless of the number of flows.
+///    regardless of the number of flows. With very many pairs of hosts, as many as all links hold.
 ///  - records of packets in flight: eight times the packets under way, because slow start may lose
 ///    every other packet and a lost packet keeps its record until its retransmission, plus
 ///    kRecordsPerFlow per flow.
@@ -44,6 +44,9 @@ struct Sizing {
   size_t packets =
       0;  // mbufs for packets under way from these hosts and for their acknowledgements
   size_t buffers = 0;  // mbufs of a program that runs these hosts on real ports
+  // Of `packets`, those that the run's flows have by their sizes. Less only in large networks, in
+  // which it is not known which paths share which links.
+  size_t likely = 0;
   // The link that accounts for most of the packets under way; no traffic: none.
   std::optional<config::Hop> largest = {};
 };
@@ -52,6 +55,10 @@ struct Sizing {
 /// of the topology's workloads; a trace that is missing there counts as 1000 arrivals per second.
 Sizing size_of(const config::Topology& topology, std::span<const uint32_t> hosts,
                const Traces& traces = {});
+
+/// Sizing::flows alone, which takes no paths.
+size_t flows_of(const config::Topology& topology, std::span<const uint32_t> hosts,
+                const Traces& traces = {});
 
 /// Number of flows that a host receives at a time, including flows that have just ended.
 uint32_t sink_flows(const config::Topology& topology, uint32_t host, const Traces& traces = {});

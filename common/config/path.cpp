@@ -2,8 +2,8 @@
 // Follows one packet from router to router through the routers' own tables.
 #include "common/config/path.h"
 
-#include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "common/config/address.h"
 
@@ -12,65 +12,18 @@ namespace {
 
 constexpr size_t kNone = SIZE_MAX;  // no router, or no route
 
-Ipv4 last_address(const Ipv4Prefix& p) {
-  return p.address | (p.length == 0 ? ~Ipv4{0} : (Ipv4{1} << (32 - p.length)) - 1);
-}
-Ipv6 last_address(const Ipv6Prefix& p) {
-  Ipv6 last = p.address;
-  for (unsigned bit = p.length; bit < 128; ++bit)
-    last[bit / 8] |= static_cast<uint8_t>(0x80U >> (bit % 8));
-  return last;
-}
-
-// None after the last one.
-std::optional<Ipv4> next_address(Ipv4 a) {
-  return a == ~Ipv4{0} ? std::nullopt : std::optional(a + 1);
-}
-std::optional<Ipv6> next_address(Ipv6 a) {
-  for (size_t i = a.size(); i-- > 0;)
-    if (++a[i] != 0) return a;
-  return {};
-}
-
 }  // namespace
 
 template <class Prefix>
-PathFinder::Matches<Prefix>::Matches(const std::vector<Route<Prefix>>& routes) {
-  using Address = decltype(Prefix::address);
-  std::vector<Route<Prefix>> sorted = routes;
-  for (Route<Prefix>& route : sorted) route.prefix = network(route.prefix);
-  // Of several routes to a prefix the first one serves.
-  std::ranges::stable_sort(sorted, {}, [](const Route<Prefix>& r) {
-    return std::pair(r.prefix.address, r.prefix.length);
-  });
-  std::vector<const Route<Prefix>*> around;  // prefixes that cover the current address, outer first
-  const auto begin_range = [&](const Address& at, size_t link) {
-    if (!begins_.empty() && begins_.back() == at) {
-      links_.back() = link;
-    } else {
-      begins_.push_back(at);
-      links_.push_back(link);
-    }
-  };
-  begin_range(Address{}, kNone);
-  const auto leave = [&] {
-    const std::optional<Address> after = next_address(last_address(around.back()->prefix));
-    around.pop_back();
-    if (after) begin_range(*after, around.empty() ? kNone : around.back()->link);
-  };
-  for (const Route<Prefix>& route : sorted) {
-    while (!around.empty() && !covers(around.back()->prefix, route.prefix)) leave();
-    if (!around.empty() && around.back()->prefix.length == route.prefix.length) continue;
-    begin_range(route.prefix.address, route.link);
-    around.push_back(&route);
+size_t PathFinder::find(Matches<Prefix>& matches, const std::vector<Route<Prefix>>& routes,
+                        const decltype(Prefix::address)& address) {
+  if (!matches) {
+    std::vector<std::pair<Prefix, size_t>> links;
+    links.reserve(routes.size());
+    for (const auto& route : routes) links.emplace_back(route.prefix, route.link);
+    matches.emplace(std::move(links), kNone);
   }
-  while (!around.empty()) leave();
-}
-
-template <class Prefix>
-size_t PathFinder::Matches<Prefix>::find(const decltype(Prefix::address)& address) const {
-  const auto after = std::ranges::upper_bound(begins_, address);
-  return links_[static_cast<size_t>(after - begins_.begin()) - 1];
+  return matches->find(address);
 }
 
 PathFinder::PathFinder(const Topology& topology)
@@ -86,12 +39,8 @@ PathFinder::PathFinder(const Topology& topology)
 size_t PathFinder::next_link(size_t router, size_t to_host, unsigned ip_version) {
   const Interface& target = topology_.interface_of(topology_.hosts[to_host]);
   const Router& at = topology_.routers[router];
-  if (ip_version == 6) {
-    if (!ipv6_[router]) ipv6_[router] = std::make_unique<Matches<Ipv6Prefix>>(at.ipv6_routes);
-    return ipv6_[router]->find(target.ipv6.address);
-  }
-  if (!ipv4_[router]) ipv4_[router] = std::make_unique<Matches<Ipv4Prefix>>(at.ipv4_routes);
-  return ipv4_[router]->find(target.ipv4.address);
+  return ip_version == 6 ? find(ipv6_[router], at.ipv6_routes, target.ipv6.address)
+                         : find(ipv4_[router], at.ipv4_routes, target.ipv4.address);
 }
 
 std::optional<Hop> PathFinder::next_hop(size_t router, size_t to_host, unsigned ip_version) {

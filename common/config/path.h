@@ -4,10 +4,10 @@
 
 #include <array>
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <vector>
 
+#include "common/config/prefix_ranges.h"
 #include "common/config/topology.h"
 
 namespace turnpike::config {
@@ -34,26 +34,20 @@ class PathFinder {
   [[nodiscard]] std::optional<size_t> router_after(const Hop& hop) const;
 
  private:
-  // Longest matches of all addresses, as ranges of addresses with the same one.
+  // The link of each address's longest match; none: not asked yet.
   template <class Prefix>
-  class Matches {
-   public:
-    explicit Matches(const std::vector<Route<Prefix>>& routes);
-    [[nodiscard]] size_t find(const decltype(Prefix::address)& address) const;
+  using Matches = std::optional<PrefixRanges<Prefix, size_t>>;
 
-   private:
-    std::vector<decltype(Prefix::address)> begins_;  // of ranges
-    std::vector<size_t> links_;
-  };
-
+  template <class Prefix>
+  static size_t find(Matches<Prefix>& matches, const std::vector<Route<Prefix>>& routes,
+                     const decltype(Prefix::address)& address);
   size_t next_link(size_t router, size_t to_host, unsigned ip_version);
 
   const Topology& topology_;
   // By link and end: the router there.
   std::vector<std::array<size_t, 2>> router_at_;
-  // By router; null: not asked yet.
-  std::vector<std::unique_ptr<Matches<Ipv4Prefix>>> ipv4_;
-  std::vector<std::unique_ptr<Matches<Ipv6Prefix>>> ipv6_;
+  std::vector<Matches<Ipv4Prefix>> ipv4_;  // by router
+  std::vector<Matches<Ipv6Prefix>> ipv6_;
 };
 
 /// The links that packets of `ip_version` cross from one host to another, in order. Looks up every

@@ -126,6 +126,23 @@ TEST(Pool, InItsOwnMemoryHoldsAllItsBuffersAndZeros) {
   EXPECT_EQ(pool->in_use(), 0U);
 }
 
+TEST(Pool, InItsOwnMemoryTakesMemoryForBuffersInUse) {
+  // 64 GB, more than most machines have.
+  auto pool = Pool::create("huge", {.mbufs = 32 << 20, .cache = 0, .own_memory = true});
+  ASSERT_TRUE(pool) << pool.error();
+  rte_mbuf* first = rte_pktmbuf_alloc(pool->get());
+  rte_mbuf* second = rte_pktmbuf_alloc(pool->get());
+  ASSERT_TRUE(first != nullptr && second != nullptr);
+  EXPECT_EQ(pool->in_use(), 2U);
+  EXPECT_EQ(rte_pktmbuf_headroom(second), RTE_PKTMBUF_HEADROOM);
+  rte_pktmbuf_free(second);
+  rte_pktmbuf_free(first);
+  rte_mbuf* again = rte_pktmbuf_alloc(pool->get());
+  EXPECT_EQ(again, first) << "the buffer that was freed last is in the cache";
+  rte_pktmbuf_free(again);
+  EXPECT_EQ(pool->in_use(), 0U);
+}
+
 TEST(Pool, SpreadsItsBuffersOverTheSetsOfTheFirstCache) {
   const auto pool = Pool::create("spread", {.mbufs = 63, .cache = 0});
   ASSERT_TRUE(pool) << pool.error();

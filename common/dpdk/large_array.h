@@ -14,7 +14,10 @@ inline constexpr size_t kLargePage = size_t{2} << 20;  // B, on x86
 /// Maps zeroed memory that begins on a large page and ends with the 4 KB page of its last byte, in
 /// large pages as far as the kernel has them; null if there is no memory. `length` in B.
 void* map_large(size_t length);
-/// Frees memory of map_large() with the same `length`.
+/// The same in 4 KB pages, which take memory when they are first written. `length` may be far more
+/// than the machine has.
+void* map_lazily(size_t length);
+/// Frees memory of either with the same `length`.
 void unmap_large(void* memory, size_t length);
 /// Writes a zero to every page, so that the kernel allocates all of them now.
 void populate(void* memory, size_t length);
@@ -46,14 +49,16 @@ class LargeArray {
 };
 
 /// Room for `capacity` elements, constructed one after another by grow(); they never move. Pages of
-/// elements that are not yet constructed take no memory unless `populated`.
+/// elements that are not yet constructed take no memory unless `populated`: then they are large.
 template <class T>
 class GrowingArray {
  public:
   /// `populated`: allocates all pages now, so that grow() never waits for the kernel. Throws
   /// std::bad_alloc.
   explicit GrowingArray(size_t capacity, bool populated = true)
-      : capacity_(capacity), elements_(static_cast<T*>(map_large(capacity * sizeof(T)))) {
+      : capacity_(capacity),
+        elements_(static_cast<T*>(populated ? map_large(capacity * sizeof(T))
+                                            : map_lazily(capacity * sizeof(T)))) {
     if (elements_ == nullptr) throw std::bad_alloc();
     if (populated) populate(elements_, capacity * sizeof(T));
   }

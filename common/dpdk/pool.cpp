@@ -2,13 +2,15 @@
 #include "common/dpdk/pool.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ether.h>
 #include <rte_mbuf_pool_ops.h>
-#include <sys/mman.h>
+#include <rte_spinlock.h>
 
 #include "common/dpdk/dpdk_log.h"
 #include "common/dpdk/large_array.h"
@@ -20,6 +22,110 @@ namespace {
 void clear(rte_mempool* /*pool*/, void* /*argument*/, void* buffer, unsigned /*index*/) {
   const auto& m = *static_cast<rte_mbuf*>(buffer);
   std::memset(m.buf_addr, 0, m.buf_len);
+}
+
+/// Free buffers of a pool with memory of its own, the one that was freed last on top: buffers in
+/// use take memory, not all of the pool's. A buffer is initialised when it is first taken.
+class FreeBuffers {
+ public:
+  explicit FreeBuffers(uint32_t size)
+      : size_(size), stack_(static_cast<void**>(map_lazily(size * sizeof(void*)))) {}
+  ~FreeBuffers() {
+    if (stack_ != nullptr) unmap_large(stack_, size_ * sizeof(void*));
+  }
+  FreeBuffers(const FreeBuffers&) = delete;
+  FreeBuffers& operator=(const FreeBuffers&) = delete;
+  [[nodiscard]] bool valid() const { return stack_ != nullptr; }
+
+  void set_memory(rte_mempool* pool, char* memory, unsigned buffers) {
+    each_ = pool->header_size + pool->elt_size + pool->trailer_size;
+    next_ = memory + pool->header_size;
+    unused_ = buffers;
+  }
+  [[nodiscard]] unsigned count() {
+    const Guard guard(lock_);
+    return top_ + unused_;
+  }
+  int put(void* const* buffers, unsigned n) {
+    const Guard guard(lock_);
+    std::copy_n(buffers, n, stack_ + top_);
+    top_ += n;
+    return 0;
+  }
+  int take(rte_mempool* pool, void** out, unsigned n) {
+    const Guard guard(lock_);
+    if (top_ + unused_ < n) return -ENOBUFS;
+    const unsigned used = std::min(n, top_);
+    top_ -= used;
+    std::copy_n(stack_ + top_, used, out);
+    for (unsigned i = used; i < n; ++i) out[i] = take_unused(pool);
+    return 0;
+  }
+
+ private:
+  class Guard {
+   public:
+    explicit Guard(rte_spinlock_t& lock) : lock_(lock) { rte_spinlock_lock(&lock_); }
+    ~Guard() { rte_spinlock_unlock(&lock_); }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+
+   private:
+    rte_spinlock_t& lock_;
+  };
+
+  void* take_unused(rte_mempool* pool) {
+    char* const buffer = next_;
+    next_ += each_;
+    --unused_;
+    rte_mempool_objhdr* header = rte_mempool_get_header(buffer);
+    header->mp = pool;
+    header->iova = RTE_BAD_IOVA;
+    rte_pktmbuf_init(pool, nullptr, buffer, 0);
+    return buffer;
+  }
+
+  rte_spinlock_t lock_ = RTE_SPINLOCK_INITIALIZER;
+  size_t size_, each_ = 0;
+  char* next_ = nullptr;  // the first buffer that was never used
+  unsigned unused_ = 0;   // from there on
+  unsigned top_ = 0;
+  void** stack_;
+};
+
+FreeBuffers& free_buffers(const rte_mempool* pool) {
+  return *static_cast<FreeBuffers*>(pool->pool_data);
+}
+
+constexpr const char* kLifo = "turnpike-lifo";
+
+/// Registers FreeBuffers with DPDK, once; false: there is no room.
+bool register_lifo() {
+  static const bool done = [] {
+    rte_mempool_ops ops{};
+    std::snprintf(ops.name, sizeof ops.name, "%s", kLifo);
+    ops.alloc = [](rte_mempool* pool) {
+      auto made = std::make_unique<FreeBuffers>(pool->size);
+      if (!made->valid()) return -ENOMEM;
+      pool->pool_data = made.release();
+      return 0;
+    };
+    ops.free = [](rte_mempool* pool) { delete static_cast<FreeBuffers*>(pool->pool_data); };
+    ops.enqueue = [](rte_mempool* pool, void* const* buffers, unsigned n) {
+      return free_buffers(pool).put(buffers, n);
+    };
+    ops.dequeue = [](rte_mempool* pool, void** out, unsigned n) {
+      return free_buffers(pool).take(pool, out, n);
+    };
+    ops.get_count = [](const rte_mempool* pool) { return free_buffers(pool).count(); };
+    ops.populate = [](rte_mempool* pool, unsigned most, void* memory, rte_iova_t, size_t,
+                      rte_mempool_populate_obj_cb_t*, void*) {
+      free_buffers(pool).set_memory(pool, static_cast<char*>(memory), most);
+      return static_cast<int>(most);
+    };
+    return rte_mempool_register_ops(&ops) >= 0;
+  }();
+  return done;
 }
 
 // A mempool with DPDK's mbuf layout whose buffers may span pages, since no device without hugepages
@@ -34,7 +140,9 @@ rte_mempool* make_empty(const char* name, const PoolOptions& o, uint32_t cache) 
       rte_mempool_create_empty(name, o.mbufs, sizeof(rte_mbuf) + o.private_size + o.data_room,
                                cache, sizeof layout, o.socket, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
   if (pool == nullptr) return nullptr;
-  if (const int failed = rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), nullptr)) {
+  const bool lifo = o.own_memory && register_lifo();
+  const char* ops = lifo ? kLifo : rte_mbuf_best_mempool_ops();
+  if (const int failed = rte_mempool_set_ops_byname(pool, ops, nullptr)) {
     rte_mempool_free(pool);
     rte_errno = -failed;
     return nullptr;
@@ -47,13 +155,13 @@ rte_mempool* make_empty(const char* name, const PoolOptions& o, uint32_t cache) 
 bool fill(rte_mempool* pool, const PoolOptions& o) {
   if (!o.own_memory) return rte_mempool_populate_default(pool) >= static_cast<int>(o.mbufs);
   const size_t each = pool->header_size + pool->elt_size + pool->trailer_size;
-  const size_t length = (o.mbufs * each / kLargePage + 1) * kLargePage;
-  void* memory = map_large(length);
+  const size_t length = o.mbufs * each + kLargePage;
+  void* memory = map_lazily(length);
   if (memory == nullptr) return false;
-  const auto unmap = [](rte_mempool_memhdr* chunk, void*) { munmap(chunk->addr, chunk->len); };
+  const auto unmap = [](rte_mempool_memhdr* chunk, void*) { unmap_large(chunk->addr, chunk->len); };
   const int filled = rte_mempool_populate_iova(pool, static_cast<char*>(memory), RTE_BAD_IOVA,
                                                length, unmap, nullptr);
-  if (filled <= 0) munmap(memory, length);  // the pool did not take it
+  if (filled <= 0) unmap_large(memory, length);  // the pool did not take it
   return filled >= static_cast<int>(o.mbufs);
 }
 

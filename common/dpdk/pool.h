@@ -20,8 +20,9 @@ struct PoolOptions {
   int socket = SOCKET_ID_ANY;
   // Zeroes the buffers; otherwise they hold data of their memory's last use.
   bool zeroed = false;
-  // Memory of its own, in large pages where the kernel has some, instead of EAL's. For packets that
-  // no device touches. Zeroed.
+  // Memory of its own instead of EAL's, zeroed, for packets that no device touches. Buffers take
+  // memory when they are first used, and those that were freed last are used first: `mbufs` may be
+  // far more than are ever in use.
   bool own_memory = false;
 };
 

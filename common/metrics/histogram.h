@@ -3,19 +3,69 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
+#include <memory>
+#include <new>
+#include <type_traits>
 
 namespace turnpike::metrics {
 
+/// The buckets of a histogram on the heap, in segments of `N` cells. A segment that has no values
+/// is not written, so that its memory is not touched.
+template <template <class> class Cell, size_t Segments, size_t N>
+class Buckets {
+  using Count = Cell<uint64_t>;
+  // Memory of malloc() then holds such objects.
+  static_assert(std::is_trivially_copy_constructible_v<Count> &&
+                std::is_trivially_destructible_v<Count> && Segments <= 64);
+
+ public:
+  Buckets() : cells_(static_cast<Count*>(std::malloc(Segments * N * sizeof(Count)))) {
+    if (cells_ == nullptr) throw std::bad_alloc();
+  }
+  Buckets(const Buckets& other) : Buckets() { *this = other; }
+  Buckets& operator=(const Buckets& other) {
+    used_ = other.used_;
+    for (size_t s = 0; s < Segments; ++s)
+      if (used(s)) std::copy_n(other.cells_.get() + s * N, N, cells_.get() + s * N);
+    return *this;
+  }
+  ~Buckets() = default;
+
+  void add(size_t i, uint64_t n) {
+    if (!used(i / N)) [[unlikely]]
+      begin(i / N);
+    cells_.get()[i].add(n);
+  }
+  [[nodiscard]] uint64_t operator[](size_t i) const {
+    return used(i / N) ? cells_.get()[i].get() : 0;
+  }
+
+ private:
+  struct Free {
+    void operator()(Count* cells) const { std::free(cells); }
+  };
+  [[nodiscard]] bool used(size_t segment) const { return (used_.get() >> segment & 1) != 0; }
+  // A reader that sees the bit sees the zeros, too.
+  void begin(size_t segment) {
+    std::uninitialized_fill_n(cells_.get() + segment * N, N, Count(0));
+    used_.set(used_.get() | uint64_t{1} << segment);
+  }
+
+  Count used_{0};  // bit s: segment s has values
+  std::unique_ptr<Count, Free> cells_;
+};
+
 /// Counts of uint64 values in buckets: 64 per octave, so that a bucket's width is at most 1/64 of
-/// its values; values below 128 have one each. record() is O(1). About 30 KB, no allocation. `Cell`
-/// holds each number: see the two aliases below.
+/// its values; values below 128 have one each. record() is O(1) and does not allocate. About 30 KB
+/// of the heap, of which only octaves that have values are touched. `Cell` holds each number: see
+/// the two aliases below.
 template <template <class> class Cell>
 class BasicHistogram {
  public:
@@ -30,7 +80,7 @@ class BasicHistogram {
     if (value > max_.get()) max_.set(value);
     sum_.add(static_cast<double>(value) * static_cast<double>(times));
     count_.add(times);
-    buckets_[bucket(value)].add(times);
+    buckets_.add(bucket(value), times);
   }
 
   /// Adds all values of `other`. Also copies a histogram that is being written: the copy is
@@ -41,7 +91,7 @@ class BasicHistogram {
     for (size_t i = 0; i < kBuckets; ++i) {
       const uint64_t n = other.bucket_count(i);
       if (n == 0) continue;
-      buckets_[i].add(n);
+      buckets_.add(i, n);
       added += n;
     }
     if (added == 0) return;
@@ -56,9 +106,9 @@ class BasicHistogram {
   [[nodiscard]] BasicHistogram since(const BasicHistogram& earlier) const {
     BasicHistogram later;
     for (size_t i = 0; i < kBuckets; ++i) {
-      const uint64_t n = buckets_[i].get() - earlier.bucket_count(i);
+      const uint64_t n = buckets_[i] - earlier.bucket_count(i);
       if (n == 0) continue;
-      later.buckets_[i].add(n);
+      later.buckets_.add(i, n);
       later.count_.add(n);
       later.min_.set(std::min(later.min_.get(), middle(i)));
       later.max_.set(std::max(later.max_.get(), middle(i)));
@@ -84,7 +134,7 @@ class BasicHistogram {
     const double rank = std::max(1.0, std::ceil(q * static_cast<double>(count())));
     uint64_t seen = 0;
     for (size_t i = 0; i < kBuckets; ++i) {
-      seen += buckets_[i].get();
+      seen += buckets_[i];
       if (static_cast<double>(seen) >= rank) return std::clamp(middle(i), min(), max());
     }
     return max();
@@ -93,11 +143,11 @@ class BasicHistogram {
   /// Number of values of at most `value`. Values of its bucket count if the bucket's middle does.
   [[nodiscard]] uint64_t count_up_to(uint64_t value) const {
     uint64_t seen = 0;
-    for (size_t i = 0; i < kBuckets && middle(i) <= value; ++i) seen += buckets_[i].get();
+    for (size_t i = 0; i < kBuckets && middle(i) <= value; ++i) seen += buckets_[i];
     return seen;
   }
 
-  [[nodiscard]] uint64_t bucket_count(size_t i) const { return buckets_[i].get(); }
+  [[nodiscard]] uint64_t bucket_count(size_t i) const { return buckets_[i]; }
 
  private:
   // Bucket by the leading seven bits and the number of bits after them.
@@ -116,7 +166,7 @@ class BasicHistogram {
   Cell<double> sum_{0};
   Cell<uint64_t> min_{std::numeric_limits<uint64_t>::max()};
   Cell<uint64_t> max_{0};
-  std::array<Cell<uint64_t>, kBuckets> buckets_{};
+  Buckets<Cell, kBuckets / kSub, kSub> buckets_;
 };
 
 template <class T>
@@ -138,12 +188,13 @@ class SharedCell {
  public:
   SharedCell(T v = 0) : value_(v) {}
   void add(T n) { set(get() + n); }
-  void set(T v) { value_.store(v, std::memory_order_release); }
-  [[nodiscard]] T get() const { return value_.load(std::memory_order_acquire); }
+  void set(T v) { std::atomic_ref(value_).store(v, std::memory_order_release); }
+  [[nodiscard]] T get() const { return std::atomic_ref(value_).load(std::memory_order_acquire); }
 
  private:
-  std::atomic<T> value_;
-  static_assert(std::atomic<T>::is_always_lock_free);
+  // A reference to a constant object cannot be atomic.
+  mutable T value_;
+  static_assert(std::atomic_ref<T>::is_always_lock_free);
 };
 
 /// For one thread: a result, or a copy to read from.

@@ -2,8 +2,10 @@
 #include "common/report/page.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "common/report/markup.h"
+#include "common/report/number.h"
 
 namespace turnpike::report {
 namespace {
@@ -88,7 +90,7 @@ void Page::table(const HtmlTable& table) {
     const bool text = whole == table.rows.end() || (*whole)[i].look == Cell::Look::kText;
     head += element("th", text ? "" : " class=\"n\"", escape(table.columns[i]));
   }
-  for (const auto& row : table.rows) {
+  for (const auto& row : table.rows | std::views::take(HtmlTable::kMaxRows)) {
     std::string cells;
     for (const Cell& c : row) {
       std::string attributes(classes(c.look));
@@ -98,8 +100,11 @@ void Page::table(const HtmlTable& table) {
     }
     rows += element("tr", "", cells);
   }
-  const std::string caption =
-      table.caption.empty() ? "" : element("caption", "", escape(table.caption));
+  std::string text = table.caption;
+  if (table.rows.size() > HtmlTable::kMaxRows)
+    text += (text.empty() ? "" : " ") + ("The first " + grouped(HtmlTable::kMaxRows)) + " of " +
+            grouped(table.rows.size()) + " rows; the files beside this page have all.";
+  const std::string caption = text.empty() ? "" : element("caption", "", escape(text));
   body_ +=
       element("table", "",
               caption + element("thead", "", element("tr", "", head)) + element("tbody", "", rows));

@@ -22,6 +22,7 @@ inline Cell number(std::string text) { return {std::move(text), Cell::Look::kNum
 
 /// The first cell of a row that is shorter than `columns` spans the columns that it lacks.
 struct HtmlTable {
+  static constexpr size_t kMaxRows = 2000;  // that a page shows, so that browsers open it
   std::string caption = {};
   std::vector<std::string> columns = {};
   std::vector<std::vector<Cell>> rows = {};

@@ -186,7 +186,8 @@ class alignas(64) ExpiringSum {
   int64_t begin_ = now_ * 2;  // the window begins after it
   int64_t span_ = 0;          // longest duration of a bucket, ns
   uint64_t tail_ = 0, flip_ = 0, head_ = 0;
-  alignas(64) std::array<Bucket, Buckets> ring_{};
+  // Buckets are written before they are read: memory of those that were never used is not touched.
+  alignas(64) std::array<Bucket, Buckets> ring_;
 };
 
 }  // namespace turnpike

@@ -18,7 +18,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <cstdlib>
+#include <memory>
+#include <new>
 
 #include "common/time/slot_set.h"
 #include "common/units/units.h"
@@ -74,7 +76,7 @@ class TimerWheel {
         current_(static_cast<uint64_t>(start.count()) >> tick_shift),
         occupied_(kFirst + (size_t{2} << block_bits)),
         slots_(kFirst + (size_t{2} << block_bits)) {
-    for (TimerLink& slot : slots_) slot.next_ = slot.prev_ = &slot;
+    clear(slots_[0]);
   }
   TimerWheel(const TimerWheel&) = delete;
   TimerWheel& operator=(const TimerWheel&) = delete;
@@ -131,7 +133,7 @@ class TimerWheel {
   /// The timer scheduled next for the same tick as a timer from foresee(), or null.
   [[nodiscard]] const Timer* after(const Timer& timer) const {
     const TimerLink* next = timer.next_;
-    const bool is_slot = next >= slots_.data() && next < slots_.data() + slots_.size();
+    const bool is_slot = next >= &slots_[0] && next < &slots_[0] + slots_.size();
     return is_slot ? nullptr : static_cast<const Timer*>(next);
   }
 
@@ -168,6 +170,25 @@ class TimerWheel {
   }
 
  private:
+  // Memory that is not touched, as far as it never was in use before.
+  class Slots {
+   public:
+    explicit Slots(size_t size)
+        : size_(size), links_(static_cast<TimerLink*>(std::malloc(size * sizeof(TimerLink)))) {
+      if (links_ == nullptr) throw std::bad_alloc();
+    }
+    [[nodiscard]] TimerLink& operator[](size_t i) { return links_.get()[i]; }
+    [[nodiscard]] const TimerLink& operator[](size_t i) const { return links_.get()[i]; }
+    [[nodiscard]] size_t size() const { return size_; }
+
+   private:
+    struct Free {
+      void operator()(TimerLink* links) const { std::free(links); }
+    };
+    size_t size_;
+    std::unique_ptr<TimerLink, Free> links_;
+  };
+
   // Wheel 0 is slot 0, the list of due timers; the others cover 64 bits of ticks.
   static constexpr unsigned kWheels = 1 + (64 + kMinBits - 1) / kMinBits;
   // Slots of a higher wheel, and the first slots in slots_ of the higher wheels and the lowest.
@@ -195,12 +216,17 @@ class TimerWheel {
     if (place >= kFirst) return 1;
     return place < kUpper ? 0 : static_cast<unsigned>((place - kUpper) / kSlots) + 2;
   }
-  // The due list is a single slot: its wheel's bit is its whole state.
+  // The due list is a single slot: its wheel's bit is its whole state. Other slots that are not
+  // occupied hold anything, so that a slot takes no memory before its first timer.
   void occupy(size_t place) {
     const unsigned wheel = wheel_at(place);
-    if (place != 0 && occupied_.insert(place)) ++filled_[wheel];
+    if (place != 0 && occupied_.insert(place)) {
+      ++filled_[wheel];
+      clear(slots_[place]);
+    }
     wheels_ |= 1U << wheel;
   }
+  static void clear(TimerLink& slot) { slot.next_ = slot.prev_ = &slot; }
 
   // The last tick of the current block.
   [[nodiscard]] uint64_t last_tick() const { return current_ | ((uint64_t{1} << bits_) - 1); }
@@ -243,8 +269,8 @@ class TimerWheel {
   }
 
   void put(Timer& timer, size_t at) {
-    append(slots_[at], timer);
     occupy(at);
+    append(slots_[at], timer);
   }
 
   // The slot for a future tick.
@@ -318,10 +344,11 @@ class TimerWheel {
   }
 
   void vacate(TimerLink& slot) {
-    slot.next_ = slot.prev_ = &slot;
-    const auto at = static_cast<size_t>(&slot - slots_.data());
+    const auto at = static_cast<size_t>(&slot - &slots_[0]);
     const unsigned wheel = wheel_at(at);
-    if (at != 0) {
+    if (at == 0) {
+      clear(slot);
+    } else {
       occupied_.erase(at);
       if (--filled_[wheel] != 0) return;
     }
@@ -333,7 +360,7 @@ class TimerWheel {
   uint64_t current_;                        // the current tick
   std::array<uint32_t, kWheels> filled_{};  // number of occupied slots by wheel
   SlotSet occupied_;                        // occupied slots, except the due list
-  std::vector<TimerLink> slots_;
+  Slots slots_;
 };
 
 }  // namespace turnpike

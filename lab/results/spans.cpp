@@ -66,6 +66,7 @@ void Spans::mark(World& world) {
 Spans::Reading Spans::read(World& world) const {
   Reading r;
   const std::vector<router::Snapshot> routers = snapshots(world);
+  r.links.reserve(egress_.size());  // copies would take memory of their own
   for (const Egress& e : egress_)
     r.links.push_back({.counters = routers[e.router].links[e.place],
                        .waits = world.router(e.router).waits(e.place),

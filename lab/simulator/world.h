@@ -60,7 +60,8 @@ class World {
   /// Parts into which the topology is cut for so many threads, at most.
   static uint32_t parts_for(unsigned threads);
 
-  /// Number and size of the packet buffers, which have memory of their own.
+  /// Number of the packet buffers that are in use at a time, and their size. They have memory of
+  /// their own.
   struct Buffers {
     size_t packets = 0;
     size_t bytes_each = 0;
@@ -69,9 +70,9 @@ class World {
   /// The kind of the routers' forwarding tables. Large ones for a thousand routers would not fit.
   static router::FibKind fib_kind(const config::Topology& topology) {
     constexpr size_t kMaxLarge = 16;  // routers
-    return topology.routers.size() > kMaxLarge ? router::FibKind::kTree : router::FibKind::kTable;
+    return topology.routers.size() > kMaxLarge ? router::FibKind::kRanges : router::FibKind::kTable;
   }
-  /// DPDK's memory for a router's forwarding tables, about, B.
+  /// Memory for a router's forwarding tables, about, B.
   static size_t table_memory(const config::Topology& topology, const config::Router& router);
   static Buffers buffers(const config::Topology& topology, const sender::Traces& traces);
   /// MB of EAL's memory that the world needs.
@@ -117,6 +118,7 @@ class World {
   }
 
  private:
+  static constexpr uint32_t kNobody = UINT32_MAX;  // no node plays this host
   // A router's worker or a host: polled at its deadline, or when a packet arrives.
   struct Node {
     router::Worker* worker = nullptr;
@@ -129,12 +131,13 @@ class World {
   };
   // Nodes that one thread polls in a window.
   struct alignas(64) Part {
-    Part(size_t records, KeptOutcomes& all)
-        : records(records, /*populated=*/false), outcomes(all) {}
+    Part(size_t records, sender::SharedArrivals arrivals, KeptOutcomes& all)
+        : records(records, /*populated=*/false), arrivals(std::move(arrivals)), outcomes(all) {}
 
     Schedule schedule;
-    std::vector<uint32_t> nodes;  // as the schedule numbers them: indices into nodes_
-    sender::RecordPool records;   // of its hosts' packets in flight
+    std::vector<uint32_t> nodes;      // as the schedule numbers them: indices into nodes_
+    sender::RecordPool records;       // of its hosts' packets in flight
+    sender::SharedArrivals arrivals;  // their flows
     PartOutcomes outcomes;
     std::vector<SimChannel*> in, out;  // from and to other parts
     Nanos now{0};
@@ -151,7 +154,7 @@ class World {
         outcomes_(outcomes),
         threads_(std::min<unsigned>(options.threads, cut_.parts)),
         lookahead_(cut_.lookahead) {}
-  void make_parts(const sender::Traces& traces);
+  tl::expected<void, std::string> make_parts(const sender::Traces& traces, uint64_t seed);
   uint32_t add_node(uint32_t part);
   void number_nodes();
   void lay_cables(const Options& options);

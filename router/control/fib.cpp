@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include <rte_errno.h>
 
@@ -43,7 +45,9 @@ bool small(std::span<const FibEntry<Prefix>> entries, uint32_t groups) {
 size_t Fib::memory(size_t ipv4, size_t ipv6, FibKind kind) {
   // B: two nodes of the RIB; for IPv6, up to three groups of entries as well.
   constexpr size_t kPerIpv4 = 512, kPerIpv6 = 512 + 3 * 1024;
-  if (kind == FibKind::kTree) return (ipv4 + ipv6) * kPerIpv4;
+  if (kind == FibKind::kRanges)  // two ranges of each
+    return 2 * (ipv4 * (sizeof(config::Ipv4) + sizeof(uint32_t)) +
+                ipv6 * (sizeof(config::Ipv6) + sizeof(uint32_t)));
   const auto first = [](size_t entries) {  // an entry for each /24, of two or four bytes
     return entries == 0 ? 0 : size_t{entries <= kMaxInTwoBytes ? 2U : 4U} << 24;
   };
@@ -71,13 +75,13 @@ tl::expected<Fib, std::string> Fib::create(const std::string& name, const FibCap
                                            int socket) {
   Fib fib;
   rte_fib_conf conf4{};
-  conf4.type = c.kind == FibKind::kTree ? RTE_FIB_DUMMY : RTE_FIB_DIR24_8;
+  conf4.type = RTE_FIB_DIR24_8;
   conf4.max_routes = static_cast<int>(c.ipv4);
   conf4.dir24_8.num_tbl8 = c.ipv4_groups;
   conf4.dir24_8.nh_sz = c.ipv4_small ? RTE_FIB_DIR24_8_2B : RTE_FIB_DIR24_8_4B;
   if (c.ipv4 > 0) fib.ipv4_.reset(rte_fib_create((name + "-4").c_str(), socket, &conf4));
   rte_fib6_conf conf6{};
-  conf6.type = c.kind == FibKind::kTree ? RTE_FIB6_DUMMY : RTE_FIB6_TRIE;
+  conf6.type = RTE_FIB6_TRIE;
   conf6.max_routes = static_cast<int>(c.ipv6);
   conf6.trie.num_tbl8 = c.ipv6_groups;
   conf6.trie.nh_sz = c.ipv6_small ? RTE_FIB6_TRIE_2B : RTE_FIB6_TRIE_4B;
@@ -87,12 +91,26 @@ tl::expected<Fib, std::string> Fib::create(const std::string& name, const FibCap
   return fib;
 }
 
+template <class Prefix>
+Fib::Ranges<Prefix> Fib::ranges_of(std::span<const FibEntry<Prefix>> entries) {
+  std::vector<std::pair<Prefix, uint32_t>> last_first;
+  last_first.reserve(entries.size());
+  for (auto e = entries.rbegin(); e != entries.rend(); ++e)
+    last_first.emplace_back(e->prefix, e->value);
+  return std::make_unique<const config::PrefixRanges<Prefix, uint32_t>>(std::move(last_first), 0);
+}
+
 tl::expected<Fib, std::string> Fib::build(const std::string& name,
                                           std::span<const FibEntry<config::Ipv4Prefix>> ipv4,
                                           std::span<const FibEntry<config::Ipv6Prefix>> ipv6,
                                           int socket, FibKind kind) {
+  if (kind == FibKind::kRanges) {
+    Fib fib;
+    fib.ipv4_ranges_ = ranges_of(ipv4);
+    fib.ipv6_ranges_ = ranges_of(ipv6);
+    return fib;
+  }
   FibCapacity c;
-  c.kind = kind;
   c.ipv4 = ipv4.empty() ? 0 : static_cast<uint32_t>(ipv4.size()) + 1;
   c.ipv6 = ipv6.empty() ? 0 : static_cast<uint32_t>(ipv6.size()) + 1;
   c.ipv4_groups = groups(ipv4);

@@ -12,6 +12,7 @@
 #include <rte_fib.h>
 #include <tl/expected.hpp>
 
+#include "common/config/prefix_ranges.h"
 #include "common/config/topology.h"
 #include "router/control/fib6_compat.h"
 
@@ -23,15 +24,15 @@ struct FibEntry {
   uint32_t value = 0;
 };
 
-/// kTree takes memory for the prefixes alone, but a lookup walks a tree of bits.
-enum class FibKind : uint8_t { kTable, kTree };
+/// kRanges takes memory for the prefixes alone, but a lookup is a search. Only build() makes it,
+/// and it does not change.
+enum class FibKind : uint8_t { kTable, kRanges };
 
 /// Room in a FIB, fixed when it is made.
 struct FibCapacity {
   uint32_t ipv4 = 0, ipv6 = 0;                  // prefixes; 0: no table for the family
   uint32_t ipv4_groups = 0, ipv6_groups = 0;    // of 256 entries, for longer prefixes than 24 bits
   bool ipv4_small = false, ipv6_small = false;  // values and groups fit in 15 bits
-  FibKind kind = FibKind::kTable;
 
   /// Room for so many prefixes of a router that learns them. One in sixteen of IPv4 is longer than
   /// 24 bits; an IPv6 prefix takes a group of its own on average, at most three for a /48.
@@ -58,7 +59,7 @@ class Fib {
                                               std::span<const FibEntry<config::Ipv6Prefix>> ipv6,
                                               int socket, FibKind kind = FibKind::kTable);
 
-  /// About as many B as build() takes of DPDK's memory for so many entries.
+  /// About as many B as build() takes for so many entries, of DPDK's memory but for kRanges.
   static size_t memory(size_t ipv4, size_t ipv6, FibKind kind = FibKind::kTable);
   /// The same of create().
   static size_t memory(const FibCapacity& capacity);
@@ -83,13 +84,13 @@ class Fib {
 
   /// Writes a value for each address; IPv4 in host byte order.
   void find(std::span<const uint32_t> addresses, uint64_t* out) const {
-    if (!ipv4_) return void(std::fill_n(out, addresses.size(), 0));
+    if (!ipv4_) return find_range(ipv4_ranges_, addresses, out);
     // The library takes a pointer to mutable addresses but only reads them.
     rte_fib_lookup_bulk(ipv4_.get(), const_cast<uint32_t*>(addresses.data()), out,
                         static_cast<int>(addresses.size()));
   }
   void find(std::span<const config::Ipv6> addresses, uint64_t* out) const {
-    if (!ipv6_) return void(std::fill_n(out, addresses.size(), 0));
+    if (!ipv6_) return find_range(ipv6_ranges_, addresses, out);
     fib6_lookup(ipv6_.get(), addresses, out);
   }
 
@@ -99,8 +100,19 @@ class Fib {
     void operator()(rte_fib6* f) const { rte_fib6_free(f); }
   };
 
+  template <class Prefix>
+  using Ranges = std::unique_ptr<const config::PrefixRanges<Prefix, uint32_t>>;
+  template <class Prefix>
+  static Ranges<Prefix> ranges_of(std::span<const FibEntry<Prefix>> entries);
+  static void find_range(const auto& ranges, const auto& addresses, uint64_t* out) {
+    for (size_t i = 0; i < addresses.size(); ++i)
+      out[i] = ranges == nullptr ? 0 : ranges->find(addresses[i]);
+  }
+
   std::unique_ptr<rte_fib, Free> ipv4_;
   std::unique_ptr<rte_fib6, Free> ipv6_;
+  Ranges<config::Ipv4Prefix> ipv4_ranges_;
+  Ranges<config::Ipv6Prefix> ipv6_ranges_;
 };
 
 }  // namespace turnpike::router

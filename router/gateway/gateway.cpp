@@ -116,10 +116,9 @@ tl::expected<std::unique_ptr<Gateway>, std::string> Gateway::make(const config::
   std::unique_ptr<Gateway> made(
       new Gateway(topology, index, options, kinds, std::move(*peers), std::move(keys)));
   made->table_ = std::move(*table);
-  auto receiver = sender::Receiver::make(received_flows(topology, g), /*runs=*/0, made->received_,
+  made->receiver_ =
+      std::make_unique<sender::Receiver>(received_flows(topology, g), /*runs=*/0, made->received_,
                                          options.populated, key_for(options, kTokens));
-  if (!receiver) return fail(receiver.error());
-  made->receiver_ = std::move(*receiver);
   made->make_customers();
   return made;
 }

@@ -82,7 +82,7 @@ tl::expected<void, std::string> Router::prepare_link(const config::Topology& run
     customers = change.enforcement ? &change.enforcement->customers() : change.table.get();
   EgressLink& link = *links_[l];
   Change::Link& out = change.links.emplace_back();
-  out.made = make_link(wanted, node, l, options_, customers);
+  out.made = make_link(wanted, node, l, options_, audited_packets(wanted), customers);
   EgressLink& made = *out.made;
   made.owner = link.owner;
   const auto direction = [&](const config::Topology& t, size_t router) -> const auto& {

@@ -27,7 +27,7 @@ struct SourceParts {
   Delays& delays;
   TxBuffer& tx;
   uint32_t host = 0;  // index into Topology::hosts
-  const Paths& paths;
+  Paths& paths;
   Budget budget{0};
   std::unique_ptr<Strategy> strategy;
   double line_rate = 0;  // B/s of the host's link, the most a flow may be paced at

@@ -41,23 +41,21 @@ tl::expected<std::unique_ptr<Host>, std::string> Host::make(const config::Topolo
   const config::Host& h = topology.hosts[index];
   auto strategy = make_strategy(h.strategy, h.budget);
   if (!strategy) return tl::unexpected("host " + h.name + ": no strategy \"" + h.strategy + "\"");
-  std::unique_ptr<Host> host(
-      new Host(topology, index, queue, lcore, std::move(strategy), sink.run_secret));
-  auto receiver = Receiver::make(sink.flows, sink.runs, host->totals_, sink.populated, sink.secret);
-  if (!receiver) return tl::unexpected("host " + h.name + ": " + receiver.error());
-  host->receiver_ = std::move(*receiver);
+  std::unique_ptr<Host> host(new Host(topology, index, queue, lcore, std::move(strategy), sink));
+  host->receiver_ =
+      std::make_unique<Receiver>(sink.flows, sink.runs, host->totals_, sink.populated, sink.secret);
   return host;
 }
 
 Host::Host(const config::Topology& topology, uint32_t index, QueuePair& queue, LcoreState& lcore,
-           std::unique_ptr<Strategy> strategy, const SecretKey& run_secret)
+           std::unique_ptr<Strategy> strategy, const SinkParts& sink)
     : own_(topology.interface_of(topology.hosts[index])),
-      groups_(topology, index, run_secret),
+      groups_(topology, index, sink.run_secret),
       queue_(queue),
       index_(index),
       udp_port_(topology.run.udp_port),
       tx_(queue),
-      paths_(topology, index),
+      paths_(topology, index, sink.populated),
       source_({.lcore = lcore,
                .totals = totals_,
                .delays = delays_,

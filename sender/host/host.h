@@ -16,11 +16,11 @@
 
 namespace turnpike::sender {
 
-/// Sizes and key of a host's receiver; see Receiver::make().
+/// Sizes and key of a host's receiver; see Receiver.
 struct SinkParts {
   uint32_t flows = 0;      // at a time
   size_t runs = 0;         // gaps in all flows together
-  bool populated = true;   // touch the gaps' memory at construction
+  bool populated = true;   // at construction: touch the gaps' memory, build all paths' headers
   SecretKey secret{};      // key of tokens
   SecretKey run_secret{};  // of which trees' keys are derived
 };
@@ -65,7 +65,7 @@ class Host {
 
  private:
   Host(const config::Topology& topology, uint32_t index, QueuePair& queue, LcoreState& lcore,
-       std::unique_ptr<Strategy> strategy, const SecretKey& run_secret);
+       std::unique_ptr<Strategy> strategy, const SinkParts& sink);
 
   /// Class of a frame by its headers.
   enum class Kind : uint8_t { kBad, kForeign, kNotUdp, kStream, kRequest, kAnswer };

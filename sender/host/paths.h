@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Header templates of a host's packets, built once per destination.
+// Header templates of a host's packets, built once per destination: at the start, or for its first
+// flow.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "common/config/topology.h"
@@ -20,13 +23,14 @@ class Paths {
   static constexpr unsigned kPorts = 16384;
   static constexpr uint16_t kFirstPort = 49152;
 
-  /// Builds a template for every destination of this host's flows and workloads.
-  Paths(const config::Topology& topology, uint32_t host);
+  /// Of the destinations of this host's flows and workloads. `populated`: builds all templates now;
+  /// otherwise find() does, and allocates. The topology must outlive it then.
+  Paths(const config::Topology& topology, uint32_t host, bool populated = true);
   /// Builds a template for each of these destinations and DSCPs.
   Paths(std::span<const wire::FrameSpec> destinations, std::span<const unsigned> dscps);
 
   /// Index of the path to destination `to`; kNone: it is no destination of this host.
-  [[nodiscard]] uint16_t find(uint32_t to, unsigned ip_version, unsigned dscp) const;
+  [[nodiscard]] uint16_t find(uint32_t to, unsigned ip_version, unsigned dscp);
   [[nodiscard]] const wire::FrameTemplate& operator[](uint16_t path) const {
     return templates_[path];
   }
@@ -45,13 +49,19 @@ class Paths {
   static constexpr uint16_t kNone = UINT16_MAX;
 
   static size_t slot(uint32_t to, unsigned ip_version) { return to * 2 + (ip_version == 6); }
-  void add(const config::Topology& topology, uint32_t host, size_t to, const auto& traffic);
+  [[nodiscard]] static wire::FrameSpec spec_of(const config::Topology& topology, uint32_t host,
+                                               size_t to, unsigned ip_version);
+  [[nodiscard]] uint16_t find_built(uint32_t to, unsigned ip_version, unsigned dscp) const;
+  uint16_t build(unsigned dscp, wire::FrameSpec spec);
   /// Adds a template, unless there is one for these.
   void add(uint32_t to, unsigned ip_version, unsigned dscp, wire::FrameSpec spec);
 
   std::vector<wire::FrameTemplate> templates_;
   std::vector<uint16_t> plain_;  // by slot(), without DSCP: index of the template
   std::vector<Marked> marked_;
+  const config::Topology* topology_ = nullptr;  // to build templates from; null: all are built
+  uint32_t host_ = 0;
+  std::map<std::pair<size_t, unsigned>, uint16_t> on_demand_;  // by slot() and DSCP
 };
 
 }  // namespace turnpike::sender

@@ -6,13 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <string>
 
-#include <rte_errno.h>
-#include <rte_hash.h>
-#include <rte_hash_crc.h>
-
-#include "common/dpdk/names.h"
 #include "common/wire/serial.h"
 
 namespace turnpike::sender {
@@ -22,9 +16,10 @@ using wire::Kind;
 
 constexpr size_t kSweep = 4;          // entries that a new flow checks
 constexpr size_t kUrgentSweep = 256;  // likewise, when the table is full
+constexpr uint64_t kIndexKey = 1;     // purpose of the index's key
 constexpr size_t kGuesses = 8;        // entries of guesses_ per flow, so that few flows share one
 
-/// Compares all bytes, like rte_hash.
+/// Compares all bytes.
 bool same(const FlowKey& a, const FlowKey& b) {
   const auto x = a.words(), y = b.words();
   return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2])) == 0;
@@ -32,42 +27,21 @@ bool same(const FlowKey& a, const FlowKey& b) {
 
 }  // namespace
 
-tl::expected<std::unique_ptr<Receiver>, std::string> Receiver::make(uint32_t capacity, size_t runs,
-                                                                    HostTotals& totals,
-                                                                    bool populated,
-                                                                    const SecretKey& secret) {
-  capacity = std::max(capacity, 8U);  // rte_hash makes buckets of eight
-  const std::string name = unique_name("sink");
-  rte_hash_parameters p{};
-  p.name = name.c_str();
-  p.entries = capacity;
-  p.key_len = sizeof(FlowKey);
-  p.hash_func = rte_hash_crc;
-  p.socket_id = SOCKET_ID_ANY;
-  // A cuckoo table may reject keys before it is full; extendable buckets hold those.
-  p.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE;
-  rte_hash* table = rte_hash_create(&p);
-  if (table == nullptr) {
-    return tl::unexpected("no room for " + std::to_string(capacity) +
-                          " received flows: " + rte_strerror(rte_errno));
-  }
-  return std::unique_ptr<Receiver>(new Receiver(capacity, runs, table, totals, populated, secret));
-}
-
-Receiver::Receiver(uint32_t capacity, size_t runs, rte_hash* table, HostTotals& totals,
-                   bool populated, const SecretKey& secret)
-    : table_(table),
-      totals_(totals),
-      states_(capacity),
+Receiver::Receiver(uint32_t capacity, size_t runs, HostTotals& totals, bool populated,
+                   const SecretKey& secret)
+    : totals_(totals),
+      states_(std::max(capacity, 1U), populated),
+      index_(static_cast<uint32_t>(states_.capacity()), derive(secret, kIndexKey)),
       guesses_(kGuesses * std::bit_ceil(capacity)),
       guess_shift_(64 - std::countr_zero(guesses_.size())),
       ranges_(runs, populated),
       datagrams_(runs == 0),
-      secret_(secret) {}
+      secret_(secret) {
+  states_.grow();  // that all guesses begin with
+}
 
 Receiver::~Receiver() {
-  for (State& s : states_) clear(s);
-  rte_hash_free(table_);
+  for (size_t i = 0; i < states_.size(); ++i) clear(states_[i]);
 }
 
 uint32_t& Receiver::guess(const FlowKey& key) {
@@ -81,21 +55,20 @@ uint32_t& Receiver::guess(const FlowKey& key) {
 Receiver::State* Receiver::find(const FlowKey& key) {
   uint32_t& at = guess(key);
   if (states_[at].used && same(states_[at].key, key)) return &states_[at];
-  const int32_t i = rte_hash_lookup(table_, &key);
-  if (i < 0) return nullptr;
-  at = static_cast<uint32_t>(i);
+  const uint32_t found =
+      index_.find(key.words(), [&](uint32_t i) { return same(states_[i].key, key); });
+  if (found == FlowIndex::kNone) return nullptr;
+  at = found;
   return &states_[at];
 }
 
 Receiver::State* Receiver::open(const FlowKey& key, Nanos now) {
   sweep(now, kSweep, false);
-  if (flows_ >= states_.size()) sweep(now, kUrgentSweep, true);
-  const int32_t i = flows_ < states_.size() ? rte_hash_add_key(table_, &key) : -1;
-  if (i < 0 || static_cast<size_t>(i) >= states_.size()) {
-    if (i >= 0) rte_hash_del_key(table_, &key);
-    return nullptr;
-  }
-  State& s = states_[static_cast<size_t>(i)];
+  if (flows_ >= states_.capacity()) sweep(now, kUrgentSweep, true);
+  const uint32_t i = index_.add(key.words());
+  if (i == FlowIndex::kNone) return nullptr;
+  if (i == states_.size()) states_.grow();
+  State& s = states_[i];
   s.key = key;
   s.used = true;
   ++flows_;
@@ -188,14 +161,15 @@ void Receiver::clear(State& s) {
 
 void Receiver::forget(State& s) {
   clear(s);
-  rte_hash_del_key(table_, &s.key);
+  index_.erase(s.key.words(), static_cast<uint32_t>(&s - &states_[0]));
   s = State{};
   --flows_;
 }
 
 void Receiver::sweep(Nanos now, size_t steps, bool urgent) {
-  for (size_t n = 0; n < std::min(steps, states_.size()); ++n) {
-    hand_ = hand_ + 1 == states_.size() ? 0 : hand_ + 1;
+  for (size_t n = 0; n < std::min(steps, states_.capacity()); ++n) {
+    hand_ = hand_ + 1 == states_.capacity() ? 0 : hand_ + 1;
+    if (hand_ >= states_.size()) continue;
     State& s = states_[hand_];
     if (!s.used) continue;
     // A copy of its packets could open it again, with an empty window.

@@ -11,15 +11,15 @@
 
 #include <tl/expected.hpp>
 
+#include "common/dpdk/large_array.h"
 #include "common/protocols/registry.h"
 #include "common/units/units.h"
 #include "common/wire/turnpike_header.h"
 #include "sender/connection/siphash.h"
 #include "sender/observed.h"
+#include "sender/receiver/flow_index.h"
 #include "sender/receiver/received.h"
 #include "sender/receiver/replay_window.h"
-
-struct rte_hash;
 
 namespace turnpike::sender {
 
@@ -82,11 +82,9 @@ class Receiver {
 
   /// `capacity`: flows at a time. `runs`: gaps in all flows together; 0: of flows that carry
   /// datagrams, whose gaps stay open. `populated`: touches the gaps' memory now. `secret`: key of
-  /// tokens. The error says which table could not be made.
-  static tl::expected<std::unique_ptr<Receiver>, std::string> make(uint32_t capacity, size_t runs,
-                                                                   HostTotals& totals,
-                                                                   bool populated = true,
-                                                                   const SecretKey& secret = {});
+  /// tokens. Throws std::bad_alloc.
+  Receiver(uint32_t capacity, size_t runs, HostTotals& totals, bool populated = true,
+           const SecretKey& secret = {});
   ~Receiver();
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
@@ -116,9 +114,6 @@ class Receiver {
     alignas(8) std::byte law_storage[ReceiverLaw::kMaxBytes];
   };
 
-  Receiver(uint32_t capacity, size_t runs, rte_hash* table, HostTotals& totals, bool populated,
-           const SecretKey& secret);
-
   State* find(const FlowKey& key);
   [[nodiscard]] uint32_t& guess(const FlowKey& key);
   State* open(const FlowKey& key, Nanos now);
@@ -136,11 +131,11 @@ class Receiver {
   std::optional<Reply> data(State& state, const Request& request, Nanos now);
   std::optional<Reply> datagram(State& state, const Request& request, Nanos now);
 
-  rte_hash* table_;
   HostTotals& totals_;
-  std::vector<State> states_;  // by position in the hash table
-  // By a hash of the key: position of the flow found last. find() compares its key before it uses
-  // the hash table, which costs five times as much.
+  GrowingArray<State> states_;
+  FlowIndex index_;  // positions in states_
+  // By a hash of the key: position of the flow found last. find() compares its key before it asks
+  // the index, which costs more.
   std::vector<uint32_t> guesses_;
   int guess_shift_;
   SackRangePool ranges_;

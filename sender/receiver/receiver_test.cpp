@@ -16,7 +16,9 @@ using wire::Kind;
 
 class ReceiverTest : public ::testing::Test {
  protected:
-  void make(uint32_t flows, size_t runs) { receiver = *Receiver::make(flows, runs, totals); }
+  void make(uint32_t flows, size_t runs) {
+    receiver = std::make_unique<Receiver>(flows, runs, totals);
+  }
   std::optional<Reply> send(uint32_t flow, Kind kind, uint32_t sequence, Nanos now = 1_s) {
     wire::Header h{.kind = kind,
                    .flow = flow,
@@ -179,7 +181,9 @@ TEST_F(ReceiverTest, AStrangerCannotAddToAFlowOrEndIt) {
 
 TEST_F(ReceiverTest, TokensAreTheReceiversSecret) {
   HostTotals other;
-  const auto receiver_of = [&](SecretKey key) { return *Receiver::make(8, 64, other, true, key); };
+  const auto receiver_of = [&](SecretKey key) {
+    return std::make_unique<Receiver>(8, 64, other, true, key);
+  };
   const wire::Header syn{.kind = Kind::kSyn, .flow = 1};
   const Protocol &fcp = *find_protocol("fcp"), &rcp = *find_protocol("rcp");
   const auto token = [&](SecretKey key, const FlowKey& flow, const Protocol& p, Nanos now) {
@@ -250,7 +254,7 @@ class CheckedReceiverTest : public ReceiverTest {
       return answer;
     }
   };
-  CheckedReceiverTest() { receiver = *Receiver::make(8, 0, totals); }
+  CheckedReceiverTest() { receiver = std::make_unique<Receiver>(8, 0, totals); }
 
   std::optional<Reply> put(Kind kind, uint32_t sequence, bool authentic, Nanos now = 1_s,
                            bool empty = false) {

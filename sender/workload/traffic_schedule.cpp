@@ -19,30 +19,9 @@ tl::expected<TrafficSchedule, std::string> TrafficSchedule::make(
   TrafficSchedule schedule;
   for (uint32_t h = 0; h < topology.hosts.size(); ++h) {
     schedule.plays_.push_back(plays(h));
-    if (!schedule.plays_[h]) continue;
-    for (const config::BudgetChange& change : topology.hosts[h].changes) {
-      schedule.controls_.events.push_back(
-          {.at = change.at, .what = Event::What::kBudget, .from = h, .budget = change.budget});
-    }
+    if (schedule.plays_[h]) schedule.add_changes(topology, h);
   }
-
-  for (uint32_t i = 0; i < topology.flows.size(); ++i) {
-    const config::Flow& f = topology.flows[i];
-    if (!schedule.plays_[f.from]) continue;
-    for (unsigned n = 0; n < f.count; ++n) {
-      Event e{.at = f.start, .source = i, .instance = schedule.instances_++, .bytes = f.size};
-      e.from = static_cast<uint32_t>(f.from);
-      e.to = static_cast<uint32_t>(topology.destination_of(f));
-      schedule.starts_.events.push_back(e);
-      if (f.stop == kNever) continue;
-      e.at = f.stop;
-      e.what = Event::What::kStop;
-      schedule.controls_.events.push_back(e);
-    }
-  }
-  for (Named* named : {&schedule.starts_, &schedule.controls_})
-    std::ranges::stable_sort(named->events, {}, order_of);
-
+  schedule.add_flows(topology, [&](size_t host) { return schedule.plays_[host]; });
   for (uint32_t i = 0; i < topology.workloads.size(); ++i) {
     const auto& from = topology.workloads[i].from;
     if (std::ranges::none_of(from, [&](size_t h) { return schedule.plays_[h]; })) continue;
@@ -56,9 +35,54 @@ tl::expected<TrafficSchedule, std::string> TrafficSchedule::make(
   return schedule;
 }
 
+TrafficSchedule TrafficSchedule::make(const config::Topology& topology, uint32_t host,
+                                      SharedArrivals& arrivals) {
+  TrafficSchedule schedule;
+  schedule.shared_ = &arrivals;
+  schedule.host_ = host;
+  schedule.flows_ = static_cast<uint32_t>(topology.flows.size());
+  schedule.add_changes(topology, host);
+  schedule.add_flows(topology, [&](size_t h) { return h == host; });
+  for (uint32_t i = 0; i < topology.workloads.size(); ++i) {
+    Source source{schedule.flows_ + i, std::nullopt, arrivals.next(i, host)};
+    if (source.next) schedule.workloads_.push_back(std::move(source));
+  }
+  schedule.find_next();
+  return schedule;
+}
+
+void TrafficSchedule::add_changes(const config::Topology& topology, uint32_t host) {
+  for (const config::BudgetChange& change : topology.hosts[host].changes)
+    controls_.events.push_back(
+        {.at = change.at, .what = Event::What::kBudget, .from = host, .budget = change.budget});
+}
+
+// After the changes of all hosts.
+void TrafficSchedule::add_flows(const config::Topology& topology, const auto& plays) {
+  for (uint32_t i = 0; i < topology.flows.size(); ++i) {
+    const config::Flow& f = topology.flows[i];
+    if (!plays(f.from)) continue;
+    for (unsigned n = 0; n < f.count; ++n) {
+      Event e{.at = f.start, .source = i, .instance = instances_++, .bytes = f.size};
+      e.from = static_cast<uint32_t>(f.from);
+      e.to = static_cast<uint32_t>(topology.destination_of(f));
+      starts_.events.push_back(e);
+      if (f.stop == kNever) continue;
+      e.at = f.stop;
+      e.what = Event::What::kStop;
+      controls_.events.push_back(e);
+    }
+  }
+  for (Named* named : {&starts_, &controls_}) std::ranges::stable_sort(named->events, {}, order_of);
+}
+
 void TrafficSchedule::advance(Source& source) {
+  if (shared_ != nullptr) {
+    source.next = shared_->next(source.index - flows_, host_);
+    return;
+  }
   do {
-    source.next = source.stream.next();
+    source.next = source.stream->next();
   } while (source.next && !plays_[source.next->from]);
 }
 

@@ -10,6 +10,7 @@
 
 #include <tl/expected.hpp>
 
+#include "sender/workload/shared_arrivals.h"
 #include "sender/workload/stream.h"
 
 namespace turnpike::sender {
@@ -34,6 +35,9 @@ class TrafficSchedule {
   static tl::expected<TrafficSchedule, std::string> make(
       const config::Topology& topology, uint64_t seed,
       const std::function<bool(uint32_t host)>& plays, const Traces& traces = {});
+  /// The same of one host. `arrivals`: of all workloads, outlives the schedule.
+  static TrafficSchedule make(const config::Topology& topology, uint32_t host,
+                              SharedArrivals& arrivals);
 
   /// While held, next() returns budget changes and stops only. Held starts follow later, in order.
   void hold_starts(bool held) {
@@ -57,7 +61,7 @@ class TrafficSchedule {
  private:
   struct Source {
     uint32_t index;
-    Stream stream;
+    std::optional<Stream> stream;  // none: of `shared_`
     std::optional<Arrival> next;
   };
 
@@ -70,10 +74,15 @@ class TrafficSchedule {
     }
   };
 
+  void add_changes(const config::Topology& topology, uint32_t host);
+  void add_flows(const config::Topology& topology, const auto& plays);
   void advance(Source& source);
   void find_next();
 
-  std::vector<bool> plays_;  // by host
+  std::vector<bool> plays_;  // by host; unused with `shared_`
+  SharedArrivals* shared_ = nullptr;
+  uint32_t host_ = 0;        // whose flows `shared_` gives
+  uint32_t flows_ = 0;       // of the topology
   Named starts_, controls_;  // controls: stops and budgets
   std::vector<Source> workloads_;
   uint32_t instances_ = 0;

@@ -199,10 +199,34 @@ TEST(TrafficSchedule, SplitsTrafficByHostWithoutChangingIt) {
     }
     return all;
   };
+  // Two hosts share what is drawn; one of them asks for its flows long before the other.
+  auto shared = SharedArrivals::make(t, 7, {2, 0, 3}, Traces());
+  ASSERT_TRUE(shared);
+  const auto shared_events = [&](uint32_t host) {
+    auto schedule = TrafficSchedule::make(t, host, *shared);
+    std::vector<Event> of_host;
+    for (; schedule.next_time() != kNever; schedule.pop()) of_host.push_back(schedule.next());
+    return of_host;
+  };
+  t.workloads[0].stop = kNever;  // host 3 is no source: it must not draw for ever
+  auto endless = SharedArrivals::make(t, 7, {2, 0, 3}, Traces());
+  EXPECT_FALSE(endless->next(0, 3));
+  t.workloads[0].stop = 20_s;
   const auto all = events([](uint32_t) { return true; });
   size_t parts = 0;
   for (uint32_t host = 0; host < 3; ++host) {
     const auto part = events([&](uint32_t h) { return h == host; });
+    if (host != 1) {
+      const auto same = shared_events(host);
+      ASSERT_EQ(same.size(), part.size());
+      for (size_t i = 0; i < same.size(); ++i) {
+        EXPECT_EQ(same[i].at, part[i].at);
+        EXPECT_EQ(same[i].what, part[i].what);
+        EXPECT_EQ(same[i].source, part[i].source);
+        EXPECT_EQ(same[i].to, part[i].to);
+        EXPECT_EQ(same[i].bytes, part[i].bytes);
+      }
+    }
     parts += part.size();
     size_t i = 0;
     for (const Event& e : all) {

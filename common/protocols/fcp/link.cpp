@@ -25,7 +25,7 @@ Link::Link(ParamValues params, unsigned shards, uint64_t seed)
       params_(std::move(params)),
       credit_(static_cast<Credit>(params_[kCredit])),
       past_price_(static_cast<PastPrice>(params_[kPastPrice])),
-      storage_(std::make_unique<Shard[]>(shards)) {
+      storage_(std::make_unique_for_overwrite<Shard[]>(shards)) {
   shards_ = {storage_.get(), shards};
   for (Shard& s : shards_) s.set_window(window_of(Sums{}));
   for (Shard& s : shards_) s.charge.start(static_cast<Audit>(params_[kAudit]));

@@ -120,7 +120,7 @@ class PromiseWheel {
   static constexpr float kStep = 1.0F / 64;                       // of a tick, between fading steps
 
   struct Curve {
-    float rate = 0, budget = 0;
+    float rate, budget;
   };
   // The part of a slot that is read even if it is empty: four of them per cache line.
   struct Slot {
@@ -128,7 +128,9 @@ class PromiseWheel {
     float rtt_rate = 0, rtt_sum = 0;
   };
   using Slots = std::array<Slot, kSlots>;
-  using Curves = std::array<std::array<Curve, Knees::kBuckets>, kSlots>;
+  // By bucket, then slot: the promises of a few flows lie in a few pages. Only entries whose slot
+  // has the bucket's bit hold anything: memory that was never used is not touched.
+  using Curves = std::array<std::array<Curve, kSlots>, Knees::kBuckets>;
 
   static size_t index(int64_t tick) { return static_cast<size_t>(tick) % kSlots; }
 
@@ -141,11 +143,12 @@ class PromiseWheel {
 
   void raise(size_t at, size_t b, float rate, float budget) {
     Slot& slot = slots_[at];
+    Curve& curve = curves_[b][at];
     if ((slot.used >> b & 1) == 0) {
       slot.used |= uint64_t{1} << b;
       ++slots_of_[b];
+      curve = {};
     }
-    Curve& curve = curves_[at][b];
     sums_.rate[b] += raise(curve.rate, rate);
     sums_.budget[b] += raise(curve.budget, budget);
   }
@@ -174,7 +177,7 @@ class PromiseWheel {
     const float share = (faded_ - now) / (1 - faded_);
     for (uint64_t left = slots_[next].used; left != 0; left &= left - 1) {
       const auto b = static_cast<size_t>(std::countr_zero(left));
-      Curve& curve = curves_[next][b];
+      Curve& curve = curves_[b][next];
       sums_.rate[b] += raise(curve.rate, curve.rate * share);
       sums_.budget[b] += raise(curve.budget, curve.budget * share);
       changed(b);
@@ -188,10 +191,9 @@ class PromiseWheel {
     for (uint64_t left = slot.used; left != 0; left &= left - 1) {
       const auto b = static_cast<size_t>(std::countr_zero(left));
       const bool none = --slots_of_[b] == 0;
-      Curve& curve = curves_[at][b];
+      const Curve& curve = curves_[b][at];
       sums_.rate[b] = none ? 0 : sums_.rate[b] - curve.rate;
       sums_.budget[b] = none ? 0 : sums_.budget[b] - curve.budget;
-      curve = {};
       changed(b);
     }
     sums_.rtt_rate -= slot.rtt_rate;
@@ -202,11 +204,15 @@ class PromiseWheel {
   // Moves every promise to the nearest tick of the new length. The sums stay.
   void retick(int shift) {
     const Slots old = slots_;
-    const Curves old_curves = curves_;
+    Curves old_curves;
+    for (size_t at = 0; at < kSlots; ++at)
+      for (uint64_t left = old[at].used; left != 0; left &= left - 1) {
+        const auto b = static_cast<size_t>(std::countr_zero(left));
+        old_curves[b][at] = curves_[b][at];
+      }
     const int64_t from = tick_, to = last_, old_shift = shift_;
     const Sums before = sums_;
     slots_.fill({});
-    for (auto& curves : curves_) curves.fill({});
     slots_of_.fill(0);
     shift_ = shift;
     tick_ = last_ = now_ >> shift_;
@@ -218,7 +224,7 @@ class PromiseWheel {
       const int64_t tick = expiry(Nanos(std::max<int64_t>((t << old_shift) - half - now_, 0)));
       for (uint64_t left = slot.used; left != 0; left &= left - 1) {
         const auto b = static_cast<size_t>(std::countr_zero(left));
-        const Curve& curve = old_curves[index(t)][b];
+        const Curve& curve = old_curves[b][index(t)];
         add({.bucket = b, .rate = curve.rate, .budget = curve.budget}, tick);
       }
       slots_[index(tick)].rtt_rate += slot.rtt_rate;
@@ -235,7 +241,7 @@ class PromiseWheel {
   int shift_ = 0;     // a tick is 2^shift_ ns
   float faded_ = 0;   // fraction of the current tick for which the next slot has faded
   alignas(64) Slots slots_{};
-  alignas(64) Curves curves_{};
+  alignas(64) Curves curves_;
 };
 
 }  // namespace turnpike::fcp

@@ -70,7 +70,7 @@ ReserveLink::ReserveLink(const ParamValues& params, unsigned shards, uint64_t se
       growth_(params[kGrowth] * kRounding),
       without_(static_cast<Part>(params[kWithout])),
       scope_(static_cast<Groups>(params[kGroups])),
-      storage_(std::make_unique<Shard[]>(shards)) {
+      storage_(std::make_unique_for_overwrite<Shard[]>(shards)) {
   shards_ = {storage_.get(), shards};
   for (unsigned i = 0; i < shards; ++i) {
     shards_[i].average_rtt = params_[kFirstRtt];
