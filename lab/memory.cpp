@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "common/config/path.h"
-#include "common/metrics/histogram.h"
 #include "common/report/number.h"
 #include "common/units/text.h"
 #include "lab/simulator/world.h"
@@ -18,7 +17,8 @@ namespace {
 
 // Measured constants, where adding up sizes would be inaccurate.
 constexpr size_t kProgram = size_t{28} << 20;      // code, EAL and the results' text
-constexpr size_t kLaw = size_t{112} << 10;         // of a link with a law, per lcore
+constexpr size_t kLaw = size_t{48} << 10;          // of a link with a law, per lcore
+constexpr size_t kHistogram = size_t{8} << 10;     // the pages of the octaves that have values
 constexpr size_t kSink = 320;                      // of a flow that a host receives
 constexpr size_t kOutcome = 350;                   // of a flow that has ended, and its line of text
 constexpr size_t kHostText = 300, kGroupText = 0;  // of a sample
@@ -62,15 +62,15 @@ size_t whole(double v) { return static_cast<size_t>(std::max(v, 0.0)); }
 
 /// Hosts' tables: of flows that they send, as far as they fill, and receive.
 size_t flow_tables(const config::Topology& t, const sender::Traces& traces, const FlowsOf& flows) {
-  constexpr size_t kHost = (size_t{40} << 10) + 2 * sizeof(metrics::Histogram);
+  constexpr size_t kHost = (size_t{40} << 10) + 2 * kHistogram;
   size_t bytes = 0;
   for (uint32_t h = 0; h < t.hosts.size(); ++h) {
     if (t.hosts[h].external) continue;
     const size_t places = sender::flows_of(t, {&h, 1}, traces);
     const unsigned bits = TimerWheel::block_bits_for(places);
-    bytes += kHost + (size_t{2} << bits) * sizeof(TimerLink) * 2;
+    bytes += kHost + (size_t{2} << bits) * sizeof(TimerLink);
     bytes += std::min(places, whole(flows.from[h])) * (sizeof(sender::Flow) + sizeof(uint32_t));
-    bytes += sender::sink_flows(t, h, traces) * kSink;
+    bytes += std::min<size_t>(sender::sink_flows(t, h, traces), whole(flows.to[h])) * kSink;
   }
   return bytes;
 }
@@ -102,8 +102,7 @@ size_t links(const config::Topology& t) {
     for (const size_t l : r.links) {
       const config::Direction& d = t.links[l].directions[t.links[l].end_at(r.name)];
       const size_t law = d.law.protocol == "none" ? 0 : kLaw;
-      bytes += readings * sizeof(metrics::Histogram) +
-               r.lcores.size() * (2 * sizeof(metrics::Histogram) + law);
+      bytes += readings * kHistogram + r.lcores.size() * (kHistogram + law);
     }
   return bytes;
 }

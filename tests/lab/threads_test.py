@@ -29,6 +29,7 @@ RUNS = [
     ("evolution/cheaters/five-hosts.yaml", "3 s", []),
     ("gateway/two-sites.yaml", "3 s", []),
     ("scale/fat-tree.yaml", "3 ms", []),
+    ("scale/as-like.yaml", "50 ms", ["generate.net.shape.as_like.hosts=1"]),
 ]
 THREADS = (2, 3, 8)
 
