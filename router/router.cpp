@@ -268,6 +268,11 @@ std::vector<OffenderSnapshot> Router::offenders() const {
   return all;
 }
 
+size_t Router::gauges(size_t link, std::span<Gauge> out) const {
+  const std::unique_ptr<LinkLaw>& law = links_[link]->law;
+  return law == nullptr ? 0 : law->gauges(out);
+}
+
 metrics::Histogram Router::waits(size_t link) const {
   metrics::Histogram all;
   for (const LinkShard& shard : links_[link]->shards) all.merge(shard.waits.nanos);

@@ -102,6 +102,9 @@ class Router {
 
   /// Safe while workers run; their counters are then read at slightly different times.
   [[nodiscard]] Snapshot snapshot() const;
+  /// Writes the figures of a link's law, as many as there is room for, and returns how many. As
+  /// snapshot(), without its other figures.
+  size_t gauges(size_t link, std::span<Gauge> out) const;
   /// Waiting times in a link's queue, ns. `link`: index in the router's list.
   [[nodiscard]] metrics::Histogram waits(size_t link) const;
   /// The tables that a control plane changes, from one thread; null: the router has no `fib`.

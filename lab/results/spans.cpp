@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lab/results/spans.h"
 
+#include <array>
+#include <span>
+
 #include <nlohmann/json.hpp>
 
 #include "router/datapath/drop_reason.h"
@@ -51,10 +54,11 @@ std::vector<router::Snapshot> Spans::snapshots(World& world) const {
 
 void Spans::mark(World& world) {
   Price price{.at = world.now(), .by_link = {}};
-  const std::vector<router::Snapshot> routers = snapshots(world);
+  std::array<Gauge, LinkLaw::kMaxGauges> gauges;
   for (const Egress& e : egress_) {
     double now = 0;
-    for (const Gauge& g : routers[e.router].links[e.place].gauges)
+    const size_t count = world.router(e.router).gauges(e.place, gauges);
+    for (const Gauge& g : std::span(gauges).first(count))
       if (g.name == "price" && g.value > kMinPrice.count()) now = g.value;
     price.by_link.push_back(now);
   }

@@ -223,6 +223,8 @@ void collect(const config::YamlNode& node, const std::string& path,
 const std::map<std::string, std::vector<config::Setting>>& special() {
   static const std::map<std::string, std::vector<config::Setting>> all{
       {"run.duration", {{"run.duration", "2 min"}}},
+      {"generate.world.shape.as_like.file",
+       {{"generate.world.shape.as_like.file", "other-edges.txt"}}},
       {"gateways.west.strategy", {{"gateways.west.strategy", "max-min"}}},
       {"gateways.west.mtu", {{"gateways.west.mtu", "1450 B"}}},
       {"gateways.west.outside", {{"gateways.west.outside", "drop"}}},

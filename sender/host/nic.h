@@ -29,7 +29,8 @@ class Nic {
 
   /// Stamps the congestion header of a packet of `datagram` B on its way to the port. A packet of
   /// another protocol than the law's counts, but its header stays. `opens`: the packet is a SYN.
-  void stamp(uint8_t protocol, uint8_t* header, uint32_t datagram, bool opens, Nanos now) {
+  [[gnu::always_inline]] void stamp(uint8_t protocol, uint8_t* header, uint32_t datagram,
+                                    bool opens, Nanos now) {
     if (!law_) return;
     const auto sent = static_cast<double>(now.count() - last_.count()) * 1e-9 * capacity_;
     queue_ = std::max(queue_ - sent, 0.0);
