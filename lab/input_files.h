@@ -10,7 +10,8 @@
 
 namespace turnpike::lab {
 
-/// Paths of traces, lists of edges, tables of routes and of customers, and keys of gateways that could be read.
+/// Paths of traces, lists of edges, tables of routes and of customers, and keys of gateways that
+/// could be read.
 inline std::vector<std::string> input_files(const config::Topology& topology) {
   std::vector<std::string> files;
   for (const config::Workload& w : topology.workloads)
