@@ -211,7 +211,7 @@ void Sender::stop(Nanos now) {
   const Nanos seen = schedule_.starts_held() ? now : polled_;
   for (schedule_.hold_starts(false); schedule_.next_time() <= seen; schedule_.pop())
     if (schedule_.next().what == Event::What::kStart)
-      by_index_[schedule_.next().from]->count_unstarted_flow();
+      host_of(schedule_.next().from)->count_unstarted_flow();
   lcore_.flows.for_each([&](Flow& f) { host_of(f.host)->source().wind_down(f, now); });
   for (const auto& host : hosts_) host->open_loop().stop(now);
 }

@@ -15,7 +15,7 @@ from tap import Tap  # noqa: E402
 FLOWS = 9000  # in 9 s, each alone for longer than that: the table has places for 4 s of them
 NETWORK = """
 run: {{ duration: 10 s, sample: 100 ms, output: out/limits }}
-hosts: {{ a: {{ budget: 1 $/s }}, b: {{}} }}
+hosts: {{ b: {{}}, a: {{ budget: 1 $/s }} }}
 routers: {{ gate: {{}} }}
 links:
   a-gate: {{ ends: [a, gate], rate: {access} }}
