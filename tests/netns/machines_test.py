@@ -20,18 +20,10 @@ from undisturbed import undisturbed  # noqa: E402
 
 RUN = pathlib.Path("/run")
 OVER_S = 2  # from a failure to the end of the run
-TOPOLOGY = """\
-run: { duration: 5 s, settle: 1 s, output: out }
-hosts: { alice: { budget: 1 $/s }, carol: { budget: 2 $/s }, server: {} }
-routers: { gate: {} }
-links:
-  alice-gate:  { ends: [alice, gate], rate: 1 Gbps, delay: 2 ms, emulate_delay: true, attach: { alice: { af_packet: alice }, gate: { af_packet: tp-alice } } }
-  carol-gate:  { ends: [carol, gate], rate: 1 Gbps, delay: 2 ms, emulate_delay: true, attach: { carol: { af_packet: carol }, gate: { af_packet: tp-carol } } }
-  server-gate: { ends: [gate, server], rate: 50 Mbps, delay: 5 ms, buffer: 1 BDP, law: fcp, emulate_delay: true, attach: { gate: { af_packet: tp-server }, server: { af_packet: server } } }
-traffic:
-  workloads: { small: { from: alice, to: server, size: { trace: traces/small.csv } } }
-  flows: { alice: { from: alice, to: server, start: 500 ms }, carol: { from: carol, to: server, start: 500 ms } }
-"""
+CONFIG = world.ROOT / "configs" / "three-machines.yaml"
+SECONDS = 5
+# A trace, which goes along with the file.
+WORKLOAD = "traffic:\n  workloads: { small: { from: alice, to: server, size: { trace: traces/small.csv } } }\n"
 PLACES = ("--on", "ssh:left=alice", "--on", "ssh:right=carol,server", "--on", "ssh:middle=gate")
 MACHINES = {"left": ["alice"], "right": ["carol", "server"], "middle": []}
 STAND_IN = """\
@@ -77,7 +69,8 @@ def build():
             world.give_to_router("middle", f"tp-{host}")
     (RUN / "traces").mkdir()
     (RUN / "traces" / "small.csv").write_text("0.1,3000\n0.2,20000\n")
-    (RUN / "three.yaml").write_text(TOPOLOGY)
+    text = CONFIG.read_text().replace("duration: 10 s", f"duration: {SECONDS} s").replace("traffic:\n", WORKLOAD)
+    (RUN / "three.yaml").write_text(text)
 
 
 def connect():
