@@ -90,8 +90,8 @@ class ShortestWays {
     for (auto& steps : neighbours_) {
       std::ranges::sort(
           steps, {}, [&](const Step& s) { return std::tuple(s.router, s.delay, rank_[s.link]); });
-      const auto same = std::ranges::unique(steps, {}, &Step::router);
-      steps.erase(same.begin(), same.end());
+      const auto same = [](const Step& a, const Step& b) { return a.router == b.router; };
+      steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
     }
   }
 

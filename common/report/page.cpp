@@ -2,7 +2,7 @@
 #include "common/report/page.h"
 
 #include <algorithm>
-#include <ranges>
+#include <span>
 
 #include "common/report/markup.h"
 #include "common/report/number.h"
@@ -90,7 +90,8 @@ void Page::table(const HtmlTable& table) {
     const bool text = whole == table.rows.end() || (*whole)[i].look == Cell::Look::kText;
     head += element("th", text ? "" : " class=\"n\"", escape(table.columns[i]));
   }
-  for (const auto& row : table.rows | std::views::take(HtmlTable::kMaxRows)) {
+  const size_t shown = std::min(table.rows.size(), HtmlTable::kMaxRows);
+  for (const auto& row : std::span(table.rows).first(shown)) {
     std::string cells;
     for (const Cell& c : row) {
       std::string attributes(classes(c.look));
