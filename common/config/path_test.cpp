@@ -108,7 +108,11 @@ Random random_network(std::mt19937_64& rng, bool with_prefixes = false) {
     const std::string n = std::to_string(r);
     routers += "  r" + n + ":";
     if (with_prefixes && pick(2) == 0)
-      routers += " {prefix: [172.16." + n + ".0/24, 'fd00:75:" + n + "::/48']}";
+      routers.append(" {prefix: [172.16.")
+          .append(n)
+          .append(".0/24, 'fd00:75:")
+          .append(n)
+          .append("::/48']}");
     routers += "\n";
   }
   for (size_t r = 1; r < net.routers; ++r) net.links.emplace_back(pick(r), r);

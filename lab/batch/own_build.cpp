@@ -48,10 +48,13 @@ std::string build_id(std::span<const uint8_t> notes) {
 /// Reads the first object, which is the program.
 int read_program(dl_phdr_info* object, size_t, void* out) {
   auto& id = *static_cast<std::string*>(out);
-  for (const ElfW(Phdr) & segment : std::span(object->dlpi_phdr, object->dlpi_phnum))
-    if (segment.p_type == PT_NOTE && id.empty())
-      id = build_id(
-          {reinterpret_cast<const uint8_t*>(object->dlpi_addr + segment.p_vaddr), segment.p_memsz});
+  for (const ElfW(Phdr) & segment : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
+    if (segment.p_type != PT_NOTE || !id.empty()) continue;
+    const uintptr_t address = object->dlpi_addr + segment.p_vaddr;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the linker gives an integer
+    const auto* notes = reinterpret_cast<const uint8_t*>(address);
+    id = build_id({notes, segment.p_memsz});
+  }
   return 1;  // no other object
 }
 

@@ -14,7 +14,7 @@
 namespace turnpike::lab {
 namespace {
 
-class Completions final : public sender::OutcomeSink {
+class FinishedFlows final : public sender::OutcomeSink {
  public:
   void flow_ended(const sender::FlowOutcome& o) override {
     if (!o.completed) return;
@@ -68,7 +68,7 @@ Outcome play(const Trimmed& experiment, const Protocol* (*find)(std::string_view
     return out;
   }
   const config::Topology& t = *loaded;
-  Completions completions;
+  FinishedFlows completions;
   auto made = World::make(t, completions, {.seed = t.run.seed, .find = find});
   if (!made) {
     ADD_FAILURE() << made.error();

@@ -6,7 +6,8 @@
 
 namespace turnpike::lab {
 
-Machine::Machine(Place where, Child child) : place(std::move(where)), agent(std::move(child)) {
+Machine::Machine(Place where, Child connection)
+    : place(std::move(where)), agent(std::move(connection)) {
   for (const std::string& router : place.routers)
     processes.push_back({.name = "turnpike-router (" + router + ") on " + place.name()});
   if (place.hosts.empty()) return;

@@ -27,8 +27,8 @@ struct RemoteProcess {
 /// The connection to a machine's agent, and what has been heard of it.
 class Machine {
  public:
-  /// `agent`: the child that is, or leads to, the agent.
-  Machine(Place place, Child agent);
+  /// `connection`: the child that is, or leads to, the agent.
+  Machine(Place where, Child connection);
 
   /// Sends a request of `turnpike agent`. False: the connection has ended.
   bool ask(const nlohmann::json& request) { return agent.write_line(request.dump()); }

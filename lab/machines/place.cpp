@@ -18,6 +18,13 @@ std::string local_only(const config::Attachment& a) {
   return "";
 }
 
+std::string between_machines(const config::Link& link, const std::string& how) {
+  std::string text = "link " + link.name;
+  text.append(" joins ").append(link.ends[0].node).append(" and ").append(link.ends[1].node);
+  text.append(" by ").append(how);
+  return text + ", which cannot reach another machine: attach its ends to interfaces";
+}
+
 }  // namespace
 
 tl::expected<Placement, std::string> Placement::parse(std::string_view text) {
@@ -70,13 +77,11 @@ tl::expected<std::vector<Place>, std::vector<std::string>> place_nodes(
   for (const config::Host& h : t.hosts)
     if (!h.external) place(host_of[h.name]).hosts.push_back(h.name);
   if (std::ranges::all_of(places, [](const Place& p) { return p.hosts.empty(); }))
-    mistakes.push_back("no host of the file can be run: start turnpike-router for its routers");
+    mistakes.emplace_back("no host of the file can be run: start turnpike-router for its routers");
   for (const config::Link& link : t.links) {
     const std::string &a = link.ends[0].node, &b = link.ends[1].node;
     const std::string how = local_only(link.ends[0].attachment);
-    if (!how.empty() && host_of[a] != host_of[b])
-      mistakes.push_back("link " + link.name + " joins " + a + " and " + b + " by " + how +
-                         ", which cannot reach another machine: attach its ends to interfaces");
+    if (!how.empty() && host_of[a] != host_of[b]) mistakes.push_back(between_machines(link, how));
   }
   if (!mistakes.empty()) return tl::unexpected(std::move(mistakes));
   return places;

@@ -19,19 +19,19 @@ namespace {
 
 class Merge : public ::testing::Test {
  protected:
-  Merge() { std::filesystem::create_directories(folder_); }
-  ~Merge() override { std::filesystem::remove_all(folder_); }
+  Merge() { std::filesystem::create_directories(folder); }
+  ~Merge() override { std::filesystem::remove_all(folder); }
 
   /// Writes the run to a file, and reads it.
   tl::expected<RecordedRun, std::string> as_file(const RecordedRun& run) {
-    if (auto done = write_record(run.record, run.end, folder_); !done)
+    if (auto done = write_record(run.record, run.end, folder); !done)
       return tl::unexpected(done.error());
-    return read_record(*report::read_text(folder_ + "/record.jsonl"), topology_);
+    return read_record(*report::read_text(folder + "/record.jsonl"), topology);
   }
-  std::string text() { return *report::read_text(folder_ + "/record.jsonl"); }
+  std::string text() { return *report::read_text(folder + "/record.jsonl"); }
 
-  config::Topology topology_ = demo_topology();
-  std::string folder_ =
+  config::Topology topology = demo_topology();
+  std::string folder =
       std::filesystem::temp_directory_path() / ("turnpike-merge-" + std::to_string(getpid()));
 };
 
@@ -76,8 +76,8 @@ RecordedRun run_of(const config::Topology& t, const std::vector<double>& mbps, N
 }
 
 TEST_F(Merge, ReadsWhatItHasWritten) {
-  topology_.streams.resize(2);
-  RecordedRun run = run_of(topology_, {25, 0.1, 50}, 3_ms);
+  topology.streams.resize(2);
+  RecordedRun run = run_of(topology, {25, 0.1, 50}, 3_ms);
   run.record.streams[1].received = StreamReading::Received{.packets = 5, .latency = {.p99 = 1_ms}};
   run.record.streams[1].sent = StreamReading::Sent{.offered = 6, .lag = {.count = 6}};
   const auto read = as_file(run);
@@ -95,10 +95,10 @@ TEST_F(Merge, ReadsWhatItHasWritten) {
 }
 
 TEST_F(Merge, NamesTheLineThatIsNoRecord) {
-  ASSERT_TRUE(as_file(run_of(topology_, {25, 25, 50}, 0_ms)));
+  ASSERT_TRUE(as_file(run_of(topology, {25, 25, 50}, 0_ms)));
   const std::string good = text();
   const auto wrong = [&](const std::string& line) {
-    const auto read = read_record(good + line, topology_);
+    const auto read = read_record(good + line, topology);
     return read ? "" : read.error().substr(0, read.error().find(' '));
   };
   const std::string last =
@@ -112,20 +112,20 @@ TEST_F(Merge, NamesTheLineThatIsNoRecord) {
 }
 
 TEST_F(Merge, OneSenderGivesItsOwnFigures) {
-  const RecordedRun run = run_of(topology_, {25, 25, 50}, 0_ms);
-  const RecordedRun merged = merge(topology_, {&run, 1});
-  EXPECT_EQ(run_summary(topology_, merged.record, merged.end),
-            run_summary(topology_, run.record, run.end));
+  const RecordedRun run = run_of(topology, {25, 25, 50}, 0_ms);
+  const RecordedRun merged = merge(topology, {&run, 1});
+  EXPECT_EQ(run_summary(topology, merged.record, merged.end),
+            run_summary(topology, run.record, run.end));
 }
 
 // The senders sample at different times; rates are constant.
 TEST_F(Merge, JoinsHostsOfSeveralSenders) {
-  const std::array runs{run_of(topology_, {25, 0, 0}, 17_ms), run_of(topology_, {0, 25, 0}, 0_ms),
-                        run_of(topology_, {0, 0, 50}, 71_ms)};
-  const RecordedRun merged = merge(topology_, runs);
-  const auto one = run_summary(topology_, merged.record, merged.end);
-  const RecordedRun all = run_of(topology_, {25, 25, 50}, 0_ms);
-  const auto expected = run_summary(topology_, all.record, all.end);
+  const std::array runs{run_of(topology, {25, 0, 0}, 17_ms), run_of(topology, {0, 25, 0}, 0_ms),
+                        run_of(topology, {0, 0, 50}, 71_ms)};
+  const RecordedRun merged = merge(topology, runs);
+  const auto one = run_summary(topology, merged.record, merged.end);
+  const RecordedRun all = run_of(topology, {25, 25, 50}, 0_ms);
+  const auto expected = run_summary(topology, all.record, all.end);
   ASSERT_EQ(one["intervals"].size(), expected["intervals"].size());
   for (size_t i = 0; i < one["intervals"].size(); ++i)
     for (const auto& [name, host] : expected["intervals"][i]["hosts"].items())
@@ -140,27 +140,25 @@ TEST_F(Merge, JoinsHostsOfSeveralSenders) {
 
 // A sender's last sample is at its own end, some ms after the duration.
 TEST_F(Merge, EndsWithoutAShortSample) {
-  RecordedRun first = run_of(topology_, {25, 0, 0}, 0_ms),
-              last = run_of(topology_, {0, 25, 0}, 0_ms);
-  last.end.now = last.record.samples.back().now = topology_.run.duration + 3_ms;
-  const RecordedRun merged = merge(topology_, std::array{first, last});
+  RecordedRun first = run_of(topology, {25, 0, 0}, 0_ms), last = run_of(topology, {0, 25, 0}, 0_ms);
+  last.end.now = last.record.samples.back().now = topology.run.duration + 3_ms;
+  const RecordedRun merged = merge(topology, std::array{first, last});
   ASSERT_EQ(merged.record.samples.size(), first.record.samples.size());
   EXPECT_EQ(merged.record.samples.back().now, last.end.now);
   const auto measured =
-      measure(merged.record, last.end.now - topology_.run.sample - 4_ms, last.end.now);
+      measure(merged.record, last.end.now - topology.run.sample - 4_ms, last.end.now);
   ASSERT_TRUE(measured);
   EXPECT_NEAR(measured->hosts[0].count(), 25e6, 1e6);
 }
 
 // One sender stops early, and one has missed samples.
 TEST_F(Merge, LastsAsLongAsTheLongest) {
-  RecordedRun late = run_of(topology_, {25, 0, 0}, 0_ms),
-              early = run_of(topology_, {0, 25, 0}, 0_ms);
+  RecordedRun late = run_of(topology, {25, 0, 0}, 0_ms), early = run_of(topology, {0, 25, 0}, 0_ms);
   std::erase_if(late.record.samples, [](const Sample& s) { return s.now > 1_s && s.now < 6_s; });
   std::erase_if(early.record.samples, [](const Sample& s) { return s.now > 5_s; });
   early.end.now = 5_s;
-  const RecordedRun merged = merge(topology_, std::array{early, late});
-  EXPECT_EQ(merged.end.now, topology_.run.duration);
+  const RecordedRun merged = merge(topology, std::array{early, late});
+  EXPECT_EQ(merged.end.now, topology.run.duration);
   const auto measured = measure(merged.record, 2_s, 4_s);
   ASSERT_TRUE(measured);
   EXPECT_NEAR(measured->hosts[0].count(), 25e6, 100);
