@@ -72,6 +72,9 @@ TEST(Resolve, EveryTopologyOfTheTreeComesBackUnchanged) {
   for (const auto& entry : fs::recursive_directory_iterator(TURNPIKE_SOURCE_ROOT "/configs"))
     if (entry.path().extension() == ".yaml") files.push_back(entry.path());
   EXPECT_GT(files.size(), 10U);
+#ifdef TURNPIKE_INSTRUMENTED  // it takes a minute
+  std::erase_if(files, [](const fs::path& file) { return file.filename() == "as-like.yaml"; });
+#endif
   for (const fs::path& file : files) {
     SCOPED_TRACE(file.string());
     const Loaded loaded = load_file(file.string());
