@@ -16,15 +16,12 @@ namespace turnpike {
 
 /// Asks the kernel to put future heap allocations of this process, up to the first 256 MiB, into
 /// large pages; call first in main(). Accesses to the state of many links are scattered, and in
-/// small pages most of their time is TLB misses. Without large pages nothing changes. Allocations
-/// are written at once, so that the packet path does not wait for the kernel when it first uses a
-/// timer's slot or a histogram's bucket.
+/// small pages most of their time is TLB misses. Without large pages nothing changes.
 inline void heap_in_large_pages() {
   constexpr size_t kReserve = size_t{256} << 20;
   // All but large buffers come from the one heap, which never shrinks.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, -1);
-  mallopt(M_PERTURB, 1);
   mallopt(M_TOP_PAD, kReserve);
   auto* const top = static_cast<char*>(sbrk(0));
   char* const begin = top + (-reinterpret_cast<uintptr_t>(top) & (kLargePage - 1));

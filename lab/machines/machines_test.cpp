@@ -4,6 +4,7 @@
 
 #include "common/config/load.h"
 #include "lab/machines/clock_offset.h"
+#include "lab/machines/file_parts.h"
 #include "lab/machines/paths.h"
 #include "lab/machines/place.h"
 
@@ -99,6 +100,29 @@ TEST(ClockOffset, CorrectsNothingThatItCannotMeasure) {
   EXPECT_EQ(clock.correction(), 0);
   clock.add(1000, 500, 0);  // this clock was set back meanwhile
   EXPECT_EQ(clock.uncertainty(), 400'000);
+}
+
+TEST(FileParts, AreTheTextInOrderAndWholeCharacters) {
+  std::string text(kFilePart - 1, 'a');
+  for (size_t i = 0; i < kFilePart; ++i) text += i % 3 == 0 ? "\xe2\x82\xac" : "b";  // a euro sign
+  for (const std::string& whole : {std::string(), std::string("x"), std::string(kFilePart, 'y'),
+                                   text, std::string(2 * kFilePart, '\x80')}) {
+    std::string joined;
+    size_t parts = 0;
+    for_each_part(whole, [&](std::string_view part) {
+      EXPECT_LE(part.size(), kFilePart);
+      const size_t next = joined.size() + part.size();
+      const bool whole_characters = whole[0] != '\x80';
+      if (whole_characters && next < whole.size()) {
+        EXPECT_NE(static_cast<uint8_t>(whole[next]) >> 6, 2);
+      }
+      joined += part;
+      ++parts;
+    });
+    EXPECT_EQ(joined, whole);
+    EXPECT_GE(parts, 1U);
+    EXPECT_LE(parts, whole.size() / (kFilePart - 3) + 1);
+  }
 }
 
 TEST(InnerPath, StaysInItsFolder) {

@@ -15,6 +15,7 @@ import gate
 import world
 
 sys.path.insert(0, str(world.ROOT / "tests"))
+import sshd  # noqa: E402
 from die_with_parent import die_with_parent  # noqa: E402
 from undisturbed import undisturbed  # noqa: E402
 
@@ -32,16 +33,6 @@ STAND_IN = """\
 while [ "$1" = -o ]; do shift 2; done
 host=$1; shift
 exec nsenter --net=/run/netns/$host "$@"
-"""
-SSHD = """\
-ListenAddress {address}
-Port 22
-HostKey {folder}/host
-AuthorizedKeysFile {folder}/user.pub
-PidFile none
-StrictModes no
-UsePAM no
-PermitRootLogin prohibit-password
 """
 SSH = """\
 Host left
@@ -75,24 +66,19 @@ def build():
 
 def connect():
     """The command that stands for ssh, and what it is."""
-    sshd = "/usr/sbin/sshd"
-    if not os.access(sshd, os.X_OK) or pathlib.Path("/proc/self/uid_map").read_text().split()[2] == "1":
+    if not os.access(sshd.PROGRAM, os.X_OK) or pathlib.Path("/proc/self/uid_map").read_text().split()[2] == "1":
         stand_in = RUN / "ssh"
         stand_in.write_text(STAND_IN)
         stand_in.chmod(0o755)
         return str(stand_in), "a script in place of ssh"
-    (RUN / "sshd").mkdir(exist_ok=True)  # where it gives up privileges
-    for name in ("host", "user"):
-        world.sh("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", RUN / name)
+    sshd.make_keys(RUN)
     for number, machine in enumerate(MACHINES, 1):
         world.sh("ip", "link", "add", f"to-{machine}", "type", "veth", "peer", "name", "control", "netns", machine)
         world.sh("ip", "address", "add", f"10.99.{number}.1/24", "dev", f"to-{machine}")
         world.sh("ip", "link", "set", f"to-{machine}", "up")
         world.sh("ip", "address", "add", f"10.99.{number}.2/24", "dev", "control", namespace=machine)
         world.sh("ip", "link", "set", "control", "up", namespace=machine)
-        settings = RUN / f"sshd-{machine}"
-        settings.write_text(SSHD.format(address=f"10.99.{number}.2", folder=RUN))
-        world.Program(sshd, "-D", "-e", "-f", settings, namespace=machine)
+        world.Program(*sshd.command(RUN, f"sshd-{machine}", f"10.99.{number}.2", 22), namespace=machine)
     (RUN / "ssh-config").write_text(SSH.format(folder=RUN))
     ssh = f"ssh -F {RUN / 'ssh-config'}"
     world.until(lambda: all(subprocess.run([*ssh.split(), machine, "true"], capture_output=True, check=False)

@@ -18,6 +18,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
+import sshd  # noqa: E402
 from die_with_parent import die_with_parent  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -49,17 +50,6 @@ SchedulerParameters=sched_interval=1,batch_sched_delay=0
 NodeName=one NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=2
 NodeName=two NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=2
 PartitionName=all Nodes=one,two Default=YES MaxTime=INFINITE State=UP
-"""
-SSHD = """\
-ListenAddress 127.0.0.1
-Port {port}
-HostKey {folder}/host
-AuthorizedKeysFile {folder}/user.pub
-PidFile none
-StrictModes no
-UsePAM no
-PermitRootLogin prohibit-password
-MaxStartups 100
 """
 
 
@@ -189,12 +179,9 @@ def slurm(tap, services, sweep, expected):
 
 def ssh(tap, services, sweep, expected):
     folder = services.folder
-    for key in ("host", "user"):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / key], check=True)
+    sshd.make_keys(folder)
     port = free_ports(1)[0]
-    (folder / "sshd_config").write_text(SSHD.format(folder=folder, port=port))
-    pathlib.Path("/run/sshd").mkdir(exist_ok=True)
-    services.start("sshd", "/usr/sbin/sshd", "-D", "-e", "-f", folder / "sshd_config")
+    services.start("sshd", *sshd.command(folder, "sshd_config", "127.0.0.1", port))
     login = (f"ssh -p {port} -i {folder}/user -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null "
              "-o LogLevel=ERROR root@127.0.0.1")
     said, code = sweep.run("--jobs", "2", "--on", f"ssh:{login}")

@@ -13,14 +13,17 @@
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/timex.h>
 #include <unistd.h>
 
 #include "common/program/unix_time.h"
+#include "common/report/run_data.h"
 #include "lab/batch/case.h"
 #include "lab/child.h"
 #include "lab/demo.h"
 #include "lab/interrupts.h"
+#include "lab/machines/file_parts.h"
 #include "lab/machines/paths.h"
 #include "lab/program/stopwatch.h"
 
@@ -178,15 +181,9 @@ class Agent {
   }
 
   static void send(const fs::path& file, const std::string& name) {
-    std::ifstream in(file, std::ios::binary);
-    std::string text;
-    for (std::string line; std::getline(in, line);) {
-      text += line + (in.eof() ? "" : "\n");
-      if (text.size() < kFilePart) continue;
-      say({{"file", name}, {"text", text}});
-      text.clear();
-    }
-    say({{"file", name}, {"text", text}});
+    const auto text = report::read_text(file.string());
+    if (!text) throw std::runtime_error(text.error());
+    for_each_part(*text, [&](std::string_view part) { say({{"file", name}, {"text", part}}); });
   }
 
   void end() {
@@ -225,6 +222,7 @@ ExitCode serve_coordinator() {
     std::fprintf(stderr, "turnpike agent: no temporary folder can be made\n");
     return kExitHostNotReady;
   }
+  umask(S_IRWXG | S_IRWXO);  // files may be keys
   fcntl(STDIN_FILENO, F_SETFL, fcntl(STDIN_FILENO, F_GETFL) | O_NONBLOCK);
   Agent(folder.path()).run();
   return kExitOk;

@@ -2,14 +2,9 @@
 // `turnpike agent`: runs nodes on a machine for a coordinator, over standard input and output.
 #pragma once
 
-#include <cstddef>
-
 #include "common/config/exit_codes.h"
 
 namespace turnpike::lab {
-
-/// Bytes of a file in one message, at most, and then up to the end of a line.
-inline constexpr size_t kFilePart = 256 << 10;
 
 /// Answers requests, each a line of JSON with one of these keys, until the input ends:
 ///

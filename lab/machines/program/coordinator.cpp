@@ -19,8 +19,8 @@
 #include "lab/input_files.h"
 #include "lab/interrupts.h"
 #include "lab/live_run.h"
+#include "lab/machines/file_parts.h"
 #include "lab/machines/machine.h"
-#include "lab/machines/program/agent.h"
 #include "lab/machines/results.h"
 
 namespace turnpike::lab {
@@ -38,7 +38,6 @@ constexpr int kEndedMs = 800, kGatheredMs = 1300;
 constexpr int kCloseMs = 400;           // for agents to end
 constexpr int kExchanges = 16;          // to measure a clock
 constexpr int64_t kLead = 500'000'000;  // ns from the last order to the start
-constexpr int kInterrupt = 128 + SIGINT;
 
 /// The folder below which the topology file and all files that it names lie.
 fs::path common_folder(const fs::path& file, const std::vector<std::string>& others) {
@@ -159,18 +158,12 @@ class Coordinator {
 
   /// Gives a file to all agents. False: it cannot be sent.
   bool put(const std::string& name, const std::string& text) {
-    for (size_t at = 0; at == 0 || at < text.size();) {
-      size_t end = std::min(at + kFilePart, text.size());
-      // Not in the middle of a character: bytes after its first one begin with the bits 10.
-      while (end < text.size() && end > at && (static_cast<uint8_t>(text[end]) & 0xc0U) == 0x80U)
-        --end;
-      try {
-        const std::string request = json{{"put", name}, {"text", text.substr(at, end - at)}}.dump();
-        for (Machine& m : machines_) m.agent.write_line(request);
-      } catch (const json::exception&) {
-        return false;
-      }
-      at = std::max(end, at + 1);
+    try {
+      for_each_part(text, [&](std::string_view part) {
+        for (Machine& m : machines_) m.ask({{"put", name}, {"text", part}});
+      });
+    } catch (const json::exception&) {
+      return false;
     }
     return true;
   }
@@ -250,7 +243,7 @@ class Coordinator {
 
   void interrupted() {
     if (++interruptions_ == 1 && started_) return signal_all(SIGTERM, "sender");
-    fail({kInterrupt, "interrupted"});
+    fail({kExitRuntime, "interrupted"});
   }
 
   // --- messages ---------------------------------------------------------------------------------
