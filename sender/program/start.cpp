@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kPeriodMs = 100;        // between two looks for a signal
 constexpr int64_t kSpin = 1'000'000;  // ns before the start in which this thread does not sleep
-constexpr int64_t kMaxWait = 60'000'000'000;  // ns until the start
+constexpr int64_t kMaxWait = 60'000'000'000;  // ns until the start, or since
 constexpr size_t kMaxLine = 64;               // B
 
 /// The counter's value at that UNIX time.
@@ -70,7 +70,9 @@ tl::expected<Start, std::string> start_as_told() {
   int64_t at = 0;
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), at);
   if (line.empty()) return tl::unexpected(std::string("standard input ended before the start"));
-  if (error != std::errc() || end != line.data() + line.size() || at - unix_ns() > kMaxWait)
+  const int64_t now = unix_ns();
+  if (error != std::errc() || end != line.data() + line.size() || at < now - kMaxWait ||
+      at > now + kMaxWait)
     return tl::unexpected("'" + line + "' is no start within a minute");
   sleep_until(at - kSpin);
   const uint64_t origin = ticks_at(at);
