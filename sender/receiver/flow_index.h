@@ -15,8 +15,8 @@ namespace turnpike::sender {
 
 /// A hash table with chains, of positions from 0 on; the owner has the keys. Positions are used in
 /// order at first, then those that have been free longest. Allocates no memory after construction.
-/// The hash depends on a secret, so that hosts cannot choose keys that share a chain. rte_hash takes
-/// a memzone of each host, of which DPDK has 2,560: too few for the lab's large worlds.
+/// The hash depends on a secret, so that hosts cannot choose keys that share a chain. rte_hash
+/// takes a memzone of each host, of which DPDK has 2,560: too few for the lab's large worlds.
 class FlowIndex {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
