@@ -129,14 +129,15 @@ constexpr uint16_t update_udp_checksum(uint16_t checksum, uint32_t before, uint3
   return checksum == 0 ? 0 : fold(uint64_t{checksum} + before + static_cast<uint32_t>(~after));
 }
 
-/// Updates the IPv4 header checksum at `checksum` after the TTL was decremented: RFC 1624 with m' =
-/// m - 0x0100, so the checksum grows by that. In host order it grows by one.
-inline void ttl_taken(uint8_t* checksum) {
-  uint16_t c;
-  std::memcpy(&c, checksum, sizeof c);
-  const uint32_t sum = uint32_t{c} + 1;
-  c = static_cast<uint16_t>(sum + (sum >= 0xffff ? 1 : 0));
-  std::memcpy(checksum, &c, sizeof c);
+/// Decrements the TTL at `ttl`, which is at least 1, and updates the IPv4 header's checksum: RFC
+/// 1624 with m' = m - 0x0100, so the checksum grows by that. Read in host order it grows by one.
+inline void decrement_ttl(uint8_t* ttl) {
+  uint32_t word;  // TTL, protocol and checksum from the lowest bits up
+  std::memcpy(&word, ttl, sizeof word);
+  uint32_t sum = (word >> 16) + 1;
+  sum += (sum + 1) >> 16;  // the carry of 0x10000, and of 0xffff, a "negative zero"
+  word = ((word - 1) & 0xffff) | sum << 16;
+  std::memcpy(ttl, &word, sizeof word);
 }
 
 }  // namespace turnpike::wire

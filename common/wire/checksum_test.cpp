@@ -164,13 +164,16 @@ TEST(Checksum, AnAbsentUdpChecksumStaysAbsent) {
   }
 }
 
-TEST(Checksum, TakingFromTheTtlEqualsUpdating) {
+TEST(Checksum, DecrementingTheTtlEqualsUpdating) {
   for (uint32_t c = 0; c < 0xffff; ++c)  // 0xffff stands for a sum of zero, which no header has
-    for (const uint16_t ttl : {0xff11, 0x4006, 0x0211, 0x0100}) {
-      uint8_t bytes[2];
-      store_be16(bytes, static_cast<uint16_t>(c));
-      ttl_taken(bytes);
-      ASSERT_EQ(load_be16(bytes), update_checksum(static_cast<uint16_t>(c), ttl, ttl - 0x100U));
+    for (const uint16_t ttl_protocol : {0xff11, 0x4006, 0x0211, 0x0100}) {
+      uint8_t bytes[4];
+      store_be16(bytes, ttl_protocol);
+      store_be16(bytes + 2, static_cast<uint16_t>(c));
+      decrement_ttl(bytes);
+      ASSERT_EQ(load_be16(bytes), ttl_protocol - 0x100);
+      ASSERT_EQ(load_be16(bytes + 2),
+                update_checksum(static_cast<uint16_t>(c), ttl_protocol, ttl_protocol - 0x100U));
     }
 }
 

@@ -35,10 +35,25 @@ class Routes {
   /// At most kMaxLookup addresses per call, IPv4 in host byte order; writes a next hop for each.
   static constexpr size_t kMaxLookup = Fib::kMaxLookup;
   void find(std::span<const uint32_t> addresses, const NextHop** out) const {
-    look_up(addresses, out);
+    each_hop(addresses, [out](size_t i, const NextHop& hop) { out[i] = &hop; });
   }
   void find(std::span<const config::Ipv6> addresses, const NextHop** out) const {
-    look_up(addresses, out);
+    each_hop(addresses, [out](size_t i, const NextHop& hop) { out[i] = &hop; });
+  }
+  /// The same; calls f(i, hop) for each address in order.
+  template <class Address, class F>
+  void each_hop(std::span<const Address> addresses, F&& f) const {
+    uint64_t found[kMaxLookup];
+    if constexpr (std::is_same_v<Address, uint32_t>) {
+      if (dir24_) {
+        dir24_.find(addresses, found);
+      } else {
+        fib_.find(addresses, found);
+      }
+    } else {
+      fib_.find(addresses, found);
+    }
+    for (size_t i = 0; i < addresses.size(); ++i) f(i, hops_[found[i]]);
   }
   /// The same for one address of a packet that the router originates; never kPaths.
   [[nodiscard]] const NextHop& find(uint32_t address) const;
@@ -71,21 +86,6 @@ class Routes {
   }
 
  private:
-  template <class Address>
-  void look_up(std::span<const Address> addresses, const NextHop** out) const {
-    uint64_t found[kMaxLookup];
-    if constexpr (std::is_same_v<Address, uint32_t>) {
-      if (dir24_) {
-        dir24_.find(addresses, found);
-      } else {
-        fib_.find(addresses, found);
-      }
-    } else {
-      fib_.find(addresses, found);
-    }
-    for (size_t i = 0; i < addresses.size(); ++i) out[i] = &hops_[found[i]];
-  }
-
   Fib fib_;      // to indices of hops_
   Dir24 dir24_;  // the same of IPv4 in tables that change
   std::vector<NextHop> hops_ = std::vector<NextHop>(1);

@@ -201,7 +201,10 @@ void Tables::fill_filter() {
   own_shift_ = 64 - static_cast<unsigned>(std::countr_zero(bits));
   own_filter_.assign(bits / 64, 0);
   const auto mark = [&](uint64_t bit) { own_filter_[bit / 64] |= uint64_t{1} << (bit % 64); };
-  for (const uint32_t a : own_ipv4_) mark(filter_bit(a));
+  for (const uint32_t a : own_ipv4_) {
+    mark(filter_bit(a));
+    own_hashes_ |= uint32_t{1} << own_hash(a);
+  }
   for (const Ipv6& a : own_ipv6_) mark(filter_bit(a));
 }
 

@@ -76,6 +76,10 @@ class Tables {
     return (own_filter_[bit / 64] >> (bit % 64) & 1) != 0;
   }
 
+  /// A smaller filter of the IPv4 addresses: bit own_hash(a) is set for every own address `a`.
+  [[nodiscard]] uint32_t own_hashes() const { return own_hashes_; }
+  static constexpr uint32_t own_hash(uint32_t address) { return address * 0x9e3779b1 >> 27; }
+
   /// The trees with a branch at this router.
   [[nodiscard]] std::span<const TreeEntry> trees() const { return trees_; }
   /// Index of the tree of a group address; trees().size(): none.
@@ -114,7 +118,8 @@ class Tables {
   std::vector<uint32_t> own_ipv4_;  // sorted
   std::vector<config::Ipv6> own_ipv6_;
   std::vector<uint64_t> own_filter_;  // one bit per own address' hash, 64 bits for each
-  unsigned own_shift_ = 58;           // right shift from a 64-bit hash to a bit's number
+  uint32_t own_hashes_ = 0;
+  unsigned own_shift_ = 58;  // right shift from a 64-bit hash to a bit's number
   std::array<uint8_t, 256> congestion_sizes_{};
   uint16_t udp_port_ = 0;
 };

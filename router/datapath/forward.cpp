@@ -10,6 +10,18 @@
 namespace turnpike::router {
 namespace {
 
+/// Of the set `left`, the packets that leave by the same link as the first one.
+LinkGroup first_group(const Burst& burst, uint32_t left) {
+  const uint16_t link = burst.info[static_cast<unsigned>(std::countr_zero(left))].link;
+  uint32_t others = 0;
+  for_each_dense(left, [&](unsigned i) { others |= uint32_t{burst.info[i].link} ^ link; });
+  LinkGroup group{.link = link, .members = left};
+  if (others != 0)
+    for_each(left,
+             [&](unsigned i) { group.members &= ~(uint32_t{burst.info[i].link != link} << i); });
+  return group;
+}
+
 /// `trace`: a Trace*, or nullptr_t for the code without one.
 template <class TracePointer>
 [[gnu::always_inline]] inline void forward_groups(Burst& burst, WorkerContext& context,
@@ -17,10 +29,7 @@ template <class TracePointer>
   constexpr bool kTraced = std::is_same_v<TracePointer, Trace*>;
   // One iteration per egress link of the burst: usually one or two.
   for (uint32_t left = burst.forward; left != 0;) {
-    LinkGroup group;
-    group.link = burst.info[static_cast<unsigned>(std::countr_zero(left))].link;
-    for_each(left,
-             [&](unsigned i) { group.members |= uint32_t{burst.info[i].link == group.link} << i; });
+    LinkGroup group = first_group(burst, left);
     left &= ~group.members;
     [[maybe_unused]] const uint32_t arrived = group.members;
     police(burst, group, context);

@@ -2,8 +2,11 @@
 // DPDK for a fuzz target: EAL and a pool that live as long as the process, and a port in memory.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include <rte_mbuf.h>
@@ -29,6 +32,24 @@ inline std::unique_ptr<Bench> set_up(const char* program, uint32_t mbufs, uint32
   auto pool = Pool::create("fuzz", {.mbufs = mbufs, .cache = cache});
   require(pool.has_value(), "there is memory for a pool");
   return std::make_unique<Bench>(std::move(*eal), std::move(*pool));
+}
+
+/// The frame in buffers of at most `segment` B, at least 1.
+inline rte_mbuf* chain_of(Bench& bench, std::span<const uint8_t> frame, size_t segment) {
+  rte_mbuf* first = nullptr;
+  do {
+    rte_mbuf* m = rte_pktmbuf_alloc(bench.pool.get());
+    require(m != nullptr, "there are buffers");
+    const size_t n = std::min({frame.size(), segment, size_t{rte_pktmbuf_tailroom(m)}});
+    if (n > 0) std::memcpy(rte_pktmbuf_append(m, static_cast<uint16_t>(n)), frame.data(), n);
+    frame = frame.subspan(n);
+    if (first == nullptr) {
+      first = m;
+    } else {
+      require(rte_pktmbuf_chain(first, m) == 0, "a chain holds it");
+    }
+  } while (!frame.empty());
+  return first;
 }
 
 /// Receives frames from `in`; stores sent frames in `out`, at most `room`.

@@ -22,23 +22,6 @@ using fuzz::require;
 
 fuzz::RouterMachine* machine;
 
-rte_mbuf* chain_of(std::span<const uint8_t> frame, size_t segment) {
-  rte_mbuf* first = nullptr;
-  do {
-    rte_mbuf* m = rte_pktmbuf_alloc(machine->bench->pool.get());
-    require(m != nullptr, "there are buffers");
-    const size_t n = std::min({frame.size(), segment, size_t{rte_pktmbuf_tailroom(m)}});
-    if (n > 0) std::memcpy(rte_pktmbuf_append(m, static_cast<uint16_t>(n)), frame.data(), n);
-    frame = frame.subspan(n);
-    if (first == nullptr) {
-      first = m;
-    } else {
-      require(rte_pktmbuf_chain(first, m) == 0, "a chain holds it");
-    }
-  } while (!frame.empty());
-  return first;
-}
-
 void mend(std::span<uint8_t> frame, size_t link) {
   if (frame.size() < 34) return;
   const wire::Mac mac = test::router_mac(link);
@@ -72,7 +55,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const size_t link = (control & 3U) % test::kLinks;
     if ((control & 16) != 0) mend(frame, link);
     fuzz::Port& port = machine->ports[link][n % fuzz::RouterMachine::kWorkers];
-    require(port.put(chain_of(frame, kSegments[control >> 2 & 3])), "a port has room");
+    require(port.put(fuzz::chain_of(*machine->bench, frame, kSegments[control >> 2 & 3])),
+            "a port has room");
     machine->now += Nanos(int64_t{1} << (control >> 5) * 3);
     machine->poll();
   }

@@ -16,8 +16,7 @@ inline void decrement_ttl(uint8_t* ip, bool ipv6) {
     --ip[wire::kIpv6HopLimitAt];
     return;
   }
-  --ip[wire::kIpv4TtlAt];
-  wire::ttl_taken(ip + wire::kIpv4ChecksumAt);
+  wire::decrement_ttl(ip + wire::kIpv4TtlAt);
 }
 
 /// Writes the next hop's MACs and decrements the TTL or hop limit. Runs last, because an ICMP error

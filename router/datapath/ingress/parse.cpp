@@ -2,8 +2,6 @@
 // The parse stage: Ethernet; each layer above has a file of its own.
 #include "router/datapath/ingress/parse.h"
 
-#include <rte_prefetch.h>
-
 #include "common/wire/bytes.h"
 #include "router/datapath/ingress/ip.h"
 #include "router/datapath/ingress/parse_fast.h"
@@ -15,14 +13,6 @@ namespace {
 
 // Covers Ethernet, tag, IPv6 or IPv4 with options, UDP and a common header.
 constexpr uint32_t kFront = 128;
-
-// Parses packets that parse_fast() refused.
-DropReason parse_slow(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
-  const DropReason why = parse_fully(m, p, tables);
-  if (why != DropReason::kNone || p.has(kArp)) return why;
-  if (p.l4_protocol != wire::kProtocolUdp || p.l4 == 0 || p.has(kFragment)) return why;
-  return parse_turnpike(m, p, tables);
-}
 
 }  // namespace
 
@@ -59,28 +49,33 @@ DropReason parse_ethernet(rte_mbuf& m, PacketInfo& p, const Station& station) {
 
 DropReason parse_fully(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
   p = {.input = p.input};
-  const DropReason why = parse_ethernet(m, p, tables.stations()[p.input]);
+  DropReason why = parse_ethernet(m, p, tables.stations()[p.input]);
   if (why != DropReason::kNone || p.has(kArp)) return why;
-  return p.has(kIpv6) ? parse_ipv6(m, p, tables) : parse_ipv4(m, p, tables);
+  why = p.has(kIpv6) ? parse_ipv6(m, p, tables) : parse_ipv4(m, p, tables);
+  if (why != DropReason::kNone || p.l4_protocol != wire::kProtocolUdp || p.l4 == 0 ||
+      p.has(kFragment))
+    return why;
+  return parse_turnpike(m, p, tables);
 }
 
 void parse(Burst& burst, const WorkerContext& context) {
   const unsigned count = burst.count;
-  for (unsigned i = 0; i < count; ++i) rte_prefetch0(frame_of(burst.mbufs[i]));
   const Tables& tables = *context.tables;
   const uint16_t input = burst.input;
   const uint16_t port = tables.udp_port();
-  const uint64_t mac = mac_word(tables.stations()[burst.input].mac);
+  const FastStation station(tables, input);
+  uint32_t addressed = 0;
   for (unsigned i = 0; i < count; ++i) {
     rte_mbuf& m = *burst.mbufs[i];
     PacketInfo& p = burst.info[i];
-    p = {.input = input};
     DropReason why = DropReason::kNone;
-    if (!parse_fast(m, p, mac, tables)) [[unlikely]] {
-      why = parse_slow(m, p, tables);
-    } else if (!to_turnpike(m, p, port) || usual_turnpike(m, p, tables)) {
-      continue;
+    p = {.input = input};
+    const FastPath fast = parse_fast(m, station, tables, p, burst.destinations[i]);
+    if (fast == FastPath::kRefused) [[unlikely]] {
+      why = parse_fully(m, p, tables);
     } else {
+      addressed |= uint32_t{fast == FastPath::kIpv4} << i;
+      if (!to_turnpike(m, p, port) || usual_turnpike(m, p, tables)) continue;
       why = parse_turnpike(m, p, tables);
     }
     if (why != DropReason::kNone) {
@@ -89,6 +84,7 @@ void parse(Burst& burst, const WorkerContext& context) {
       burst.move_to(burst.local, i);
     }
   }
+  burst.addressed = addressed;
 }
 
 }  // namespace turnpike::router

@@ -14,8 +14,8 @@ namespace turnpike::router {
 /// is within it. Fragments are plain traffic: only whole datagrams are stamped.
 void parse(Burst& burst, const WorkerContext& context);
 
-/// Checks one packet from Ethernet to IP, without the fast path. kNone: valid, and `p` is filled
-/// in.
+/// The same for one packet, without the fast paths, whose oracle it is: parse() gives each packet
+/// the same reason and metadata. `p.input` is its link of arrival. kNone: valid.
 DropReason parse_fully(rte_mbuf& m, PacketInfo& p, const Tables& tables);
 
 // One function per layer. kNone: no error so far.

@@ -27,12 +27,17 @@ inline constexpr std::array<bool, 256> kUsualIpv6 = [] {
   return usual;
 }();
 
-/// The MAC as in the first eight bytes of a frame, as a host word; ignore the two high bytes.
-inline uint64_t mac_word(const wire::Mac& mac) {
-  uint64_t word = 0;
-  std::memcpy(&word, mac.data(), mac.size());
-  return word;
-}
+/// A station as parse_fast() compares it with packets that arrive by its link.
+struct FastStation {
+  uint64_t mac =
+      0;  // first eight bytes of a frame to the station, as a host word; ignore the last two
+  uint32_t own = 0;  // Tables::own_hashes()
+
+  FastStation(const Tables& tables, unsigned input) : own(tables.own_hashes()) {
+    const wire::Mac& address = tables.stations()[input].mac;
+    std::memcpy(&mac, address.data(), address.size());
+  }
+};
 
 /// Whether `datagram` is at least `least` B and within the frame, which holds at least `least` B
 /// after its Ethernet header.
@@ -47,8 +52,12 @@ constexpr uint32_t front_word(uint16_t type, uint8_t first) {
   return __builtin_bswap32(uint32_t{type} << 16 | uint32_t{first} << 8);
 }
 
+/// The result of parse_fast().
+enum class FastPath : uint8_t { kRefused, kIpv4, kIpv6 };
+
 /// IPv4 of parse_fast(). The frame holds the header at `ip` and a UDP header's length after it.
-inline bool usual_ipv4(const rte_mbuf& m, const uint8_t* ip, PacketInfo& p, const Tables& tables) {
+inline bool fast_ipv4(const rte_mbuf& m, const uint8_t* ip, FastStation station,
+                      const Tables& tables, PacketInfo& p, uint32_t& destination) {
   constexpr uint16_t kPieces = __builtin_bswap16(wire::kIpv4FragmentMask);
   constexpr uint16_t kWhole = __builtin_bswap16(wire::kIpv4DontFragment);
   const uint32_t datagram = wire::load_be16(ip + wire::kIpv4TotalLengthAt);
@@ -58,7 +67,9 @@ inline bool usual_ipv4(const rte_mbuf& m, const uint8_t* ip, PacketInfo& p, cons
   if (!fits(datagram, wire::kIpv4Size + wire::kUdpSize, m)) return false;
   if (!kUsualIpv4[ip[wire::kIpv4SourceAt]] || !kUsualIpv4[ip[wire::kIpv4DestinationAt]])
     return false;
-  if (tables.may_be_own(wire::load_be32(ip + wire::kIpv4SourceAt))) return false;
+  if (ip[wire::kIpv4TtlAt] <= 1) return false;
+  const uint32_t source = wire::load_be32(ip + wire::kIpv4SourceAt);
+  if ((station.own >> Tables::own_hash(source) & 1) != 0 && tables.may_be_own(source)) return false;
   if ((m.ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) != RTE_MBUF_F_RX_IP_CKSUM_GOOD &&
       !wire::sums_to_ones<wire::kIpv4Size>(ip))
     return false;
@@ -66,14 +77,16 @@ inline bool usual_ipv4(const rte_mbuf& m, const uint8_t* ip, PacketInfo& p, cons
   p.datagram = static_cast<uint16_t>(datagram);
   p.flags = (fragment & kWhole) == 0 ? kMayFragment : 0;
   p.l4_protocol = ip[wire::kIpv4ProtocolAt];
+  destination = wire::load_be32(ip + wire::kIpv4DestinationAt);
   return true;
 }
 
 /// The same for IPv6.
-inline bool usual_ipv6(const rte_mbuf& m, const uint8_t* ip, PacketInfo& p, const Tables& tables) {
+inline bool fast_ipv6(const rte_mbuf& m, const uint8_t* ip, const Tables& tables, PacketInfo& p) {
   const uint32_t datagram =
       static_cast<uint32_t>(wire::kIpv6Size) + wire::load_be16(ip + wire::kIpv6PayloadLengthAt);
-  if (is_extension(ip[wire::kIpv6NextHeaderAt])) return false;
+  const uint8_t next = ip[wire::kIpv6NextHeaderAt];
+  if (is_extension(next)) return false;
   if (!fits(datagram, wire::kIpv6Size + wire::kUdpSize, m)) return false;
   if (!kUsualIpv6[ip[wire::kIpv6SourceAt]] || !kUsualIpv6[ip[wire::kIpv6DestinationAt]])
     return false;
@@ -81,37 +94,41 @@ inline bool usual_ipv6(const rte_mbuf& m, const uint8_t* ip, PacketInfo& p, cons
   p.l4 = wire::kEthernetSize + wire::kIpv6Size;
   p.datagram = static_cast<uint16_t>(datagram);
   p.flags = kIpv6;
-  p.l4_protocol = ip[wire::kIpv6NextHeaderAt];
+  p.l4_protocol = next;
   return true;
 }
 
-/// Whether the packet passes the fast path: one segment, untagged, sent to this station's MAC
-/// (`mac` is its mac_word()), IPv4 without options or IPv6 without extension headers, no fragment,
+/// Checks a packet for the fast path: one segment, untagged, sent to the station's MAC, IPv4
+/// without options and with a TTL of more than 1, or IPv6 without extension headers, no fragment,
 /// ordinary unicast addresses, room for a UDP header, and valid by the checks of parse_fully(). If
-/// so, fills in `p` as parse_fully() does and cuts padding off; if not, `p` is unspecified and the
-/// packet unchanged.
-inline bool parse_fast(rte_mbuf& m, PacketInfo& p, uint64_t mac, const Tables& tables) {
+/// so, fills in `p` as parse_fully() does and for IPv4 `destination`, in host order, and cuts
+/// padding off; if not, `p` is unspecified and the packet unchanged.
+inline FastPath parse_fast(rte_mbuf& m, FastStation station, const Tables& tables, PacketInfo& p,
+                           uint32_t& destination) {
   constexpr uint32_t kMin = wire::kEthernetSize + wire::kIpv4Size + wire::kUdpSize;
   constexpr uint32_t kMinSize6 = wire::kEthernetSize + wire::kIpv6Size + wire::kUdpSize;
-  if (m.data_len < kMin || m.data_len != m.pkt_len) return false;
+  if (m.data_len < kMin || m.data_len != m.pkt_len) return FastPath::kRefused;
   const uint8_t* frame = frame_of(&m);
   uint64_t first;
   std::memcpy(&first, frame, sizeof first);
-  if ((first ^ mac) << 16 != 0) return false;
+  if ((first ^ station.mac) << 16 != 0) return FastPath::kRefused;
   uint32_t front;
   std::memcpy(&front, frame + wire::kEtherTypeAt, sizeof front);
+  const uint8_t* ip = frame + wire::kEthernetSize;
+  auto found = FastPath::kIpv4;
   // IPv4 with a header of 20 B (no options); IPv6's first octet has four bits of the traffic class.
   if ((front & front_word(0xffff, 0xff)) == front_word(wire::kEtherTypeIpv4, 0x45)) {
-    if (!usual_ipv4(m, frame + wire::kEthernetSize, p, tables)) return false;
+    if (!fast_ipv4(m, ip, station, tables, p, destination)) return FastPath::kRefused;
   } else {
-    if ((front & front_word(0xffff, 0xf0)) != front_word(wire::kEtherTypeIpv6, 0x60)) return false;
-    if (m.data_len < kMinSize6) return false;
-    if (!usual_ipv6(m, frame + wire::kEthernetSize, p, tables)) return false;
+    if ((front & front_word(0xffff, 0xf0)) != front_word(wire::kEtherTypeIpv6, 0x60) ||
+        m.data_len < kMinSize6 || !fast_ipv6(m, ip, tables, p))
+      return FastPath::kRefused;
+    found = FastPath::kIpv6;
   }
   p.l3 = wire::kEthernetSize;
   m.data_len = static_cast<uint16_t>(wire::kEthernetSize + p.datagram);
   m.pkt_len = m.data_len;
-  return true;
+  return found;
 }
 
 /// Whether a packet that parse_fast() accepted is UDP from or to the Turnpike port.

@@ -83,7 +83,7 @@ void LinkQueue::enqueue_to_port(Burst& burst, const PricedGroup& group) {
   const uint64_t bytes = bytes_of(burst, group, left);
   enter(bytes, packets);
   shard_.waits.record(bytes, from_seconds(group.backlog / link_.capacity), packets);
-  for_each(left, [&](unsigned i) { rewrite(burst.mbufs[i], burst.info[i]); });
+  for_each_dense(left, [&](unsigned i) { rewrite(burst.mbufs[i], burst.info[i]); });
   // Sends a full burst at once, while the packets are in the L1 cache.
   if (packets == kBurst && tx_->empty()) {
     tx_->send(burst, bytes);

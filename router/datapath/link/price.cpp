@@ -14,7 +14,7 @@ namespace {
 /// Without a law: admits packets in order while they fit. Returns the bytes offered.
 uint64_t admit_plain(Burst& burst, uint32_t members, const LinkState& state) {
   uint64_t offered = 0;
-  for_each(members, [&](unsigned i) { offered += burst.info[i].size; });
+  for_each_dense(members, [&](unsigned i) { offered += burst.info[i].size; });
   double room = state.buffer - state.queue;
   if (static_cast<double>(offered) <= room) [[likely]]
     return offered;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/datapath/lookup/lookup.h"
 
+#include <bit>
+#include <utility>
+
 #include <rte_common.h>
 
 #include "common/wire/bytes.h"
@@ -86,11 +89,23 @@ void settle_on_link(Burst& burst, unsigned i, const uint8_t* destination,
   burst.drop(i, DropReason::kLinkLocal);
 }
 
-}  // namespace
+// The packets of Burst::addressed that are still to be forwarded.
+void look_up_addressed(Burst& burst, uint32_t set, const Routes& routes) {
+  const auto n = static_cast<size_t>(std::bit_width(set));
+  routes.each_hop(
+      std::span<const uint32_t>(burst.destinations.data(), n), [&](size_t i, const NextHop& hop) {
+        if ((set >> i & 1) == 0) [[unlikely]]
+          return;
+        PacketInfo& p = burst.info[i];
+        set_hop(p, hop);
+        if (hop.action != Action::kForward || p.datagram > hop.mtu) [[unlikely]]
+          divert(burst, static_cast<unsigned>(i), frame_of(burst.mbufs[i]) + p.l3, routes);
+      });
+}
 
-void lookup(Burst& burst, const WorkerContext& context) {
+void look_up_others(Burst& burst, uint32_t set, const WorkerContext& context) {
   const AddressBatch batch(
-      burst, burst.forward, [](const uint8_t* ip) { return ip + wire::kIpv4DestinationAt; },
+      burst, set, [](const uint8_t* ip) { return ip + wire::kIpv4DestinationAt; },
       [&](unsigned i, const uint8_t* ip) -> const uint8_t* {
         const uint8_t* destination = ip + wire::kIpv6DestinationAt;
         if (!is_multicast(destination) && !is_link_local(destination)) return destination;
@@ -100,6 +115,15 @@ void lookup(Burst& burst, const WorkerContext& context) {
   const Routes& routes = *context.routes;
   batch.find<const NextHop*>(
       routes, [&](unsigned i, const NextHop* hop) { settle(burst, i, *hop, routes); });
+}
+
+}  // namespace
+
+void lookup(Burst& burst, const WorkerContext& context) {
+  const uint32_t addressed = std::exchange(burst.addressed, 0) & burst.forward;
+  const uint32_t others = burst.forward & ~addressed;
+  if (addressed != 0) look_up_addressed(burst, addressed, *context.routes);
+  if (others != 0) look_up_others(burst, others, context);
 }
 
 }  // namespace turnpike::router
