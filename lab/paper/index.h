@@ -57,9 +57,11 @@ enum class Take : uint8_t {
 enum class Over : uint8_t { kMedian, kMin, kMax };  // the seeds, then the runs
 
 /// Numbers of the summary, combined into one. A key * in a path stands for every key there.
+/// `absent`: the value of a path that the summary does not have; none: the metric is not a number.
 struct FromSummary {
   std::vector<std::string> paths;
   Take take = Take::kMean;
+  std::optional<double> absent = {};
 };
 struct FromSeries {
   SeriesSpec series;

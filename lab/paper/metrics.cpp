@@ -25,8 +25,9 @@ struct Measure {
     const auto summary = report::read_json(folder + "/summary.json").value_or(nullptr);
     std::vector<double> all;
     for (const std::string& path : from.paths) {
-      const auto values = values_at(summary, path);
-      if (values.empty()) return kNan;  // a missing value makes the metric NaN
+      auto values = values_at(summary, path);
+      if (values.empty() && from.absent && !summary.is_null()) values.push_back(*from.absent);
+      if (values.empty()) return kNan;
       all.insert(all.end(), values.begin(), values.end());
     }
     return taken(all, from.take);

@@ -81,6 +81,7 @@ TEST_F(PaperMetrics, SeveralNumbersOfASummaryBecomeOne) {
 TEST_F(PaperMetrics, AStarStandsForEveryKey) {
   EXPECT_EQ(metric({.source = FromSummary{{"x.*"}, Take::kSum}}), 10);
   EXPECT_TRUE(std::isnan(metric({.source = FromSummary{{"none.*"}, Take::kSum}})));
+  EXPECT_EQ(metric({.source = FromSummary{{"x.y", "x.none"}, Take::kSum, 0}}), 4);
 }
 
 TEST_F(PaperMetrics, ASweepHasAValuePerRun) {
@@ -146,6 +147,7 @@ TEST_F(PaperMetrics, SpreadIsThatOfTheSeedsOfOneRun) {
 TEST_F(PaperMetrics, ARunWithoutResultsLeavesNoNumber) {
   std::filesystem::remove(run_folder(out, e, e.runs[0], 2) + "/summary.json");
   EXPECT_TRUE(std::isnan(metric({.source = FromSummary{{"x.y"}}})));
+  EXPECT_TRUE(std::isnan(metric({.source = FromSummary{{"x.none"}, Take::kMean, 0}})));
 }
 
 TEST_F(PaperMetrics, SeriesOfLinksHostsAndFlows) {

@@ -140,6 +140,10 @@ class IndexReader {
     return runs;
   }
 
+  std::optional<double> absent_of(Keys& keys) {
+    return keys.has("absent") ? std::optional(keys.number("absent", 0)) : std::nullopt;
+  }
+
   std::string metric_of(Keys& keys, std::string_view key, const Experiment& e) {
     keys.need_text(key);
     const auto names = metrics_of(keys, key, e);
@@ -169,7 +173,7 @@ class IndexReader {
     constexpr std::array<std::string_view, 4> kWithoutRuns{"value", "file", "ratio", "metrics"};
     if (std::ranges::find(kWithoutRuns, kind) == kWithoutRuns.end()) m.runs = runs_of(keys, e);
     if (kind == "summary") {
-      m.source = FromSummary{keys.texts("summary"), take_of(keys)};
+      m.source = FromSummary{keys.texts("summary"), take_of(keys), absent_of(keys)};
     } else if (kind == "series") {
       within([&](Keys& k) { m.source = FromSeries{read_series(k), take_of(k)}; });
     } else if (kind == "completions") {

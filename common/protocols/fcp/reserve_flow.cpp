@@ -8,6 +8,9 @@ namespace {
 
 double seconds_of(Nanos rtt) { return rtt_field(rtt) * 1e-9; }
 
+// part / whole, at most 1. Divides only where the result is less: a division is most of the time.
+double part_of(double part, double whole) { return part < whole ? part / whole : 1; }
+
 bool take_price(const Header& echoed, double& price) {
   if (!credible(echoed)) return false;
   price = std::max<double>(echoed.price, kMinPrice.count());
@@ -75,7 +78,7 @@ double ReserveFlow::write_data(const FlowState& s, uint32_t size, uint8_t* heade
     wanted_ = std::max({wanted_, static_cast<float>(rate), static_cast<float>(left / rtt)});
     wanted = std::min({double{wanted_}, growth_ * rate, s.limit, s.line});
     reserve = target_ / wanted;
-    next = std::min(wanted, target_ / price_) * std::min(1.0, left / size);
+    next = std::min(wanted, target_ / price_) * part_of(left, size);
   }
   const double slot = size / rate;
   store({.rtt_ns = rtt_ns,
@@ -164,8 +167,9 @@ Allowance ReserveFlow::on_pause(const FlowState& s, Nanos idle) {
 }
 
 void ReserveFlow::remember(const Promised& p, double span) {
+  constexpr double kPart = 1.001 / (kCells - 1);  // of the span, in one cell
   Cell* cell = &cells_[head_];
-  if (cell->slot > 0 && cell->slot + p.slot > span / (kCells - 1) * 1.001) {
+  if (cell->slot > 0 && cell->slot + p.slot > span * kPart) {
     head_ = (head_ + 1) % kCells;
     cell = &cells_[head_];
     *cell = {};
@@ -180,7 +184,7 @@ double ReserveFlow::promised_rate(double span) const {
   for (size_t i = 0; i < kCells && slots < span; ++i) {
     const Cell& c = cells_[(head_ + kCells - i) % kCells];
     if (c.slot <= 0) break;
-    const double share = std::min(1.0, (span - slots) / c.slot);
+    const double share = part_of(span - slots, c.slot);
     slots += share * c.slot;
     bytes += share * std::min<double>(c.rate_slot, c.budget_slot / price_);
   }
