@@ -100,6 +100,8 @@ class Fib {
     void operator()(rte_fib6* f) const { rte_fib6_free(f); }
   };
 
+  void look_up_in_vectors();
+
   template <class Prefix>
   using Ranges = std::unique_ptr<const config::PrefixRanges<Prefix, uint32_t>>;
   template <class Prefix>

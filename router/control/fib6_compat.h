@@ -32,8 +32,7 @@ inline int fib6_delete(rte_fib6* fib, const config::Ipv6& address, uint8_t lengt
 }
 
 inline int fib6_lookup(rte_fib6* fib, std::span<const config::Ipv6> addresses, uint64_t* hops) {
-  rte_ipv6_addr ips[kMaxFib6Lookup];
-  std::memcpy(ips, addresses.data(), addresses.size_bytes());
+  const auto* ips = reinterpret_cast<const rte_ipv6_addr*>(addresses.data());
   return rte_fib6_lookup_bulk(fib, ips, hops, static_cast<int>(addresses.size()));
 }
 
@@ -48,8 +47,9 @@ inline int fib6_delete(rte_fib6* fib, const config::Ipv6& address, uint8_t lengt
 }
 
 inline int fib6_lookup(rte_fib6* fib, std::span<const config::Ipv6> addresses, uint64_t* hops) {
-  uint8_t ips[kMaxFib6Lookup][RTE_FIB6_IPV6_ADDR_SIZE];
-  std::memcpy(ips, addresses.data(), addresses.size_bytes());
+  // The library takes a pointer to mutable addresses but only reads them.
+  auto* ips = reinterpret_cast<uint8_t(*)[RTE_FIB6_IPV6_ADDR_SIZE]>(
+      const_cast<config::Ipv6*>(addresses.data()));
   return rte_fib6_lookup_bulk(fib, ips, hops, static_cast<int>(addresses.size()));
 }
 

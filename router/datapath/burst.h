@@ -8,6 +8,7 @@
 
 #include <rte_mbuf.h>
 
+#include "common/config/topology.h"
 #include "common/units/units.h"
 #include "common/wire/turnpike_header.h"
 #include "router/control/next_hop.h"
@@ -64,13 +65,14 @@ struct Burst {
   uint32_t dropped = 0;     // to be dropped for reason[]
   uint32_t multicast = 0;   // to the group of a tree
   uint32_t unresolved = 0;  // to a next hop whose MAC address is not known
-  // IPv4 packets whose addresses are in `destinations` and whose TTL is more than 1; from parse()
-  // to lookup().
-  uint32_t addressed = 0;
+  // Packets whose TTL or hop limit is more than 1 and whose destinations are in `ipv4` and `ipv6`
+  // below, which lookup() then need not collect; from parse() to lookup().
+  uint32_t with_ipv4 = 0, with_ipv6 = 0;
   std::array<rte_mbuf*, kBurst> mbufs;
   std::array<PacketInfo, kBurst> info;
   std::array<DropReason, kBurst> reason;
-  std::array<uint32_t, kBurst> destinations{};  // in host order
+  std::array<uint32_t, kBurst> ipv4{};  // in host order
+  std::array<config::Ipv6, kBurst> ipv6{};
 
   /// Begins with the first `n` of `mbufs`, all in `forward`, as of link `link`.
   void begin(unsigned n, unsigned link, Nanos time) {
@@ -78,7 +80,7 @@ struct Burst {
     input = static_cast<uint16_t>(link);
     now = since = time;
     forward = n == 32 ? ~0U : (1U << n) - 1;
-    local = oversized = dropped = multicast = unresolved = addressed = 0;
+    local = oversized = dropped = multicast = unresolved = with_ipv4 = with_ipv6 = 0;
   }
 
   /// Packets that are not simply forwarded.

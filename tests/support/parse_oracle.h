@@ -9,6 +9,7 @@
 
 #include "router/control/tables.h"
 #include "router/datapath/burst.h"
+#include "router/datapath/ingress/ip.h"
 #include "router/datapath/ingress/parse.h"
 
 namespace turnpike::router::test {
@@ -31,11 +32,17 @@ inline std::string parse_difference(const Burst& burst, unsigned i, rte_mbuf& tw
   if (p.input != full.input || p.customer != full.customer) return "input";
   const rte_mbuf& m = *burst.mbufs[i];
   if (m.pkt_len != twin.pkt_len || m.data_len != twin.data_len) return "length";
-  if ((burst.addressed >> i & 1) == 0) return "";
   const uint8_t* ip = frame_of(&twin) + full.l3;
-  if (full.has(kIpv6) || ip[wire::kIpv4TtlAt] <= 1) return "addressed";
-  return burst.destinations[i] == wire::load_be32(ip + wire::kIpv4DestinationAt) ? ""
-                                                                                 : "destination";
+  const bool with_ipv4 = (burst.with_ipv4 >> i & 1) != 0,
+             with_ipv6 = (burst.with_ipv6 >> i & 1) != 0;
+  if (full.has(kIpv6) ? with_ipv4 : with_ipv6) return "family";
+  if (with_ipv4 && (ip[wire::kIpv4TtlAt] <= 1 ||
+                    burst.ipv4[i] != wire::load_be32(ip + wire::kIpv4DestinationAt)))
+    return "IPv4 destination";
+  if (with_ipv6 &&
+      (ip[wire::kIpv6HopLimitAt] <= 1 || burst.ipv6[i] != load_ipv6(ip + wire::kIpv6DestinationAt)))
+    return "IPv6 destination";
+  return "";
 }
 
 }  // namespace turnpike::router::test

@@ -64,17 +64,18 @@ void parse(Burst& burst, const WorkerContext& context) {
   const uint16_t input = burst.input;
   const uint16_t port = tables.udp_port();
   const FastStation station(tables, input);
-  uint32_t addressed = 0;
+  uint32_t with_ipv4 = 0, with_ipv6 = 0;
   for (unsigned i = 0; i < count; ++i) {
     rte_mbuf& m = *burst.mbufs[i];
     PacketInfo& p = burst.info[i];
     DropReason why = DropReason::kNone;
     p = {.input = input};
-    const FastPath fast = parse_fast(m, station, tables, p, burst.destinations[i]);
+    const FastPath fast = parse_fast(m, station, tables, p, burst.ipv4[i], burst.ipv6[i]);
     if (fast == FastPath::kRefused) [[unlikely]] {
       why = parse_fully(m, p, tables);
     } else {
-      addressed |= uint32_t{fast == FastPath::kIpv4} << i;
+      with_ipv4 |= uint32_t{fast == FastPath::kIpv4} << i;
+      with_ipv6 |= uint32_t{fast == FastPath::kIpv6} << i;
       if (!to_turnpike(m, p, port) || usual_turnpike(m, p, tables)) continue;
       why = parse_turnpike(m, p, tables);
     }
@@ -84,7 +85,8 @@ void parse(Burst& burst, const WorkerContext& context) {
       burst.move_to(burst.local, i);
     }
   }
-  burst.addressed = addressed;
+  burst.with_ipv4 = with_ipv4;
+  burst.with_ipv6 = with_ipv6;
 }
 
 }  // namespace turnpike::router

@@ -82,7 +82,8 @@ inline bool fast_ipv4(const rte_mbuf& m, const uint8_t* ip, FastStation station,
 }
 
 /// The same for IPv6.
-inline bool fast_ipv6(const rte_mbuf& m, const uint8_t* ip, const Tables& tables, PacketInfo& p) {
+inline bool fast_ipv6(const rte_mbuf& m, const uint8_t* ip, const Tables& tables, PacketInfo& p,
+                      config::Ipv6& destination) {
   const uint32_t datagram =
       static_cast<uint32_t>(wire::kIpv6Size) + wire::load_be16(ip + wire::kIpv6PayloadLengthAt);
   const uint8_t next = ip[wire::kIpv6NextHeaderAt];
@@ -90,21 +91,23 @@ inline bool fast_ipv6(const rte_mbuf& m, const uint8_t* ip, const Tables& tables
   if (!fits(datagram, wire::kIpv6Size + wire::kUdpSize, m)) return false;
   if (!kUsualIpv6[ip[wire::kIpv6SourceAt]] || !kUsualIpv6[ip[wire::kIpv6DestinationAt]])
     return false;
+  if (ip[wire::kIpv6HopLimitAt] <= 1) return false;
   if (tables.may_be_own(load_ipv6(ip + wire::kIpv6SourceAt))) return false;
   p.l4 = wire::kEthernetSize + wire::kIpv6Size;
   p.datagram = static_cast<uint16_t>(datagram);
   p.flags = kIpv6;
   p.l4_protocol = next;
+  destination = load_ipv6(ip + wire::kIpv6DestinationAt);
   return true;
 }
 
 /// Checks a packet for the fast path: one segment, untagged, sent to the station's MAC, IPv4
-/// without options and with a TTL of more than 1, or IPv6 without extension headers, no fragment,
-/// ordinary unicast addresses, room for a UDP header, and valid by the checks of parse_fully(). If
-/// so, fills in `p` as parse_fully() does and for IPv4 `destination`, in host order, and cuts
-/// padding off; if not, `p` is unspecified and the packet unchanged.
+/// without options or IPv6 without extension headers, no fragment, a TTL or hop limit of more than
+/// 1, ordinary unicast addresses, room for a UDP header, and valid by the checks of parse_fully().
+/// If so, fills in `p` as parse_fully() does and the destination, `ipv4` in host order, and cuts
+/// padding off; if not, these are unspecified and the packet unchanged.
 inline FastPath parse_fast(rte_mbuf& m, FastStation station, const Tables& tables, PacketInfo& p,
-                           uint32_t& destination) {
+                           uint32_t& ipv4, config::Ipv6& ipv6) {
   constexpr uint32_t kMin = wire::kEthernetSize + wire::kIpv4Size + wire::kUdpSize;
   constexpr uint32_t kMinSize6 = wire::kEthernetSize + wire::kIpv6Size + wire::kUdpSize;
   if (m.data_len < kMin || m.data_len != m.pkt_len) return FastPath::kRefused;
@@ -118,10 +121,10 @@ inline FastPath parse_fast(rte_mbuf& m, FastStation station, const Tables& table
   auto found = FastPath::kIpv4;
   // IPv4 with a header of 20 B (no options); IPv6's first octet has four bits of the traffic class.
   if ((front & front_word(0xffff, 0xff)) == front_word(wire::kEtherTypeIpv4, 0x45)) {
-    if (!fast_ipv4(m, ip, station, tables, p, destination)) return FastPath::kRefused;
+    if (!fast_ipv4(m, ip, station, tables, p, ipv4)) return FastPath::kRefused;
   } else {
     if ((front & front_word(0xffff, 0xf0)) != front_word(wire::kEtherTypeIpv6, 0x60) ||
-        m.data_len < kMinSize6 || !fast_ipv6(m, ip, tables, p))
+        m.data_len < kMinSize6 || !fast_ipv6(m, ip, tables, p, ipv6))
       return FastPath::kRefused;
     found = FastPath::kIpv6;
   }

@@ -89,18 +89,19 @@ void settle_on_link(Burst& burst, unsigned i, const uint8_t* destination,
   burst.drop(i, DropReason::kLinkLocal);
 }
 
-// The packets of Burst::addressed that are still to be forwarded.
-void look_up_addressed(Burst& burst, uint32_t set, const Routes& routes) {
-  const auto n = static_cast<size_t>(std::bit_width(set));
-  routes.each_hop(
-      std::span<const uint32_t>(burst.destinations.data(), n), [&](size_t i, const NextHop& hop) {
-        if ((set >> i & 1) == 0) [[unlikely]]
-          return;
-        PacketInfo& p = burst.info[i];
-        set_hop(p, hop);
-        if (hop.action != Action::kForward || p.datagram > hop.mtu) [[unlikely]]
-          divert(burst, static_cast<unsigned>(i), frame_of(burst.mbufs[i]) + p.l3, routes);
-      });
+// Packets whose destinations parse() has collected: `addresses` are those of the burst's first
+// packets, of which `set` are looked up.
+template <class Address>
+void look_up_collected(Burst& burst, uint32_t set, std::span<const Address> addresses,
+                       const Routes& routes) {
+  routes.each_hop(addresses, [&](size_t i, const NextHop& hop) {
+    if ((set >> i & 1) == 0) [[unlikely]]
+      return;
+    PacketInfo& p = burst.info[i];
+    set_hop(p, hop);
+    if (hop.action != Action::kForward || p.datagram > hop.mtu) [[unlikely]]
+      divert(burst, static_cast<unsigned>(i), frame_of(burst.mbufs[i]) + p.l3, routes);
+  });
 }
 
 void look_up_others(Burst& burst, uint32_t set, const WorkerContext& context) {
@@ -120,9 +121,17 @@ void look_up_others(Burst& burst, uint32_t set, const WorkerContext& context) {
 }  // namespace
 
 void lookup(Burst& burst, const WorkerContext& context) {
-  const uint32_t addressed = std::exchange(burst.addressed, 0) & burst.forward;
-  const uint32_t others = burst.forward & ~addressed;
-  if (addressed != 0) look_up_addressed(burst, addressed, *context.routes);
+  const Routes& routes = *context.routes;
+  const uint32_t ipv4 = std::exchange(burst.with_ipv4, 0) & burst.forward;
+  uint32_t ipv6 = std::exchange(burst.with_ipv6, 0) & burst.forward;
+  // A look-up of IPv6 takes long: none is made for a packet of IPv4 between others.
+  if ((ipv6 & (ipv6 + 1)) != 0) ipv6 = 0;
+  const uint32_t others = burst.forward & ~(ipv4 | ipv6);
+  const auto first = [](const auto& addresses, uint32_t set) {
+    return std::span(addresses).first(static_cast<size_t>(std::bit_width(set)));
+  };
+  if (ipv4 != 0) look_up_collected(burst, ipv4, first(std::as_const(burst.ipv4), ipv4), routes);
+  if (ipv6 != 0) look_up_collected(burst, ipv6, first(std::as_const(burst.ipv6), ipv6), routes);
   if (others != 0) look_up_others(burst, others, context);
 }
 
