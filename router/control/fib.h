@@ -46,7 +46,7 @@ class Fib {
   /// Largest value of an entry.
   static constexpr uint32_t kMaxValue = (1U << 30) - 1;
   /// Largest number of addresses in one lookup.
-  static constexpr size_t kMaxLookup = kMaxFib6Lookup;
+  static constexpr size_t kMaxLookup = 64;
 
   /// An empty table. `name`: unique in the process, at most 24 characters. `socket`: NUMA node, -1:
   /// any. The error: no memory.

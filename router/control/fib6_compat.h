@@ -14,10 +14,9 @@
 
 namespace turnpike::router {
 
-/// Largest number of addresses in one lookup.
-inline constexpr size_t kMaxFib6Lookup = 64;
-
 #if RTE_VERSION >= RTE_VERSION_NUM(24, 11, 0, 0)
+
+using Fib6Address = rte_ipv6_addr;
 
 inline int fib6_add(rte_fib6* fib, const config::Ipv6& address, uint8_t length, uint64_t hop) {
   rte_ipv6_addr ip;
@@ -31,12 +30,9 @@ inline int fib6_delete(rte_fib6* fib, const config::Ipv6& address, uint8_t lengt
   return rte_fib6_delete(fib, &ip, length);
 }
 
-inline int fib6_lookup(rte_fib6* fib, std::span<const config::Ipv6> addresses, uint64_t* hops) {
-  const auto* ips = reinterpret_cast<const rte_ipv6_addr*>(addresses.data());
-  return rte_fib6_lookup_bulk(fib, ips, hops, static_cast<int>(addresses.size()));
-}
-
 #else
+
+using Fib6Address = uint8_t[RTE_FIB6_IPV6_ADDR_SIZE];
 
 inline int fib6_add(rte_fib6* fib, const config::Ipv6& address, uint8_t length, uint64_t hop) {
   return rte_fib6_add(fib, address.data(), length, hop);
@@ -46,13 +42,13 @@ inline int fib6_delete(rte_fib6* fib, const config::Ipv6& address, uint8_t lengt
   return rte_fib6_delete(fib, address.data(), length);
 }
 
+#endif
+
 inline int fib6_lookup(rte_fib6* fib, std::span<const config::Ipv6> addresses, uint64_t* hops) {
+  static_assert(sizeof(Fib6Address) == sizeof(config::Ipv6));
   // The library takes a pointer to mutable addresses but only reads them.
-  auto* ips = reinterpret_cast<uint8_t(*)[RTE_FIB6_IPV6_ADDR_SIZE]>(
-      const_cast<config::Ipv6*>(addresses.data()));
+  auto* ips = reinterpret_cast<Fib6Address*>(const_cast<config::Ipv6*>(addresses.data()));
   return rte_fib6_lookup_bulk(fib, ips, hops, static_cast<int>(addresses.size()));
 }
-
-#endif
 
 }  // namespace turnpike::router
