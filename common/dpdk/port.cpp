@@ -117,8 +117,9 @@ Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> p
   if (const int e = rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx, &tx); e != 0) {
     return failed(name_, "size its queues", e, log);
   }
+  memif_ = is_memif(info);
   const bool chains = (conf.txmode.offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
-  const EthQueue::Traits traits{.chains = chains, .memif = is_memif(info)};
+  const EthQueue::Traits traits{.chains = chains, .memif = memif_};
   for (uint16_t q = 0; q < options.queues; ++q) {
     rte_mempool* pool = pools[pools.size() == 1 ? 0 : q];
     rte_eth_rxconf rx_conf = info.default_rxconf;
@@ -145,10 +146,12 @@ Port::Port(Port&& other) noexcept
       name_(std::move(other.name_)),
       attached_(other.attached_),
       follows_(other.follows_),
+      memif_(other.memif_),
       started_(other.started_),
       calls_(other.calls_),
       interface_name_(std::move(other.interface_name_)),
       interface_(other.interface_),
+      watch_(std::move(other.watch_)),
       queues_(std::move(other.queues_)) {}
 
 Port::~Port() {
@@ -197,7 +200,8 @@ bool Port::keep_link() {
 
 bool Port::link_up() const {
   rte_eth_link link{};
-  return rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+  const int e = rte_eth_link_get_nowait(id_, &link);
+  return e == -ENOTSUP || (e == 0 && link.link_status == RTE_ETH_LINK_UP);
 }
 
 PortStats Port::stats() const {

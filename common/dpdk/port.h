@@ -30,6 +30,7 @@
 #include "common/dpdk/device.h"
 #include "common/dpdk/eth_queue.h"
 #include "common/dpdk/kernel_interface.h"
+#include "common/dpdk/removal_watch.h"
 
 struct rte_mempool;
 
@@ -76,6 +77,8 @@ class Port {
   [[nodiscard]] EthQueue& queue(uint16_t i) { return *queues_[i]; }
   /// Whether it is a memif client, which cannot start before its server.
   [[nodiscard]] bool follows() const { return follows_; }
+  /// Whether it is memif's port of either role, which takes no packets without its peer.
+  [[nodiscard]] bool memif() const { return memif_; }
   /// Returns whether the link is up. Call every 10 to 20 ms from the control thread: some calls try
   /// to connect a memif client that has no server or has lost it.
   bool keep_link();
@@ -83,7 +86,10 @@ class Port {
   [[nodiscard]] KernelInterface::State interface_state() const {
     return interface_ ? interface_->state() : KernelInterface::State::kUp;
   }
+  /// Whether the kernel wants the device back: the program should close the port soon.
+  [[nodiscard]] bool removed() const { return watch_ && watch_->removed(); }
   [[nodiscard]] const std::string& interface() const { return interface_name_; }
+  /// True for drivers that know no link state.
   [[nodiscard]] bool link_up() const;
   [[nodiscard]] PortStats stats() const;
   [[nodiscard]] uint16_t id() const { return id_; }
@@ -100,6 +106,7 @@ class Port {
         follows_(device.follows),
         interface_name_(device.interface) {
     if (!interface_name_.empty()) interface_.emplace(interface_name_);
+    if (!attached_) watch_ = std::make_unique<RemovalWatch>(name_);
   }
 
   static constexpr uint16_t kNone = UINT16_MAX;
@@ -107,10 +114,12 @@ class Port {
   std::string name_;
   bool attached_ = false;  // a virtual device, detached by the destructor
   bool follows_ = false;
+  bool memif_ = false;
   bool started_ = false;
   unsigned calls_ = 0;  // of keep_link() since the last attempt to connect
   std::string interface_name_;
   std::optional<KernelInterface> interface_;
+  std::unique_ptr<RemovalWatch> watch_;  // null: a virtual device
   std::vector<std::unique_ptr<EthQueue>> queues_;
 };
 

@@ -151,6 +151,11 @@ LinkMonitor Engine::monitor() {
   return LinkMonitor(std::move(links));
 }
 
+void Engine::follow_links(const LinkMonitor& links) {
+  for (size_t l = 0; l < ports_.size(); ++l)
+    if (!ports_[l].memif()) router_->set_link_up(l, links.up(l));
+}
+
 Nanos Engine::serve_linux(const LinkMonitor& links, Nanos now) {
   if (!control_) return kNever;
   for (size_t l = 0; l < ports_.size(); ++l) linux_->follow(l, links.up(l));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -74,6 +75,8 @@ struct EgressLink {
   int64_t buffer;     // B
   uint32_t overhead;  // B per packet
   config::Drain drain;
+  // Whether the port has a carrier. The control thread writes, workers read.
+  std::atomic<bool> up{true};
   unsigned owner = 0;                            // worker that shapes the link and updates the law
   uint8_t protocol = 0;                          // Turnpike id of the law; 0: none
   LinkTraits traits;                             // the law's
