@@ -43,7 +43,8 @@ struct PortOptions {
   bool promiscuous = true;                                // receives frames for any destination MAC
 };
 
-/// Counters of the device since the port was opened.
+/// Counters of the device since the port was opened. Bytes are frames as the driver counts them:
+/// with Ethernet's header, with some drivers also the FCS.
 struct PortStats {
   uint64_t rx_packets = 0, rx_bytes = 0, tx_packets = 0, tx_bytes = 0;
   uint64_t rx_missed = 0;   // no free descriptor: the lcore was too slow

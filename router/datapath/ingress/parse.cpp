@@ -39,8 +39,8 @@ DropReason parse_ethernet(rte_mbuf& m, PacketInfo& p, const Station& station) {
   p.l3 = wire::kEthernetSize;
   if (type == wire::kEtherTypeVlan) {
     p.flags |= kVlan;
+    if (m.data_len < wire::kEthernetSize + wire::kVlanSize) return DropReason::kRunt;
     p.l3 += wire::kVlanSize;
-    if (m.data_len < p.l3) return DropReason::kRunt;
     type = wire::load_be16(frame + wire::kEtherTypeAt + wire::kVlanSize);
   }
   switch (type) {
@@ -71,6 +71,7 @@ void parse(Burst& burst, const WorkerContext& context) {
   const uint16_t input = burst.input;
   const uint16_t port = tables.udp_port();
   const uint64_t mac = mac_word(tables.stations()[burst.input].mac);
+  uint64_t bytes = 0;
   for (unsigned i = 0; i < count; ++i) {
     rte_mbuf& m = *burst.mbufs[i];
     PacketInfo& p = burst.info[i];
@@ -78,9 +79,10 @@ void parse(Burst& burst, const WorkerContext& context) {
     DropReason why = DropReason::kNone;
     if (!parse_fast(m, p, mac, tables)) [[unlikely]] {
       why = parse_slow(m, p, tables);
-    } else if (!to_turnpike(m, p, port) || usual_turnpike(m, p, tables)) {
-      continue;
+      bytes += m.pkt_len - p.l3;  // not `datagram`, which is false in a frame of a wrong length
     } else {
+      bytes += p.datagram;
+      if (!to_turnpike(m, p, port) || usual_turnpike(m, p, tables)) continue;
       why = parse_turnpike(m, p, tables);
     }
     if (why != DropReason::kNone) {
@@ -89,6 +91,7 @@ void parse(Burst& burst, const WorkerContext& context) {
       burst.move_to(burst.local, i);
     }
   }
+  burst.bytes = bytes;
 }
 
 }  // namespace turnpike::router
