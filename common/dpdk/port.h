@@ -30,6 +30,7 @@
 #include "common/dpdk/device.h"
 #include "common/dpdk/eth_queue.h"
 #include "common/dpdk/kernel_interface.h"
+#include "common/dpdk/offloads.h"
 #include "common/dpdk/removal_watch.h"
 
 struct rte_mempool;
@@ -41,6 +42,8 @@ struct PortOptions {
   uint16_t rx_descriptors = 1024, tx_descriptors = 1024;  // adjusted to the port's limits
   uint16_t mtu = 1500;                                    // of IP datagrams, B
   bool promiscuous = true;                                // receives frames for any destination MAC
+  // See PortUse. Without `chains`, tx() still joins the segments of packets that have several.
+  bool ip_verdicts = false, udp_verdicts = false, chains = true;
 };
 
 /// Counters of the device since the port was opened. Bytes are frames as the driver counts them:
@@ -93,6 +96,12 @@ class Port {
   /// True for drivers that know no link state.
   [[nodiscard]] bool link_up() const;
   [[nodiscard]] PortStats stats() const;
+  /// Whether it is a NIC, and not a virtual device that this process has made.
+  [[nodiscard]] bool physical() const { return !attached_; }
+  /// DPDK's name of the driver, such as net_e1000_em.
+  [[nodiscard]] const std::string& driver() const { return driver_; }
+  /// The offloads that are on.
+  [[nodiscard]] const Offloads& offloads() const { return offloads_; }
   [[nodiscard]] uint16_t id() const { return id_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   /// NUMA node of the device; SOCKET_ID_ANY for virtual devices.
@@ -118,6 +127,8 @@ class Port {
   bool memif_ = false;
   bool started_ = false;
   unsigned calls_ = 0;  // of keep_link() since the last attempt to connect
+  std::string driver_;
+  Offloads offloads_;
   std::string interface_name_;
   std::optional<KernelInterface> interface_;
   std::unique_ptr<RemovalWatch> watch_;  // null: a virtual device

@@ -211,6 +211,8 @@ int run(int argc, char** argv) {
     return fail(kExitHostNotReady, launched.error());
   spdlog::info("{} forwards on {} worker{}, {} when idle", name, workers, workers == 1 ? "" : "s",
                limits ? "sleeping" : "polling");
+  for (const std::string& line : (*engine)->nic_texts()) spdlog::info(line);
+  for (const std::string& line : (*engine)->spread_warnings()) spdlog::warn(line);
   std::cerr << (*engine)->remote_text();
   manager.ready(name + " forwards");
   const auto watched = control.run();

@@ -39,9 +39,10 @@ links:
 traffic:
 {traffic}
 """
+FLOW_BYTES = 100_000
 FLOWS = """  flows:
-    v4: {{ from: alice, to: bob, start: 0 s, size: {size}, ip_version: 4 }}
-    v6: {{ from: alice, to: bob, start: 0 s, size: {size}, ip_version: 6 }}
+    v4: {{ from: alice, to: bob, start: 0 s, size: {size} B, ip_version: 4 }}
+    v6: {{ from: alice, to: bob, start: 0 s, size: {size} B, ip_version: 6 }}
 """
 STREAMS = """  streams:
     load: {{ from: alice, to: bob, rate: {{ packets: {rate} /s }}, frames: {{ sizes: [64 B, 512 B] }}, flows: 64 }}

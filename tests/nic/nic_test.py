@@ -22,9 +22,10 @@ from tap_pairs import TapPairs  # noqa: E402
 MULTI_QUEUE = "virtio-mq"  # virtio over tap interfaces with two queues
 DRIVERS = ["e1000e", "igb", "vmxnet3", "virtio", MULTI_QUEUE]
 LARGE = 9000
-# (lcores, MTU, whether to end the router violently as well)
-CONFIGURATIONS = [(1, 1500, True), (2, 1500, True), (1, LARGE, False), (2, LARGE, False)]
-SHORT_DRIVER, SHORT = "e1000e", [(1, 1500, True)]
+# (lcores, MTU, MTU of the far link, whether to end the router violently as well). Where both MTUs are the same, the
+# router sends single segments only, and switches other offloads on.
+CONFIGURATIONS = [(1, 1500, 1300, True), (2, 1500, 1300, True), (1, LARGE, LARGE, False), (2, LARGE, 8800, False)]
+SHORT_DRIVER, SHORT = "e1000e", [(1, 1500, 1300, True)]
 
 
 def obstacle(driver):
@@ -43,9 +44,9 @@ def run_driver(driver, image, configurations, tap):
         try:
             guest = machine.Machine("virtio" if pairs else driver, *image, folder, pairs)
             guest.bind()
-            for lcores, mtu, robust in configurations:
+            for lcores, mtu, far_mtu, robust in configurations:
                 begin = time.monotonic()
-                case = cases.Case(guest, tap, driver, lcores, mtu)
+                case = cases.Case(guest, tap, driver, lcores, mtu, far_mtu)
                 results[lcores, mtu] = case.results
                 cases.run(case, robust)
                 print(f"# {driver}, lcores {lcores}, MTU {mtu}: took {time.monotonic() - begin:.0f} s", flush=True)
