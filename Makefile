@@ -98,7 +98,7 @@ engines-test: setup build  ## sweeps by Slurm and by GNU parallel, killed and co
 	@docker/install-packages engines && tests/sweep/engines_test.py build/lab/turnpike
 	@tests/netns/machines_test.py build/lab/turnpike
 
-nic-test: setup build  ## router and sender over drivers of real NICs, which QEMU emulates; needs neither KVM nor root
+nic-test: build  ## router and sender over drivers of real NICs, which QEMU emulates; needs neither KVM nor root
 	@docker/install-packages emulation
 	@tests/nic/nic_test.py build/router/turnpike-router build/sender/turnpike-sender build/lab/turnpike
 
