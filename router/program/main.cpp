@@ -154,7 +154,7 @@ int run(int argc, char** argv) {
                               .limits = limits,
                               .netlink_buffer = options->netlink_buffer,
                               .secret = secret});
-  if (!engine) return fail(kExitHostNotReady, engine.error());
+  if (!engine) return fail(kExitHostNotReady, engine.error() + eal->memory_hint());
 
   const TscClock clock(rte_get_tsc_hz(), TscClock::ticks());
   const auto started = (*engine)->start([&] {

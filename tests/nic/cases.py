@@ -11,6 +11,7 @@ from machine import Program
 ECHO = 8  # B that an ICMP echo header has, in both versions
 IP_HEADER = {4: 20, 6: 40}
 UNREACHABLE_TOO_BIG = {4: (3, 4), 6: (2, 0)}  # ICMP: fragmentation needed; ICMPv6: packet too big
+HUGEPAGES = 400  # as guest_init reserves
 MANY = 40  # packets that are sent to a link that is down
 WARNS = {"e1000e": "does not spread any packets", "vmxnet3": "does not spread UDP packets between the same two hosts"}
 NO_QUEUES = r"has 1 queues?, but 2 lcores need one each"
@@ -72,6 +73,31 @@ class Case:
             if self.cross(net.ALICE, request) is None or self.cross(net.BOB, reply) is None:
                 return False
         return True
+
+
+def refusals(case):
+    """Starts that fail: exit code 4, and a message with the limit and the way out."""
+    machine = case.machine
+
+    def refused(what, message, **settings):
+        machine.write("/run/net.yaml", net.topology(machine.addresses(), **settings))
+        router = Program(machine, "router", "turnpike-router /run/net.yaml --out /run/gate --live off")
+        code = router.wait(60)
+        case.check("limits", f"{what}: exit code 4, and the message has the way out",
+                   code == 4 and re.search(message, router.output()), code, router.output())
+        if code is None:
+            router.stop()
+
+    refused("an MTU beyond the NIC's", "cannot carry datagrams of 20000 B, at most 9[0-9]+: set a smaller mtu",
+            mtu=20000)
+    for pages in (0, 20):
+        machine.must(f"echo {pages} >/proc/sys/vm/nr_hugepages")
+        refused(f"{pages} hugepages", "hugepages.*dpdk-hugepages.py --setup")
+    machine.must(f"echo {HUGEPAGES} >/proc/sys/vm/nr_hugepages")
+    machine.unbind(2)
+    machine.is_unbound(2)
+    refused("a NIC without vfio-pci", "found no port at .*; bind it to a driver")
+    machine.bind([2])
 
 
 def start(case):
@@ -211,7 +237,7 @@ def unbind(case):
     case.check("unbind", "a NIC unbound under the router: exit code 1, and the message names it",
                code == 1 and f"link gate-bob: device {case.machine.addresses()[2]} was removed" in case.router.output(),
                code)
-    free = any(not case.machine.bound(2) or case.machine.run("sleep 0.3")[0] for _ in range(30))
+    free = case.machine.is_unbound(2)
     if free:
         case.machine.bind([2])
     case.check("unbind", "... bound again, the router starts and forwards", free and case.launch() and case.pings())
@@ -222,7 +248,9 @@ ROBUST = [kill_and_restart, unbind]
 
 
 def run(case, robust):
-    """All cases of one configuration. `robust`: also the router's violent ends."""
+    """All cases of one configuration. `robust`: also starts that fail, and the router's violent ends."""
+    if robust and case.lcores == 1:
+        refusals(case)
     if not start(case):
         return
     for each in ALL[:-1] + (ROBUST if robust else []) + ALL[-1:]:

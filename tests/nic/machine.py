@@ -164,8 +164,10 @@ class Machine:
         address = self.addresses()[n]
         self.must(f"echo {address} >/sys/bus/pci/devices/{address}/driver/unbind &")
 
-    def bound(self, n):
-        return self.run(f"[ -e /sys/bus/pci/devices/{self.addresses()[n]}/driver ]")[0] == 0
+    def is_unbound(self, n):
+        """Waits until NIC n has no driver."""
+        driver = f"/sys/bus/pci/devices/{self.addresses()[n]}/driver"
+        return self.run(f"for i in $(seq 100); do [ -e {driver} ] || exit 0; sleep 0.2; done; exit 1")[0] == 0
 
     def addresses(self):
         """PCI addresses of the NICs."""
