@@ -123,9 +123,8 @@ Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> p
   if (const int e = rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx, &tx); e != 0) {
     return failed(name_, "size its queues", e, log);
   }
-  memif_ = is_memif(info);
   const bool chains = (conf.txmode.offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
-  const EthQueue::Traits traits{.chains = chains, .memif = memif_};
+  const EthQueue::Traits traits{.chains = chains, .memif = is_memif(info)};
   for (uint16_t q = 0; q < options.queues; ++q) {
     rte_mempool* pool = pools[pools.size() == 1 ? 0 : q];
     rte_eth_rxconf rx_conf = info.default_rxconf;
@@ -153,7 +152,6 @@ Port::Port(Port&& other) noexcept
       name_(std::move(other.name_)),
       attached_(other.attached_),
       follows_(other.follows_),
-      memif_(other.memif_),
       started_(other.started_),
       calls_(other.calls_),
       driver_(std::move(other.driver_)),

@@ -81,8 +81,10 @@ class Port {
   [[nodiscard]] EthQueue& queue(uint16_t i) { return *queues_[i]; }
   /// Whether it is a memif client, which cannot start before its server.
   [[nodiscard]] bool follows() const { return follows_; }
-  /// Whether it is memif's port of either role, which takes no packets without its peer.
-  [[nodiscard]] bool memif() const { return memif_; }
+  /// Whether link_up() is the carrier of a medium: at a NIC or a kernel interface. A memif port
+  /// refuses packets without its peer; a tap interface may be in a network namespace where its
+  /// driver does not see it.
+  [[nodiscard]] bool has_carrier() const { return physical() || !interface_name_.empty(); }
   /// Returns whether the link is up. Call every 10 to 20 ms from the control thread: some calls try
   /// to connect a memif client that has no server or has lost it.
   bool keep_link();
@@ -124,7 +126,6 @@ class Port {
   std::string name_;
   bool attached_ = false;  // a virtual device, detached by the destructor
   bool follows_ = false;
-  bool memif_ = false;
   bool started_ = false;
   unsigned calls_ = 0;  // of keep_link() since the last attempt to connect
   std::string driver_;

@@ -7,7 +7,7 @@ namespace {
 constexpr unsigned kInterfaceCalls = 5;  // calls of poll() per check of the kernel interfaces
 
 std::string why_down(const Port& port) {
-  if (port.memif()) return "peer disconnected";
+  if (!port.has_carrier()) return "peer disconnected";
   return "no carrier on " + (port.interface().empty() ? port.name() : port.interface());
 }
 
@@ -17,7 +17,8 @@ LinkMonitor::LinkMonitor(std::vector<Link> links) {
   for (Link& link : links) {
     const bool up = link.port->link_up();
     const bool carrier = link.port->interface_state() == KernelInterface::State::kUp;
-    LinkChanges changes(link.name, up && carrier);
+    // A port that has no carrier from the start gives a line; a memif port waits for its peer.
+    LinkChanges changes(link.name, (up && carrier) || link.port->has_carrier());
     links_.push_back({std::move(link), up, carrier, std::move(changes)});
   }
 }

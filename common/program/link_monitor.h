@@ -19,7 +19,8 @@ class LinkMonitor {
     std::string name;
     Port* port = nullptr;
   };
-  /// The present state of each link is the reference: only changes are reported.
+  /// The present state of each link is the reference: changes are reported, and at first the links
+  /// of ports that have no carrier.
   explicit LinkMonitor(std::vector<Link> links);
 
   /// Call every 10 to 20 ms. Returns lines, without newline, about changes; see LinkChanges.

@@ -158,7 +158,7 @@ LinkMonitor Engine::monitor() {
 
 void Engine::follow_links(const LinkMonitor& links) {
   for (size_t l = 0; l < ports_.size(); ++l)
-    if (!ports_[l].memif()) router_->set_link_up(l, links.up(l));
+    if (ports_[l].has_carrier()) router_->set_link_up(l, links.up(l));
 }
 
 Nanos Engine::serve_linux(const LinkMonitor& links, Nanos now) {

@@ -108,8 +108,8 @@ class Engine {
   /// A monitor of all links, for the control thread while the router runs.
   [[nodiscard]] LinkMonitor monitor();
   /// Lets the router follow the links: one whose port has no carrier takes no packets. Call after
-  /// each poll of the monitor. A memif port is left out: it refuses packets by itself while it has
-  /// no peer, and these wait in their queues for a peer that connects again.
+  /// each poll of the monitor. Ports without a medium are left out: memif's refuses packets by
+  /// itself while it has no peer, and these wait in their queues for a peer that connects again.
   void follow_links(const LinkMonitor& links);
   /// Lets Linux's interfaces follow the links, and the router's tables follow Linux's. Call after
   /// each poll of the monitor, and as LinuxControl::poll() says; returns the same. kNever: Linux is

@@ -15,6 +15,7 @@ import socket
 import subprocess
 import time
 
+from die_with_parent import die_with_parent
 from segment import Segment
 
 QEMU = "qemu-system-x86_64"
@@ -65,7 +66,8 @@ class Machine:
             command += self.nic(n, tap_pairs)
         self.segments = [] if tap_pairs else [self.hub(n, command) for n in range(2)]
         with open(self.folder / "qemu.log", "w") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+            self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                            preexec_fn=die_with_parent)
         self.agent = self.connect("agent").makefile("rwb", buffering=0)
         self.monitor = self.connect("qmp").makefile("rw")
         self.monitor.readline()
