@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The cases that run with each driver. A case passes or fails by counts, exit codes and messages; none looks at a rate or
-# a duration, since an emulated machine is slow.
+# The cases that run with each driver. A case passes or fails by counts, exit codes and messages; none looks at a rate
+# or a duration, since an emulated machine is slow.
 import json
 import re
 

@@ -38,8 +38,8 @@ def lacks(rows):
 
 def markdown(rows):
     """`rows`: by driver, results by (lcores, MTU), or why the driver was not tried."""
-    head = ["driver", *(f"{n} lcore{'s' if n > 1 else ''}, MTU {mtu}" for mtu in MTU for n in LCORES),
-            "limits", "link down and up", "kill -9, unbind", "lacks"]
+    configurations = [f"{n} lcore{'s' if n > 1 else ''}, MTU {mtu}" for mtu in MTU for n in LCORES]
+    head = ["driver", *configurations, "limits", "link down and up", "kill -9, unbind", "lacks"]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for driver, results in rows.items():
         if isinstance(results, str):
@@ -47,7 +47,8 @@ def markdown(rows):
             continue
         cells = [configuration(results.get((n, mtu))) for mtu in MTU for n in LCORES]
         one = results.get((1, 1500), {})
-        cells += [verdict(one, ["limits"]), verdict(one, ["link down"]), verdict(one, ["restart", "unbind"]), lacks(results)]
+        cells += [verdict(one, names) for names in (["limits"], ["link down"], ["restart", "unbind"])]
+        cells.append(lacks(results))
         lines.append("| " + " | ".join([driver, *cells]) + " |")
     return "\n".join(lines)
 
