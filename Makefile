@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all compile parse setup build benchmarks bench bench-testpmd bench-check lint fuzz \
   fuzz-coverage format hooks docker package package-test image-test \
-  appliance-test appliance-page-test engines-test clean
+  appliance-test appliance-page-test engines-test nic-test clean
 MAKEFLAGS += --no-print-directory
 
 FUZZ_SECONDS ?= 600
@@ -97,6 +97,10 @@ appliance-page-test: setup  ## run every command of docs/appliance.md on a bare 
 engines-test: setup build  ## sweeps by Slurm and by GNU parallel, killed and continued; a run over ssh (as root)
 	@docker/install-packages engines && tests/sweep/engines_test.py build/lab/turnpike
 	@tests/netns/machines_test.py build/lab/turnpike
+
+nic-test: build  ## router and sender over drivers of real NICs, which QEMU emulates; needs neither KVM nor root
+	@docker/install-packages emulation
+	@tests/nic/nic_test.py build/router/turnpike-router build/sender/turnpike-sender build/lab/turnpike
 
 clean:  ## remove everything that was built
 	@rm -rf build build-sanitize build-fuzz build-gcc build-clang && echo "clean: done"

@@ -95,6 +95,11 @@ class Router {
   [[nodiscard]] Worker& worker(unsigned i) { return *workers_[i]; }
   [[nodiscard]] unsigned workers() const { return static_cast<unsigned>(workers_.size()); }
 
+  /// Says whether the port at a link has a carrier; links begin with one. A link without drops the
+  /// packets that are routed to it or wait for it, as `link_down`, and keeps its prices. Any
+  /// thread.
+  void set_link_up(size_t link, bool up) { links_[link]->up.store(up, std::memory_order_relaxed); }
+
   /// Queues to and from Linux's interfaces; null: Linux is not the control plane.
   [[nodiscard]] PuntPath* punt_path() { return punt_.get(); }
   /// By link: the worker that sends frames from Linux.

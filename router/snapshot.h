@@ -21,8 +21,9 @@ struct LinkSnapshot {
   std::string name;
   BitRate rate{0};
   Bytes buffer{0};
-  uint64_t rx_packets = 0, rx_bytes = 0;  // frames from the port
-  uint64_t tx_packets = 0, tx_bytes = 0;  // packets that the port took; bytes as in the capacity
+  // Bytes in both directions as in the capacity: the IP datagram and the link's overhead a packet.
+  uint64_t rx_packets = 0, rx_bytes = 0;        // frames from the port
+  uint64_t tx_packets = 0, tx_bytes = 0;        // packets that the port took
   uint64_t held_packets = 0, queued_bytes = 0;  // admitted, not yet taken by the port
   uint64_t stamped = 0;                         // headers that the law stamped
   uint64_t offered_bytes = 0;                   // of packets for this link, dropped or not

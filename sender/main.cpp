@@ -195,7 +195,7 @@ int run(int argc, char** argv) {
   for (auto& share : shares) {
     const auto worker = static_cast<unsigned>(runners.size());
     auto runner = LcoreRunner::make(t, share, worker, t.run.seed, secret);
-    if (!runner) return fail(kExitHostNotReady, runner.error());
+    if (!runner) return fail(kExitHostNotReady, runner.error() + eal->memory_hint());
     std::cerr << (*runner)->remote_text();
     runners.push_back(std::move(*runner));
   }

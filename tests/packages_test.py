@@ -9,7 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BEGIN, END = "<!-- packages: made from packages.txt -->", "<!-- /packages -->"
-STAGES = ["build", "run", "test", "telemetry", "package", "appliance", "engines", "nic"]
+STAGES = ["build", "run", "test", "telemetry", "package", "appliance", "engines", "emulation", "nic"]
 
 
 def packages():

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -24,14 +25,19 @@ namespace {
 constexpr std::string_view kHugepagesFix =
     "reserve some (as root: dpdk-hugepages.py --setup 2G) or run without hugepages";
 
-bool hugepages_free() {
+/// MB in free hugepages of all sizes.
+uint64_t free_hugepages_mb() {
+  constexpr std::string_view kPrefix = "hugepages-";  // hugepages-2048kB
   std::error_code error;
+  uint64_t kilobytes = 0;
   for (const auto& size : std::filesystem::directory_iterator("/sys/kernel/mm/hugepages", error)) {
     uint64_t n = 0;
     std::ifstream(size.path() / "free_hugepages") >> n;
-    if (n > 0) return true;
+    const std::string name = size.path().filename();
+    if (name.starts_with(kPrefix))
+      kilobytes += n * std::strtoull(name.c_str() + kPrefix.size(), nullptr, 10);
   }
-  return false;
+  return kilobytes >> 10;
 }
 
 std::string join(std::span<const unsigned> numbers) {
@@ -49,7 +55,7 @@ std::string obstacle(const EalOptions& options, std::span<const unsigned> cpus) 
     }
   }
   const bool overruled = std::ranges::find(options.extra, "--no-huge") != options.extra.end();
-  if (options.hugepages && !overruled && !hugepages_free()) {
+  if (options.hugepages && !overruled && free_hugepages_mb() == 0) {
     return "no free hugepages; " + std::string(kHugepagesFix);
   }
   const uint64_t machine_mb = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
@@ -118,6 +124,12 @@ std::string init(std::vector<char*>& argv, const EalOptions& options, const Capt
 
 }  // namespace
 
+std::string hugepage_hint(uint64_t free_mb, unsigned needed_mb) {
+  if (free_mb >= needed_mb) return "";
+  return " (free hugepages have " + std::to_string(free_mb) + " MB, and the topology needs about " +
+         std::to_string(needed_mb) + " MB; " + std::string(kHugepagesFix) + ")";
+}
+
 std::vector<unsigned> available_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -164,6 +176,8 @@ tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
   argv.reserve(args.size());
   for (std::string& a : args) argv.push_back(a.data());
 
+  const std::string hint =
+      options.hugepages ? hugepage_hint(free_hugepages_mb(), options.memory_mb) : "";
   std::optional<CapturedLog> log;
   if (options.show_log)
     install_dpdk_log();
@@ -171,7 +185,7 @@ tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
     log.emplace();
   if (std::string why = init(argv, options, log ? &*log : nullptr); !why.empty())
     return tl::unexpected(std::move(why));
-  return Eal();
+  return Eal(hint);
 }
 
 Eal::~Eal() {

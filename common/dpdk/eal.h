@@ -2,6 +2,7 @@
 // DPDK's environment abstraction layer as an object, started from options of a topology.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
@@ -26,6 +27,10 @@ struct EalOptions {
 /// `cpus`; worker i is lcore i + 1, pinned to its CPU.
 std::vector<std::string> eal_arguments(const EalOptions& options, std::span<const unsigned> cpus);
 
+/// A text with the way out, to append to an error: `free_mb` in free hugepages is less than the
+/// program needs. Empty: it is not.
+std::string hugepage_hint(uint64_t free_mb, unsigned needed_mb);
+
 /// CPUs that this process may run on.
 std::vector<unsigned> available_cpus();
 
@@ -36,16 +41,22 @@ class Eal {
   /// The error has the missing resource of this host and the command that provides it.
   static tl::expected<Eal, std::string> start(const EalOptions& options);
 
-  Eal(Eal&& other) noexcept : up_(std::exchange(other.up_, false)) {}
+  Eal(Eal&& other) noexcept
+      : up_(std::exchange(other.up_, false)), memory_hint_(std::move(other.memory_hint_)) {}
   Eal& operator=(Eal&&) = delete;
   ~Eal();
+
+  /// hugepage_hint() of the time before the start, for errors of objects made later; empty without
+  /// hugepages.
+  [[nodiscard]] const std::string& memory_hint() const { return memory_hint_; }
 
   /// The lcore of the i-th of EalOptions::workers.
   static constexpr unsigned worker_lcore(unsigned i) { return i + 1; }
 
  private:
-  Eal() = default;
+  explicit Eal(std::string hint) : memory_hint_(std::move(hint)) {}
   bool up_ = true;
+  std::string memory_hint_;
 };
 
 }  // namespace turnpike

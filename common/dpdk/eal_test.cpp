@@ -53,6 +53,13 @@ TEST(Eal, MoreMemoryThanTheMachineHasIsNamed) {
   EXPECT_NE(eal.error().find("not enough memory"), std::string::npos) << eal.error();
 }
 
+TEST(Eal, HugepagesThatDoNotSufficeAreNamed) {
+  EXPECT_EQ(hugepage_hint(800, 280), "");
+  EXPECT_EQ(hugepage_hint(40, 280),
+            " (free hugepages have 40 MB, and the topology needs about 280 MB; reserve some (as "
+            "root: dpdk-hugepages.py --setup 2G) or run without hugepages)");
+}
+
 TEST(Eal, StartsOnlyOnceInAProcess) {
   const auto second = Eal::start({});
   ASSERT_FALSE(second);

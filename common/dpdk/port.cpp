@@ -18,9 +18,6 @@ namespace {
 
 using Done = tl::expected<void, std::string>;
 
-/// RSS hash over addresses, and over ports if there are any.
-constexpr uint64_t kRssWanted = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP;
-
 Done failed(const std::string& port, const char* what, int error, const CapturedLog& log) {
   const std::string reason = log.text();
   return tl::unexpected(port + ": cannot " + what + ": " +
@@ -49,28 +46,26 @@ uint32_t frame_overhead(const rte_eth_dev_info& info) {
   return RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
 }
 
+uint32_t max_mtu(const rte_eth_dev_info& info) {
+  return std::min<uint32_t>(info.max_mtu, info.max_rx_pktlen - frame_overhead(info));
+}
+
 /// The MTU to configure for `wanted`; 0: the device cannot carry it.
 uint16_t fitting_mtu(const rte_eth_dev_info& info, uint16_t wanted) {
-  const uint32_t limit =
-      std::min<uint32_t>(info.max_mtu, info.max_rx_pktlen - frame_overhead(info));
+  const uint32_t limit = max_mtu(info);
   if (wanted <= limit) return wanted;
   // memif states Ethernet's usual limit, but carries buffer chains of any length.
   return is_memif(info) ? static_cast<uint16_t>(limit) : uint16_t{0};
 }
 
-rte_eth_conf configuration(const rte_eth_dev_info& info, uint16_t queues, uint16_t mtu,
-                           uint32_t buffer) {
+rte_eth_conf configuration(uint16_t queues, uint16_t mtu, const Offloads& on) {
   rte_eth_conf conf{};
   conf.rxmode.mtu = mtu;
-  // Checksum offloads stay off: checksums are verified and updated in software.
-  if (mtu + frame_overhead(info) > buffer) {
-    conf.rxmode.offloads |= info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
-  }
-  conf.txmode.offloads |= info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
-  const uint64_t rss = info.flow_type_rss_offloads & kRssWanted;
-  if (queues > 1 && rss != 0) {
+  conf.rxmode.offloads = on.rx;
+  conf.txmode.offloads = on.tx;
+  if (queues > 1 && on.rss != 0) {
     conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
-    conf.rx_adv_conf.rss_conf.rss_hf = rss;
+    conf.rx_adv_conf.rss_conf.rss_hf = on.rss;
   }
   return conf;
 }
@@ -97,18 +92,29 @@ Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> p
   }
   const uint16_t most = std::min(info.max_rx_queues, info.max_tx_queues);
   if (options.queues > most) {
-    return tl::unexpected(name_ + " has " + std::to_string(most) + " queues, but " +
-                          std::to_string(options.queues) + " lcores need one each");
+    return tl::unexpected(
+        name_ + " has " + std::to_string(most) + (most == 1 ? " queue" : " queues") + ", but " +
+        std::to_string(options.queues) +
+        " lcores need one each: list fewer lcores, or give the device more queues");
   }
   const uint16_t mtu = fitting_mtu(info, options.mtu);
   if (mtu == 0) {
     return tl::unexpected(name_ + " cannot carry datagrams of " + std::to_string(options.mtu) +
-                          " B, at most " +
-                          std::to_string(info.max_rx_pktlen - frame_overhead(info)));
+                          " B, at most " + std::to_string(max_mtu(info)) +
+                          ": set a smaller mtu of the link");
   }
 
   const uint32_t buffer = rte_pktmbuf_data_room_size(pools[0]) - RTE_PKTMBUF_HEADROOM;
-  const rte_eth_conf conf = configuration(info, options.queues, mtu, buffer);
+  driver_ = info.driver_name;
+  offloads_ = choose_offloads(
+      {.rx = info.rx_offload_capa, .tx = info.tx_offload_capa, .rss = info.flow_type_rss_offloads},
+      {.queues = options.queues,
+       .frame = mtu + frame_overhead(info),
+       .buffer = buffer,
+       .ip_verdicts = options.ip_verdicts,
+       .udp_verdicts = options.udp_verdicts,
+       .chains = options.chains});
+  const rte_eth_conf conf = configuration(options.queues, mtu, offloads_);
   if (const int e = rte_eth_dev_configure(id_, options.queues, options.queues, &conf); e != 0) {
     return failed(name_, "be configured", e, log);
   }
@@ -124,6 +130,7 @@ Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> p
     rte_eth_rxconf rx_conf = info.default_rxconf;
     rx_conf.offloads = conf.rxmode.offloads;
     rte_eth_txconf tx_conf = info.default_txconf;
+    tx_conf.offloads = conf.txmode.offloads;
     tx_conf.offloads = conf.txmode.offloads;
     const auto socket = static_cast<unsigned>(rte_eth_dev_socket_id(id_));
     if (const int e = rte_eth_rx_queue_setup(id_, q, rx, socket, &rx_conf, pool); e != 0) {
@@ -147,8 +154,11 @@ Port::Port(Port&& other) noexcept
       follows_(other.follows_),
       started_(other.started_),
       calls_(other.calls_),
+      driver_(std::move(other.driver_)),
+      offloads_(std::move(other.offloads_)),
       interface_name_(std::move(other.interface_name_)),
       interface_(other.interface_),
+      watch_(std::move(other.watch_)),
       queues_(std::move(other.queues_)) {}
 
 Port::~Port() {
@@ -197,7 +207,8 @@ bool Port::keep_link() {
 
 bool Port::link_up() const {
   rte_eth_link link{};
-  return rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+  const int e = rte_eth_link_get_nowait(id_, &link);
+  return e == -ENOTSUP || (e == 0 && link.link_status == RTE_ETH_LINK_UP);
 }
 
 PortStats Port::stats() const {

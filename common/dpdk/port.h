@@ -30,6 +30,8 @@
 #include "common/dpdk/device.h"
 #include "common/dpdk/eth_queue.h"
 #include "common/dpdk/kernel_interface.h"
+#include "common/dpdk/offloads.h"
+#include "common/dpdk/removal_watch.h"
 
 struct rte_mempool;
 
@@ -40,9 +42,12 @@ struct PortOptions {
   uint16_t rx_descriptors = 1024, tx_descriptors = 1024;  // adjusted to the port's limits
   uint16_t mtu = 1500;                                    // of IP datagrams, B
   bool promiscuous = true;                                // receives frames for any destination MAC
+  // See PortUse. Without `chains`, tx() still joins the segments of packets that have several.
+  bool ip_verdicts = false, udp_verdicts = false, chains = true;
 };
 
-/// Counters of the device since the port was opened.
+/// Counters of the device since the port was opened. Bytes are frames as the driver counts them:
+/// with Ethernet's header, with some drivers also the FCS.
 struct PortStats {
   uint64_t rx_packets = 0, rx_bytes = 0, tx_packets = 0, tx_bytes = 0;
   uint64_t rx_missed = 0;   // no free descriptor: the lcore was too slow
@@ -76,6 +81,10 @@ class Port {
   [[nodiscard]] EthQueue& queue(uint16_t i) { return *queues_[i]; }
   /// Whether it is a memif client, which cannot start before its server.
   [[nodiscard]] bool follows() const { return follows_; }
+  /// Whether link_up() is the carrier of a medium: at a NIC or a kernel interface. A memif port
+  /// refuses packets without its peer; a tap interface may be in a network namespace where its
+  /// driver does not see it.
+  [[nodiscard]] bool has_carrier() const { return physical() || !interface_name_.empty(); }
   /// Returns whether the link is up. Call every 10 to 20 ms from the control thread: some calls try
   /// to connect a memif client that has no server or has lost it.
   bool keep_link();
@@ -83,9 +92,18 @@ class Port {
   [[nodiscard]] KernelInterface::State interface_state() const {
     return interface_ ? interface_->state() : KernelInterface::State::kUp;
   }
+  /// Whether the kernel wants the device back: the program should close the port soon.
+  [[nodiscard]] bool removed() const { return watch_ && watch_->removed(); }
   [[nodiscard]] const std::string& interface() const { return interface_name_; }
+  /// True for drivers that know no link state.
   [[nodiscard]] bool link_up() const;
   [[nodiscard]] PortStats stats() const;
+  /// Whether it is a NIC, and not a virtual device that this process has made.
+  [[nodiscard]] bool physical() const { return !attached_; }
+  /// DPDK's name of the driver, such as net_e1000_em.
+  [[nodiscard]] const std::string& driver() const { return driver_; }
+  /// The offloads that are on.
+  [[nodiscard]] const Offloads& offloads() const { return offloads_; }
   [[nodiscard]] uint16_t id() const { return id_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   /// NUMA node of the device; SOCKET_ID_ANY for virtual devices.
@@ -100,6 +118,7 @@ class Port {
         follows_(device.follows),
         interface_name_(device.interface) {
     if (!interface_name_.empty()) interface_.emplace(interface_name_);
+    if (!attached_) watch_ = std::make_unique<RemovalWatch>(name_);
   }
 
   static constexpr uint16_t kNone = UINT16_MAX;
@@ -109,8 +128,11 @@ class Port {
   bool follows_ = false;
   bool started_ = false;
   unsigned calls_ = 0;  // of keep_link() since the last attempt to connect
+  std::string driver_;
+  Offloads offloads_;
   std::string interface_name_;
   std::optional<KernelInterface> interface_;
+  std::unique_ptr<RemovalWatch> watch_;  // null: a virtual device
   std::vector<std::unique_ptr<EthQueue>> queues_;
 };
 

@@ -253,7 +253,9 @@ TEST(Port, SeveralQueuesAndTheirLimit) {
   }
   const auto many = open_port(other_device("net_ring0"), {.queues = 17});
   ASSERT_FALSE(many);
-  EXPECT_EQ(many.error(), "net_ring0 has 16 queues, but 17 lcores need one each");
+  EXPECT_EQ(many.error(),
+            "net_ring0 has 16 queues, but 17 lcores need one each: list fewer lcores, or give the "
+            "device more queues");
 }
 
 TEST(Port, WhatCannotBeOpenedSaysWhyAndWhatToDo) {

@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/program/link_monitor.h"
 
-#include <array>
-#include <cstdio>
-
 namespace turnpike {
 namespace {
 
 constexpr unsigned kInterfaceCalls = 5;  // calls of poll() per check of the kernel interfaces
 
-std::string after(Nanos time) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.2f s", to_seconds(time));
-  return text.data();
+std::string why_down(const Port& port) {
+  if (!port.has_carrier()) return "peer disconnected";
+  return "no carrier on " + (port.interface().empty() ? port.name() : port.interface());
 }
 
 }  // namespace
 
 LinkMonitor::LinkMonitor(std::vector<Link> links) {
   for (Link& link : links) {
-    Watched w;
-    w.up = link.port->link_up();
-    w.carrier = link.port->interface_state() == KernelInterface::State::kUp;
-    w.link = std::move(link);
-    links_.push_back(std::move(w));
+    const bool up = link.port->link_up();
+    const bool carrier = link.port->interface_state() == KernelInterface::State::kUp;
+    // A port that has no carrier from the start gives a line; a memif port waits for its peer.
+    LinkChanges changes(link.name, (up && carrier) || link.port->has_carrier());
+    links_.push_back({std::move(link), up, carrier, std::move(changes)});
   }
 }
 
@@ -43,20 +39,12 @@ void LinkMonitor::check(Watched& w, size_t index, Nanos now, std::vector<std::st
       fatal_ = "link " + w.link.name + ": interface " + w.link.port->interface() + " was removed";
     w.carrier = state == KernelInterface::State::kUp;
   }
+  if (w.link.port->removed())
+    fatal_ = "link " + w.link.name + ": device " + w.link.port->name() + " was removed";
   w.up = w.link.port->keep_link();
   const bool up = w.up && w.carrier;
-  if (up == was_up) return;
-  if (!up) {
-    w.since = now;
-    // Some drivers of kernel interfaces report the carrier, too, as a link that is down.
-    const std::string& interface = w.link.port->interface();
-    lines.push_back("link " + w.link.name + " is down: " +
-                    (interface.empty() ? "peer disconnected" : "no carrier on " + interface));
-    return;
-  }
-  restored_.push_back(index);
-  lines.push_back("link " + w.link.name + " is up" +
-                  (w.since > Nanos(0) ? " again after " + after(now - w.since) : ""));
+  if (up && !was_up) restored_.push_back(index);
+  if (auto line = w.changes.line(up, up ? "" : why_down(*w.link.port), now)) lines.push_back(*line);
 }
 
 std::string LinkMonitor::down() const {

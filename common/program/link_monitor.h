@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/dpdk/port.h"
+#include "common/program/link_changes.h"
 #include "common/units/units.h"
 
 namespace turnpike {
@@ -18,10 +19,11 @@ class LinkMonitor {
     std::string name;
     Port* port = nullptr;
   };
-  /// The present state of each link is the reference: only changes are reported.
+  /// The present state of each link is the reference: changes are reported, and at first the links
+  /// of ports that have no carrier.
   explicit LinkMonitor(std::vector<Link> links);
 
-  /// Call every 10 to 20 ms. Returns a line, without newline, for each change since the last call.
+  /// Call every 10 to 20 ms. Returns lines, without newline, about changes; see LinkChanges.
   std::vector<std::string> poll(Nanos now);
 
   /// Indices of links that the last call found up again after they had been down.
@@ -30,7 +32,7 @@ class LinkMonitor {
   [[nodiscard]] bool up(size_t link) const { return links_[link].up && links_[link].carrier; }
   /// Names of the links that are down, separated by commas; empty: none.
   [[nodiscard]] std::string down() const;
-  /// The reason why the program cannot go on (a kernel interface is gone); empty: none.
+  /// The reason why the program cannot go on (a kernel interface or a NIC is gone); empty: none.
   [[nodiscard]] const std::string& fatal() const { return fatal_; }
 
  private:
@@ -38,7 +40,7 @@ class LinkMonitor {
     Link link;
     bool up = false;
     bool carrier = true;
-    Nanos since{0};  // when it went down
+    LinkChanges changes;
   };
   void check(Watched& w, size_t index, Nanos now, std::vector<std::string>& lines);
 

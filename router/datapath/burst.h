@@ -57,6 +57,7 @@ static_assert(sizeof(PacketInfo) == 32);
 struct Burst {
   unsigned count = 0;
   uint16_t input = 0;  // link of arrival
+  uint64_t bytes = 0;  // of its datagrams at arrival; of frames without one, their own
   Nanos now{0};
   Nanos since{0};  // earliest possible arrival time of its packets: before now only after a stall
   uint32_t forward = 0;     // to be forwarded

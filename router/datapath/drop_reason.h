@@ -56,6 +56,7 @@ namespace turnpike::router {
   X(kNeighbourQueue, "neighbour_queue", "too many packets wait for neighbours' addresses")         \
   X(kTooBig, "too_big", "larger than the next MTU and not to be fragmented")                       \
   X(kFragmentFailed, "fragment_failed", "could not be fragmented")                                 \
+  X(kLinkDown, "link_down", "the link is down: its port has no carrier")                           \
   X(kBadCongestionHeader, "bad_congestion_header", "congestion header fields out of range")        \
   X(kQueueFull, "queue_full", "the link's buffer has no room for its bytes")                       \
   X(kUnpaid, "unpaid", "the audit found that its sender pays less than the links charge")          \

@@ -110,6 +110,7 @@ Nanos Worker::poll_with(Nanos now, Timer timer) {
     moved_ = true;
     timer.received(n);
     parse(burst_, context_);
+    count_bytes(burst_, context_.queues[in.link]);
     timer.lap(Stage::kParse);
     if (in.guarded) [[unlikely]]
       examine(in);

@@ -47,7 +47,9 @@ ControlLoop::ControlLoop(const Controlled& controlled)
       live_(report::live_style(on_.options.live, stdout), stdout),
       links_(on_.engine.monitor()),
       end_(on_.options.duration ? on_.clock.now() + *on_.options.duration : kNever),
-      next_(on_.clock.now() + on_.topology.run.sample) {}
+      next_(on_.clock.now() + on_.topology.run.sample) {
+  on_.engine.follow_links(links_);
+}
 
 tl::expected<void, std::string> ControlLoop::listen() {
   if (on_.options.control == "off") return {};
@@ -187,6 +189,7 @@ void ControlLoop::tick() {
   const Nanos now = on_.clock.now();
   on_.manager.watch(now, on_.engine.progress());
   for (const std::string& line : links_.poll(now)) spdlog::info(line);
+  on_.engine.follow_links(links_);
   if (on_.engine.linux_control() != nullptr) serve_linux();
   if (take_reload_request())
     for (const std::string& line : on_.reload.reload_file()) spdlog::info(line);

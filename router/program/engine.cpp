@@ -55,9 +55,15 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
   e->linux_ = std::move(*interfaces);
   rte_mempool* const mempool = e->pool_.get();
 
+  const auto own = std::ranges::find(topology.gateways, node, &config::Gateway::router);
+  PortOptions port_options;
+  port_options.ip_verdicts = true;
+  port_options.udp_verdicts = own != topology.gateways.end();
+  port_options.chains = sends_chains(topology, node);
   for (size_t l = 0; l < devices.size(); ++l) {
-    const auto done =
-        e->ports_[l].configure({.queues = devices[l].queues, .mtu = link(l).mtu}, {&mempool, 1});
+    port_options.queues = devices[l].queues;
+    port_options.mtu = link(l).mtu;
+    const auto done = e->ports_[l].configure(port_options, {&mempool, 1});
     if (!done) return tl::unexpected("link " + link(l).name + ": " + done.error());
     e->kept_ += devices[l].device.keeps;
     e->links_.push_back(link(l).name);
@@ -77,10 +83,9 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
   auto router = Router::make(topology, node, queues, pools, router_options);
   if (!router) return tl::unexpected(router.error());
   e->router_ = std::move(*router);
-  const auto at = std::ranges::find(topology.gateways, node, &config::Gateway::router);
-  if (at != topology.gateways.end()) {
+  if (own != topology.gateways.end()) {
     auto gateway =
-        gateway::Gateway::make(topology, static_cast<size_t>(at - topology.gateways.begin()),
+        gateway::Gateway::make(topology, static_cast<size_t>(own - topology.gateways.begin()),
                                {.pool = mempool, .secret = options.secret, .socket = home});
     if (!gateway) return tl::unexpected(gateway.error());
     e->gateway_ = std::move(*gateway);
@@ -149,6 +154,11 @@ LinkMonitor Engine::monitor() {
   std::vector<LinkMonitor::Link> links;
   for (size_t l = 0; l < ports_.size(); ++l) links.push_back({links_[l], &ports_[l]});
   return LinkMonitor(std::move(links));
+}
+
+void Engine::follow_links(const LinkMonitor& links) {
+  for (size_t l = 0; l < ports_.size(); ++l)
+    if (ports_[l].has_carrier()) router_->set_link_up(l, links.up(l));
 }
 
 Nanos Engine::serve_linux(const LinkMonitor& links, Nanos now) {
@@ -301,6 +311,23 @@ std::vector<PortFigures> Engine::ports() const {
                    .up = ports_[l].link_up(),
                    .stats = ports_[l].stats()});
   return all;
+}
+
+std::vector<std::string> Engine::nic_texts() const {
+  std::vector<std::string> texts;
+  for (size_t l = 0; l < ports_.size(); ++l)
+    if (const Port& p = ports_[l]; p.physical())
+      texts.push_back("link " + links_[l] + ": " + p.name() + ", driver " + p.driver() + "; " +
+                      offloads_text(p.offloads()));
+  return texts;
+}
+
+std::vector<std::string> Engine::spread_warnings() const {
+  std::vector<std::string> texts;
+  for (size_t l = 0; l < ports_.size(); ++l)
+    if (const Port& p = ports_[l]; p.physical() && !p.offloads().spread_warning.empty())
+      texts.push_back("link " + links_[l] + ": " + p.name() + " " + p.offloads().spread_warning);
+  return texts;
 }
 
 std::optional<size_t> Engine::link_of_port(uint16_t port) const {

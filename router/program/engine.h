@@ -86,10 +86,18 @@ class Engine {
   [[nodiscard]] uint32_t left_in_tunnels() const { return left_in_tunnels_; }
   /// A line for every worker that polls a port on another NUMA node; empty: none does.
   [[nodiscard]] const std::string& remote_text() const { return remote_; }
+  /// A line for every NIC: its driver and the offloads that are on.
+  [[nodiscard]] std::vector<std::string> nic_texts() const;
+  /// A line for every NIC that does not spread all packets over its queues, with the way out.
+  [[nodiscard]] std::vector<std::string> spread_warnings() const;
   /// By link.
   [[nodiscard]] std::vector<PortStats> port_stats() const;
   /// The port at a link, and whether its link is up.
   [[nodiscard]] const std::string& port_name(size_t link) const { return ports_[link].name(); }
+  [[nodiscard]] const std::string& port_driver(size_t link) const { return ports_[link].driver(); }
+  [[nodiscard]] std::string port_offloads(size_t link) const {
+    return offloads_text(ports_[link].offloads());
+  }
   /// The link of a port by DPDK's number; none: it is no port of this router.
   [[nodiscard]] std::optional<size_t> link_of_port(uint16_t port) const;
   [[nodiscard]] bool link_up(size_t link) const { return ports_[link].link_up(); }
@@ -99,6 +107,10 @@ class Engine {
   [[nodiscard]] std::vector<LcoreFigures> lcores() const;
   /// A monitor of all links, for the control thread while the router runs.
   [[nodiscard]] LinkMonitor monitor();
+  /// Lets the router follow the links: one whose port has no carrier takes no packets. Call after
+  /// each poll of the monitor. Ports without a medium are left out: memif's refuses packets by
+  /// itself while it has no peer, and these wait in their queues for a peer that connects again.
+  void follow_links(const LinkMonitor& links);
   /// Lets Linux's interfaces follow the links, and the router's tables follow Linux's. Call after
   /// each poll of the monitor, and as LinuxControl::poll() says; returns the same. kNever: Linux is
   /// not the control plane.

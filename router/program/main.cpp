@@ -154,7 +154,7 @@ int run(int argc, char** argv) {
                               .limits = limits,
                               .netlink_buffer = options->netlink_buffer,
                               .secret = secret});
-  if (!engine) return fail(kExitHostNotReady, engine.error());
+  if (!engine) return fail(kExitHostNotReady, engine.error() + eal->memory_hint());
 
   const TscClock clock(rte_get_tsc_hz(), TscClock::ticks());
   const auto started = (*engine)->start([&] {
@@ -211,6 +211,8 @@ int run(int argc, char** argv) {
     return fail(kExitHostNotReady, launched.error());
   spdlog::info("{} forwards on {} worker{}, {} when idle", name, workers, workers == 1 ? "" : "s",
                limits ? "sleeping" : "polling");
+  for (const std::string& line : (*engine)->nic_texts()) spdlog::info(line);
+  for (const std::string& line : (*engine)->spread_warnings()) spdlog::warn(line);
   std::cerr << (*engine)->remote_text();
   manager.ready(name + " forwards");
   const auto watched = control.run();

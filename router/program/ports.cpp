@@ -41,6 +41,31 @@ std::vector<std::string> pci_addresses(const config::Topology& t, size_t node) {
   return addresses;
 }
 
+namespace {
+
+bool has_branches(const config::Topology& t, size_t node) {
+  return std::ranges::any_of(t.trees, [&](const config::Tree& tree) {
+    return std::ranges::find(tree.branches, node, &config::Branch::router) != tree.branches.end();
+  });
+}
+
+}  // namespace
+
+bool sends_chains(const config::Topology& t, size_t node) {
+  const bool gateway =
+      std::ranges::find(t.gateways, node, &config::Gateway::router) != t.gateways.end();
+  if (gateway || has_branches(t, node)) return true;
+  const auto own = attachments(t, node);
+  const bool nics = std::ranges::all_of(own, [](const config::Attachment* a) {
+    return std::holds_alternative<config::AttachPci>(*a);
+  });
+  if (!nics) return true;
+  // A datagram that fits the link of its arrival is fragmented only for a smaller MTU.
+  const std::vector<size_t>& links = t.routers[node].links;
+  return std::ranges::any_of(
+      links, [&](size_t link) { return t.links[link].mtu != t.links[links.front()].mtu; });
+}
+
 Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
   constexpr uint32_t kPerQueue = 3072;       // RX and TX descriptors and a PortTx's slots
   constexpr uint32_t kTypicalPacket = 1024;  // B in a full buffer; smaller packets fill the slots
@@ -63,10 +88,7 @@ Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
     largest = std::max<uint32_t>(largest, t.links[link].mtu);
   }
   // A copy on a tree takes a buffer for its headers, and one that refers to the payload.
-  const bool branches = std::ranges::any_of(t.trees, [&](const config::Tree& tree) {
-    return std::ranges::find(tree.branches, node, &config::Branch::router) != tree.branches.end();
-  });
-  if (branches) mbufs *= 2;
+  if (has_branches(t, node)) mbufs *= 2;
   const auto own = std::ranges::find(t.gateways, node, &config::Gateway::router);
   const bool gateway = own != t.gateways.end();
   const bool sealed = gateway && own->security;

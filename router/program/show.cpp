@@ -73,6 +73,8 @@ Json ports(const Shown& on) {
     const PortStats& s = stats[l];
     rows.push_back({{"link", link_of(on, l).name},
                     {"port", on.engine.port_name(l)},
+                    {"driver", on.engine.port_driver(l)},
+                    {"offloads", on.engine.port_offloads(l)},
                     {"up", on.engine.link_up(l)},
                     {"mtu", link_of(on, l).mtu},
                     {"rx_packets", s.rx_packets},

@@ -56,7 +56,8 @@ inline constexpr auto kFamilies = [] {
       {"turnpike_link_queue_bytes", kGauge, "bytes", "Bytes admitted and not yet sent."},
       {"turnpike_link_queue_packets", kGauge, "packets", "Packets admitted and not yet sent."},
       {"turnpike_link_received_packets", kCounter, "packets", "Frames received from the link."},
-      {"turnpike_link_received_bytes", kCounter, "bytes", "Bytes of these frames."},
+      {"turnpike_link_received_bytes", kCounter, "bytes",
+       "Bytes of their datagrams with the link's overhead for each, as the capacity counts them."},
       {"turnpike_link_transmitted_packets", kCounter, "packets", "Packets sent on the link."},
       {"turnpike_link_transmitted_bytes", kCounter, "bytes",
        "Bytes of these packets as the capacity counts them: their rate divided by it is the "

@@ -39,7 +39,9 @@ tl::expected<void, std::string> OpenPort::configure(const config::Topology& t, r
                                                     size_t pool_size) {
   const config::Host& h = t.hosts[host_];
   const config::Link& link = t.links[h.link];
-  if (auto done = port_.configure({.mtu = link.mtu}, {&pool, 1}); !done)
+  if (auto done =
+          port_.configure({.mtu = link.mtu, .ip_verdicts = true, .udp_verdicts = true}, {&pool, 1});
+      !done)
     return tl::unexpected("host " + h.name + ": " + done.error());
   const bool arrivals = !played_by_a_sender(t, link.ends[1 - h.end].node);
   delay_line_ = delay_line_at(port_.queue(0), link, h.end, arrivals, pool_size);

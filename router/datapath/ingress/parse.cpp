@@ -29,8 +29,8 @@ DropReason parse_ethernet(rte_mbuf& m, PacketInfo& p, const Station& station) {
   p.l3 = wire::kEthernetSize;
   if (type == wire::kEtherTypeVlan) {
     p.flags |= kVlan;
+    if (m.data_len < wire::kEthernetSize + wire::kVlanSize) return DropReason::kRunt;
     p.l3 += wire::kVlanSize;
-    if (m.data_len < p.l3) return DropReason::kRunt;
     type = wire::load_be16(frame + wire::kEtherTypeAt + wire::kVlanSize);
   }
   switch (type) {
@@ -65,6 +65,7 @@ void parse(Burst& burst, const WorkerContext& context) {
   const uint16_t port = tables.udp_port();
   const FastStation station(tables, input);
   uint32_t with_ipv4 = 0, with_ipv6 = 0;
+  uint64_t bytes = 0;
   for (unsigned i = 0; i < count; ++i) {
     rte_mbuf& m = *burst.mbufs[i];
     PacketInfo& p = burst.info[i];
@@ -73,9 +74,11 @@ void parse(Burst& burst, const WorkerContext& context) {
     const FastPath fast = parse_fast(m, station, tables, p, burst.ipv4[i], burst.ipv6[i]);
     if (fast == FastPath::kRefused) [[unlikely]] {
       why = parse_fully(m, p, tables);
+      bytes += m.pkt_len - p.l3;  // not `datagram`, which is false in a frame of a wrong length
     } else {
       with_ipv4 |= uint32_t{fast == FastPath::kIpv4} << i;
       with_ipv6 |= uint32_t{fast == FastPath::kIpv6} << i;
+      bytes += p.datagram;
       if (!to_turnpike(m, p, port) || usual_turnpike(m, p, tables)) continue;
       why = parse_turnpike(m, p, tables);
     }
@@ -87,6 +90,7 @@ void parse(Burst& burst, const WorkerContext& context) {
   }
   burst.with_ipv4 = with_ipv4;
   burst.with_ipv6 = with_ipv6;
+  burst.bytes = bytes;
 }
 
 }  // namespace turnpike::router

@@ -277,5 +277,43 @@ TEST(Parse, TurnpikeIsFoundBehindExtensionsAndByEitherPort) {
   EXPECT_EQ(w.snapshot().links[kRight].stamped, 3U);
 }
 
+TEST(Parse, BytesReceivedAreCountedLikeBytesSent) {
+  constexpr int64_t kOverhead = 38;
+  config::Topology t = topology();
+  for (const size_t link : {kLeft, kNarrow})
+    for (config::Direction& d : t.links[link].directions) d.overhead = Bytes(kOverhead);
+  World w(1, t);
+  // A padded frame, one with a tag, one with options, and a large one.
+  const Frame datagrams[] = {
+      ipv4_datagram({.destination = "172.16.5.1"}, bytes(1)),
+      ipv4_datagram({.destination = "172.16.5.1"}, bytes(90)),
+      ipv4_datagram({.destination = "172.16.5.1", .options = bytes(4, 0)}, bytes(8)),
+      ipv4_datagram({.destination = "172.16.5.1"}, bytes(1200))};
+  uint64_t expected = 0;
+  for (const Frame& d : datagrams) {
+    Frame f =
+        ethernet(kLeft, 0x0800, d, d.size() == 110 ? std::optional<uint16_t>(7) : std::nullopt);
+    if (f.size() < 60) f.resize(60);
+    w.arrive(kLeft, f);
+    expected += d.size() + kOverhead;
+  }
+  w.run_until(w.now + 1_ms);
+  ASSERT_EQ(w.sent(kNarrow).size(), std::size(datagrams));
+  EXPECT_EQ(w.snapshot().links[kNarrow].tx_bytes, expected);
+  EXPECT_EQ(w.snapshot().links[kLeft].rx_bytes, expected);
+}
+
+TEST(Parse, BytesOfAFrameWithAFalseLengthAreThoseOfTheFrame) {
+  World w;
+  Frame f = v6({});
+  f[18] = 0xff;  // payload length
+  w.arrive(kLeft, f);
+  w.arrive(kLeft, Frame(f.begin(), f.begin() + 10));
+  w.poll(w.now);
+  EXPECT_EQ(w.drops(DropReason::kBadLength), 1U);
+  EXPECT_EQ(w.drops(DropReason::kRunt), 1U);
+  EXPECT_EQ(w.snapshot().links[kLeft].rx_bytes, f.size() - 14 + 10);
+}
+
 }  // namespace
 }  // namespace turnpike::router::test

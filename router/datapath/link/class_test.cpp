@@ -231,5 +231,24 @@ TEST(ClassScheduler, StaysFairBeyondTheRestartOfItsTimes) {
   }
 }
 
+TEST(Classes, ALinkThatIsDownLeavesNoBytesInTheQueues) {
+  World w = by_size({1, kFirst});
+  w.port(kRight).room = 0;
+  for (int i = 0; i < 20; ++i) w.arrive(kLeft, plain(i % 2 == 0 ? kLarge : kSmall));
+  w.poll(w.now);
+  w.router().set_link_up(kRight, false);
+  w.poll(w.now + 1_us);
+  EXPECT_EQ(w.snapshot().held, 0U);
+  w.router().set_link_up(kRight, true);
+  w.port(kRight).room = SIZE_MAX;
+  w.arrive(kLeft, plain(kSmall));
+  w.poll(w.now);
+  EXPECT_EQ(ScriptedLaw::law->state.queues[0], 0);
+  EXPECT_EQ(ScriptedLaw::law->state.queues[1], 0);
+  w.run_until(w.now + 1_s);
+  EXPECT_EQ(sizes(w), std::vector<size_t>{kSmall});
+  EXPECT_EQ(w.drops(DropReason::kLinkDown), 20U);
+}
+
 }  // namespace
 }  // namespace turnpike::router::test

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,11 +29,11 @@ struct alignas(64) LinkShard {
   metrics::Counter out_packets, out_bytes;  // taken out of it by this worker: sent or dropped
   PublishedView virtual_queue;              // at line rate
 
+  // Bytes in both directions as in the link's capacity: the datagram and `overhead` a packet.
   alignas(64) metrics::Counter rx_packets, rx_bytes;  // frames from the link's port
-  metrics::Counter tx_packets,
-      tx_bytes;                    // packets that the port took; bytes as in the link's capacity
-  metrics::Counter stamped;        // headers the law stamped
-  metrics::Counter offered_bytes;  // of packets for this link, dropped or not
+  metrics::Counter tx_packets, tx_bytes;              // packets that the port took
+  metrics::Counter stamped;                           // headers the law stamped
+  metrics::Counter offered_bytes;                     // of packets for this link, dropped or not
   QueueMeter waits;
   std::array<metrics::Counter, kDropReasons> drops;
 
@@ -74,6 +75,8 @@ struct EgressLink {
   int64_t buffer;     // B
   uint32_t overhead;  // B per packet
   config::Drain drain;
+  // Whether the port has a carrier. The control thread writes, workers read.
+  std::atomic<bool> up{true};
   unsigned owner = 0;                            // worker that shapes the link and updates the law
   uint8_t protocol = 0;                          // Turnpike id of the law; 0: none
   LinkTraits traits;                             // the law's

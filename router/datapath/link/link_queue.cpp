@@ -67,12 +67,20 @@ Nanos LinkQueue::update(Nanos now) {
 
 Nanos LinkQueue::poll(Nanos now) {
   if (!tx_) return kNever;
+  if (!up()) [[unlikely]]
+    return drop_waiting(now);
   Nanos next = shaper_ ? shaper_->poll(*this, *tx_, now) : kNever;
   if (!tx_->empty()) {
     tx_->flush(now);
     if (!tx_->empty()) next = std::min(next, now + LinkShaper::kPortRetry);
   }
   return next;
+}
+
+// The law is not called: a link that comes up again goes on with its prices.
+Nanos LinkQueue::drop_waiting(Nanos now) {
+  tx_->discard(DropReason::kLinkDown);
+  return shaper_ && shaper_->discard_some(DropReason::kLinkDown) ? now : kNever;
 }
 
 bool LinkQueue::moved() const { return shaper_ && shaper_->moved(); }

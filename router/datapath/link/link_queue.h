@@ -53,10 +53,10 @@ class LinkQueue {
   /// sends them if this worker has a queue at a line-rate port.
   void enqueue(Burst& burst, const PricedGroup& group);
 
-  /// Sends packets that are due. Returns the time of the next call, kNever while the queue is
-  /// empty.
+  /// Sends packets that are due; drops packets that wait for a link that is down. Returns the time
+  /// of the next call, kNever while the queue is empty.
   Nanos poll(Nanos now);
-  /// Whether the last poll sent anything from the rings.
+  /// Whether the last poll sent or dropped anything from the rings.
   [[nodiscard]] bool moved() const;
 
   /// Runs the law's control interval if this worker owns the link and the interval has ended.
@@ -107,10 +107,8 @@ class LinkQueue {
 
   void drop(DropReason why) { shard_.drop(why); }
   /// Counts frames received from the link's port.
-  void count_received(uint64_t packets, uint64_t bytes) {
-    shard_.rx_packets.add(packets);
-    shard_.rx_bytes.add(bytes);
-  }
+  void count_received(uint64_t packets) { shard_.rx_packets.add(packets); }
+  void count_received_bytes(uint64_t bytes) { shard_.rx_bytes.add(bytes); }
 
   /// The packets whose payments are checked here.
   [[nodiscard]] const Audited& audited() const { return link_.audited; }
@@ -123,6 +121,8 @@ class LinkQueue {
   [[nodiscard]] bool has_groups() const { return link_.groups != nullptr; }
   /// Packets held for the link by all workers.
   [[nodiscard]] uint64_t held() const { return link_.held(); }
+  /// Whether the link takes packets, see Router::set_link_up().
+  [[nodiscard]] bool up() const { return link_.up.load(std::memory_order_relaxed); }
   /// B per packet that the link adds to the datagram.
   [[nodiscard]] uint32_t overhead() const { return link_.overhead; }
 
@@ -131,6 +131,7 @@ class LinkQueue {
   [[nodiscard]] LinkState state_at(double queue) const;
   void fill_gap(uint64_t bytes);
   void enter(uint64_t bytes, uint64_t packets);
+  Nanos drop_waiting(Nanos now);
   void enqueue_to_owner(Burst& burst, const PricedGroup& group);
   void enqueue_to_port(Burst& burst, const PricedGroup& group);
   void push(Burst& burst, uint32_t set, unsigned queue_class);

@@ -124,13 +124,19 @@ void LinkShaper::take_from_class(const QueuedPacket& q) {
   if (sources_.size() > link_.traits.classes || s.next >= s.count) find_first(q.queue_class);
 }
 
-void LinkShaper::discard(DropReason why) {
-  for (Source* s = earliest(sources_); s != nullptr; s = earliest(sources_)) {
+bool LinkShaper::discard_some(DropReason why) {
+  moved_ = false;
+  for (unsigned n = 0; n < kPerPoll; ++n) {
+    Source* s = earliest(sources_);
+    if (s == nullptr) return false;
+    moved_ = true;
     const QueuedPacket& q = s->head[s->next++];
+    if (link_.traits.classes > 1) shard_.class_out[s->queue_class].add(q.size);
     shard_.leave(q.size);
     shard_.drop(why);
     rte_pktmbuf_free(q.mbuf);
   }
+  return true;
 }
 
 }  // namespace turnpike::router

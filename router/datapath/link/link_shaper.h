@@ -34,7 +34,7 @@ class alignas(64) LinkShaper {
   /// one is due, kNever while the rings are empty.
   Nanos poll(LinkQueue& queue, PortTx& port, Nanos now);
 
-  /// Whether the last poll sent anything.
+  /// Whether the last poll sent anything, or discard_some() dropped anything.
   [[nodiscard]] bool moved() const { return moved_; }
 
   /// Reads the weights of the law's classes.
@@ -53,7 +53,12 @@ class alignas(64) LinkShaper {
   [[nodiscard]] bool drains(const LinkRing* ring) const;
 
   /// Drops all packets in the rings.
-  void discard(DropReason why);
+  void discard(DropReason why) {
+    while (discard_some(why)) {
+    }
+  }
+  /// Drops packets in the rings, at most as many as a poll sends. Returns whether any may be left.
+  bool discard_some(DropReason why);
 
  private:
   static constexpr unsigned kPerPoll = 128;  // packets; bounds the delay of other links

@@ -5,10 +5,22 @@
 
 namespace turnpike::router {
 
+namespace {
+
+void drop_all(Burst& burst, LinkGroup& group, DropReason why) {
+  for_each(group.members, [&](unsigned i) { burst.drop(i, why); });
+  group.members = 0;
+}
+
+}  // namespace
+
 void police(Burst& burst, LinkGroup& group, WorkerContext& context) {
+  const LinkQueue& queue = context.queues[group.link];
+  if (!queue.up()) [[unlikely]]
+    return drop_all(burst, group, DropReason::kLinkDown);
   if (!context.scarce) [[likely]]
     return;
-  const uint64_t held = context.queues[group.link].held();
+  const uint64_t held = queue.held();
   const uint64_t limit = context.buffers.limit(group.link);
   uint64_t room = limit - std::min(held, limit);
   for_each(group.members, [&](unsigned i) {
