@@ -12,6 +12,7 @@
 
 #include "common/report/csv.h"
 #include "common/report/run_data.h"
+#include "lab/program/disturbance.h"
 #include "lab/report.h"
 #include "lab/router_folders.h"
 #include "lab/verdict.h"
@@ -125,6 +126,30 @@ TEST_F(Demo, WhatTheMachineTookIsNoMistakeOfTheCode) {
   EXPECT_NEAR(summary["machine"]["most_stalled_s"].get<double>(), 0.6, 1e-9);
   std::filesystem::remove(folder + "/stalled");
   EXPECT_EQ(run({.routers = {gate}, .sender = late_sender("-0.90")}), kExitRuntime);
+}
+
+// The router's line about its stall comes after the sender's line that ends the interval.
+TEST_F(Demo, AStallThatIsReportedLateCounts) {
+  Disturbance disturbance;
+  const auto sender = [&](double t) {
+    disturbance.hear("sender", R"({"t":)" + std::to_string(t) + R"(,"hosts":{}})", true);
+  };
+  const auto gate = [&](int stalled_ms) {
+    disturbance.hear(
+        "gate", R"({"t":1,"node":"gate","stalled_ms":)" + std::to_string(stalled_ms) + "}", false);
+  };
+  gate(0);
+  sender(0.5);
+  gate(0);
+  sender(1.0);  // the router stands still from 0.9 to 1.3 s
+  sender(1.1);
+  gate(400);
+  sender(1.4);
+  gate(400);
+  sender(2.0);
+  EXPECT_NEAR(disturbance.between(0.5, 1.0).stalled, 0.4, 1e-9);
+  EXPECT_NEAR(disturbance.between(1.4, 2.0).stalled, 0, 1e-9);
+  EXPECT_NEAR(disturbance.between(0.5, 9.0).stalled, 0.4, 1e-9);
 }
 
 TEST_F(Demo, TheVirtualClockDecidesOnTheCode) {

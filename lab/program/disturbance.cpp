@@ -98,17 +98,24 @@ void Disturbance::hear(const std::string& program, const std::string& line, bool
   const double t = number_at(said, {"t"});
   if (!std::isfinite(t)) return;
   if (const double ms = number_at(said, {"stalled_ms"}); ms >= 0) stalled_[program] = ms * 1e-3;
+  ++lines_[program];
   if (!sender) return;
   TimeTaken taken{0, children_waited_s(), stolen_s(), late_};
   for (const auto& [name, s] : stalled_) taken.stalled += s;
-  moments_.push_back({t, taken});
+  moments_.push_back({t, taken, lines_});
 }
 
 TimeTaken Disturbance::between(double from, double to) const {
   if (moments_.empty()) return {};
   auto first = std::ranges::upper_bound(moments_, from, {}, &Moment::t);
   if (first != moments_.begin()) --first;
-  auto last = std::ranges::lower_bound(moments_, to, {}, &Moment::t);
+  const auto end = std::ranges::lower_bound(moments_, to, {}, &Moment::t);
+  auto last = std::find_if(end, moments_.end(), [&](const Moment& later) {
+    return std::ranges::all_of(later.lines, [&](const auto& program) {
+      const auto before = end->lines.find(program.first);
+      return before == end->lines.end() || program.second > before->second;
+    });
+  });
   if (last == moments_.end()) --last;
   return last->taken - first->taken;
 }

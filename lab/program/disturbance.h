@@ -38,6 +38,8 @@ class Disturbance {
   void hear(const std::string& program, const std::string& line, bool sender);
 
   /// Time taken between two moments of the run, s, rounded outwards to live lines of the sender.
+  /// The later one is a line after which every program has written once more: a program reports a
+  /// stall in its next line.
   [[nodiscard]] TimeTaken between(double from, double to) const;
   /// The most that programs were stalled from one live line of the sender to the next, s.
   [[nodiscard]] double most_stalled() const;
@@ -46,10 +48,12 @@ class Disturbance {
   struct Moment {
     double t;
     TimeTaken taken;
+    std::map<std::string, size_t> lines;  // heard of each program so far
   };
   void probe();
 
   std::map<std::string, double> stalled_;  // s so far, by program
+  std::map<std::string, size_t> lines_;
   std::vector<Moment> moments_;
   std::atomic<double> late_{0};  // s, the probe's
   std::atomic<bool> over_{false};
