@@ -11,7 +11,7 @@ namespace turnpike::router {
 namespace {
 
 /// Of the set `left`, the packets that leave by the same link as the first one.
-LinkGroup first_group(const Burst& burst, uint32_t left) {
+[[gnu::always_inline]] inline LinkGroup first_group(const Burst& burst, uint32_t left) {
   const uint16_t link = burst.info[static_cast<unsigned>(std::countr_zero(left))].link;
   uint32_t others = 0;
   for_each_dense(left, [&](unsigned i) { others |= uint32_t{burst.info[i].link} ^ link; });

@@ -99,7 +99,7 @@ Nanos Worker::poll_with(Nanos now, Timer timer) {
       next = std::min(next, drain(now));
       continue;
     }
-    const unsigned n = rx(burst_, *in.port, in.link, context_.queues[in.link], now);
+    const unsigned n = rx(burst_, *in.port, in.link, now);
     next = std::min(next, n == kBurst ? now : in.port->next_deadline());
     if (in.behind) [[unlikely]] {
       burst_.since = stall_begin_;
@@ -110,7 +110,7 @@ Nanos Worker::poll_with(Nanos now, Timer timer) {
     moved_ = true;
     timer.received(n);
     parse(burst_, context_);
-    count_bytes(burst_, context_.queues[in.link]);
+    count_received(burst_, context_.queues[in.link]);
     timer.lap(Stage::kParse);
     if (in.guarded) [[unlikely]]
       examine(in);

@@ -107,8 +107,10 @@ class LinkQueue {
 
   void drop(DropReason why) { shard_.drop(why); }
   /// Counts frames received from the link's port.
-  void count_received(uint64_t packets) { shard_.rx_packets.add(packets); }
-  void count_received_bytes(uint64_t bytes) { shard_.rx_bytes.add(bytes); }
+  void count_received(uint64_t packets, uint64_t bytes) {
+    shard_.rx_packets.add(packets);
+    shard_.rx_bytes.add(bytes);
+  }
 
   /// The packets whose payments are checked here.
   [[nodiscard]] const Audited& audited() const { return link_.audited; }

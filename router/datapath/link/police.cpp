@@ -14,12 +14,9 @@ void drop_all(Burst& burst, LinkGroup& group, DropReason why) {
 
 }  // namespace
 
-void police(Burst& burst, LinkGroup& group, WorkerContext& context) {
+void police_drops(Burst& burst, LinkGroup& group, WorkerContext& context) {
   const LinkQueue& queue = context.queues[group.link];
-  if (!queue.up()) [[unlikely]]
-    return drop_all(burst, group, DropReason::kLinkDown);
-  if (!context.scarce) [[likely]]
-    return;
+  if (!queue.up()) return drop_all(burst, group, DropReason::kLinkDown);
   const uint64_t held = queue.held();
   const uint64_t limit = context.buffers.limit(group.link);
   uint64_t room = limit - std::min(held, limit);

@@ -7,8 +7,14 @@
 
 namespace turnpike::router {
 
+/// police() where it may drop packets.
+void police_drops(Burst& burst, LinkGroup& group, WorkerContext& context);
+
 /// Drops all packets for a link that is down, and while the packet pool is scarce those beyond the
 /// link's share of it (buffer_share.h). Removes them from the group.
-void police(Burst& burst, LinkGroup& group, WorkerContext& context);
+inline void police(Burst& burst, LinkGroup& group, WorkerContext& context) {
+  if (context.scarce || !context.queues[group.link].up()) [[unlikely]]
+    police_drops(burst, group, context);
+}
 
 }  // namespace turnpike::router
