@@ -158,15 +158,17 @@ std::vector<uint32_t> grow_parts(const Graph& g, const std::vector<uint32_t>& cl
   constexpr uint32_t kFree = UINT32_MAX;
   std::vector<uint32_t> part(clusters, kFree);
   double left = 1;
-  uint32_t first_free = 0;
+  uint32_t first_free = 0, free = clusters;
   for (uint32_t p = 0; p < parts; ++p) {
     const double share = left / (parts - p);
+    const uint32_t others = parts - p - 1;  // grow later, each from one cluster at least
     double taken = 0;
     std::vector<double> adds = degree;             // to the capacity to the rest, by cluster
     std::set<std::pair<double, uint32_t>> border;  // by that, then number
     const auto take = [&](uint32_t c) {
       part[c] = p;
       taken += work[c];
+      --free;
       for (const auto& [other, rate] : near[c]) {
         if (part[other] != kFree) continue;
         border.erase({adds[other], other});
@@ -174,12 +176,11 @@ std::vector<uint32_t> grow_parts(const Graph& g, const std::vector<uint32_t>& cl
         border.insert({adds[other], other});
       }
     };
-    for (;;) {
-      while (first_free < clusters && part[first_free] != kFree) ++first_free;
-      if (first_free == clusters) break;
+    while (free > others) {
+      while (part[first_free] != kFree) ++first_free;
       const uint32_t next = border.empty() ? first_free : border.begin()->second;
-      // The last part takes all that is left, any other one at least one cluster.
-      if (p + 1 < parts && taken > 0 && taken + work[next] / 2 > share) break;
+      // The last part takes all that is left, any other one some work if there is any.
+      if (others > 0 && taken > 0 && taken + work[next] / 2 > share) break;
       border.erase({adds[next], next});
       take(next);
     }
