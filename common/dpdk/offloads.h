@@ -26,8 +26,8 @@ struct PortUse {
 
 struct Offloads {
   uint64_t rx = 0, tx = 0, rss = 0;
-  std::string
-      spread_warning;  // packets that do not spread over the queues, and the way out; empty: all do
+  // Packets that do not spread over the queues, and the way out; empty: all do.
+  std::string spread_warning;
 };
 
 /// An offload is on only if the driver offers it and code reads or needs its result:

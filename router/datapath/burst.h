@@ -66,14 +66,14 @@ struct Burst {
   uint32_t dropped = 0;     // to be dropped for reason[]
   uint32_t multicast = 0;   // to the group of a tree
   uint32_t unresolved = 0;  // to a next hop whose MAC address is not known
-  // Packets whose TTL or hop limit is more than 1 and whose destinations are in `ipv4` and `ipv6`
-  // below, which lookup() then need not collect; from parse() to lookup().
+  // Packets whose TTL or hop limit is more than 1 and whose destinations are in the arrays below,
+  // so that lookup() need not collect them; from parse() to lookup().
   uint32_t with_ipv4 = 0, with_ipv6 = 0;
   std::array<rte_mbuf*, kBurst> mbufs;
   std::array<PacketInfo, kBurst> info;
   std::array<DropReason, kBurst> reason;
-  std::array<uint32_t, kBurst> ipv4{};  // in host order
-  std::array<config::Ipv6, kBurst> ipv6{};
+  std::array<uint32_t, kBurst> destinations4{};  // in host order
+  std::array<config::Ipv6, kBurst> destinations6{};
 
   /// Begins with the first `n` of `mbufs`, all in `forward`, as of link `link`.
   void begin(unsigned n, unsigned link, Nanos time) {

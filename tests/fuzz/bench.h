@@ -16,6 +16,7 @@
 #include "common/dpdk/pool.h"
 #include "common/dpdk/queue_pair.h"
 #include "tests/fuzz/input.h"
+#include "tests/support/mbuf_chain.h"
 
 namespace turnpike::fuzz {
 
@@ -36,20 +37,9 @@ inline std::unique_ptr<Bench> set_up(const char* program, uint32_t mbufs, uint32
 
 /// The frame in buffers of at most `segment` B, at least 1.
 inline rte_mbuf* chain_of(Bench& bench, std::span<const uint8_t> frame, size_t segment) {
-  rte_mbuf* first = nullptr;
-  do {
-    rte_mbuf* m = rte_pktmbuf_alloc(bench.pool.get());
-    require(m != nullptr, "there are buffers");
-    const size_t n = std::min({frame.size(), segment, size_t{rte_pktmbuf_tailroom(m)}});
-    if (n > 0) std::memcpy(rte_pktmbuf_append(m, static_cast<uint16_t>(n)), frame.data(), n);
-    frame = frame.subspan(n);
-    if (first == nullptr) {
-      first = m;
-    } else {
-      require(rte_pktmbuf_chain(first, m) == 0, "a chain holds it");
-    }
-  } while (!frame.empty());
-  return first;
+  rte_mbuf* m = testing::mbuf_chain(bench.pool.get(), frame, segment);
+  require(m != nullptr, "there are buffers");
+  return m;
 }
 
 /// Receives frames from `in`; stores sent frames in `out`, at most `room`.

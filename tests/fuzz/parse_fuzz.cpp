@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bursts of any frames through the parse stage: its fast paths give each packet the verdict, the
-// metadata and the length that the checks of a single packet give its twin.
+// metadata, the length and the bytes that the checks of a single packet give its twin.
 //
 // The input is a burst: for each packet a byte of control, one of length, the frame. Control: bit 0
 // corrects the fields that would end most frames early (MAC, IPv4 header checksum), bit 1 says that

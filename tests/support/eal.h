@@ -14,6 +14,7 @@
 
 #include "common/dpdk/eal.h"
 #include "common/dpdk/pool.h"
+#include "tests/support/mbuf_chain.h"
 
 namespace turnpike::testing {
 
@@ -53,23 +54,9 @@ inline Pool& test_pool() { return kTestEal->pool(); }
 /// An mbuf, or a chain of several of at most `segment` bytes, that holds `bytes`.
 inline rte_mbuf* make_mbuf(std::span<const uint8_t> bytes, size_t segment = SIZE_MAX,
                            rte_mempool* pool = test_pool().get()) {
-  rte_mbuf* first = nullptr;
-  do {
-    rte_mbuf* m = rte_pktmbuf_alloc(pool);
-    if (m == nullptr) {
-      ADD_FAILURE() << "the pool is empty";
-      return first;
-    }
-    const size_t n = std::min({bytes.size(), segment, size_t{rte_pktmbuf_tailroom(m)}});
-    if (n > 0) std::memcpy(rte_pktmbuf_append(m, static_cast<uint16_t>(n)), bytes.data(), n);
-    bytes = bytes.subspan(n);
-    if (first == nullptr) {
-      first = m;
-    } else {
-      rte_pktmbuf_chain(first, m);
-    }
-  } while (!bytes.empty());
-  return first;
+  rte_mbuf* m = mbuf_chain(pool, bytes, segment);
+  if (m == nullptr) ADD_FAILURE() << "the pool is empty";
+  return m;
 }
 
 /// All bytes of an mbuf or a chain; it stays the caller's.

@@ -2,7 +2,7 @@
 // The parse stage with its fast paths, compared with the checks of single packets.
 #pragma once
 
-#include <span>
+#include <cstring>
 #include <string>
 
 #include <rte_mbuf.h>
@@ -32,15 +32,16 @@ inline std::string parse_difference(const Burst& burst, unsigned i, rte_mbuf& tw
   if (p.input != full.input || p.customer != full.customer) return "input";
   const rte_mbuf& m = *burst.mbufs[i];
   if (m.pkt_len != twin.pkt_len || m.data_len != twin.data_len) return "length";
+  if (std::memcmp(frame_of(burst.mbufs[i]), frame_of(&twin), m.data_len) != 0) return "bytes";
   const uint8_t* ip = frame_of(&twin) + full.l3;
   const bool with_ipv4 = (burst.with_ipv4 >> i & 1) != 0,
              with_ipv6 = (burst.with_ipv6 >> i & 1) != 0;
   if (full.has(kIpv6) ? with_ipv4 : with_ipv6) return "family";
   if (with_ipv4 && (ip[wire::kIpv4TtlAt] <= 1 ||
-                    burst.ipv4[i] != wire::load_be32(ip + wire::kIpv4DestinationAt)))
+                    burst.destinations4[i] != wire::load_be32(ip + wire::kIpv4DestinationAt)))
     return "IPv4 destination";
-  if (with_ipv6 &&
-      (ip[wire::kIpv6HopLimitAt] <= 1 || burst.ipv6[i] != load_ipv6(ip + wire::kIpv6DestinationAt)))
+  if (with_ipv6 && (ip[wire::kIpv6HopLimitAt] <= 1 ||
+                    burst.destinations6[i] != load_ipv6(ip + wire::kIpv6DestinationAt)))
     return "IPv6 destination";
   return "";
 }

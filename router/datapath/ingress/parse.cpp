@@ -71,7 +71,8 @@ void parse(Burst& burst, const WorkerContext& context) {
     PacketInfo& p = burst.info[i];
     DropReason why = DropReason::kNone;
     p = {.input = input};
-    const FastPath fast = parse_fast(m, station, tables, p, burst.ipv4[i], burst.ipv6[i]);
+    const FastPath fast =
+        parse_fast(m, station, tables, p, burst.destinations4[i], burst.destinations6[i]);
     if (fast == FastPath::kRefused) [[unlikely]] {
       why = parse_fully(m, p, tables);
       bytes += m.pkt_len - p.l3;  // not `datagram`, which is false in a frame of a wrong length

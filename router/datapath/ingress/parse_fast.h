@@ -29,8 +29,8 @@ inline constexpr std::array<bool, 256> kUsualIpv6 = [] {
 
 /// A station as parse_fast() compares it with packets that arrive by its link.
 struct FastStation {
-  uint64_t mac =
-      0;  // first eight bytes of a frame to the station, as a host word; ignore the last two
+  // The first eight bytes of a frame to the station, as a host word; ignore the last two.
+  uint64_t mac = 0;
   uint32_t own = 0;  // Tables::own_hashes()
 
   FastStation(const Tables& tables, unsigned input) : own(tables.own_hashes()) {

@@ -130,8 +130,10 @@ void lookup(Burst& burst, const WorkerContext& context) {
   const auto first = [](const auto& addresses, uint32_t set) {
     return std::span(addresses).first(static_cast<size_t>(std::bit_width(set)));
   };
-  if (ipv4 != 0) look_up_collected(burst, ipv4, first(std::as_const(burst.ipv4), ipv4), routes);
-  if (ipv6 != 0) look_up_collected(burst, ipv6, first(std::as_const(burst.ipv6), ipv6), routes);
+  if (ipv4 != 0)
+    look_up_collected(burst, ipv4, first(std::as_const(burst.destinations4), ipv4), routes);
+  if (ipv6 != 0)
+    look_up_collected(burst, ipv6, first(std::as_const(burst.destinations6), ipv6), routes);
   if (others != 0) look_up_others(burst, others, context);
 }
 
