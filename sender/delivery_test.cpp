@@ -355,5 +355,24 @@ TEST(Delivery, TheSameSeedGivesTheSameBytes) {
   EXPECT_FALSE(one == transcript(2));
 }
 
+// A flow that sends on without ACKs, as a cheater would, fills the lcore's records.
+TEST(Delivery, AFlowWhosePacketsVanishLeavesRecordsToOthers) {
+  FixedLaw::reset(40e6);
+  std::map<uint32_t, uint64_t> packets;  // by flow
+  World w(with({finite(config::kEndless), finite(config::kEndless)}),
+          {.tap = [&](size_t from, auto& frame, Nanos now) {
+            if (from != 0 || (frame[42] & 15) != 3) return true;
+            const uint32_t flow = wire::load_be32(&frame[46]);
+            ++packets[flow];
+            return now < 1_s || flow == packets.rbegin()->first;
+          }});
+  w.run(1_s);
+  ASSERT_EQ(packets.size(), 2U);
+  const uint64_t before = packets.rbegin()->second;
+  w.run(5_s);
+  EXPECT_NEAR(static_cast<double>(packets.rbegin()->second - before), 4 * 40e6 / 8 / 1500, 20);
+  EXPECT_GT(w.totals(0).out_of_records.read(), 0U);
+}
+
 }  // namespace
 }  // namespace turnpike::sender::testing

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests send times of packets: exact to the nanosecond on a virtual clock, and without bursts.
+#include <algorithm>
+#include <utility>
+
+#include "common/protocols/random.h"
 #include "common/units/instrumented.h"
 #include "tests/support/sender_world.h"
 
@@ -142,6 +146,66 @@ TEST(Pacer, ForgivesWhatIsTooLongAgo) {
   EXPECT_EQ(p.forgive(100_ms, 100_ms), 75_ms);  // a quarter of the RTT remains to catch up
   EXPECT_EQ(p.due(), 75_ms);
   EXPECT_EQ(p.forgive(100_ms, 0_ms), 24_ms);  // at least 1 ms remains
+}
+
+constexpr double kBudget = 1;  // $/s
+constexpr uint32_t kSize = 1000;
+
+/// The greatest debt of an edge router's bucket right before a packet, in costs of a packet at the
+/// highest price, where a flow spends its whole budget at prices that change about three times
+/// within each gap.
+double greatest_debt(uint64_t seed, bool reprices) {
+  SplitMix64 random(seed);
+  Pacer pacer;
+  double price = 1e-6, debt = 0, greatest = 0, highest = price;  // 1 ms for a packet
+  Nanos at{0};
+  pacer.set_rate(kBudget / price, Nanos(0));
+  for (Nanos change{0}; change < 20_s;) {
+    change += Nanos(static_cast<int64_t>(random.next() % 600'000));
+    for (; pacer.due() <= change; pacer.sent(kSize)) {
+      debt = std::max(debt - kBudget * to_seconds(pacer.due() - at), 0.0);
+      at = pacer.due();
+      greatest = std::max(greatest, debt);
+      debt += price * kSize;
+    }
+    const double before =
+        std::exchange(price, std::clamp(price * (0.7 + 0.8 * random.uniform()), 0.2e-6, 2e-6));
+    highest = std::max(highest, price);
+    if (reprices) pacer.reprice(before, price, kSize, change);
+    pacer.set_rate(kBudget / price, change);
+  }
+  return greatest / (highest * kSize);
+}
+
+TEST(Pacer, StaysWithinWhatAnEdgeAllows) {
+  double without = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    EXPECT_LE(greatest_debt(seed, true), 2) << seed;
+    without = std::max(without, greatest_debt(seed, false));
+  }
+  EXPECT_GT(without, 4) << "prices that vary do not matter here";
+}
+
+TEST(Pacer, WaitsForWhatItOwesBeyondAPacket) {
+  Pacer p;
+  p.resume(1_s);
+  p.set_rate(1e6, 1_s);
+  p.sent(1000);                       // 1 ms
+  p.reprice(1, 2, 1000, 1_s + 1_ms);  // owes half a packet
+  EXPECT_EQ(p.due(), 1_s + 1_ms);
+  p.reprice(2, 1, 1000, 1_s + 1_ms);  // and no longer
+  p.reprice(1, 2, 1000, 1_s + 1_ms);
+  p.reprice(2, 4, 1000, 1_s + 1_ms);  // a quarter and a half
+  EXPECT_EQ(p.due(), 1_s + 1_ms);
+  p.reprice(4, 8, 1000, 1_s + 1_ms);   // 0.375 and a half
+  p.reprice(8, 20, 1000, 1_s + 1_ms);  // 0.35 and 0.6
+  EXPECT_EQ(p.due(), 1_s + 1_ms);
+  p.reprice(20, 40, 1000, 1_s + 1_ms);
+  p.reprice(40, 100, 1000, 1_s + 1_ms);  // 0.9875 x 0.4 and 0.6
+  EXPECT_EQ(p.due(), 1_s + 1_ms);
+  p.resume(1_s + 1500_us);  // half a millisecond pays for half a packet
+  p.reprice(1, 2.9, 1000, 1_s + 1500_us);
+  EXPECT_EQ(p.due(), 1_s + 1500_us);
 }
 
 }  // namespace

@@ -36,15 +36,27 @@ class Pacer {
   }
 
   /// The price of a byte has changed from `before` to `after`. The elapsed part of the gap before
-  /// a packet of `size` B was paid for at the old price. Where the price has more than tripled, it
-  /// is worth that much less of the packet, or many flows that have saved up would spend more than
-  /// they have when prices begin to rise. Smaller changes go both ways and are left alone.
+  /// a packet of `size` B was meant for the old price, the whole packet pays the new one.
+  ///
+  /// - Where the price has more than tripled, the elapsed part is worth that much less of the
+  /// packet,
+  ///   or many flows that have saved up would spend more than they have when prices begin to rise.
+  /// - Smaller changes go both ways, so the pace is left alone. Their sum is what the flow owes: a
+  ///   token bucket on its way, as of an edge router (router/datapath/enforcement), forgets what
+  ///   was paid too little but not what was paid too much. The flow waits for its debt beyond a
+  ///   packet.
   void reprice(double before, double after, uint32_t size, Nanos now) {
-    if (after <= kSteep * before) return;
-    const double gap = size / rate_ * 1e9;
-    if (gap > kMaxGap) return;
-    const double saved = std::max(gap - static_cast<double>((due_ - now).count()), 0.0);
-    due_ += from_nanoseconds(saved * (1 - before / after));
+    const double packet = size, worth = before / after;               // of money, in bytes
+    const double left = to_seconds(due_ - now) * rate_;               // B
+    const double lacks = std::max(packet - left, 0.0) * (1 - worth);  // B
+    double wait = after > kSteep * before ? lacks : 0;                // B
+    double owed = std::max(owed_ * worth + (lacks - wait), 0.0);
+    if (lacks > 0 && owed > packet) {
+      wait += owed - packet;
+      owed = packet;
+    }
+    owed_ = static_cast<float>(owed);
+    if (wait > 0) due_ += from_nanoseconds(std::min(wait / rate_ * 1e9, double{kMaxGap}));
   }
 
   /// A packet of `size` left: the next one is due when it would have been sent at the rate.
@@ -56,14 +68,15 @@ class Pacer {
   }
 
   /// There is something to send again: time in which there was nothing is not made up for.
-  void resume(Nanos now) { due_ = std::max(due_, now); }
+  void resume(Nanos now) {
+    if (due_ < now) skip(now);
+  }
 
   /// Gives up what lies too far back to be caught up with; returns how much time that was. The
   /// round trip is the least, which neither queues nor stalls inflate.
   Nanos forgive(Nanos now, Nanos rtt) {
     const Nanos earliest = now - std::max(kMinLag, rtt / kLagDivisor);
-    if (due_ >= earliest) return Nanos(0);
-    return earliest - std::exchange(due_, earliest);
+    return due_ < earliest ? skip(earliest) : Nanos(0);
   }
 
  private:
@@ -73,9 +86,17 @@ class Pacer {
     return std::min(size / rate_ * 1e9, double{kMaxGap});
   }
 
+  // Nothing is sent until then: what is owed is paid meanwhile. Returns the time.
+  Nanos skip(Nanos until) {
+    const Nanos idle = until - std::exchange(due_, until);
+    owed_ = static_cast<float>(std::max(owed_ - to_seconds(idle) * rate_, 0.0));
+    return idle;
+  }
+
   Nanos due_{0};
   double rate_ = 0;
   float fraction_ = 0;  // ns that due_ lacks
+  float owed_ = 0;      // B at the present price that were paid beyond what their gaps were to cost
 };
 
 }  // namespace turnpike::sender

@@ -116,11 +116,21 @@ void Transmission::set_rate(Flow& f, Nanos now) {
   const double rate =
       std::min({std::max(allowed.rate, allowed.floor), parts_.line_rate, f.limit()});
   if (const auto price = static_cast<float>(allowed.price); price != f.price) {
-    if (f.price > 0 && f.pacer.rate() > 0) f.pacer.reprice(f.price, price, f.kind->packet, now);
+    if (f.price > 0 && price > 0 && f.pacer.rate() > 0)
+      f.pacer.reprice(f.price, price, f.kind->packet, now);
     f.price = price;
   }
   f.pacer.set_rate(rate, now);
   f.underpaid = allowed.price * rate > allowed.granted && at_floor(f);
+}
+
+uint32_t Transmission::take_record(const Flow& f) {
+  RecordPool& records = parts_.lcore.records;
+  const bool fair = f.in_flight_bytes <= uint64_t{f.kind->packet} * records.free();
+  const uint32_t i = fair ? records.take() : kNoRecord;
+  if (i == kNoRecord) [[unlikely]]
+    parts_.totals.out_of_records.add();
+  return i;
 }
 
 uint32_t Transmission::send_next(Flow& f, FlowState& state) {
@@ -136,12 +146,9 @@ uint32_t Transmission::send_next(Flow& f, FlowState& state) {
 }
 
 uint32_t Transmission::send_new(Flow& f, const FlowState& state) {
+  const uint32_t i = take_record(f);
+  if (i == kNoRecord) return 0;
   RecordPool& records = parts_.lcore.records;
-  const uint32_t i = records.take();
-  if (i == kNoRecord) {
-    parts_.totals.out_of_records.add();
-    return 0;
-  }
   const uint32_t size = f.size_of(f.next_sequence);
   records[i].begin(Kind::kData, f.next_sequence, size, size - f.kind->headers);
   if (!transmit(f, i, state)) {
@@ -176,11 +183,8 @@ uint32_t Transmission::retransmit(Flow& f, const FlowState& state) {
 
 bool Transmission::send_control(Flow& f, Kind kind, Nanos now) {
   RecordPool& records = parts_.lcore.records;
-  const uint32_t i = records.take();
-  if (i == kNoRecord) {
-    parts_.totals.out_of_records.add();
-    return false;
-  }
+  const uint32_t i = take_record(f);
+  if (i == kNoRecord) return false;
   // A FIN's sequence is the number of packets before it; a SYN's is zero.
   records[i].begin(kind, f.next_sequence, f.kind->headers, 0);
   if (!transmit(f, i, state_of(f, now))) {
@@ -200,11 +204,8 @@ uint32_t Transmission::send_datagrams(Flow& f, const FlowState& state) {
     parts_.totals.queue_full.add();
     return 0;
   }
-  const uint32_t i = records.take();
-  if (i == kNoRecord) {
-    parts_.totals.out_of_records.add();
-    return 0;
-  }
+  const uint32_t i = take_record(f);
+  if (i == kNoRecord) return 0;
   const wire::FrameTemplate& headers = parts_.paths[f.path];
   const auto front =
       static_cast<uint16_t>(headers.headers_size() + f.kind->headers - headers.ip_headers_size());

@@ -47,6 +47,10 @@ class Transmission {
   void paused(Flow& flow, Nanos idle, Nanos now);
   static void plan_sending(Flow& flow, Nanos not_before);
 
+  /// A record for the flow's next packet; kNoRecord, and counted, if there is none for it. A flow
+  /// may hold as many as are free (dynamic threshold, Choudhury and Hahne), so that one whose
+  /// packets all vanish leaves records to the lcore's other flows.
+  uint32_t take_record(const Flow& flow);
   uint32_t send_next(Flow& flow, FlowState& state);
   uint32_t send_new(Flow& flow, const FlowState& state);
   uint32_t send_datagrams(Flow& flow, const FlowState& state);
