@@ -7,6 +7,9 @@
 MAKEFLAGS += --no-print-directory
 
 FUZZ_SECONDS ?= 600
+# Where ccache is installed, meson calls it. With these, clones of the tree share what it keeps.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
 
 # quiet(what,command): prints `what`, writes the command's output to a log, and names the log if the command fails.
 # Prints the duration from 10 s on.

@@ -14,7 +14,7 @@
 namespace turnpike::lab {
 namespace {
 
-ExitCode complain(const std::string& what) {
+ExitCode report_error(const std::string& what) {
   std::fprintf(stderr, "turnpike lab: %s\n", what.c_str());
   return kExitRuntime;
 }
@@ -25,7 +25,7 @@ bool known(const std::string& scheme) {
   if (find_protocol(name) != nullptr) return true;
   std::vector<std::string_view> names;
   for (const Protocol& p : protocols()) names.push_back(p.name);
-  complain("--compare: there is no scheme '" + name + "'" + config::suggestion(name, names));
+  report_error("--compare: there is no scheme '" + name + "'" + config::suggestion(name, names));
   return false;
 }
 
@@ -54,7 +54,7 @@ ExitCode run_comparison(const CompareOptions& o, const config::Topology& topolog
       return kExitBadConfiguration;
     }
     auto command = command_for({o.file, std::move(settings), o.seed, folder}, self);
-    if (!command) return complain(command.error());
+    if (!command) return report_error(command.error());
     if (o.duration)
       command->argv.insert(command->argv.end(),
                            {"--duration", std::to_string(o.duration->count()) + " ns"});
@@ -70,7 +70,7 @@ ExitCode run_comparison(const CompareOptions& o, const config::Topology& topolog
       run.summary = std::move(summary);
     } else {
       ++failed;
-      complain(run.scheme + ": " + (end.why.empty() ? "printed no summary" : end.why));
+      report_error(run.scheme + ": " + (end.why.empty() ? "printed no summary" : end.why));
     }
   });
   if (!whole) return kExitRuntime;
@@ -80,7 +80,7 @@ ExitCode run_comparison(const CompareOptions& o, const config::Topology& topolog
   for (const auto& [path, text] :
        {std::pair{stem + ".json", json}, {stem + ".html", compare_page(comparison)}})
     if (const auto written = report::write_text(path, text); !written)
-      return complain(written.error());
+      return report_error(written.error());
   std::fputs(o.json ? json.c_str() : compare_text(comparison).c_str(), stdout);
   if (!o.json) std::printf("\nPage: %s.html\n", stem.c_str());
   return failed == 0 ? kExitOk : kExitRuntime;

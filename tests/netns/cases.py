@@ -42,9 +42,9 @@ def reassembled(namespace):
 
 
 class Transfer:
-    """A TCP transfer from one namespace to another, running."""
+    """A transfer of iperf3's from one namespace to another, running: of TCP, unless the client's options say otherwise."""
 
-    def __init__(self, client, server, address, seconds, streams=1, port=5201):
+    def __init__(self, client, server, address, seconds, streams=1, port=5201, options=()):
         self.seconds = seconds
         self.server = subprocess.Popen(inside(server, ["iperf3", "-s", "-1", "-p", port, "-B", address]),
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -52,7 +52,7 @@ class Transfer:
         sh("sh", "-c", f"for i in $(seq 50); do {listening} && exit; sleep 0.1; done",
            namespace=server, check=False)
         self.client = subprocess.Popen(
-            inside(client, ["iperf3", "-c", address, "-p", port, "-t", seconds, "-P", streams, "-J"]),
+            inside(client, ["iperf3", "-c", address, "-p", port, "-t", seconds, "-P", streams, "-J", *options]),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def finish(self):
