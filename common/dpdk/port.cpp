@@ -58,11 +58,15 @@ uint16_t fitting_mtu(const rte_eth_dev_info& info, uint16_t wanted) {
   return is_memif(info) ? static_cast<uint16_t>(limit) : uint16_t{0};
 }
 
-rte_eth_conf configuration(uint16_t queues, uint16_t mtu, const Offloads& on) {
+rte_eth_conf configuration(uint16_t queues, uint16_t mtu, const Offloads& on,
+                           const rte_eth_dev_info& info) {
   rte_eth_conf conf{};
   conf.rxmode.mtu = mtu;
   conf.rxmode.offloads = on.rx;
   conf.txmode.offloads = on.tx;
+  // For RemovalWatch.
+  const uint32_t flags = info.dev_flags == nullptr ? 0 : *info.dev_flags;
+  conf.intr_conf.rmv = (flags & RTE_ETH_DEV_INTR_RMV) != 0 ? 1 : 0;
   if (queues > 1 && on.rss != 0) {
     conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
     conf.rx_adv_conf.rss_conf.rss_hf = on.rss;
@@ -114,7 +118,7 @@ Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> p
        .ip_verdicts = options.ip_verdicts,
        .udp_verdicts = options.udp_verdicts,
        .chains = options.chains});
-  const rte_eth_conf conf = configuration(options.queues, mtu, offloads_);
+  const rte_eth_conf conf = configuration(options.queues, mtu, offloads_, info);
   if (const int e = rte_eth_dev_configure(id_, options.queues, options.queues, &conf); e != 0) {
     return failed(name_, "be configured", e, log);
   }
@@ -130,7 +134,6 @@ Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> p
     rte_eth_rxconf rx_conf = info.default_rxconf;
     rx_conf.offloads = conf.rxmode.offloads;
     rte_eth_txconf tx_conf = info.default_txconf;
-    tx_conf.offloads = conf.txmode.offloads;
     tx_conf.offloads = conf.txmode.offloads;
     const auto socket = static_cast<unsigned>(rte_eth_dev_socket_id(id_));
     if (const int e = rte_eth_rx_queue_setup(id_, q, rx, socket, &rx_conf, pool); e != 0) {
@@ -164,6 +167,7 @@ Port::Port(Port&& other) noexcept
 Port::~Port() {
   if (id_ == kNone) return;
   stop();
+  watch_.reset();  // while the port is open
   const CapturedLog log;
   rte_eth_dev_info info{};
   if (rte_eth_dev_info_get(id_, &info) != 0) return;

@@ -92,7 +92,7 @@ class Port {
   [[nodiscard]] KernelInterface::State interface_state() const {
     return interface_ ? interface_->state() : KernelInterface::State::kUp;
   }
-  /// Whether the kernel wants the device back: the program should close the port soon.
+  /// Whether the device goes away, or is gone: the program should close the port soon.
   [[nodiscard]] bool removed() const { return watch_ && watch_->removed(); }
   [[nodiscard]] const std::string& interface() const { return interface_name_; }
   /// True for drivers that know no link state.
@@ -118,7 +118,7 @@ class Port {
         follows_(device.follows),
         interface_name_(device.interface) {
     if (!interface_name_.empty()) interface_.emplace(interface_name_);
-    if (!attached_) watch_ = std::make_unique<RemovalWatch>(name_);
+    if (!attached_) watch_ = std::make_unique<RemovalWatch>(name_, id_);
   }
 
   static constexpr uint16_t kNone = UINT16_MAX;
