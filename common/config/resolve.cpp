@@ -125,7 +125,11 @@ void write_router(YamlWriter& out, const Topology& t, const Router& router) {
 struct AttachmentText {
   std::string operator()(std::monostate) const { return {}; }
   std::string operator()(const AttachPci& a) const {
-    return mapped({{"pci", in_quotes(a.address)}});
+    std::vector<YamlPair> pci{{"address", in_quotes(a.address)}};
+    if (a.flow_control)
+      pci.push_back(
+          {"flow_control", std::string(kFlowControls[static_cast<size_t>(*a.flow_control)])});
+    return mapped({{"pci", mapped(pci)}});
   }
   std::string operator()(const AttachMemif& a) const {
     return mapped({{"memif", mapped({{"socket", in_quotes(a.socket)},

@@ -35,8 +35,11 @@ struct Ipv6Prefix {
 // --- attachments of link ends to ports
 // ------------------------------------------------------------
 
+/// Pause frames of IEEE 802.3x that a NIC obeys (rx), sends (tx), or both (on).
+enum class FlowControl : uint8_t { kOff, kRx, kTx, kOn };
 struct AttachPci {
   std::string address;
+  std::optional<FlowControl> flow_control = {};  // none: as the NIC's driver sets it
 };
 struct AttachMemif {
   std::string socket;

@@ -144,6 +144,7 @@ Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> p
     }
     queues_.push_back(std::make_unique<EthQueue>(id_, q, traits));
   }
+  if (follows_) extended_ = ExtendedStats(id_);  // once: it may start many times
   if (!options.promiscuous) return {};
   // A device that receives every frame anyway may not support the call.
   const int e = rte_eth_promiscuous_enable(id_);
@@ -161,6 +162,8 @@ Port::Port(Port&& other) noexcept
       offloads_(std::move(other.offloads_)),
       interface_name_(std::move(other.interface_name_)),
       interface_(other.interface_),
+      wanted_(other.wanted_),
+      extended_(std::move(other.extended_)),
       watch_(std::move(other.watch_)),
       queues_(std::move(other.queues_)) {}
 
@@ -179,10 +182,20 @@ Port::~Port() {
 
 Done Port::start() {
   if (started_) return {};
-  const CapturedLog log;
-  if (const int e = rte_eth_dev_start(id_); e != 0) return failed(name_, "start", e, log);
+  {
+    const CapturedLog log;
+    if (const int e = rte_eth_dev_start(id_); e != 0) return failed(name_, "start", e, log);
+  }
   started_ = true;
-  return {};
+  extended_ = ExtendedStats(id_);
+  if (!wanted_) return {};
+  const auto set = set_flow_control(id_, *wanted_);
+  if (set) return {};
+  stop();
+  return tl::unexpected(name_ + ": its driver " + driver_ + " cannot set flow control to " +
+                        std::string(name_of(*wanted_)) + " (" + set.error() +
+                        "): remove flow_control of this NIC, which leaves it as its driver does, "
+                        "or use a NIC whose driver can set it (docs/nics.md)");
 }
 
 void Port::stop() {

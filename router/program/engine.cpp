@@ -12,6 +12,7 @@
 #include "common/dpdk/interrupt_thread.h"
 #include "common/dpdk/numa.h"
 #include "common/program/attachment.h"
+#include "router/program/nic_texts.h"
 
 namespace turnpike::router {
 namespace {
@@ -308,26 +309,20 @@ std::vector<PortFigures> Engine::ports() const {
   for (size_t l = 0; l < ports_.size(); ++l)
     all.push_back({.link = links_[l],
                    .device = ports_[l].name(),
+                   .driver = ports_[l].driver(),
+                   .offloads = offloads_text(ports_[l].offloads()),
                    .up = ports_[l].link_up(),
-                   .stats = ports_[l].stats()});
+                   .stats = ports_[l].stats(),
+                   .flow_control = ports_[l].flow_control(),
+                   .extended = ports_[l].extended_stats().read(),
+                   .omitted = ports_[l].extended_stats().omitted()});
   return all;
 }
 
-std::vector<std::string> Engine::nic_texts() const {
-  std::vector<std::string> texts;
-  for (size_t l = 0; l < ports_.size(); ++l)
-    if (const Port& p = ports_[l]; p.physical())
-      texts.push_back("link " + links_[l] + ": " + p.name() + ", driver " + p.driver() + "; " +
-                      offloads_text(p.offloads()));
-  return texts;
-}
+std::vector<std::string> Engine::nic_texts() const { return router::nic_texts(ports_, links_); }
 
 std::vector<std::string> Engine::spread_warnings() const {
-  std::vector<std::string> texts;
-  for (size_t l = 0; l < ports_.size(); ++l)
-    if (const Port& p = ports_[l]; p.physical() && !p.offloads().spread_warning.empty())
-      texts.push_back("link " + links_[l] + ": " + p.name() + " " + p.offloads().spread_warning);
-  return texts;
+  return router::spread_warnings(ports_, links_);
 }
 
 std::optional<size_t> Engine::link_of_port(uint16_t port) const {

@@ -86,22 +86,18 @@ class Engine {
   [[nodiscard]] uint32_t left_in_tunnels() const { return left_in_tunnels_; }
   /// A line for every worker that polls a port on another NUMA node; empty: none does.
   [[nodiscard]] const std::string& remote_text() const { return remote_; }
-  /// A line for every NIC: its driver and the offloads that are on.
+  /// A line for every NIC: its driver, the offloads that are on, its flow control.
   [[nodiscard]] std::vector<std::string> nic_texts() const;
   /// A line for every NIC that does not spread all packets over its queues, with the way out.
   [[nodiscard]] std::vector<std::string> spread_warnings() const;
   /// By link.
   [[nodiscard]] std::vector<PortStats> port_stats() const;
-  /// The port at a link, and whether its link is up.
-  [[nodiscard]] const std::string& port_name(size_t link) const { return ports_[link].name(); }
-  [[nodiscard]] const std::string& port_driver(size_t link) const { return ports_[link].driver(); }
-  [[nodiscard]] std::string port_offloads(size_t link) const {
-    return offloads_text(ports_[link].offloads());
-  }
   /// The link of a port by DPDK's number; none: it is no port of this router.
   [[nodiscard]] std::optional<size_t> link_of_port(uint16_t port) const;
+  /// The port at a link, and whether its link is up.
+  [[nodiscard]] const std::string& port_name(size_t link) const { return ports_[link].name(); }
   [[nodiscard]] bool link_up(size_t link) const { return ports_[link].link_up(); }
-  /// The same with their links' state. Control thread.
+  /// By link, with all that the drivers count. Control thread.
   [[nodiscard]] std::vector<PortFigures> ports() const;
   /// By worker. Any thread.
   [[nodiscard]] std::vector<LcoreFigures> lcores() const;
@@ -130,6 +126,7 @@ class Engine {
                                                unsigned workers, size_t buffers);
   void run(unsigned index);
 
+  Barrier barrier_;
   Pool pool_;
   std::vector<Port> ports_;
   std::vector<std::string> links_;                       // their names
@@ -150,7 +147,6 @@ class Engine {
   std::atomic<bool> stop_{false};     // end reception
   std::atomic<bool> discard_{false};  // drop packets still held
   bool running_ = false;
-  Barrier barrier_;
   Pause pause_;
 };
 

@@ -103,6 +103,20 @@ TEST(ReloadPlan, SaysWhatEachChangeDoes) {
   }
 }
 
+TEST(ReloadPlan, FlowControlOfANicNeedsARestart) {
+  const auto with = [](const std::string& nic) { return small({{"links.ra.attach", nic}}); };
+  const auto off = with("{r: {pci: {address: '3b:00.0', flow_control: off}}}");
+  const auto on = with("{r: {pci: {address: '3b:00.0', flow_control: on}}}");
+  const auto none = with("{r: {pci: '3b:00.0'}}");
+  for (const auto& [from, to] : {std::pair(&off, &on), {&none, &on}, {&on, &none}}) {
+    const Plan p = plan(*from, *to, 0);
+    ASSERT_EQ(p.changes.size(), 1U) << p.text();
+    EXPECT_EQ(p.changes[0].path, "links.ra.attach.r.pci.flow_control");
+    EXPECT_EQ(p.changes[0].effect, Effect::kRefused);
+    EXPECT_EQ(p.changes[0].note, "restart the router to apply: ports open at the start");
+  }
+}
+
 TEST(ReloadPlan, NamesWholeEntriesOnce) {
   Plan p = plan(small(), small({{"customers.new", "{prefix: 10.8.0.0/16, budget: 1 $/s}"}}), 0);
   ASSERT_EQ(p.changes.size(), 1U) << p.text();
@@ -330,6 +344,7 @@ std::vector<std::string> others(const std::string& value) {
                            "ring",
                            "memif",
                            "answer",
+                           "off",
                            "file",
                            "{linux: {addresses: kernel}}"})
     if (word != value) all.emplace_back(word);
