@@ -117,6 +117,7 @@ void write_router(YamlWriter& out, const Topology& t, const Router& router) {
       out.put("fib", mapped({{"ipv4", std::to_string(router.fib->ipv4)},
                              {"ipv6", std::to_string(router.fib->ipv6)}}));
     if (router.linux_control) out.put("control", control(t, router));
+    out.put("nic_filters", std::string(kNicFilters[router.nic_filters ? 1 : 0]));
   });
 }
 

@@ -144,6 +144,7 @@ struct RouterSpec {
   Field<FibSpec> fib;
   Field<ControlSpec> control;
   Field<OneOrMany<AddressSpec>> prefix;
+  Field<std::string> nic_filters;
 };
 
 struct GroupSpec {

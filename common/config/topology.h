@@ -157,6 +157,7 @@ struct Router {
   // Of subnets of its links: other routers have a route to each of these instead of to the subnets.
   std::optional<Ipv4Prefix> ipv4_prefix = {};
   std::optional<Ipv6Prefix> ipv6_prefix = {};
+  bool nic_filters = false;  // NICs drop packets with martian sources
 };
 
 // --- customers ----------------------------------------------------------------------------------

@@ -88,6 +88,7 @@ TEST(ReloadPlan, SaysWhatEachChangeDoes) {
             Effect::kLive},
            {"links.oc.rate", "50 Mbps", "links.oc.rate", Effect::kElsewhere},
            {"routers.r.lcores", "[3, 4]", "routers.r.lcores", Effect::kRefused},
+           {"routers.r.nic_filters", "on", "routers.r.nic_filters", Effect::kRefused},
            {"routers.r.routes.0.via", "ra", "routers.r.routes.10.99.0.0/16", Effect::kLive},
            {"routers.r.enforce.burst", "70 ms", "routers.r.enforce.burst", Effect::kLive},
            {"groups.gold.weight", "3", "groups.gold.weight", Effect::kLive},
