@@ -21,6 +21,7 @@ namespace {
 struct Part {
   std::string key;
   std::vector<Column> columns;
+  std::string_view not_zero = {};  // rows in which this value is 0 are left out; empty: none
 };
 
 /// Something to show. Without parts, the answer's values are written line by line.
@@ -51,11 +52,12 @@ const std::vector<What>& everything() {
           {"TX", "tx_packets", kCount},
           {"DROPS", "drops", kCount}}}}},
       {"ports",
-       "counters of each port",
+       "counters of each port; of extended statistics those that are not zero, with --json all",
        {{"ports",
          {{"LINK", "link"},
           {"PORT", "port"},
           {"UP", "up", kFlag},
+          {"FLOW CONTROL", "flow_control"},
           {"MTU", "mtu", kNumber},
           {"RX", "rx_packets", kCount},
           {"RX BYTES", "rx_bytes", kBytes},
@@ -64,7 +66,12 @@ const std::vector<What>& everything() {
           {"MISSED", "rx_missed", kCount},
           {"NO MBUF", "rx_no_mbuf", kCount},
           {"RX ERR", "rx_errors", kCount},
-          {"TX ERR", "tx_errors", kCount}}}}},
+          {"TX ERR", "tx_errors", kCount},
+          {"RX PAUSE", "pause_received", kCount},
+          {"TX PAUSE", "pause_sent", kCount}}},
+        {"extended_statistics",
+         {{"LINK", "link"}, {"STATISTIC", "statistic"}, {"VALUE", "value", kCount}},
+         "value"}}},
       {"lcores",
        "load of each lcore",
        {{"lcores",
@@ -143,6 +150,14 @@ std::string lines_of(const Json& object, const std::string& prefix) {
   return text;
 }
 
+Json shown_rows(const Part& part, Json rows) {
+  if (part.not_zero.empty()) return rows;
+  Json shown = Json::array();
+  for (Json& row : rows)
+    if (row.value(part.not_zero, uint64_t{0}) != 0) shown.push_back(std::move(row));
+  return shown;
+}
+
 std::string text_of(const What& what, const Json& answer) {
   if (const auto text = answer.find("text"); what.whole_text && text != answer.end())
     return text->get<std::string>();
@@ -150,7 +165,7 @@ std::string text_of(const What& what, const Json& answer) {
   std::string text;
   Json others = answer;
   for (const Part& part : what.parts) {
-    const Json rows = answer.value(part.key, Json::array());
+    const Json rows = shown_rows(part, answer.value(part.key, Json::array()));
     if (!rows.empty()) text += (text.empty() ? "" : "\n") + table_text(part.columns, rows);
     others.erase(part.key);
   }

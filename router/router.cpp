@@ -2,6 +2,7 @@
 #include "router/router.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "common/config/address.h"
 #include "common/wire/bytes.h"
@@ -127,6 +128,7 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
   }
   r->current_.store(r->tables_.get(), std::memory_order_release);
   r->counters_ = std::vector<WorkerCounters>(options.workers);
+  r->nic_drops_ = std::vector<metrics::Counter>(self.links.size());
   if (self.enforcement) {
     auto enforcement = Enforcement::make(topology, node, options.workers, options.socket);
     if (!enforcement) return tl::unexpected(enforcement.error());
@@ -199,9 +201,13 @@ Worker::Parts Router::parts_of(const config::Topology& topology, size_t node, un
 Snapshot Router::snapshot() const {
   Snapshot s;
   s.received_by.resize(counters_.size());
+  constexpr auto kMartian = static_cast<size_t>(DropReason::kMartianSource);
   for (const auto& link : links_) {
+    const uint64_t in_nic = nic_drops_[s.links.size()].read();
     s.links.push_back(snapshot_of(*link));
-    const LinkSnapshot& l = s.links.back();
+    LinkSnapshot& l = s.links.back();
+    l.rx_packets += in_nic;
+    l.drops[kMartian] += in_nic;
     s.received += l.rx_packets;
     s.forwarded += l.tx_packets;
     s.held += l.held_packets;
@@ -221,9 +227,10 @@ Snapshot Router::snapshot() const {
 }
 
 double Snapshot::imbalance() const {
-  if (received == 0) return 1;
+  const uint64_t all = std::accumulate(received_by.begin(), received_by.end(), uint64_t{0});
+  if (all == 0) return 1;
   const auto most = static_cast<double>(*std::ranges::max_element(received_by));
-  return most * static_cast<double>(received_by.size()) / static_cast<double>(received);
+  return most * static_cast<double>(received_by.size()) / static_cast<double>(all);
 }
 
 std::vector<CustomerSnapshot> Router::customers() const {

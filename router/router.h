@@ -100,6 +100,11 @@ class Router {
   /// thread.
   void set_link_up(size_t link, bool up) { links_[link]->up.store(up, std::memory_order_relaxed); }
 
+  /// Says how many packets the NIC of a link's port has dropped since the start because of their
+  /// martian sources, see SourceFilter. They count as received from the link, without bytes, and as
+  /// dropped as `martian_source`. Control thread.
+  void set_nic_drops(size_t link, uint64_t packets) { nic_drops_[link].set(packets); }
+
   /// Queues to and from Linux's interfaces; null: Linux is not the control plane.
   [[nodiscard]] PuntPath* punt_path() { return punt_.get(); }
   /// By link: the worker that sends frames from Linux.
@@ -151,6 +156,7 @@ class Router {
   std::atomic<const Routes*> file_routes_{nullptr};  // then
   std::vector<std::unique_ptr<EgressLink>> links_;
   std::vector<WorkerCounters> counters_;
+  std::vector<metrics::Counter> nic_drops_;     // by link; the control thread writes
   std::unique_ptr<PuntPath> punt_;              // null: Linux is not the control plane
   std::unique_ptr<MulticastState> multicast_;   // null: no tree has a branch here
   std::unique_ptr<Enforcement> enforcement_;    // null: none

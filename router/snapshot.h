@@ -16,7 +16,8 @@
 
 namespace turnpike::router {
 
-/// One link's ingress and egress. at_egress() says at which link a drop counts.
+/// One link's ingress and egress. at_egress() says at which link a drop counts. Received packets
+/// include those that the port's NIC dropped for the router, without their bytes.
 struct LinkSnapshot {
   std::string name;
   BitRate rate{0};

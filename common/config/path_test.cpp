@@ -67,6 +67,21 @@ TEST(Completion, RealDevicesDelayByThemselvesAndLineRateCountsTheFrame) {
   EXPECT_EQ(std::get<AttachPci>(t.links[0].ends[1].attachment).address, "0000:3b:00.0");
 }
 
+TEST(Completion, ANicHasItsDriversFlowControlUnlessTheFileSaysSo) {
+  const auto of = [](const std::string& pci) {
+    const Topology t = expect_right(changed("delay: 1 ms", "attach: {gate: {pci: " + pci + "}}"));
+    const auto& nic = std::get<AttachPci>(t.links[0].ends[1].attachment);
+    EXPECT_EQ(nic.address, "0000:3b:00.0");
+    return nic.flow_control;
+  };
+  EXPECT_EQ(of("3b:00.0"), std::nullopt);
+  EXPECT_EQ(of("{address: 3b:00.0}"), std::nullopt);
+  EXPECT_EQ(of("{address: 3b:00.0, flow_control: off}"), FlowControl::kOff);
+  EXPECT_EQ(of("{address: 3b:00.0, flow_control: rx}"), FlowControl::kRx);
+  EXPECT_EQ(of("{address: 3b:00.0, flow_control: tx}"), FlowControl::kTx);
+  EXPECT_EQ(of("{address: 3b:00.0, flow_control: on}"), FlowControl::kOn);
+}
+
 TEST(Completion, AssignedAddressesStepAsideForGivenOnes) {
   const Topology t = expect_right(changed(
       "bob: {}", "bob: {addresses: [10.0.0.7/8, \"fd00:74::9/60\"], mac: 02:54:50:00:00:01}"));

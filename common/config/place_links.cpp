@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "common/config/describe.h"
 #include "common/config/draft.h"
 #include "common/config/scalars.h"
 
@@ -202,6 +203,7 @@ void place_nodes(Draft& d) {
     }
     if (router.lcores.empty())
       router.lcores.push_back(static_cast<unsigned>(d.topology.routers.size() - 1));
+    router.nic_filters = spec.nic_filters.value == kNicFilters[1];
   }
   d.placed.assign(d.topology.hosts.size(), false);
 }

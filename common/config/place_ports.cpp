@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ports: attaches each end, and reports two ends of one process at one device.
+#include <algorithm>
 #include <cctype>
 #include <string_view>
 
+#include "common/config/describe.h"
 #include "common/config/draft.h"
 
 namespace turnpike::config {
@@ -50,9 +52,18 @@ AttachMemif memif(const Draft& d, size_t link, size_t end, const MemifSpec& own,
   return out;
 }
 
+AttachPci pci(const PciSpec& spec) {
+  AttachPci out{spec.address.value.text};
+  if (!spec.flow_control.given) return out;
+  const auto word = std::ranges::find(kFlowControls, spec.flow_control.value);
+  if (word != kFlowControls.end())
+    out.flow_control = static_cast<FlowControl>(word - kFlowControls.begin());
+  return out;
+}
+
 Attachment attachment(const Draft& d, size_t link, size_t end, const AttachSpec& spec,
                       const AttachSpec* other) {
-  if (spec.pci.given) return AttachPci{spec.pci.value.text};
+  if (spec.pci.given) return pci(spec.pci.value);
   if (spec.af_packet.given) return AttachAfPacket{spec.af_packet.value.text};
   if (spec.af_xdp.given) return AttachAfXdp{spec.af_xdp.value.text};
   if (spec.tap.given) return AttachTap{spec.tap.value.text};

@@ -86,6 +86,11 @@ class Reader {
     return fail(node.at, at.path, "takes no value");
   }
 
+  bool read(const YamlNode& node, const At& at, const About& about, PciSpec& out) {
+    if (!node.is_scalar()) return read<PciSpec>(node, at, about, out);
+    return read(node, at, about, out.address);
+  }
+
   bool read(const YamlNode& node, const At& at, const About& about, AttachBothSpec& out) {
     if (node.is_map()) return read(node, at, about, out.ends);
     return read(node, at, about, out.both.emplace());

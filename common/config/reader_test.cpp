@@ -111,6 +111,14 @@ TEST(Reader, Addresses) {
   expect_mistakes(changed("bob: {}", "bob: {mac: ^xx}"), {"is not a MAC address"});
   expect_mistakes(changed("delay: 1 ms", "attach: {gate: {pci: ^3b-00}}"),
                   {"is not a PCI address"});
+  expect_mistakes(changed("delay: 1 ms", "attach: {gate: {pci: {address: ^3b-00}}}"),
+                  {"links.left.attach.gate.pci.address: '3b-00' is not a PCI address"});
+  expect_mistakes(changed("delay: 1 ms", "attach: {gate: {^pci: {flow_control: on}}}"),
+                  {"links.left.attach.gate.pci: missing key 'address'"});
+  expect_mistakes(
+      changed("delay: 1 ms", "attach: {gate: {pci: {address: 3b:00.0, flow_control: ^onn}}}"),
+      {"'onn' is not known (did you mean 'on'?)"});
+  expect_mistakes(changed("delay: 1 ms", "attach: {gate: {pci: ^[3b:00.0]}}"), {"must be a map"});
   expect_mistakes(changed("delay: 1 ms", "attach: {gate: {af_packet: ^a/b}}"),
                   {"cannot be a network interface's name"});
 }

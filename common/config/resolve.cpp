@@ -117,6 +117,7 @@ void write_router(YamlWriter& out, const Topology& t, const Router& router) {
       out.put("fib", mapped({{"ipv4", std::to_string(router.fib->ipv4)},
                              {"ipv6", std::to_string(router.fib->ipv6)}}));
     if (router.linux_control) out.put("control", control(t, router));
+    out.put("nic_filters", std::string(kNicFilters[router.nic_filters ? 1 : 0]));
   });
 }
 
@@ -125,7 +126,11 @@ void write_router(YamlWriter& out, const Topology& t, const Router& router) {
 struct AttachmentText {
   std::string operator()(std::monostate) const { return {}; }
   std::string operator()(const AttachPci& a) const {
-    return mapped({{"pci", in_quotes(a.address)}});
+    std::vector<YamlPair> pci{{"address", in_quotes(a.address)}};
+    if (a.flow_control)
+      pci.push_back(
+          {"flow_control", std::string(kFlowControls[static_cast<size_t>(*a.flow_control)])});
+    return mapped({{"pci", mapped(pci)}});
   }
   std::string operator()(const AttachMemif& a) const {
     return mapped({{"memif", mapped({{"socket", in_quotes(a.socket)},

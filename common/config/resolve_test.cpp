@@ -116,6 +116,10 @@ TEST(Resolve, KeepsEveryKindOfValue) {
   EXPECT_EQ(core.directions[1].drain, Drain::kLineRate);
   EXPECT_FALSE(core.emulate_delay);
   EXPECT_EQ(std::get<AttachPci>(core.ends[0].attachment).address, "0000:3b:00.0");
+  EXPECT_EQ(std::get<AttachPci>(core.ends[0].attachment).flow_control, FlowControl::kRx);
+  EXPECT_EQ(std::get<AttachPci>(t.links[5].ends[0].attachment).flow_control, std::nullopt);
+  EXPECT_TRUE(t.routers[0].nic_filters);
+  EXPECT_FALSE(t.routers[1].nic_filters);
   EXPECT_TRUE(std::get<AttachPcap>(t.links[4].ends[0].attachment).repeat);
   EXPECT_EQ(std::get<AttachVdev>(t.links[5].ends[1].attachment).arguments, "net_null0,size=64");
   EXPECT_TRUE(std::holds_alternative<AttachRing>(t.links[6].ends[0].attachment));

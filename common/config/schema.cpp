@@ -143,6 +143,7 @@ template <class T>
 Json schema_of(const std::vector<Field<T>>*, const About& about);
 template <class T>
 Json schema_of(const OneOrMany<T>*, const About& about);
+Json schema_of(const PciSpec*, const About& about);
 Json schema_of(const AttachBothSpec*, const About& about);
 
 class SchemaVisitor;
@@ -217,6 +218,12 @@ Json schema_of(const T*, const About&) {
     map["required"] = v.required;
     return map;
   }
+}
+
+Json schema_of(const PciSpec*, const About& about) {
+  return {{"oneOf",
+           {schema_of(static_cast<const PciAddress*>(nullptr), about),
+            schema_of<PciSpec>(static_cast<const PciSpec*>(nullptr), about)}}};
 }
 
 Json schema_of(const AttachBothSpec*, const About& about) {

@@ -144,6 +144,7 @@ struct RouterSpec {
   Field<FibSpec> fib;
   Field<ControlSpec> control;
   Field<OneOrMany<AddressSpec>> prefix;
+  Field<std::string> nic_filters;
 };
 
 struct GroupSpec {
@@ -198,9 +199,13 @@ struct PcapSpec {
   Field<DeviceArgument> rx, tx;
   Field<bool> repeat;
 };
+struct PciSpec {  // as a single value: only the address
+  Field<PciAddress> address;
+  Field<std::string> flow_control;
+};
 struct AttachSpec {
   static constexpr bool kOneOf = true;
-  Field<PciAddress> pci;
+  Field<PciSpec> pci;
   Field<MemifSpec> memif;
   Field<InterfaceName> af_packet, af_xdp, tap;
   Field<Nothing> ring;

@@ -35,8 +35,11 @@ struct Ipv6Prefix {
 // --- attachments of link ends to ports
 // ------------------------------------------------------------
 
+/// Pause frames of IEEE 802.3x that a NIC obeys (rx), sends (tx), or both (on).
+enum class FlowControl : uint8_t { kOff, kRx, kTx, kOn };
 struct AttachPci {
   std::string address;
+  std::optional<FlowControl> flow_control = {};  // none: as the NIC's driver sets it
 };
 struct AttachMemif {
   std::string socket;
@@ -154,6 +157,7 @@ struct Router {
   // Of subnets of its links: other routers have a route to each of these instead of to the subnets.
   std::optional<Ipv4Prefix> ipv4_prefix = {};
   std::optional<Ipv6Prefix> ipv6_prefix = {};
+  bool nic_filters = false;  // NICs drop packets with martian sources
 };
 
 // --- customers ----------------------------------------------------------------------------------

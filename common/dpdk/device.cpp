@@ -128,13 +128,14 @@ Device pcap_device(unsigned number, const std::string& rx_file, const std::strin
   return d;
 }
 
-Device pci_device(const std::string& address) {
+Device pci_device(const std::string& address, std::optional<FlowControl> flow_control) {
   return {.name = address,
           .arguments = {},
           .fix =
               "bind it to a driver that DPDK can use, as root: modprobe vfio-pci && "
               "dpdk-devbind.py -b vfio-pci " +
-              address};
+              address,
+          .flow_control = flow_control};
 }
 
 Device other_device(const std::string& arguments) {

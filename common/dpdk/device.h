@@ -4,9 +4,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <tl/expected.hpp>
+
+#include "common/dpdk/flow_control.h"
 
 namespace turnpike {
 
@@ -19,6 +22,7 @@ struct Device {
   unsigned keeps = 0;          // upper bound of packet buffers that its driver never frees
   bool follows = false;        // a memif client: connects to a server, which may come and go
   std::string interface = {};  // kernel interface that the port depends on; empty: none
+  std::optional<FlowControl> flow_control = {};  // to set at the start; none: as the driver does
 };
 
 // The caller numbers virtual devices: in a process no two of one kind have the same number.
@@ -44,7 +48,7 @@ Device tap_device(unsigned number, const std::string& interface,
 Device pcap_device(unsigned number, const std::string& rx_file, const std::string& tx_file,
                    bool repeat, unsigned queues);
 /// A NIC listed in EalOptions::pci.
-Device pci_device(const std::string& address);
+Device pci_device(const std::string& address, std::optional<FlowControl> flow_control = {});
 /// Any other device, by DPDK's own argument string.
 Device other_device(const std::string& arguments);
 

@@ -58,11 +58,15 @@ uint16_t fitting_mtu(const rte_eth_dev_info& info, uint16_t wanted) {
   return is_memif(info) ? static_cast<uint16_t>(limit) : uint16_t{0};
 }
 
-rte_eth_conf configuration(uint16_t queues, uint16_t mtu, const Offloads& on) {
+rte_eth_conf configuration(uint16_t queues, uint16_t mtu, const Offloads& on,
+                           const rte_eth_dev_info& info) {
   rte_eth_conf conf{};
   conf.rxmode.mtu = mtu;
   conf.rxmode.offloads = on.rx;
   conf.txmode.offloads = on.tx;
+  // For RemovalWatch.
+  const uint32_t flags = info.dev_flags == nullptr ? 0 : *info.dev_flags;
+  conf.intr_conf.rmv = (flags & RTE_ETH_DEV_INTR_RMV) != 0 ? 1 : 0;
   if (queues > 1 && on.rss != 0) {
     conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
     conf.rx_adv_conf.rss_conf.rss_hf = on.rss;
@@ -114,7 +118,7 @@ Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> p
        .ip_verdicts = options.ip_verdicts,
        .udp_verdicts = options.udp_verdicts,
        .chains = options.chains});
-  const rte_eth_conf conf = configuration(options.queues, mtu, offloads_);
+  const rte_eth_conf conf = configuration(options.queues, mtu, offloads_, info);
   if (const int e = rte_eth_dev_configure(id_, options.queues, options.queues, &conf); e != 0) {
     return failed(name_, "be configured", e, log);
   }
@@ -131,7 +135,6 @@ Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> p
     rx_conf.offloads = conf.rxmode.offloads;
     rte_eth_txconf tx_conf = info.default_txconf;
     tx_conf.offloads = conf.txmode.offloads;
-    tx_conf.offloads = conf.txmode.offloads;
     const auto socket = static_cast<unsigned>(rte_eth_dev_socket_id(id_));
     if (const int e = rte_eth_rx_queue_setup(id_, q, rx, socket, &rx_conf, pool); e != 0) {
       return failed(name_, "set up a receive queue", e, log);
@@ -141,6 +144,7 @@ Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> p
     }
     queues_.push_back(std::make_unique<EthQueue>(id_, q, traits));
   }
+  if (follows_) extended_ = ExtendedStats(id_);  // once: it may start many times
   if (!options.promiscuous) return {};
   // A device that receives every frame anyway may not support the call.
   const int e = rte_eth_promiscuous_enable(id_);
@@ -158,12 +162,15 @@ Port::Port(Port&& other) noexcept
       offloads_(std::move(other.offloads_)),
       interface_name_(std::move(other.interface_name_)),
       interface_(other.interface_),
+      wanted_(other.wanted_),
+      extended_(std::move(other.extended_)),
       watch_(std::move(other.watch_)),
       queues_(std::move(other.queues_)) {}
 
 Port::~Port() {
   if (id_ == kNone) return;
   stop();
+  watch_.reset();  // while the port is open
   const CapturedLog log;
   rte_eth_dev_info info{};
   if (rte_eth_dev_info_get(id_, &info) != 0) return;
@@ -175,10 +182,20 @@ Port::~Port() {
 
 Done Port::start() {
   if (started_) return {};
-  const CapturedLog log;
-  if (const int e = rte_eth_dev_start(id_); e != 0) return failed(name_, "start", e, log);
+  {
+    const CapturedLog log;
+    if (const int e = rte_eth_dev_start(id_); e != 0) return failed(name_, "start", e, log);
+  }
   started_ = true;
-  return {};
+  extended_ = ExtendedStats(id_);
+  if (!wanted_) return {};
+  const auto set = set_flow_control(id_, *wanted_);
+  if (set) return {};
+  stop();
+  return tl::unexpected(name_ + ": its driver " + driver_ + " cannot set flow control to " +
+                        std::string(name_of(*wanted_)) + " (" + set.error() +
+                        "): remove flow_control of this NIC, which leaves it as its driver does, "
+                        "or use a NIC whose driver can set it (docs/nics.md)");
 }
 
 void Port::stop() {

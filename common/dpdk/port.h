@@ -29,6 +29,8 @@
 
 #include "common/dpdk/device.h"
 #include "common/dpdk/eth_queue.h"
+#include "common/dpdk/extended_stats.h"
+#include "common/dpdk/flow_control.h"
 #include "common/dpdk/kernel_interface.h"
 #include "common/dpdk/offloads.h"
 #include "common/dpdk/removal_watch.h"
@@ -72,7 +74,8 @@ class Port {
   /// Stops, closes and detaches: buffers in the device's queues return to their pools.
   ~Port();
 
-  /// Does nothing if the port is started already. May be called again after an error.
+  /// Starts the port, and sets its flow control if the device names one. Does nothing if the port
+  /// is started already. May be called again after an error.
   tl::expected<void, std::string> start();
   /// Ends reception and transmission. Does nothing if the port is stopped already.
   void stop();
@@ -92,12 +95,18 @@ class Port {
   [[nodiscard]] KernelInterface::State interface_state() const {
     return interface_ ? interface_->state() : KernelInterface::State::kUp;
   }
-  /// Whether the kernel wants the device back: the program should close the port soon.
+  /// Whether the device goes away, or is gone: the program should close the port soon.
   [[nodiscard]] bool removed() const { return watch_ && watch_->removed(); }
   [[nodiscard]] const std::string& interface() const { return interface_name_; }
   /// True for drivers that know no link state.
   [[nodiscard]] bool link_up() const;
   [[nodiscard]] PortStats stats() const;
+  /// Has none before the start.
+  [[nodiscard]] const ExtendedStats& extended_stats() const { return extended_; }
+  /// The flow control in force; none: the driver has none, or does not tell.
+  [[nodiscard]] std::optional<FlowControl> flow_control() const { return flow_control_of(id_); }
+  /// The flow control that start() sets; none: the driver's own.
+  [[nodiscard]] std::optional<FlowControl> wanted_flow_control() const { return wanted_; }
   /// Whether it is a NIC, and not a virtual device that this process has made.
   [[nodiscard]] bool physical() const { return !attached_; }
   /// DPDK's name of the driver, such as net_e1000_em.
@@ -116,9 +125,10 @@ class Port {
         name_(device.name),
         attached_(!device.arguments.empty()),
         follows_(device.follows),
-        interface_name_(device.interface) {
+        interface_name_(device.interface),
+        wanted_(device.flow_control) {
     if (!interface_name_.empty()) interface_.emplace(interface_name_);
-    if (!attached_) watch_ = std::make_unique<RemovalWatch>(name_);
+    if (!attached_) watch_ = std::make_unique<RemovalWatch>(name_, id_);
   }
 
   static constexpr uint16_t kNone = UINT16_MAX;
@@ -132,6 +142,8 @@ class Port {
   Offloads offloads_;
   std::string interface_name_;
   std::optional<KernelInterface> interface_;
+  std::optional<FlowControl> wanted_;
+  ExtendedStats extended_;
   std::unique_ptr<RemovalWatch> watch_;  // null: a virtual device
   std::vector<std::unique_ptr<EthQueue>> queues_;
 };

@@ -14,6 +14,10 @@ namespace turnpike {
 namespace {
 
 static_assert(config::kMaxPorts <= RTE_MAX_ETHPORTS);
+// Both enumerations have the same order.
+static_assert(static_cast<int>(config::FlowControl::kOn) == static_cast<int>(FlowControl::kOn) &&
+              static_cast<int>(config::FlowControl::kTx) == static_cast<int>(FlowControl::kTx) &&
+              static_cast<int>(config::FlowControl::kRx) == static_cast<int>(FlowControl::kRx));
 
 /// Slots of a memif ring, as a logarithm: full packets that the faster direction carries in 50 ms,
 /// the longest that a busy machine keeps a process from its CPU; fewer would lose packets then.
@@ -39,7 +43,10 @@ struct ToDevice {
     return tl::unexpected(
         std::string("the link is a ring within one process, which only the lab supports"));
   }
-  Result operator()(const config::AttachPci& a) const { return pci_device(a.address); }
+  Result operator()(const config::AttachPci& a) const {
+    if (!a.flow_control) return pci_device(a.address);
+    return pci_device(a.address, static_cast<FlowControl>(*a.flow_control));
+  }
   Result operator()(const config::AttachMemif& a) const {
     const std::string path = socket_path(a.socket);
     if (path.size() >= sizeof(sockaddr_un::sun_path))

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/config/address.h"
+#include "common/config/describe.h"
 #include "common/config/load.h"
 #include "common/config/path.h"
 #include "common/config/without_law.h"
@@ -62,7 +63,11 @@ std::string law_text(const LawChoice& law) {
 std::string port_text(const Attachment& attachment) {
   struct Words {
     std::string operator()(std::monostate) const { return "no port"; }
-    std::string operator()(const AttachPci& a) const { return "PCI " + a.address; }
+    std::string operator()(const AttachPci& a) const {
+      if (!a.flow_control) return "PCI " + a.address;
+      return "PCI " + a.address + ", flow control " +
+             std::string(kFlowControls[static_cast<size_t>(*a.flow_control)]);
+    }
     std::string operator()(const AttachMemif& a) const {
       return "memif " + a.socket + (a.id == 0 ? "" : " id " + std::to_string(a.id)) +
              (a.server ? " (server)" : " (client)");

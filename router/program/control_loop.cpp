@@ -195,6 +195,10 @@ void ControlLoop::tick() {
     for (const std::string& line : on_.reload.reload_file()) spdlog::info(line);
   if (const auto reverted = on_.reload.poll()) spdlog::warn(*reverted);
   if (accounts_ && now >= next_accounts_) write_accounts();
+  if (now >= next_nic_drops_) {
+    on_.engine.count_nic_drops();
+    next_nic_drops_ = now + kNicInterval;
+  }
   if (metrics_ && now >= next_page_) {
     const Figures f = figures();
     metrics_->publish(metrics_page(f, metrics::TextFormat::kPrometheus),

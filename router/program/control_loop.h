@@ -43,6 +43,8 @@ class ControlLoop {
  public:
   /// Between two pages of metrics.
   static constexpr Nanos kPageInterval = 1_s;
+  /// Between two questions to NICs for packets that they have dropped.
+  static constexpr Nanos kNicInterval = 1_s;
 
   explicit ControlLoop(const Controlled& controlled);
 
@@ -86,6 +88,7 @@ class ControlLoop {
   Nanos end_, next_;
   std::unique_ptr<MetricsServer> metrics_;  // null: no --metrics
   Nanos next_page_{0};
+  Nanos next_nic_drops_{0};
   std::optional<Accounts> accounts_;  // none: no --accounting
   Nanos next_accounts_{0};
 };

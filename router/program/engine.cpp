@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <thread>
 
 #include <rte_launch.h>
@@ -12,6 +13,7 @@
 #include "common/dpdk/interrupt_thread.h"
 #include "common/dpdk/numa.h"
 #include "common/program/attachment.h"
+#include "router/program/nic_texts.h"
 
 namespace turnpike::router {
 namespace {
@@ -52,6 +54,7 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
   if (!pool) return tl::unexpected(pool.error());
   std::unique_ptr<Engine> e(new Engine(std::move(*pool), std::move(ports)));
   e->limits_ = options.limits;
+  if (topology.routers[node].nic_filters) e->filters_ = std::make_unique<NicFilters>();
   e->linux_ = std::move(*interfaces);
   rte_mempool* const mempool = e->pool_.get();
 
@@ -142,12 +145,17 @@ tl::expected<void, std::string> Engine::start(const std::function<bool()>& pause
   std::string text;
   for (const std::string& reason : start_ports(ports)) text += (text.empty() ? "" : "\n") + reason;
   if (!text.empty()) return tl::unexpected(text);
+  if (filters_) filters_->install(ports_, linux_ != nullptr);
   for (const size_t l : wait_for_links(ports, pause, /*clients_only=*/true))
     text += (text.empty() ? "no link to the router at the other end of " : ", ") + links_[l];
   if (!text.empty()) return tl::unexpected(text);
   // Not before: a router that cannot start leaves nothing behind.
   if (linux_) return linux_->keep();
   return {};
+}
+
+void Engine::count_nic_drops() {
+  if (filters_) filters_->count(*router_);
 }
 
 LinkMonitor Engine::monitor() {
@@ -254,6 +262,7 @@ void Engine::stop(const std::function<bool()>& may_wait) {
   for (const Job& job : jobs_) rte_eal_wait_lcore(Eal::worker_lcore(job.worker));
   if (linux_) linux_->stop();
   if (gateway_) left_in_tunnels_ = gateway_->end();
+  count_nic_drops();
   running_ = false;
 }
 
@@ -264,6 +273,7 @@ tl::expected<void, std::string> Engine::close() {
   router_.reset();
   gateway_.reset();
   delay_lines_.clear();
+  filters_.reset();
   ports_.clear();
   const unsigned lost = pool_.in_use();
   if (lost > kept_)
@@ -308,26 +318,24 @@ std::vector<PortFigures> Engine::ports() const {
   for (size_t l = 0; l < ports_.size(); ++l)
     all.push_back({.link = links_[l],
                    .device = ports_[l].name(),
+                   .driver = ports_[l].driver(),
+                   .offloads = offloads_text(ports_[l].offloads()),
                    .up = ports_[l].link_up(),
-                   .stats = ports_[l].stats()});
+                   .stats = ports_[l].stats(),
+                   .flow_control = ports_[l].flow_control(),
+                   .extended = ports_[l].extended_stats().read(),
+                   .omitted = ports_[l].extended_stats().omitted()});
   return all;
 }
 
 std::vector<std::string> Engine::nic_texts() const {
-  std::vector<std::string> texts;
-  for (size_t l = 0; l < ports_.size(); ++l)
-    if (const Port& p = ports_[l]; p.physical())
-      texts.push_back("link " + links_[l] + ": " + p.name() + ", driver " + p.driver() + "; " +
-                      offloads_text(p.offloads()));
+  std::vector<std::string> texts = router::nic_texts(ports_, links_);
+  if (filters_) std::ranges::move(filters_->texts(ports_, links_), std::back_inserter(texts));
   return texts;
 }
 
 std::vector<std::string> Engine::spread_warnings() const {
-  std::vector<std::string> texts;
-  for (size_t l = 0; l < ports_.size(); ++l)
-    if (const Port& p = ports_[l]; p.physical() && !p.offloads().spread_warning.empty())
-      texts.push_back("link " + links_[l] + ": " + p.name() + " " + p.offloads().spread_warning);
-  return texts;
+  return router::spread_warnings(ports_, links_);
 }
 
 std::optional<size_t> Engine::link_of_port(uint16_t port) const {

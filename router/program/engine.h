@@ -23,6 +23,7 @@
 #include "router/program/barrier.h"
 #include "router/program/lcore_meter.h"
 #include "router/program/linux_control.h"
+#include "router/program/nic_filters.h"
 #include "router/program/ports.h"
 #include "router/router.h"
 #include "router/telemetry/figures.h"
@@ -46,8 +47,8 @@ class Engine {
       const Options& options);
   ~Engine();
 
-  /// Starts the ports and waits until memif clients are connected, see wait_for_links(). The error
-  /// names the ports that did not start.
+  /// Starts the ports, gives NICs their rules, and waits until memif clients are connected, see
+  /// wait_for_links(). The error names the ports that did not start.
   tl::expected<void, std::string> start(const std::function<bool()>& pause);
   /// Starts the workers on their lcores, and the punt thread. `clock` must outlive them.
   tl::expected<void, std::string> launch(const TscClock& clock);
@@ -86,23 +87,23 @@ class Engine {
   [[nodiscard]] uint32_t left_in_tunnels() const { return left_in_tunnels_; }
   /// A line for every worker that polls a port on another NUMA node; empty: none does.
   [[nodiscard]] const std::string& remote_text() const { return remote_; }
-  /// A line for every NIC: its driver and the offloads that are on.
+  /// A line for every NIC: its driver, the offloads that are on, its flow control, and the sources
+  /// whose packets it drops.
   [[nodiscard]] std::vector<std::string> nic_texts() const;
   /// A line for every NIC that does not spread all packets over its queues, with the way out.
   [[nodiscard]] std::vector<std::string> spread_warnings() const;
   /// By link.
   [[nodiscard]] std::vector<PortStats> port_stats() const;
-  /// The port at a link, and whether its link is up.
-  [[nodiscard]] const std::string& port_name(size_t link) const { return ports_[link].name(); }
-  [[nodiscard]] const std::string& port_driver(size_t link) const { return ports_[link].driver(); }
-  [[nodiscard]] std::string port_offloads(size_t link) const {
-    return offloads_text(ports_[link].offloads());
-  }
   /// The link of a port by DPDK's number; none: it is no port of this router.
   [[nodiscard]] std::optional<size_t> link_of_port(uint16_t port) const;
+  /// The port at a link, and whether its link is up.
+  [[nodiscard]] const std::string& port_name(size_t link) const { return ports_[link].name(); }
   [[nodiscard]] bool link_up(size_t link) const { return ports_[link].link_up(); }
-  /// The same with their links' state. Control thread.
+  /// By link, with all that the drivers count. Control thread.
   [[nodiscard]] std::vector<PortFigures> ports() const;
+  /// Asks the NICs how many packets they have dropped for the router, which counts them from then
+  /// on. stop() does so last. Control thread.
+  void count_nic_drops();
   /// By worker. Any thread.
   [[nodiscard]] std::vector<LcoreFigures> lcores() const;
   /// A monitor of all links, for the control thread while the router runs.
@@ -130,9 +131,11 @@ class Engine {
                                                unsigned workers, size_t buffers);
   void run(unsigned index);
 
+  Barrier barrier_;
   Pool pool_;
   std::vector<Port> ports_;
-  std::vector<std::string> links_;                       // their names
+  std::unique_ptr<NicFilters> filters_;  // null: NICs drop nothing; ends before the ports
+  std::vector<std::string> links_;       // names, by port
   std::vector<std::unique_ptr<DelayLine>> delay_lines_;  // of links to other routers
   std::unique_ptr<gateway::Gateway> gateway_;  // null: the router is none; ends after its worker
   std::unique_ptr<Router> router_;
@@ -150,7 +153,6 @@ class Engine {
   std::atomic<bool> stop_{false};     // end reception
   std::atomic<bool> discard_{false};  // drop packets still held
   bool running_ = false;
-  Barrier barrier_;
   Pause pause_;
 };
 

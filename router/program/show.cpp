@@ -2,6 +2,7 @@
 #include "router/program/show.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -66,16 +67,24 @@ Json links(const Shown& on) {
   return {{"links", std::move(rows)}};
 }
 
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
 Json ports(const Shown& on) {
-  Json rows = Json::array();
-  const auto stats = on.engine.port_stats();
-  for (size_t l = 0; l < stats.size(); ++l) {
-    const PortStats& s = stats[l];
-    rows.push_back({{"link", link_of(on, l).name},
-                    {"port", on.engine.port_name(l)},
-                    {"driver", on.engine.port_driver(l)},
-                    {"offloads", on.engine.port_offloads(l)},
-                    {"up", on.engine.link_up(l)},
+  Json rows = Json::array(), extended = Json::array();
+  const std::vector<PortFigures> all = on.engine.ports();
+  for (size_t l = 0; l < all.size(); ++l) {
+    const PortFigures& p = all[l];
+    const PortStats& s = p.stats;
+    const PauseFrames pause = pause_frames(p.extended);
+    rows.push_back({{"link", p.link},
+                    {"port", p.device},
+                    {"driver", p.driver},
+                    {"offloads", p.offloads},
+                    {"flow_control", p.flow_control ? Json(name_of(*p.flow_control)) : Json()},
+                    {"up", p.up},
                     {"mtu", link_of(on, l).mtu},
                     {"rx_packets", s.rx_packets},
                     {"rx_bytes", s.rx_bytes},
@@ -84,9 +93,14 @@ Json ports(const Shown& on) {
                     {"rx_missed", s.rx_missed},
                     {"rx_no_mbuf", s.rx_no_mbuf},
                     {"rx_errors", s.rx_errors},
-                    {"tx_errors", s.tx_errors}});
+                    {"tx_errors", s.tx_errors},
+                    {"pause_received", or_null(pause.received)},
+                    {"pause_sent", or_null(pause.sent)},
+                    {"extended_statistics_omitted", p.omitted}});
+    for (const ExtendedStat& e : p.extended)
+      extended.push_back({{"link", p.link}, {"statistic", e.name}, {"value", e.value}});
   }
-  return {{"ports", std::move(rows)}};
+  return {{"ports", std::move(rows)}, {"extended_statistics", std::move(extended)}};
 }
 
 Json lcores(const Shown& on) {

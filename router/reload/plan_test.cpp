@@ -88,6 +88,7 @@ TEST(ReloadPlan, SaysWhatEachChangeDoes) {
             Effect::kLive},
            {"links.oc.rate", "50 Mbps", "links.oc.rate", Effect::kElsewhere},
            {"routers.r.lcores", "[3, 4]", "routers.r.lcores", Effect::kRefused},
+           {"routers.r.nic_filters", "on", "routers.r.nic_filters", Effect::kRefused},
            {"routers.r.routes.0.via", "ra", "routers.r.routes.10.99.0.0/16", Effect::kLive},
            {"routers.r.enforce.burst", "70 ms", "routers.r.enforce.burst", Effect::kLive},
            {"groups.gold.weight", "3", "groups.gold.weight", Effect::kLive},
@@ -100,6 +101,20 @@ TEST(ReloadPlan, SaysWhatEachChangeDoes) {
     EXPECT_EQ(only(p, c.named).effect, c.effect) << c.path << "\n" << p.text();
     EXPECT_EQ(p.refusal().empty(), c.effect != Effect::kRefused) << p.text();
     EXPECT_FALSE(only(p, c.named).note.empty());
+  }
+}
+
+TEST(ReloadPlan, FlowControlOfANicNeedsARestart) {
+  const auto with = [](const std::string& nic) { return small({{"links.ra.attach", nic}}); };
+  const auto off = with("{r: {pci: {address: '3b:00.0', flow_control: off}}}");
+  const auto on = with("{r: {pci: {address: '3b:00.0', flow_control: on}}}");
+  const auto none = with("{r: {pci: '3b:00.0'}}");
+  for (const auto& [from, to] : {std::pair(&off, &on), {&none, &on}, {&on, &none}}) {
+    const Plan p = plan(*from, *to, 0);
+    ASSERT_EQ(p.changes.size(), 1U) << p.text();
+    EXPECT_EQ(p.changes[0].path, "links.ra.attach.r.pci.flow_control");
+    EXPECT_EQ(p.changes[0].effect, Effect::kRefused);
+    EXPECT_EQ(p.changes[0].note, "restart the router to apply: ports open at the start");
   }
 }
 
@@ -330,6 +345,7 @@ std::vector<std::string> others(const std::string& value) {
                            "ring",
                            "memif",
                            "answer",
+                           "off",
                            "file",
                            "{linux: {addresses: kernel}}"})
     if (word != value) all.emplace_back(word);

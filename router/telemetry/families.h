@@ -95,6 +95,13 @@ inline constexpr auto kFamilies = [] {
       {"turnpike_port_receive_errors", kCounter, "errors", "Frames that the port found invalid."},
       {"turnpike_port_transmit_errors", kCounter, "errors",
        "Packets that the port failed to send."},
+      {"turnpike_port_received_pause_frames", kCounter, "frames",
+       "Pause frames (IEEE 802.3x) received; no sample if the driver does not count them."},
+      {"turnpike_port_transmitted_pause_frames", kCounter, "frames",
+       "Pause frames sent; no sample if the driver does not count them."},
+      {"turnpike_port_extended_statistic", kGauge, "",
+       "An extended statistic of the port's driver, by its name there; most of them are counters. "
+       "512 of a port at most."},
 
       {"turnpike_netlink_messages", kCounter, "messages",
        "Notifications of the kernel about links, addresses, neighbours and routes that were read."},

@@ -33,8 +33,12 @@ struct LcoreFigures {
 /// The port of a link.
 struct PortFigures {
   std::string link, device;
+  std::string driver = {}, offloads = {};
   bool up = false;
-  PortStats stats;
+  PortStats stats = {};
+  std::optional<FlowControl> flow_control = {};  // in force; none: the driver does not tell
+  std::vector<ExtendedStat> extended = {};       // names live as long as the port
+  size_t omitted = 0;                            // extended statistics that are not read
 };
 
 /// Of the program and the machine that it runs on.

@@ -160,6 +160,18 @@ void add_ports(PrometheusText& page, const Figures& f) {
        [](const PortFigures& p) { return p.stats.rx_errors; });
   each(family("turnpike_port_transmit_errors"),
        [](const PortFigures& p) { return p.stats.tx_errors; });
+  const auto pauses = [&](const metrics::Family& family, auto direction) {
+    page.family(family);
+    for (const PortFigures& p : f.ports)
+      if (const auto frames = pause_frames(p.extended).*direction)
+        page.sample({{"link", p.link}, {"device", p.device}}, *frames);
+  };
+  pauses(family("turnpike_port_received_pause_frames"), &PauseFrames::received);
+  pauses(family("turnpike_port_transmitted_pause_frames"), &PauseFrames::sent);
+  page.family(family("turnpike_port_extended_statistic"));
+  for (const PortFigures& p : f.ports)
+    for (const ExtendedStat& e : p.extended)
+      page.sample({{"link", p.link}, {"device", p.device}, {"name", e.name}}, e.value);
 }
 
 /// Without Linux as control plane, the families have no samples.

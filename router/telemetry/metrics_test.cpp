@@ -44,7 +44,15 @@ Figures figures(size_t customers = 3) {
   f.counters.received_by = {7};
   f.waits.resize(1);
   f.waits[0].record(1'200'000);
-  f.ports.push_back({.link = link.name, .device = "net_memif0", .up = true, .stats = {}});
+  f.ports.push_back({.link = link.name,
+                     .device = "net_memif0",
+                     .up = true,
+                     .stats = {.rx_missed = 3},
+                     .extended = {{"rx_xon_packets", 4},
+                                  {"rx_xoff_packets", 6},
+                                  {"tx_xon_packets", 0},
+                                  {"tx_xoff_packets", 1}}});
+  f.ports.push_back({.link = "down", .device = "net_virtio", .extended = {{"rx_q0_errors", 2}}});
   LcoreFigures lcore;
   lcore.lcore = 3;
   lcore.busy = 1500_ms;
@@ -143,6 +151,15 @@ TEST(MetricsPage, ShowsTheFigures) {
   EXPECT_TRUE(
       has(page, R"(turnpike_lcore_timed_cycles_total{worker="0",lcore="3",stage="parse"} 90)"));
   EXPECT_TRUE(has(page, "turnpike_port_up" + link + R"(,device="net_memif0"} 1)"));
+  const std::string port = link + R"(,device="net_memif0")";
+  EXPECT_TRUE(has(page, "turnpike_port_missed_packets_total" + port + "} 3"));
+  EXPECT_TRUE(has(page, "turnpike_port_received_pause_frames_total" + port + "} 10"));
+  EXPECT_TRUE(has(page, "turnpike_port_transmitted_pause_frames_total" + port + "} 1"));
+  EXPECT_TRUE(
+      has(page, "turnpike_port_extended_statistic" + port + R"(,name="rx_xoff_packets"} 6)"));
+  EXPECT_TRUE(has(page, R"(turnpike_port_extended_statistic{link="down",device="net_virtio",)"
+                        R"(name="rx_q0_errors"} 2)"));
+  EXPECT_EQ(page.find(R"(pause_frames_total{link="down")"), page.npos) << "not counted is not 0";
   EXPECT_TRUE(has(page, R"(turnpike_customers_dropped_packets_total{cause="spending"} 3)"));
   EXPECT_TRUE(has(page, R"(turnpike_customer_dropped_packets_total{customer="c2"} 3)"));
   EXPECT_TRUE(has(page, R"(turnpike_configuration_pause_seconds_bucket{le="2.5e-05"} 0)"));

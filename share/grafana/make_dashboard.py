@@ -79,6 +79,11 @@ ROWS = {
         ("Losses and errors", "pps", "Packets that no drop reason counts, because no lcore has seen them.",
          [(f"rate(turnpike_port_{name}_total{{{LINK}}}{RATE})", "{{link}} " + name.replace("_", " "))
           for name in ("missed_packets", "unbuffered_packets", "receive_errors", "transmit_errors")]),
+        ("Pause frames", "none", "Per second, of NICs whose drivers count them.",
+         [(f"rate(turnpike_port_{name}_pause_frames_total{{{LINK}}}{RATE})", "{{link}} " + name)
+          for name in ("received", "transmitted")]),
+        ("Extended statistics", "none", "Per second, of the drivers' own counters by kind, those that grow.",
+         [(f"rate(turnpike_port_extended_statistic{{{LINK}}}{RATE}) > 0", "{{link}} {{name}}")]),
     ],
     "Linux": [
         ("Lag", "s", "Time for which messages of the kernel, or a resynchronisation, have waited.",

@@ -14,6 +14,8 @@ UNREACHABLE_TOO_BIG = {4: (3, 4), 6: (2, 0)}  # ICMP: fragmentation needed; ICMP
 HUGEPAGES = 400  # as guest_init reserves
 MANY = 40  # packets that are sent to a link that is down
 WARNS = {"e1000e": "does not spread any packets", "vmxnet3": "does not spread UDP packets between the same two hosts"}
+SETS_FLOW_CONTROL = ["e1000e", "igb"]
+COUNTS_PAUSE_FRAMES = ["igb"]
 NO_QUEUES = r"has 1 queues?, but 2 lcores need one each"
 
 
@@ -56,6 +58,14 @@ class Case:
             self.machine.run("sleep 0.3")
         return False
 
+    def has_flow_control(self, mode):
+        """Waits until the far port has it: the link negotiates it first."""
+        for _ in range(60):
+            if [port["flow_control"] for port in self.shown("ports")][1:] == [mode]:
+                return True
+            self.machine.run("sleep 0.3")
+        return False
+
     def dropped(self, reason):
         return sum(row["packets"] for row in self.shown("drops") if row["reason"] == reason)
 
@@ -88,6 +98,10 @@ def refusals(case):
         if code is None:
             router.stop()
 
+    if case.model not in SETS_FLOW_CONTROL:
+        case.results["flow control set"] = False
+        refused("flow control of a driver without it",
+                "its driver net_[a-z0-9_]+ cannot set flow control to on .*: remove flow_control", flow_control="on")
     refused("an MTU beyond the NIC's", "cannot carry datagrams of 20000 B, at most [0-9]+: set a smaller mtu",
             mtu=20000)
     for pages in (0, 20):
@@ -98,6 +112,24 @@ def refusals(case):
     machine.is_unbound(2)
     refused("a NIC without vfio-pci", "found no port at .*; bind it to a driver")
     machine.bind([2])
+
+
+def flow_control(case):
+    """The far NIC has the flow control of the file, the near one that of its driver."""
+    machine = case.machine
+    case.results["flow control set"] = True
+    for mode in ("off", "rx", "on"):
+        machine.write("/run/net.yaml", net.topology(machine.addresses(), flow_control=mode))
+        case.router = Program(machine, "router",
+                              "turnpike-router /run/net.yaml --out /run/gate --live off --idle sleep")
+        found = case.router.says(" forwards ") and case.has_flow_control(mode)
+        case.check("flow control", f"flow_control: {mode} is in force, and the log says so",
+                   found and f"link gate-bob: {machine.addresses()[2]}, " in case.router.output()
+                   and re.search("alice-gate: .* flow control: [a-z]+ .as the driver sets it", case.router.output()))
+        counted = [port[name] is not None for port in case.shown("ports") for name in ("pause_received", "pause_sent")]
+        case.check("flow control", "pause frames are counted where the driver counts them",
+                   counted == 4 * [case.model in COUNTS_PAUSE_FRAMES], counted)
+        case.router.stop()
 
 
 def start(case):
@@ -134,6 +166,21 @@ def vlan(case):
         tagged = case.cross(net.ALICE, net.echo(net.ALICE, v), vlan=0x2005)  # priority 1, VLAN 5
         case.check("VLAN", f"a frame with a VLAN tag crosses the router with its tag, IPv{v}",
                    tagged is not None and tagged.vlan == 0x2005, tagged)
+
+
+def martians(case):
+    """Packets from martian sources are dropped and counted; by the router, where the driver takes no rules."""
+    before = case.dropped("martian_source")
+    for source in ("127.0.0.1", "224.0.0.1", "255.255.255.255", "::1", "ff02::1"):
+        message = net.echo(net.ALICE, 6 if ":" in source else 4)._replace(source=source)
+        case.machine.segments[0].send(net.frame(net.ALICE, message))
+    for _ in range(30):
+        if (dropped := case.dropped("martian_source") - before) == 5:
+            break
+        case.machine.run("sleep 0.3")
+    case.check("martians", "packets from martian sources are dropped and counted", dropped == 5, dropped)
+    lines = case.router.output().count(" takes no rule for packets from 0.0.0.0/8, 127.0.0.0/8, 224.0.0.0/3")
+    case.check("martians", "the log says once for each NIC that the driver takes no rule", lines == 2, lines)
 
 
 def path_mtu(case):
@@ -243,7 +290,7 @@ def unbind(case):
     case.check("unbind", "... bound again, the router starts and forwards", free and case.launch() and case.pings())
 
 
-ALL = [ping, vlan, path_mtu, traffic, spreads, link_down_and_up, stop]
+ALL = [ping, vlan, martians, path_mtu, traffic, spreads, link_down_and_up, stop]
 ROBUST = [kill_and_restart, unbind]
 
 
@@ -251,6 +298,8 @@ def run(case, robust):
     """All cases of one configuration. `robust`: also starts that fail, and the router's violent ends."""
     if robust and case.lcores == 1:
         refusals(case)
+        if case.model in SETS_FLOW_CONTROL:
+            flow_control(case)
     if not start(case):
         return
     for each in ALL[:-1] + (ROBUST if robust else []) + ALL[-1:]:

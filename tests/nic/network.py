@@ -18,7 +18,7 @@ hosts:
   alice: {{ budget: 1 $/s, addresses: [10.0.1.2/24, "fd00:1::2/64"], mac: "{alice}" }}
   bob: {{ addresses: [10.0.2.2/24, "fd00:2::2/64"], mac: "{bob}" }}
 routers:
-  gate: {{ lcores: {lcores} }}
+  gate: {{ lcores: {lcores}, nic_filters: on }}
 links:
   alice-gate:
     ends: [alice, gate]
@@ -35,7 +35,7 @@ links:
     law: fcp
     addresses: {{ gate: [10.0.2.1/24, "fd00:2::1/64"] }}
     macs: {{ gate: "{far}" }}
-    attach: {{ gate: {{ pci: {nics[2]} }}, bob: {{ pci: {nics[3]} }} }}
+    attach: {{ gate: {{ pci: {{ address: {nics[2]}{more} }} }}, bob: {{ pci: {nics[3]} }} }}
 traffic:
 {traffic}
 """
@@ -49,8 +49,10 @@ STREAMS = """  streams:
 """
 
 
-def topology(nics, lcores=1, mtu=1500, far_mtu=None, duration=5, traffic=""):
+def topology(nics, lcores=1, mtu=1500, far_mtu=None, duration=5, traffic="", flow_control=""):
+    """`flow_control`: of the router's far NIC; "": as its driver sets it."""
     return TOPOLOGY.format(nics=nics, lcores=list(range(lcores)), mtu=mtu, far_mtu=far_mtu or mtu, duration=duration,
+                           more=flow_control and f", flow_control: {flow_control}",
                            alice=HOST_MAC[ALICE], bob=HOST_MAC[BOB], near=ROUTER_MAC[ALICE], far=ROUTER_MAC[BOB],
                            traffic=traffic or "  {}")
 

@@ -5,6 +5,7 @@ import pathlib
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "nics.md"
 BEGIN, END = "<!-- drivers: made by tests/nic/nic_test.py --write -->", "<!-- /drivers -->"
 LCORES, MTU = (1, 2), (1500, 9000)
+NOTES = ("RSS", "received by lcore", "flow control set")  # results that do not fail a configuration
 
 
 def verdict(results, names):
@@ -18,7 +19,7 @@ def configuration(results):
         return "-"
     if results.get("queues") == "refused":
         return "refused"
-    passed = all(value for name, value in results.items() if name not in ("RSS", "received by lcore"))
+    passed = all(value for name, value in results.items() if name not in NOTES)
     if not passed:
         return "**fails**"
     if "RSS" in results:
@@ -33,13 +34,15 @@ def lacks(rows):
         found.append("a second queue")
     elif any(r.get("RSS") is False for r in rows.values()):
         found.append("RSS")
+    if any(r.get("flow control set") is False for r in rows.values()):
+        found.append("flow control")
     return ", ".join(found) or "-"
 
 
 def markdown(rows):
     """`rows`: by driver, results by (lcores, MTU), or why the driver was not tried."""
     configurations = [f"{n} lcore{'s' if n > 1 else ''}, MTU {mtu}" for mtu in MTU for n in LCORES]
-    head = ["driver", *configurations, "limits", "link down and up", "kill -9, unbind", "lacks"]
+    head = ["driver", *configurations, "limits", "flow control", "link down and up", "kill -9, unbind", "lacks"]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for driver, results in rows.items():
         if isinstance(results, str):
@@ -47,7 +50,7 @@ def markdown(rows):
             continue
         cells = [configuration(results.get((n, mtu))) for mtu in MTU for n in LCORES]
         one = results.get((1, 1500), {})
-        cells += [verdict(one, names) for names in (["limits"], ["link down"], ["restart", "unbind"])]
+        cells += [verdict(one, names) for names in (["limits"], ["flow control"], ["link down"], ["restart", "unbind"])]
         cells.append(lacks(results))
         lines.append("| " + " | ".join([driver, *cells]) + " |")
     return "\n".join(lines)

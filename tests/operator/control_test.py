@@ -78,6 +78,11 @@ def check_answers(bed, tap):
                            "version": "router: gate", "neighbours": "10.0.0.1"}.items():
         done = bed.show(what)
         tap.check(f"show {what}", done.returncode == 0 and expected in done.stdout, done.stdout, done.stderr)
+    ports = json.loads(bed.show("ports", "--json").stdout or "{}")
+    tap.check("show ports --json has all extended statistics, and null where a driver has no flow control",
+              any(row["statistic"] == "rx_q0_errors" and row["value"] == 0 for row in ports.get("extended_statistics", []))
+              and all(row["flow_control"] is None and row["pause_received"] is None for row in ports["ports"]), ports)
+    tap.check("show ports leaves out those that are zero", "rx_q0_errors" not in bed.show("ports").stdout)
     law = bed.show("law", "bottleneck", "--json")
     tap.check("show law --json has the law's figures", "price" in json.loads(law.stdout or "{}").get("gauges", {}), law.stdout)
     typo = bed.show("law", "bottelneck")

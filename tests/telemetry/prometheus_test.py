@@ -27,7 +27,7 @@ SHARE = ROOT / "share"
 TIMEOUT_S = 60
 OPEN = "application/openmetrics-text; version=1.0.0"
 # Queries without data in this test: no sender cheats its links here, and the router is no gateway.
-NO_DATA = {"turnpike_offender_dropped_packets_total", "turnpike_tunnel_", "turnpike_gateway_"}
+NO_DATA = {"turnpike_offender_dropped_packets_total", "turnpike_tunnel_", "turnpike_gateway_", "_pause_frames_total"}
 # Those that have data only if Linux is the control plane, which takes privileges.
 LINUX = {"turnpike_netlink", "turnpike_routes", "turnpike_neighbour", "turnpike_punt"}
 NAMESPACE = f"turnpike-prom-{os.getpid()}"

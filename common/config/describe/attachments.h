@@ -2,9 +2,24 @@
 // Keys of a topology file: ports of links.
 #pragma once
 
+#include <array>
+#include <string_view>
+
 #include "common/config/describe/about.h"
 
 namespace turnpike::config {
+
+/// In the order of FlowControl.
+inline constexpr std::array<std::string_view, 4> kFlowControls{"off", "rx", "tx", "on"};
+
+template <class V>
+void describe(V& v, PciSpec& s) {
+  v.field("address", s.address, {.doc = "PCI address, such as 0000:3b:00.0", .required = true});
+  v.field("flow_control", s.flow_control,
+          {.doc = "pause frames of IEEE 802.3x. rx: the NIC obeys its neighbour's; tx: it sends "
+                  "them when its buffer fills; on: both; as its driver sets it unless given",
+           .words = kFlowControls});
+}
 
 template <class V>
 void describe(V& v, MemifSpec& s) {
@@ -26,7 +41,8 @@ void describe(V& v, PcapSpec& s) {
 
 template <class V>
 void describe(V& v, AttachSpec& s) {
-  v.field("pci", s.pci, {.doc = "a NIC by its PCI address, such as 0000:3b:00.0"});
+  v.field("pci", s.pci,
+          {.doc = "a NIC by its PCI address, such as 0000:3b:00.0, or a map with the address"});
   v.field("memif", s.memif, {.doc = "shared memory between two processes", .bare = true});
   v.field("af_packet", s.af_packet, {.doc = "a kernel interface over an AF_PACKET socket"});
   v.field("af_xdp", s.af_xdp, {.doc = "a kernel interface over an AF_XDP socket"});

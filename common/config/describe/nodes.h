@@ -14,6 +14,7 @@ inline constexpr std::array<std::string_view, 7> kStrategies{
     "background",   "stability", "each-flow"};
 inline constexpr std::array<std::string_view, 2> kTtlExpired{"answer", "punt"};
 inline constexpr std::array<std::string_view, 2> kAddressSources{"file", "kernel"};
+inline constexpr std::array<std::string_view, 2> kNicFilters{"off", "on"};
 
 template <class V>
 void describe(V& v, BudgetChangeSpec& s) {
@@ -159,6 +160,12 @@ void describe(V& v, RouterSpec& s) {
           {.doc = "one IPv4 and one IPv6 prefix: its links that have no addresses take theirs from "
                   "them, and other routers have one route to each instead of one to each link; "
                   "all links with addresses in them end here"});
+  v.field("nic_filters", s.nic_filters,
+          {.doc = "on: NICs whose drivers can drop and count packets by their source drop those "
+                  "from martian ones (0.0.0.0/8, 127.0.0.0/8, multicast and the like), which the "
+                  "router drops otherwise",
+           .fallback = kNicFilters[0],
+           .words = kNicFilters});
 }
 
 }  // namespace turnpike::config
