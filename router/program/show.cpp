@@ -6,8 +6,10 @@
 #include <string_view>
 
 #include "common/config/mistakes.h"
+#include "common/program/platform.h"
 #include "common/program/version.h"
 #include "common/units/printable.h"
+#include "router/program/platform_record.h"
 #include "router/program/show_tunnels.h"
 
 namespace turnpike::router {
@@ -69,45 +71,30 @@ Json links(const Shown& on) {
 Json ports(const Shown& on) {
   Json rows = Json::array();
   const auto stats = on.engine.port_stats();
+  const auto facts = on.engine.port_facts();
   for (size_t l = 0; l < stats.size(); ++l) {
     const PortStats& s = stats[l];
-    rows.push_back({{"link", link_of(on, l).name},
-                    {"port", on.engine.port_name(l)},
-                    {"driver", on.engine.port_driver(l)},
-                    {"offloads", on.engine.port_offloads(l)},
-                    {"up", on.engine.link_up(l)},
-                    {"mtu", link_of(on, l).mtu},
-                    {"rx_packets", s.rx_packets},
-                    {"rx_bytes", s.rx_bytes},
-                    {"tx_packets", s.tx_packets},
-                    {"tx_bytes", s.tx_bytes},
-                    {"rx_missed", s.rx_missed},
-                    {"rx_no_mbuf", s.rx_no_mbuf},
-                    {"rx_errors", s.rx_errors},
-                    {"tx_errors", s.tx_errors}});
+    Json row{{"link", link_of(on, l).name},
+             {"port", on.engine.port_name(l)},
+             {"up", on.engine.link_up(l)}};
+    row.update(port_json(facts[l]));
+    row.erase("device");              // is "port"
+    row["mtu"] = link_of(on, l).mtu;  // memif's driver states less than it carries
+    row.update({{"rx_packets", s.rx_packets},
+                {"rx_bytes", s.rx_bytes},
+                {"tx_packets", s.tx_packets},
+                {"tx_bytes", s.tx_bytes},
+                {"rx_missed", s.rx_missed},
+                {"rx_no_mbuf", s.rx_no_mbuf},
+                {"rx_errors", s.rx_errors},
+                {"tx_errors", s.tx_errors}});
+    rows.push_back(std::move(row));
   }
   return {{"ports", std::move(rows)}};
 }
 
 Json lcores(const Shown& on) {
-  Json rows = Json::array();
-  const std::vector<LcoreFigures> all = on.engine.lcores();
-  for (size_t w = 0; w < all.size(); ++w) {
-    const LcoreFigures& l = all[w];
-    const double polled = to_seconds(l.busy + l.idle);
-    uint64_t cycles = 0;
-    for (const uint64_t c : l.stage_cycles) cycles += c;
-    rows.push_back({{"worker", w},
-                    {"lcore", l.lcore},
-                    {"rx_packets", on.snapshot.received_by[w]},
-                    {"busy", polled > 0 ? to_seconds(l.busy) / polled : 0},
-                    {"cycles_per_packet", nullptr},
-                    {"stalled_ms", to_seconds(l.stalled) * 1e3}});
-    if (l.timed_packets > 0)
-      rows.back()["cycles_per_packet"] =
-          static_cast<double>(cycles) / static_cast<double>(l.timed_packets);
-  }
-  return {{"lcores", std::move(rows)}};
+  return {{"lcores", lcores_json(on.engine.lcores(), on.snapshot.received_by)}};
 }
 
 Json drops(const Shown& on) {
