@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a port runs on: its device, its queues, the functions that move its packets. Results and
-// `turnpike show ports` have them.
+// Facts of a port for results and for `turnpike show ports`: its device, its queues, the functions
+// that move its packets.
 #pragma once
 
 #include <optional>

@@ -14,7 +14,7 @@ namespace turnpike {
 /// Facts of the machine that figures depend on: "cpu", "cpus", "numa_nodes", "smt", "governors",
 /// "product", "bios", "kernel", "command_line" (its parameters for CPUs, memory, interrupts and
 /// IOMMU), "isolated" and "nohz_full" CPUs, "hugepages" by size. Names of the machine and of its
-/// users are left out. What cannot be read is absent. `root`: the folder of proc/ and sys/.
+/// users are left out. Facts that cannot be read are absent. `root`: the folder of proc/ and sys/.
 nlohmann::ordered_json machine_json(const std::string& root = "");
 
 /// Facts of a CPU: "lcore", "numa_node", "siblings", "governor", "isolated".

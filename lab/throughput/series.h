@@ -14,7 +14,7 @@
 
 namespace turnpike::lab {
 
-/// What a measurement of the series has in place of the file's values.
+/// The values of one measurement of the series in place of the file's.
 struct Variant {
   std::string frames = {};  // B of the streams' frames with FCS, or "imix"; empty: as the file says
   unsigned lcores = 0;      // of each router, the first ones of its list; 0: as the file says
