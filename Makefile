@@ -104,6 +104,7 @@ engines-test: setup build  ## sweeps by Slurm and by GNU parallel, killed and co
 nic-test: build  ## router and sender over drivers of real NICs, which QEMU emulates; needs neither KVM nor root
 	@docker/install-packages emulation
 	@tests/nic/nic_test.py build/router/turnpike-router build/sender/turnpike-sender build/lab/turnpike
+	@tests/nic/page_test.py build/router/turnpike-router build/sender/turnpike-sender build/lab/turnpike
 
 clean:  ## remove everything that was built
 	@rm -rf build build-sanitize build-fuzz build-gcc build-clang && echo "clean: done"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints as JSON the facts that figures of a benchmark depend on and only a compiled program knows:
-// the counter that cycles are counted in, the library, the compiler, the instructions it may use
-// everywhere, and the size of the state that one lcore has of one link.
+// Prints as JSON the facts that figures of a benchmark depend on: those of the machine, and those
+// that only a compiled program knows: the counter that cycles are counted in, the library, the
+// compiler, the instructions it may use everywhere, and the size of the state that one lcore has of
+// one link.
 #include <cstdio>
 #include <iostream>
 
@@ -10,6 +11,7 @@
 #include <rte_version.h>
 
 #include "common/dpdk/eal.h"
+#include "common/program/platform.h"
 #include "common/protocols/fcp/link.h"
 #include "common/protocols/fcp/reserve_link.h"
 #include "router/datapath/link/egress_link.h"
@@ -44,13 +46,14 @@ int main() {
 #else
   constexpr const char* kCompiler = "gcc " __VERSION__;
 #endif
-  const nlohmann::ordered_json all{{"tsc_hz", rte_get_tsc_hz()},
-                                   {"dpdk", rte_version()},
-                                   {"compiler", kCompiler},
-                                   {"compiled_for", compiled_for()},
-                                   {"fcp_state_bytes", turnpike::fcp::ReserveLink::state_bytes()},
-                                   {"paper_state_bytes", turnpike::fcp::Link::state_bytes()},
-                                   {"link_state_bytes", sizeof(turnpike::router::LinkShard)}};
+  nlohmann::ordered_json all = turnpike::machine_json();
+  all.update({{"tsc_hz", rte_get_tsc_hz()},
+              {"dpdk", rte_version()},
+              {"compiler", kCompiler},
+              {"compiled_for", compiled_for()},
+              {"fcp_state_bytes", turnpike::fcp::ReserveLink::state_bytes()},
+              {"paper_state_bytes", turnpike::fcp::Link::state_bytes()},
+              {"link_state_bytes", sizeof(turnpike::router::LinkShard)}});
   std::cout << all.dump(2) << '\n';
   return 0;
 }

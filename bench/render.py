@@ -59,6 +59,15 @@ def paper_state(m):
     return f" ({m['paper_state_bytes'] / 1024:.0f} with preset paper)" if "paper_state_bytes" in m else ""
 
 
+def set_up(m):
+    """Rows of the machine's set-up; results of earlier versions have none of them."""
+    pages = ", ".join(f"{n['total']} of {size}" for size, n in m.get("hugepages", {}).items() if n["total"])
+    facts = [("kernel", m.get("kernel")), ("its command line", " ".join(m.get("command_line", []))),
+             ("isolated CPUs", m.get("isolated")), ("frequency governor", ", ".join(m.get("governors", []))),
+             ("hugepages", pages)]
+    return [(name, value or "-") for name, value in facts] if "kernel" in m else []
+
+
 def render_machine(r):
     m = r["machine"]
     counted = any("instructions" in f for f in r.get("micro", {}).values())
@@ -66,7 +75,7 @@ def render_machine(r):
             ("vector instructions it has", ", ".join(m["vectors"])),
             ("vector instructions used everywhere", ", ".join(m["compiled_for"])),
             ("target, optimisation", " ".join([*m["target"], m["optimization"]])),
-            ("compiler", m["compiler"]), ("DPDK", m["dpdk"]),
+            ("compiler", m["compiler"]), ("DPDK", m["dpdk"]), *set_up(m),
             ("instructions", "counted" if counted else "no performance counters on this machine: "
              "`make bench-check` counts them with callgrind"),
             *([("state of a link, each lcore", f"{m['fcp_state_bytes'] / 1024:.0f} KiB of FCP"

@@ -40,13 +40,10 @@ def output(*command):
 
 def machine(build):
     """Facts that the figures depend on."""
-    cpu = pathlib.Path("/proc/cpuinfo").read_text()
-    flags = re.search(r"^flags\s*: (.*)$", cpu, re.M)[1].split()
+    flags = re.search(r"^flags\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)[1].split()
     commands = json.loads((build / "compile_commands.json").read_text())
     worker = next(c["command"] for c in commands if "router/librouter.a" in c.get("output", ""))
-    return {"cpu": re.search(r"^model name\s*: (.*)$", cpu, re.M)[1],
-            "cpus": cpu.count("processor\t"),
-            "vectors": [f for f in VECTORS if f in flags],
+    return {"vectors": [f for f in VECTORS if f in flags],
             **json.loads(output(build / "bench" / "bench-machine")),
             "target": re.findall(r"-m\S+", worker),
             "optimization": re.findall(r"-O\S", worker)[-1]}

@@ -26,6 +26,7 @@
 #include "sender/program/lcore_runner.h"
 #include "sender/program/links.h"
 #include "sender/program/options.h"
+#include "sender/program/platform_record.h"
 #include "sender/program/start.h"
 #include "sender/results/record_file.h"
 #include "sender/results/shortfall.h"
@@ -203,6 +204,8 @@ int run(int argc, char** argv) {
   if (end_requests() != 0) return ended_early();
   if (!linked) return fail(kExitHostNotReady, linked.error());
 
+  const nlohmann::ordered_json platform =
+      describe_platform(t, runners, std::span(lcores).first(runners.size()));
   std::vector<const config::Attachment*> ports;
   for (const uint32_t host : *hosts)
     ports.push_back(&t.links[t.hosts[host].link].ends[t.hosts[host].end].attachment);
@@ -212,8 +215,8 @@ int run(int argc, char** argv) {
                                       .writable = {t.run.output, runtime_folder()}});
   if (!sandbox) return fail(kExitHostNotReady, sandbox.error());
 
-  report::remove_results(t.run.output,
-                         {"summary.json", "rates.csv", "flows.csv", "record.jsonl", "report.html"});
+  report::remove_results(t.run.output, {"summary.json", "rates.csv", "flows.csv", "record.jsonl",
+                                        "report.html", platform_name().c_str()});
   Control control(t, runners, report::live_style(options->live, stdout));
   const auto start = options->coordinated ? start_as_told() : start_now();
   if (end_requests() != 0) return ended_early();
@@ -229,6 +232,7 @@ int run(int argc, char** argv) {
   auto written = control.write(t.run.output, run_end);
   if (written && options->coordinated)
     written = write_record(control.recorder().record(), run_end, t.run.output);
+  if (written) written = write_platform(platform, run_end.lcores, t.run.output);
   for (const std::string& line : new_refusals())
     std::cerr << "turnpike-sender: the sandbox refused " << line << '\n';
   std::cerr << counters_text(t, runners) << control.verdict_text(run_end) << "\nResults in "

@@ -122,8 +122,8 @@ Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> p
   if (const int e = rte_eth_dev_configure(id_, options.queues, options.queues, &conf); e != 0) {
     return failed(name_, "be configured", e, log);
   }
-  uint16_t rx = options.rx_descriptors;
-  uint16_t tx = options.tx_descriptors;
+  uint16_t& rx = rx_descriptors_ = options.rx_descriptors;
+  uint16_t& tx = tx_descriptors_ = options.tx_descriptors;
   if (const int e = rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx, &tx); e != 0) {
     return failed(name_, "size its queues", e, log);
   }
@@ -160,6 +160,8 @@ Port::Port(Port&& other) noexcept
       calls_(other.calls_),
       driver_(std::move(other.driver_)),
       offloads_(std::move(other.offloads_)),
+      rx_descriptors_(other.rx_descriptors_),
+      tx_descriptors_(other.tx_descriptors_),
       interface_name_(std::move(other.interface_name_)),
       interface_(other.interface_),
       wanted_(other.wanted_),
@@ -226,6 +228,12 @@ bool Port::link_up() const {
   rte_eth_link link{};
   const int e = rte_eth_link_get_nowait(id_, &link);
   return e == -ENOTSUP || (e == 0 && link.link_status == RTE_ETH_LINK_UP);
+}
+
+uint32_t Port::link_mbps() const {
+  rte_eth_link link{};
+  const bool up = rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+  return up && link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN ? link.link_speed : 0;
 }
 
 PortStats Port::stats() const {

@@ -100,6 +100,8 @@ class Port {
   [[nodiscard]] const std::string& interface() const { return interface_name_; }
   /// True for drivers that know no link state.
   [[nodiscard]] bool link_up() const;
+  /// Speed of the link, Mbit/s; 0: unknown, or the link is down.
+  [[nodiscard]] uint32_t link_mbps() const;
   [[nodiscard]] PortStats stats() const;
   /// Has none before the start.
   [[nodiscard]] const ExtendedStats& extended_stats() const { return extended_; }
@@ -113,6 +115,10 @@ class Port {
   [[nodiscard]] const std::string& driver() const { return driver_; }
   /// The offloads that are on.
   [[nodiscard]] const Offloads& offloads() const { return offloads_; }
+  /// Queues of each direction, and descriptors of each queue.
+  [[nodiscard]] uint16_t queues() const { return static_cast<uint16_t>(queues_.size()); }
+  [[nodiscard]] uint16_t rx_descriptors() const { return rx_descriptors_; }
+  [[nodiscard]] uint16_t tx_descriptors() const { return tx_descriptors_; }
   [[nodiscard]] uint16_t id() const { return id_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   /// NUMA node of the device; SOCKET_ID_ANY for virtual devices.
@@ -140,6 +146,7 @@ class Port {
   unsigned calls_ = 0;  // of keep_link() since the last attempt to connect
   std::string driver_;
   Offloads offloads_;
+  uint16_t rx_descriptors_ = 0, tx_descriptors_ = 0;
   std::string interface_name_;
   std::optional<KernelInterface> interface_;
   std::optional<FlowControl> wanted_;

@@ -18,6 +18,7 @@
 #include "common/report/number.h"
 #include "common/report/whole_file.h"
 #include "lab/batch/jobs.h"
+#include "lab/cli/settings.h"
 #include "lab/cli/verbs.h"
 #include "lab/compare/run.h"
 #include "lab/memory.h"
@@ -150,18 +151,7 @@ void add_lab(CLI::App& app, ExitCode& code) {
   verb->add_option("FILE", o->file, "topology file (YAML); its attachments do not matter")
       ->required();
   verb->add_option("--seed", o->seed, "instead of the file's");
-  verb->add_option_function<std::vector<std::string>>(
-          "--set",
-          [o](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts) {
-              auto setting = config::parse_setting(text);
-              if (!setting) throw CLI::ValidationError("--set", "'" + text + "' is not PATH=VALUE");
-              o->settings.push_back(std::move(*setting));
-            }
-          },
-          "a value in place of the file's, such as links.bottleneck.rate='1 Gbps'; may be repeated")
-      ->type_name("PATH=VALUE")
-      ->allow_extra_args(false);
+  add_settings(*verb, o->settings);
   add_time(
       *verb, "--duration",
       [o](Nanos time) {

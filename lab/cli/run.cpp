@@ -3,7 +3,6 @@
 // agent`, which it starts there.
 #include <cstdio>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "common/report/live.h"
 #include "common/report/whole_file.h"
 #include "lab/batch/case.h"
+#include "lab/cli/places.h"
 #include "lab/cli/plan_options.h"
 #include "lab/cli/verbs.h"
 #include "lab/machines/program/agent.h"
@@ -27,13 +27,6 @@ struct RunOptions {
   std::vector<Placement> placements;
   std::vector<std::string> router_options, sender_options;
 };
-
-std::vector<std::string> words(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> out;
-  for (std::string word; in >> word;) out.push_back(word);
-  return out;
-}
 
 ExitCode run(const RunOptions& o) {
   const auto topology = config::load_file(o.file);
@@ -57,7 +50,7 @@ ExitCode run(const RunOptions& o) {
                       {.file = o.file,
                        .folder = folder,
                        .places = std::move(*places),
-                       .ssh = words(o.ssh),
+                       .ssh = words_of(o.ssh),
                        .program = o.program.empty() ? own_executable() : o.program,
                        .router_options = o.router_options,
                        .sender_options = o.sender_options,
@@ -69,11 +62,6 @@ ExitCode run(const RunOptions& o) {
   return complain("run", static_cast<ExitCode>(end.failure->exit_code), end.failure->text);
 }
 
-void add_options(CLI::App& verb, const std::string& name, std::vector<std::string>& out,
-                 const std::string& help) {
-  verb.add_option(name, out, help)->type_name("OPTION")->allow_extra_args(false);
-}
-
 }  // namespace
 
 void add_run(CLI::App& app, ExitCode& code) {
@@ -81,33 +69,13 @@ void add_run(CLI::App& app, ExitCode& code) {
       "run", "run a topology's routers and senders, here and on other machines, with one report");
   auto o = std::make_shared<RunOptions>();
   verb->add_option("FILE", o->file, "topology file (YAML)")->required();
-  verb->add_option_function<std::vector<std::string>>(
-          "--on",
-          [o](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts) {
-              auto placement = Placement::parse(text);
-              if (!placement) throw CLI::ValidationError("--on", placement.error());
-              o->placements.push_back(std::move(*placement));
-            }
-          },
-          "ssh:HOST=NODE,NODE: a machine that ssh reaches, and the routers and hosts that it runs; "
-          "may be repeated; all others run here")
-      ->type_name("PLACE")
-      ->allow_extra_args(false);
+  add_places(*verb, o->placements);
   verb->add_option("--out", o->folder, "folder for results (default: the file's run.output)")
       ->type_name("DIR");
   verb->add_option("--live", o->live, "style of the live view")
       ->check(CLI::IsMember({"auto", "table", "lines", "off"}));
-  verb->add_option("--ssh", o->ssh, "command that connects to a host, such as 'ssh -p 2222'")
-      ->type_name("COMMAND")
-      ->capture_default_str();
-  verb->add_option("--program", o->program,
-                   "this program's path on the other machines (default: the same as here)")
-      ->type_name("PATH");
-  add_options(*verb, "--router-option", o->router_options,
-              "for every turnpike-router, such as --idle=poll; may be repeated");
-  add_options(*verb, "--sender-option", o->sender_options,
-              "for every turnpike-sender, such as --duration=5s; may be repeated");
+  add_ssh(*verb, o->ssh, o->program);
+  add_program_options(*verb, o->router_options, o->sender_options);
   verb->callback([o, &code] { code = run(*o); });
 }
 

@@ -16,6 +16,15 @@ constexpr std::array kLatencyParts{0.1, 0.5, 0.9, 0.99};
 constexpr double kCalibration = 0.05;  // resolution of the generator's own limit
 constexpr double kNearGenerator = 0.95;
 constexpr double kNone = -1;  // a goal that no loss meets
+// Rates that are confirmed in longer trials, each lower by the resolution than the one before.
+constexpr int kMaxConfirmed = 5;
+
+/// Whether each stream is sent by a NIC.
+bool sent_by_nics(const config::Topology& t) {
+  return std::ranges::all_of(t.streams, [&](const config::Stream& s) {
+    return std::holds_alternative<config::AttachPci>(t.interface_of(t.hosts[s.from]).attachment);
+  });
+}
 
 /// Plays trials on one network.
 class Bench {
@@ -26,16 +35,25 @@ class Bench {
         options_(options),
         runner_(runner),
         on_trial_(on_trial),
-        loopback_(loopback) {}
+        refusals_(loopback                 ? Refusals::kGenerator
+                  : sent_by_nics(topology) ? Refusals::kNic
+                                           : Refusals::kDevice) {}
 
   /// Repeats a trial that was invalid and failed. `goal`: the loss with which it passes; kNone if
   /// the trial has no bound on loss.
   tl::expected<Trial, std::string> play(const std::string& what, double share, double goal) {
+    return play(what, share, goal, options_.trial);
+  }
+  tl::expected<Trial, std::string> play(const std::string& what, double share, double goal,
+                                        Nanos duration) {
     for (unsigned i = 1;; ++i) {
-      auto played = runner_.play(at_share(topology_, share, options_.trial));
+      auto played = runner_.play(at_share(topology_, share, duration));
       if (!played) return tl::unexpected(what + ": " + played.error());
-      trials_.push_back(evaluate(share, played->summary, played->routers, loopback_));
-      const Trial& t = trials_.back();
+      Trial& t = trials_.emplace_back(evaluate(share, played->summary, played->routers, refusals_));
+      for (const auto& [program, platform] : played->platforms)
+        if (program.starts_with("router"))
+          t.cycles = std::max(t.cycles, cycles_per_packet(platform));
+      platforms_.push_back(std::move(played->platforms));
       on_trial_(what, t);
       if (t.faults.empty() || t.loss <= goal || i >= options_.attempts) return t;
     }
@@ -57,14 +75,21 @@ class Bench {
     return {};
   }
   [[nodiscard]] const std::vector<Trial>& trials() const { return trials_; }
+  /// Of the first trial that passed at that rate; if none did, of the last trial.
+  [[nodiscard]] Platforms platforms(double share, double goal) const {
+    for (size_t i = 0; i < trials_.size(); ++i)
+      if (trials_[i].share == share && trials_[i].loss <= goal) return platforms_[i];
+    return platforms_.empty() ? Platforms() : platforms_.back();
+  }
 
  private:
   const config::Topology& topology_;
   const MeasureOptions& options_;
   TrialRunner& runner_;
   const OnTrial& on_trial_;
-  bool loopback_;
+  Refusals refusals_;
   std::vector<Trial> trials_;
+  std::vector<Platforms> platforms_;  // by trial
   std::vector<Point> known_;
 };
 
@@ -76,6 +101,20 @@ Done calibrate(std::optional<Bench>& loop, double goal, Measurement& out) {
   out.generator = loop->at(found->share, goal);
   if (!out.generator)
     return tl::unexpected(std::string("the generator loses packets to itself at every rate"));
+  return {};
+}
+
+/// Plays a long trial at the rate found. While it loses too much, plays one at a lower rate.
+Done confirm(Bench& device, const MeasureOptions& options, GoalResult& result) {
+  double share = result.best->share;
+  for (int i = 0; i < kMaxConfirmed; ++i, share *= 1 - options.resolution) {
+    auto trial = device.play("confirm", share, result.goal, options.confirm);
+    if (!trial) return tl::unexpected(trial.error());
+    if (trial->loss > result.goal) continue;
+    result.confirmed = std::move(*trial);
+    return {};
+  }
+  result.unconfirmed = true;
   return {};
 }
 
@@ -103,7 +142,9 @@ tl::expected<Measurement, std::string> measure(const config::Topology& topology,
   std::optional<Bench> loop;
   config::Topology loop_topology;
   double top = 1;
-  if (options.calibrate) {
+  if (options.calibrate && sent_by_nics(topology)) {
+    out.uncalibrated = "its ports are NICs, about which a loopback over memif says nothing";
+  } else if (options.calibrate) {
     if (auto made = loopback(topology, options.sockets)) {
       loop_topology = std::move(*made);
       loop.emplace(loop_topology, options, runner, on_trial, true);
@@ -124,12 +165,16 @@ tl::expected<Measurement, std::string> measure(const config::Topology& topology,
     GoalResult result{.goal = goal, .best = device.at(found->share, goal)};
     result.generator = found->limited || (top < 1 && found->share >= kNearGenerator * top);
     if (result.best && (lossless == 0 || goal == 0)) lossless = found->share;
+    if (result.best && options.confirm > Nanos(0))
+      if (auto done = confirm(device, options, result); !done) return tl::unexpected(done.error());
     out.goals.push_back(std::move(result));
   }
   if (options.latency && lossless > 0)
     if (auto done = measure_latency(device, loop, lossless, out); !done)
       return tl::unexpected(done.error());
   out.trials = device.trials();
+  const GoalResult& first = out.goals.front();
+  out.platforms = device.platforms(first.best ? first.best->share : 0, first.goal);
   return out;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <tl/expected.hpp>
 
 #include "common/config/topology.h"
@@ -20,6 +20,7 @@ struct MeasureOptions {
   std::vector<double> goals = {0, 0.001};  // shares of packets that may be lost
   double resolution = 0.01;                // of the rate
   Nanos trial = 2_s;
+  Nanos confirm{0};              // duration of a last trial at the rate found; 0: there is none
   bool calibrate = true;         // the generator in loopback first
   bool latency = false;          // at shares of the rate without loss
   std::string sockets = "/tmp";  // folder for those of the loopback
@@ -30,6 +31,9 @@ struct GoalResult {
   double goal = 0;
   std::optional<Trial> best;  // the one at the greatest rate that passed
   bool generator = false;     // limited by the generator, or by its proven rate
+  // At `best`'s rate for MeasureOptions::confirm, if that passed.
+  std::optional<Trial> confirmed = {};
+  bool unconfirmed = false;  // neither that rate nor those tried below it passed
 };
 
 struct LatencyResult {
@@ -44,13 +48,16 @@ struct Measurement {
   std::vector<Trial> trials;       // all of the device's, in order
   std::vector<GoalResult> goals;
   std::vector<LatencyResult> latencies;
+  Platforms platforms;  // of the first goal's best trial; without one, of the last trial
 };
 
 /// Called after each trial; `what` names its purpose.
 using OnTrial = std::function<void(const std::string& what, const Trial& trial)>;
 
-/// The streams' rates in the file are the upper bound of the search. The error names the trial that
-/// could not be played, and why.
+/// The streams' rates in the file are the upper bound of the search. A goal takes at most 22 rates
+/// at a resolution of 0.01, and one more each time that it is halved; an invalid trial is repeated
+/// MeasureOptions::attempts times at most. The error names the trial that could not be played, and
+/// why.
 tl::expected<Measurement, std::string> measure(const config::Topology& topology,
                                                const MeasureOptions& options, TrialRunner& runner,
                                                const OnTrial& on_trial);

@@ -2,9 +2,11 @@
 // The whole measurement on a virtual clock, where it must find the link's rate.
 #include "lab/throughput/measure.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "common/config/load.h"
 #include "common/config/resolve.h"
@@ -52,6 +54,66 @@ TEST(Throughput, IsTheLinksRate) {
   // gate.
   EXPECT_NEAR(m->latencies[0].device.max, 1000, 1);
   EXPECT_NEAR(m->latencies[2].device.p50, 1000, 0.01 * 1000);
+}
+
+/// A device behind NICs that carries a share of the line, another one in longer trials.
+class Scripted final : public TrialRunner {
+ public:
+  Scripted(double brief, double longer) : brief_(brief), longer_(longer) {}
+
+  tl::expected<Played, std::string> play(const config::Topology& t) override {
+    const double share = std::get<config::LineShare>(t.streams.at(0).rate).share;
+    const double line = 1e6 * to_seconds(t.run.duration);
+    const double carried = line * (t.run.duration > 1_s ? longer_ : brief_);
+    const double sent = line * share;
+    const nlohmann::json load{{"offered_packets", sent},
+                              {"sent_packets", sent},
+                              {"received_packets", std::min(sent, carried)},
+                              {"offered_pps", 1e6 * share},
+                              {"no_room", 7}};
+    const nlohmann::json lcore{{"rx_packets", sent}, {"cycles_per_packet", 80.0}};
+    return Played{.summary = {{"streams", {{"load", load}}}},
+                  .routers = {},
+                  .platforms = {{"router gate", {{"lcores", {lcore}}}}, {"sender", {}}}};
+  }
+
+ private:
+  double brief_, longer_;
+};
+
+tl::expected<Measurement, std::string> measured_at_nics(double brief, double longer) {
+  auto loaded = config::load_text(
+      "hosts: {a: {}, b: {}}\nrouters: {gate: {}}\nlinks:\n"
+      "  l: {ends: [a, gate], rate: 1 Gbps, attach: {a: {pci: '0000:01:00.0'}, gate: {pci: "
+      "'0000:02:00.0'}}}\n"
+      "  r: {ends: [gate, b], rate: 1 Gbps, attach: memif}\n"
+      "traffic: {streams: {load: {from: a, to: b, rate: {line: 1}}}}\n",
+      "test");
+  EXPECT_TRUE(loaded) << loaded.error().front().text();
+  Scripted runner(brief, longer);
+  return measure(*loaded, {.goals = {0}, .trial = 1_s, .confirm = 60_s}, runner,
+                 [](const std::string&, const Trial&) {});
+}
+
+TEST(Throughput, ALongerTrialConfirmsTheRate) {
+  const auto m = measured_at_nics(0.5, 0.5);
+  ASSERT_TRUE(m) << m.error();
+  EXPECT_NE(m->uncalibrated, "") << "no loopback stands for a NIC";
+  ASSERT_TRUE(m->goals[0].best && m->goals[0].confirmed);
+  EXPECT_EQ(m->goals[0].confirmed->share, m->goals[0].best->share);
+  EXPECT_EQ(m->goals[0].best->cycles, 80);
+  EXPECT_EQ(m->platforms.size(), 2U);
+}
+
+TEST(Throughput, ALongerTrialThatFailsLowersTheRate) {
+  const auto lower = measured_at_nics(0.5, 0.485);
+  ASSERT_TRUE(lower && lower->goals[0].confirmed);
+  EXPECT_LE(lower->goals[0].confirmed->share, 0.485);
+  EXPECT_GE(lower->goals[0].confirmed->share, 0.48);
+  const auto none = measured_at_nics(0.5, 0.3);
+  ASSERT_TRUE(none);
+  EXPECT_TRUE(none->goals[0].best && !none->goals[0].confirmed && none->goals[0].unconfirmed);
+  EXPECT_NE(measurement_text(*none).find("NOT CONFIRMED"), std::string::npos);
 }
 
 TEST(Stage, SharesScaleEveryRate) {

@@ -14,13 +14,21 @@ using report::significant;
 
 std::string mpps(double pps) { return significant(pps * 1e-6, 4); }
 
+std::string confirmed_text(const GoalResult& g) {
+  if (g.unconfirmed) return "; NOT CONFIRMED by longer trials";
+  return g.confirmed ? "; confirmed at " + mpps(g.confirmed->carried_pps) + " Mpps" : "";
+}
+
 std::string goal_text(const GoalResult& g) {
   const std::string name =
       g.goal == 0 ? "no loss" : "at most " + significant(100 * g.goal, 3) + " % lost";
   if (!g.best) return "  " + name + ": at no rate that was tried\n";
   return "  " + name + ": " + mpps(g.best->carried_pps) + " Mpps, " +
          significant(g.best->l1_mbps, 4) + " Mbps with preambles and gaps" +
-         (g.generator ? "; limited by the traffic generator" : "") + "\n";
+         (g.best->cycles > 0
+              ? ", " + significant(g.best->cycles, 3) + " cycles of the router per packet"
+              : "") +
+         (g.generator ? "; limited by the traffic generator" : "") + confirmed_text(g) + "\n";
 }
 
 }  // namespace
@@ -37,6 +45,9 @@ Json measurement_json(const Measurement& m) {
     Json goal{{"loss_goal", g.goal}, {"limited_by_generator", g.generator}};
     goal["pps"] = g.best ? Json(g.best->carried_pps) : Json();
     goal["l1_mbps"] = g.best ? Json(g.best->l1_mbps) : Json();
+    goal["best"] = g.best ? trial_json(*g.best) : Json();
+    goal["confirmed"] = g.confirmed ? trial_json(*g.confirmed) : Json();
+    if (g.unconfirmed) goal["unconfirmed"] = true;
     out["throughput"].push_back(std::move(goal));
   }
   if (!m.latencies.empty()) out["latency"] = Json::array();
@@ -47,6 +58,7 @@ Json measurement_json(const Measurement& m) {
   }
   out["trials"] = Json::array();
   for (const Trial& t : m.trials) out["trials"].push_back(trial_json(t));
+  if (!m.platforms.empty()) out["platforms"] = m.platforms;
   return out;
 }
 

@@ -30,6 +30,15 @@ TEST(Search, FindsWhatADeviceCarries) {
   }
 }
 
+TEST(Search, TakesABoundedNumberOfTrials) {
+  for (const double share : {0.0, 0.9e-4, 1.01e-4, 1.3e-4, 1.99e-4, 0.0101, 0.4999}) {
+    std::vector<Point> known;
+    int trials = 0;
+    ASSERT_TRUE(find_rate(0, 1, 0.01, known, carries(share, trials)));
+    EXPECT_LE(trials, 22) << share;
+  }
+}
+
 TEST(Search, OneTrialWhereTheTopPasses) {
   std::vector<Point> known;
   int trials = 0;

@@ -14,10 +14,15 @@ using report::significant;
 
 constexpr double kMinPackets = 100;  // of fewer packets all may arrive by chance
 
-void add_stream(const std::string& name, const json& s, bool loopback, Trial& out) {
+bool kept_up(const json& s) {
+  const double offered = s.value("offered_packets", 0.0), sent = s.value("sent_packets", 0.0);
+  return offered - sent <= sender::kMaxUnsent * offered;
+}
+
+void add_stream(const std::string& name, const json& s, Refusals refusals, Trial& out) {
   const double offered = s.value("offered_packets", 0.0), sent = s.value("sent_packets", 0.0);
   const double unsent = offered - sent;
-  if (unsent > sender::kMaxUnsent * offered && (loopback || s.value("no_room", 0) == 0))
+  if (!kept_up(s) && (refusals != Refusals::kDevice || s.value("no_room", 0) == 0))
     out.faults.push_back(name + ": the generator did not send " +
                          significant(100 * unsent / offered, 3) + " % of the packets due");
   if (s.value("no_buffer", 0) > 0) out.faults.push_back(name + ": the generator ran out of mbufs");
@@ -50,15 +55,30 @@ void add_router(const json& router, Trial& out) {
 
 }  // namespace
 
-Trial evaluate(double share, const json& summary, std::span<const json> routers, bool loopback) {
+double cycles_per_packet(const json& platform) {
+  double cycles = 0, packets = 0;
+  const json lcores = platform.value("lcores", json::array());
+  for (const json& l : lcores) {
+    const json each = l.value("cycles_per_packet", json());
+    if (!each.is_number()) continue;
+    const double n = l.value("rx_packets", 0.0);
+    cycles += n * each.get<double>();
+    packets += n;
+  }
+  return packets > 0 ? cycles / packets : 0;
+}
+
+Trial evaluate(double share, const json& summary, std::span<const json> routers,
+               Refusals refusals) {
   Trial out{.share = share, .faults = {}};
-  double offered = 0, received = 0;
+  double offered = 0, received = 0, counted = 0;
   const json streams = summary.value("streams", json::object());
   for (const auto& [name, s] : streams.items()) {
-    add_stream(name, s, loopback, out);
+    add_stream(name, s, refusals, out);
     const double due = s.value("offered_packets", 0.0), here = s.value("received_packets", 0.0);
     const double sent = s.value("sent_packets", 0.0), pps = s.value("offered_pps", 0.0);
     offered += due;
+    counted += refusals == Refusals::kNic && kept_up(s) ? sent : due;
     received += here;
     out.offered_pps += pps;
     if (due > 0) out.carried_pps += pps * here / due;
@@ -68,7 +88,7 @@ Trial evaluate(double share, const json& summary, std::span<const json> routers,
     out.faults.push_back("of " + significant(offered, 3) +
                          " packets due, the loss cannot be measured: use longer trials (--trial)");
   } else {
-    out.loss = 1 - received / offered;
+    out.loss = 1 - received / counted;
   }
   const json lcores = summary.value("lcores", json::array());
   for (const json& lcore : lcores) add_lcore(lcore, out);
@@ -83,6 +103,8 @@ nlohmann::ordered_json trial_json(const Trial& t) {
           {"carried_l1_mbps", t.l1_mbps},
           {"loss", t.loss},
           {"busy", t.busy},
+          {"cycles_per_packet",
+           t.cycles > 0 ? nlohmann::ordered_json(t.cycles) : nlohmann::ordered_json()},
           {"reordered_packets", t.reordered},
           {"duplicate_packets", t.duplicates},
           {"latency_us", {{"p50", t.p50}, {"p99", t.p99}, {"p999", t.p999}, {"max", t.max}}},

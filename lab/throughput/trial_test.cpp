@@ -39,8 +39,33 @@ TEST(Trial, ADevicesPortThatTakesNoMoreIsTheDevices) {
   const Trial t = evaluate(1, summary(s), {});
   EXPECT_TRUE(t.faults.empty());
   EXPECT_DOUBLE_EQ(t.loss, 0.1);
-  EXPECT_EQ(evaluate(1, summary(s), {}, true).faults.size(), 1U)
+  EXPECT_EQ(evaluate(1, summary(s), {}, Refusals::kGenerator).faults.size(), 1U)
       << "in loopback there is no device";
+  const Trial nic = evaluate(1, summary(s), {}, Refusals::kNic);
+  EXPECT_EQ(nic.faults.size(), 1U) << "a NIC's line refuses, not the device";
+  EXPECT_DOUBLE_EQ(nic.loss, 0.1) << "which is no rate without loss all the same";
+}
+
+TEST(Trial, AtANicLossIsOfWhatWasSent) {
+  // A line that is 0.05 % slower than the machine's clock, without and with a loss.
+  json s = stream(100'000, 99'950, 99'950);
+  s["no_room"] = 5;
+  const Trial t = evaluate(1, summary(s), {}, Refusals::kNic);
+  EXPECT_TRUE(t.faults.empty());
+  EXPECT_EQ(t.loss, 0);
+  EXPECT_DOUBLE_EQ(t.carried_pps, 0.9995e6);
+  EXPECT_GT(evaluate(1, summary(s), {}).loss, 0);
+  s["received_packets"] = 99'949;
+  EXPECT_GT(evaluate(1, summary(s), {}, Refusals::kNic).loss, 0);
+}
+
+TEST(Trial, CyclesOfLcoresByTheirPackets) {
+  const json idle{{"rx_packets", 0}, {"cycles_per_packet", nullptr}};
+  EXPECT_EQ(cycles_per_packet({{"lcores", {idle}}}), 0);
+  EXPECT_EQ(cycles_per_packet(json::object()), 0);
+  const json first{{"rx_packets", 300}, {"cycles_per_packet", 100.0}};
+  const json second{{"rx_packets", 100}, {"cycles_per_packet", 200.0}};
+  EXPECT_DOUBLE_EQ(cycles_per_packet({{"lcores", {first, idle, second}}}), 125);
 }
 
 TEST(Trial, BuffersAndTheClock) {

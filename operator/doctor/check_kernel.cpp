@@ -10,15 +10,6 @@
 namespace turnpike::ops {
 namespace {
 
-bool has_capability(const Machine& m, unsigned number) {
-  std::istringstream status(m.text("/proc/self/status"));
-  for (std::string line; std::getline(status, line);) {
-    unsigned long long set = 0;
-    if (std::sscanf(line.c_str(), "CapEff: %llx", &set) == 1) return (set >> number & 1) != 0;
-  }
-  return true;  // unknown
-}
-
 void check_privileges(const Machine& m, const Wanted& w, Findings& out) {
   if (!w.interfaces.empty() && !has_capability(m, CAP_NET_RAW))
     out.push_back(
@@ -74,6 +65,15 @@ void check_irqbalance(const Machine& m, const Wanted& w, Findings& out) {
 }
 
 }  // namespace
+
+bool has_capability(const Machine& m, unsigned number) {
+  std::istringstream status(m.text("/proc/self/status"));
+  for (std::string line; std::getline(status, line);) {
+    unsigned long long set = 0;
+    if (std::sscanf(line.c_str(), "CapEff: %llx", &set) == 1) return (set >> number & 1) != 0;
+  }
+  return true;  // unknown
+}
 
 void check_kernel(const Machine& m, const Wanted& w, Findings& out) {
   check_privileges(m, w, out);

@@ -2,6 +2,8 @@
 // Memory: hugepages, limits of the control group and of locked memory, large pages of the heap.
 #include <sstream>
 
+#include <linux/capability.h>
+
 #include "common/program/machine_memory.h"
 #include "operator/doctor/checks.h"
 
@@ -41,10 +43,12 @@ void check_available(const Machine& m, Findings& out) {
                  "systemctl set-property UNIT MemoryMax=2G, or give links smaller buffers"});
 }
 
-// vfio and AF_XDP lock the packet buffers.
+// vfio and AF_XDP lock the packet buffers. Both skip the limit for who has CAP_IPC_LOCK
+// (vfio_iommu_type1.c, xdp_umem.c).
 void check_memlock(const Machine& m, const Wanted& w, Findings& out) {
   bool locks = w.polls();
   for (const auto& i : w.interfaces) locks = locks || !i.af_packet;
+  locks = locks && !has_capability(m, CAP_IPC_LOCK);
   std::istringstream limits(m.text("/proc/self/limits"));
   for (std::string line; locks && std::getline(limits, line);) {
     if (!line.starts_with("Max locked memory")) continue;

@@ -5,6 +5,7 @@
 
 #include <linux/ethtool.h>
 
+#include "common/dpdk/pci_facts.h"
 #include "operator/doctor/checks.h"
 
 namespace turnpike::ops {
@@ -36,6 +37,14 @@ void check_pci(const Machine& m, const Wanted& w, const std::string& address, Fi
                    "intel_iommu=on (or amd_iommu=on) iommu=pt on the kernel's command line; in a "
                    "virtual machine without one: echo Y > "
                    "/sys/module/vfio/parameters/enable_unsafe_noiommu_mode"});
+  const PciFacts facts = read_pci_facts(address, m.root());
+  if (!pcie_warning(facts).empty())
+    out.push_back({"pcie-link", Severity::kHarms,
+                   "the PCI Express link of " + address + " is " + facts.link.text() +
+                       ", and the device supports " + facts.max_link.text() +
+                       ": it may carry less than the port",
+                   "another slot, with as many lanes wired to the CPU (dmidecode -t slot); the "
+                   "firmware's setting of the link's speed"});
   const int64_t node = m.number(device + "/numa_node").value_or(-1);
   if (node < 0) return;
   const auto near =

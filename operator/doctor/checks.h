@@ -61,6 +61,9 @@ void check_nics(const Machine& machine, const Wanted& wanted, Findings& out);
 void check_kernel(const Machine& machine, const Wanted& wanted, Findings& out);
 void check_linux(const Machine& machine, const Wanted& wanted, Findings& out);
 
+/// Whether this process has a capability (CAP_IPC_LOCK, ...); true: unknown.
+bool has_capability(const Machine& machine, unsigned number);
+
 /// All checks, the gravest findings first.
 Findings examine(const Machine& machine, const Wanted& wanted);
 

@@ -42,6 +42,10 @@ class Made {
     put("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
     put("/sys/devices/system/node/node0/cpulist", "0-3\n");
     put(nic + "/numa_node", "0\n");
+    for (const char* which : {"current", "max"}) {
+      put(nic + "/" + which + "_link_speed", "16.0 GT/s PCIe\n");
+      put(nic + "/" + which + "_link_width", "16\n");
+    }
     link(nic + "/driver", "../../drivers/vfio-pci");
     link(nic + "/iommu_group", "../../groups/7");
     put("/sys/class/net/eth0/mtu", "1500\n");
@@ -138,6 +142,7 @@ const std::vector<Fault>& faults() {
       {"memlock",
        [](Made& m) {
          m.put("/proc/self/limits", "Max locked memory         65536    65536    bytes\n");
+         m.put("/proc/self/status", "CapEff:\t000001ffffffbfff\n");  // without CAP_IPC_LOCK
        }},
       {"large-pages",
        [](Made& m) {
@@ -169,6 +174,7 @@ const std::vector<Fault>& faults() {
          m.put("/proc/self/status", "CapEff:\t0000000000003000\n");
        }},
       {"rmem-max", [](Made& m) { m.put("/proc/sys/net/core/rmem_max", "212992\n"); }},
+      {"pcie-link", [](Made& m) { m.put(m.nic + "/current_link_width", "8\n"); }},
       {"gc-thresh", [](Made& m) { m.wanted.linux_control->neighbours = 1280; }},
       {"neighbour-table",
        [](Made& m) {
@@ -196,6 +202,12 @@ TEST(Doctor, FindsEachFaultAndNothingElse) {
     fault.make(machine);
     EXPECT_EQ(machine.found(), std::vector<std::string>{fault.check});
   }
+}
+
+TEST(Doctor, AllowsALimitOfLockedMemoryToWhoMayExceedIt) {
+  Made machine;
+  machine.put("/proc/self/limits", "Max locked memory         65536    65536    bytes\n");
+  EXPECT_EQ(machine.found(), std::vector<std::string>());
 }
 
 TEST(Doctor, SaysNothingAboutWhatItCannotRead) {

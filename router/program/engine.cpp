@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <thread>
 
 #include <rte_launch.h>
@@ -13,18 +12,9 @@
 #include "common/dpdk/interrupt_thread.h"
 #include "common/dpdk/numa.h"
 #include "common/program/attachment.h"
-#include "router/program/nic_texts.h"
 
 namespace turnpike::router {
 namespace {
-
-/// The first CPU that an lcore may run on.
-unsigned cpu_of(unsigned lcore) {
-  const rte_cpuset_t cpus = rte_lcore_cpuset(lcore);
-  for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &cpus)) return cpu;
-  return 0;
-}
 
 void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
@@ -149,6 +139,7 @@ tl::expected<void, std::string> Engine::start(const std::function<bool()>& pause
   for (const size_t l : wait_for_links(ports, pause, /*clients_only=*/true))
     text += (text.empty() ? "no link to the router at the other end of " : ", ") + links_[l];
   if (!text.empty()) return tl::unexpected(text);
+  for (const Port& p : ports_) facts_.push_back(read_port_facts(p));
   // Not before: a router that cannot start leaves nothing behind.
   if (linux_) return linux_->keep();
   return {};
@@ -165,8 +156,12 @@ LinkMonitor Engine::monitor() {
 }
 
 void Engine::follow_links(const LinkMonitor& links) {
-  for (size_t l = 0; l < ports_.size(); ++l)
-    if (ports_[l].has_carrier()) router_->set_link_up(l, links.up(l));
+  for (size_t l = 0; l < ports_.size(); ++l) {
+    if (!ports_[l].has_carrier()) continue;
+    router_->set_link_up(l, links.up(l));
+    // A link may come up later, and go down before the results are written.
+    if (links.up(l) && facts_[l].link_mbps == 0) facts_[l].link_mbps = ports_[l].link_mbps();
+  }
 }
 
 Nanos Engine::serve_linux(const LinkMonitor& links, Nanos now) {
@@ -294,50 +289,6 @@ Nanos Engine::stalled() const {
   return sum;
 }
 
-std::vector<LcoreFigures> Engine::lcores() const {
-  std::vector<LcoreFigures> all;
-  for (unsigned w = 0; w < lcores_.size(); ++w) {
-    const LcoreCounters& c = lcores_[w];
-    LcoreFigures& f = all.emplace_back();
-    f.lcore = cpu_of(Eal::worker_lcore(w));
-    f.busy = Nanos(static_cast<int64_t>(c.busy_nanos.read()));
-    f.idle = Nanos(static_cast<int64_t>(c.idle_nanos.read()));
-    f.busy_polls = c.busy_polls.read();
-    f.idle_polls = c.idle_polls.read();
-    f.stalls = stalls_[w].count();
-    f.stalled = stalls_[w].total();
-    for (size_t s = 0; s < kStages; ++s) f.stage_cycles[s] = c.stages.ticks[s].read();
-    f.timed_packets = c.stages.packets.read();
-    f.timed_polls = c.stages.polls.read();
-  }
-  return all;
-}
-
-std::vector<PortFigures> Engine::ports() const {
-  std::vector<PortFigures> all;
-  for (size_t l = 0; l < ports_.size(); ++l)
-    all.push_back({.link = links_[l],
-                   .device = ports_[l].name(),
-                   .driver = ports_[l].driver(),
-                   .offloads = offloads_text(ports_[l].offloads()),
-                   .up = ports_[l].link_up(),
-                   .stats = ports_[l].stats(),
-                   .flow_control = ports_[l].flow_control(),
-                   .extended = ports_[l].extended_stats().read(),
-                   .omitted = ports_[l].extended_stats().omitted()});
-  return all;
-}
-
-std::vector<std::string> Engine::nic_texts() const {
-  std::vector<std::string> texts = router::nic_texts(ports_, links_);
-  if (filters_) std::ranges::move(filters_->texts(ports_, links_), std::back_inserter(texts));
-  return texts;
-}
-
-std::vector<std::string> Engine::spread_warnings() const {
-  return router::spread_warnings(ports_, links_);
-}
-
 std::optional<size_t> Engine::link_of_port(uint16_t port) const {
   for (size_t l = 0; l < ports_.size(); ++l)
     if (ports_[l].id() == port) return l;
@@ -348,12 +299,6 @@ std::vector<int64_t> Engine::progress() const {
   std::vector<int64_t> polls;
   for (const Stalls& s : stalls_) polls.push_back(s.last_poll());
   return polls;
-}
-
-std::vector<PortStats> Engine::port_stats() const {
-  std::vector<PortStats> stats;
-  for (const Port& p : ports_) stats.push_back(p.stats());
-  return stats;
 }
 
 }  // namespace turnpike::router

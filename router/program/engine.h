@@ -14,6 +14,7 @@
 #include "common/dpdk/delay_line.h"
 #include "common/dpdk/pool.h"
 #include "common/dpdk/port.h"
+#include "common/dpdk/port_facts.h"
 #include "common/program/idle_sleeper.h"
 #include "common/program/link_monitor.h"
 #include "common/program/stalls.h"
@@ -92,8 +93,12 @@ class Engine {
   [[nodiscard]] std::vector<std::string> nic_texts() const;
   /// A line for every NIC that does not spread all packets over its queues, with the way out.
   [[nodiscard]] std::vector<std::string> spread_warnings() const;
+  /// A line for every NIC whose slot is slower than the NIC or its link, with the way out.
+  [[nodiscard]] std::vector<std::string> slot_warnings() const;
   /// By link.
   [[nodiscard]] std::vector<PortStats> port_stats() const;
+  /// By link, as start() found them; the speed of a link that is up is the present one.
+  [[nodiscard]] std::vector<PortFacts> port_facts() const;
   /// The link of a port by DPDK's number; none: it is no port of this router.
   [[nodiscard]] std::optional<size_t> link_of_port(uint16_t port) const;
   /// The port at a link, and whether its link is up.
@@ -135,6 +140,7 @@ class Engine {
   Pool pool_;
   std::vector<Port> ports_;
   std::unique_ptr<NicFilters> filters_;  // null: NICs drop nothing; ends before the ports
+  std::vector<PortFacts> facts_;         // by port, since start()
   std::vector<std::string> links_;       // names, by port
   std::vector<std::unique_ptr<DelayLine>> delay_lines_;  // of links to other routers
   std::unique_ptr<gateway::Gateway> gateway_;  // null: the router is none; ends after its worker

@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include <nlohmann/json.hpp>
 #include <rte_cycles.h>
 #include <spdlog/spdlog.h>
 #include <sys/random.h>
@@ -20,6 +21,7 @@
 #include "common/program/guarded.h"
 #include "common/program/large_heap.h"
 #include "common/program/machine_memory.h"
+#include "common/program/platform.h"
 #include "common/program/runtime_folder.h"
 #include "common/program/sandbox/sandbox.h"
 #include "common/program/service_manager.h"
@@ -31,6 +33,7 @@
 #include "router/program/control_loop.h"
 #include "router/program/engine.h"
 #include "router/program/options.h"
+#include "router/program/platform_record.h"
 #include "router/reload/key_changes.h"
 #include "router/results/customers.h"
 #include "router/results/record.h"
@@ -166,6 +169,7 @@ int run(int argc, char** argv) {
     return fail(kExitHostNotReady, started.error());
   }
   // Only once the ports belong to this process: another router may be writing there.
+  report::remove_results(t.run.output, {platform_file("router-" + name).c_str()});
   auto record = Record::open(t.run.output, name);
   if (!record) return fail(kExitRuntime, record.error());
   ServiceManager manager = ServiceManager::from_environment();
@@ -196,6 +200,7 @@ int run(int argc, char** argv) {
   if (auto serving = control.serve_metrics(); !serving)
     return fail(kExitHostNotReady, serving.error());
   if (auto kept = control.keep_accounts(); !kept) return fail(kExitHostNotReady, kept.error());
+  const nlohmann::ordered_json platform = platform_json(lcores);
   SandboxNeeds needs = needs_of_ports(attachments(t, *node));
   if (t.routers[*node].linux_control) needs.add_linux_control();
   const auto sandbox = enter_sandbox(
@@ -213,6 +218,7 @@ int run(int argc, char** argv) {
                limits ? "sleeping" : "polling");
   for (const std::string& line : (*engine)->nic_texts()) spdlog::info(line);
   for (const std::string& line : (*engine)->spread_warnings()) spdlog::warn(line);
+  for (const std::string& line : (*engine)->slot_warnings()) spdlog::warn(line);
   std::cerr << (*engine)->remote_text();
   manager.ready(name + " forwards");
   const auto watched = control.run();
@@ -228,6 +234,7 @@ int run(int argc, char** argv) {
   const auto written =
       record->finish(end, (*engine)->port_stats(), to_seconds(clock.now()), (*engine)->stalled(),
                      (*engine)->router().customers(), (*engine)->router().offenders());
+  const auto described = write_platform(platform, **engine, name, t.run.output);
   std::cerr << counters_text(end, name) << customers_text((*engine)->router().customers())
             << offenders_text((*engine)->router().offenders()) << (*engine)->stalls_text();
   ExitCode code = kExitOk;
@@ -236,6 +243,7 @@ int run(int argc, char** argv) {
   };
   if (!watched) complain(watched.error());
   if (!written) complain(written.error());
+  if (!described) complain(described.error());
   if (!accounted) complain(accounted.error());
   if (!end.conserved())
     complain(

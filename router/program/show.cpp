@@ -7,8 +7,10 @@
 #include <string_view>
 
 #include "common/config/mistakes.h"
+#include "common/program/platform.h"
 #include "common/program/version.h"
 #include "common/units/printable.h"
+#include "router/program/platform_record.h"
 #include "router/program/show_tunnels.h"
 
 namespace turnpike::router {
@@ -75,53 +77,36 @@ Json or_null(const std::optional<T>& value) {
 Json ports(const Shown& on) {
   Json rows = Json::array(), extended = Json::array();
   const std::vector<PortFigures> all = on.engine.ports();
+  const std::vector<PortFacts> facts = on.engine.port_facts();
   for (size_t l = 0; l < all.size(); ++l) {
     const PortFigures& p = all[l];
     const PortStats& s = p.stats;
     const PauseFrames pause = pause_frames(p.extended);
-    rows.push_back({{"link", p.link},
-                    {"port", p.device},
-                    {"driver", p.driver},
-                    {"offloads", p.offloads},
-                    {"flow_control", p.flow_control ? Json(name_of(*p.flow_control)) : Json()},
-                    {"up", p.up},
-                    {"mtu", link_of(on, l).mtu},
-                    {"rx_packets", s.rx_packets},
-                    {"rx_bytes", s.rx_bytes},
-                    {"tx_packets", s.tx_packets},
-                    {"tx_bytes", s.tx_bytes},
-                    {"rx_missed", s.rx_missed},
-                    {"rx_no_mbuf", s.rx_no_mbuf},
-                    {"rx_errors", s.rx_errors},
-                    {"tx_errors", s.tx_errors},
-                    {"pause_received", or_null(pause.received)},
-                    {"pause_sent", or_null(pause.sent)},
-                    {"extended_statistics_omitted", p.omitted}});
+    Json row{{"link", p.link}, {"port", p.device}, {"up", p.up}};
+    row.update(port_json(facts[l]));
+    row.erase("device");              // is "port"
+    row["mtu"] = link_of(on, l).mtu;  // memif's driver states less than it carries
+    row.update({{"flow_control", p.flow_control ? Json(name_of(*p.flow_control)) : Json()},
+                {"rx_packets", s.rx_packets},
+                {"rx_bytes", s.rx_bytes},
+                {"tx_packets", s.tx_packets},
+                {"tx_bytes", s.tx_bytes},
+                {"rx_missed", s.rx_missed},
+                {"rx_no_mbuf", s.rx_no_mbuf},
+                {"rx_errors", s.rx_errors},
+                {"tx_errors", s.tx_errors},
+                {"pause_received", or_null(pause.received)},
+                {"pause_sent", or_null(pause.sent)},
+                {"extended_statistics_omitted", p.omitted}});
     for (const ExtendedStat& e : p.extended)
       extended.push_back({{"link", p.link}, {"statistic", e.name}, {"value", e.value}});
+    rows.push_back(std::move(row));
   }
   return {{"ports", std::move(rows)}, {"extended_statistics", std::move(extended)}};
 }
 
 Json lcores(const Shown& on) {
-  Json rows = Json::array();
-  const std::vector<LcoreFigures> all = on.engine.lcores();
-  for (size_t w = 0; w < all.size(); ++w) {
-    const LcoreFigures& l = all[w];
-    const double polled = to_seconds(l.busy + l.idle);
-    uint64_t cycles = 0;
-    for (const uint64_t c : l.stage_cycles) cycles += c;
-    rows.push_back({{"worker", w},
-                    {"lcore", l.lcore},
-                    {"rx_packets", on.snapshot.received_by[w]},
-                    {"busy", polled > 0 ? to_seconds(l.busy) / polled : 0},
-                    {"cycles_per_packet", nullptr},
-                    {"stalled_ms", to_seconds(l.stalled) * 1e3}});
-    if (l.timed_packets > 0)
-      rows.back()["cycles_per_packet"] =
-          static_cast<double>(cycles) / static_cast<double>(l.timed_packets);
-  }
-  return {{"lcores", std::move(rows)}};
+  return {{"lcores", lcores_json(on.engine.lcores(), on.snapshot.received_by)}};
 }
 
 Json drops(const Shown& on) {

@@ -130,7 +130,7 @@ def main():
             ([""], set(verbs(turnpike))),
             (["sw"], {"sweep"}),
             (["bench", ""], {"throughput"}),
-            (["bench", "throughput", "--l"], {"--loss", "--latency", "--lab"}),
+            (["bench", "throughput", "--l"], {"--loss", "--latency", "--lab", "--lcores"}),
             (["demo", "--live", ""], {"auto", "table", "lines", "off"}),
             (["lab", "--out", "some"], {"somewhere"}),
             (["lab", "some.y"], {"some.yaml"}),

@@ -5,6 +5,7 @@
 # Usage: throughput_test.py TURNPIKE
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -106,6 +107,41 @@ def calls_invalid_what_is(tap, bench):
               most["pps"] is not None and abs(most["pps"] / 10**6 - 0.2) < 0.01, most)
 
 
+def measures_series(tap, bench):
+    """Each size of frames with each number of lcores, at a link whose rate in packets/s depends on the size."""
+    mbps, sizes = 100, [64, 512]
+    file = bench.file("series", mbps=mbps, pps=10**6, link="drain: line-rate, law: fcp")
+    code, out, err = bench.run(file, "--loss", "0", "--frames", "64,512,imix", "--lcores", "1,2",
+                               "--set", "routers.gate.lcores=[3, 1, 2]", "--confirm", "500ms")
+    if not tap.check("a series: exit code 0", code == 0, code, out[-2000:], err):
+        return
+    result = json.loads((bench.folder / "series" / "series.json").read_text())
+    series = result["throughput"]["series"]
+    tap.check("it has each size of frames with each number of lcores",
+              [(len(e["frames"]), e["frames"][0], e["lcores"]["gate"]) for e in series]
+              == [(n, size, lcores) for lcores in ([3], [3, 1]) for n, size in ((1, 64), (1, 512), (12, 64))], series)
+    tap.check("its rates are the link's for each size",
+              all(abs(e["throughput"][0]["pps"] / (mbps * 1e6 / 8 / (size + PREAMBLE_AND_GAP)) - 1) < 2 * RESOLUTION
+                  for e, size in zip(series, [*sizes, 0, *sizes, 0]) if size), series)
+    confirmed = [e["throughput"][0]["confirmed"] for e in series]
+    tap.check("which longer trials confirm, of at most the rates found",
+              all(c and c["loss"] == 0 and c["share"] <= e["throughput"][0]["best"]["share"]
+                  for c, e in zip(confirmed, series)), confirmed)
+    tap.check("and says of what machine, file and commit they are",
+              result["machine"]["kernel"] and result["commits"]["throughput"] and result["throughput"]["virtual_clock"]
+              and "gate" in result["throughput"]["topology"] and re.fullmatch(r"\d{4}-\d\d-\d\d", result["date"]),
+              {**result, "throughput": None})
+    rows = out.rpartition("cycles/packet")[2].splitlines()
+    tap.check("one table has them all", sum(line.lstrip().startswith("imix") for line in rows) == 2, out[-2000:])
+    for what, code_wanted, text, more in [
+            ("more lcores than the file lists", 3, "gate has 3 lcores", ["--lcores", "1,4"]),
+            ("frames beyond the MTU", 3, "more than the path's MTU", ["--frames", "64,9000"]),
+            ("frames of no size", 2, "neither a size in B nor imix", ["--frames", "jumbo"])]:
+        code, out, err = bench.run(file, "--set", "routers.gate.lcores=[3, 1, 2]", *more)
+        tap.check(f"{what}: exit code {code_wanted}, and why", code == code_wanted and text in err, code, out[-500:],
+                  err)
+
+
 def has_exit_codes(tap, bench):
     good = bench.file("good", mbps=100, pps=1000)
     unknown = bench.file("unknown", mbps=100, pps=1000, to="sinc")
@@ -135,6 +171,7 @@ def main():
         bench = Bench(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(name))
         finds_the_links_rate(tap, bench)
         calls_invalid_what_is(tap, bench)
+        measures_series(tap, bench)
         has_exit_codes(tap, bench)
     tap.finish()
 

@@ -6,6 +6,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -225,6 +226,34 @@ def interrupts(tap, turnpike, ssh):
     tap.check("a coordinator that is killed takes all processes with it", none_left())
 
 
+STREAM = "traffic:\n  streams: { load: { from: carol, to: server, rate: { packets: 500 /s }, flows: 100 } }\n"
+
+
+def throughput(tap, turnpike, ssh):
+    """`turnpike bench throughput` with the router on another machine. No rate is checked."""
+    text = CONFIG.read_text().partition("traffic:\n")[0].replace("  alice: { budget: 1 $/s }\n", "")
+    text = re.sub(r"  alice-gate:.*?(?=  carol-gate:)", "", text, flags=re.S)
+    (RUN / "bench.yaml").write_text(text + STREAM)
+    folder = RUN / "bench"
+    done = subprocess.run([turnpike, "bench", "throughput", RUN / "bench.yaml", "--on", "ssh:right=carol,server",
+                           "--on", "ssh:middle=gate", "--ssh", ssh, "--frames", "128", "--trial", "1s", "--resolution",
+                           "0.5", "--loss", "0.9", "--attempts", "1", "--out", folder],
+                          capture_output=True, text=True, check=False, timeout=180, cwd=RUN)
+    if not tap.check("trials with the router on another machine, exit code 0", done.returncode == 0 and not done.stderr,
+                     done.returncode, done.stdout[-2000:], done.stderr):
+        return
+    entry = json.loads((folder / "series.json").read_text())["throughput"]["series"][0]
+    platforms = entry["platforms"]
+    tap.check("the result has the platforms of both",
+              set(platforms) == {"router gate", "sender on right"}
+              and set(platforms["router gate"]["ports"]) == {"carol-gate", "server-gate"}
+              and all(p["driver"] == "net_af_packet" for p in platforms["router gate"]["ports"].values())
+              and set(platforms["sender on right"]["ports"]) == {"carol", "server"}, platforms)
+    tap.check("and packets crossed the router", any(t["carried_pps"] > 0 for t in entry["trials"])
+              and platforms["router gate"]["lcores"][0]["rx_packets"] > 0, entry["trials"])
+    tap.check("nothing is left of these", none_left())
+
+
 def mistakes(tap, turnpike, ssh):
     code, _, err = Run(turnpike, ssh, places=("--on", "ssh:left=alice,dave", "--on", "ssh:right=alice,carol")).end()
     tap.check("nodes that are unknown or placed twice are named, all at once, exit code 2",
@@ -256,6 +285,7 @@ def main():
         whole(tap, turnpike, ssh, what)
     if "--whole" not in parts:
         failures(tap, turnpike, ssh)
+        throughput(tap, turnpike, ssh)
         interrupts(tap, turnpike, ssh)
         mistakes(tap, turnpike, ssh)
     tap.finish()

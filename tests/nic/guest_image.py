@@ -17,7 +17,7 @@ KERNEL_PACKAGE = "linux-image-cloud-amd64"
 # In the order of their dependencies. Kernels before 6.2 have no iommufd, later ones no vfio_virqfd.
 MODULES = ["virt/lib/irqbypass", "drivers/iommu/iommufd/iommufd", "drivers/vfio/vfio", "drivers/vfio/vfio_virqfd",
            "drivers/vfio/vfio_iommu_type1", "drivers/vfio/pci/vfio-pci-core", "drivers/vfio/pci/vfio-pci"]
-DRIVERS = ["bus_pci", "bus_vdev", "mempool_ring", "net_e1000", "net_vmxnet3", "net_virtio"]
+DRIVERS = ["bus_pci", "bus_vdev", "mempool_ring", "net_e1000", "net_memif", "net_vmxnet3", "net_virtio"]
 
 
 class Missing(Exception):

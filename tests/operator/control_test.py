@@ -85,6 +85,10 @@ def check_answers(bed, tap):
     tap.check("show ports leaves out those that are zero", "rx_q0_errors" not in bed.show("ports").stdout)
     law = bed.show("law", "bottleneck", "--json")
     tap.check("show law --json has the law's figures", "price" in json.loads(law.stdout or "{}").get("gauges", {}), law.stdout)
+    ports = json.loads(bed.show("ports", "--json").stdout or "{}").get("ports", [])
+    tap.check("show ports --json has driver, queues, descriptors and offloads of each port",
+              ports and all(p["driver"].startswith("net_") and p["queues"] == 1 and p["rx_descriptors"] > 0
+                            and "rx: " in p["offloads"] and "pci" not in p and "warnings" not in p for p in ports), ports)
     typo = bed.show("law", "bottelneck")
     tap.check("a misspelt link is refused, with the link that was meant",
               typo.returncode == 2 and "did you mean 'bottleneck'" in typo.stderr, typo)
