@@ -145,6 +145,7 @@ class Engine {
   std::string remote_;
   const TscClock* clock_ = nullptr;
   SleepLimits limits_;
+  Pause pause_;
   unsigned kept_ = 0;  // buffers that drivers never free
   uint32_t left_in_tunnels_ = 0;
   std::atomic<unsigned> stopped_{0};  // workers that have ended reception
@@ -152,7 +153,6 @@ class Engine {
   std::atomic<bool> discard_{false};  // drop packets still held
   bool running_ = false;
   Barrier barrier_;
-  Pause pause_;
 };
 
 }  // namespace turnpike::router
