@@ -45,7 +45,7 @@ tl::expected<std::string, std::string> write_trial(const config::Topology& t,
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return tl::unexpected(folder + ": " + error.message());
-  const std::string file = folder + "/trial.yaml";
+  std::string file = folder + "/trial.yaml";
   return report::write_text(file, config::resolved_text(t)).map([&] { return file; });
 }
 

@@ -19,7 +19,8 @@ void check_hugepages(const Machine& m, const Wanted& w, Findings& out) {
   for (const std::string& size : m.names_in(folder)) {
     long long kb = 0;
     if (std::sscanf(size.c_str(), "hugepages-%lldkB", &kb) != 1) continue;
-    free_mb += m.number(folder + "/" + size + "/free_hugepages").value_or(0) * kb / 1024;
+    const std::string path = std::string(folder).append("/").append(size).append("/free_hugepages");
+    free_mb += m.number(path).value_or(0) * kb / 1024;
   }
   if (free_mb < kMin)
     out.push_back({"hugepages", Severity::kStops,

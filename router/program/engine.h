@@ -153,13 +153,13 @@ class Engine {
   std::string remote_;
   const TscClock* clock_ = nullptr;
   SleepLimits limits_;
+  Pause pause_;
   unsigned kept_ = 0;  // buffers that drivers never free
   uint32_t left_in_tunnels_ = 0;
   std::atomic<unsigned> stopped_{0};  // workers that have ended reception
   std::atomic<bool> stop_{false};     // end reception
   std::atomic<bool> discard_{false};  // drop packets still held
   bool running_ = false;
-  Pause pause_;
 };
 
 }  // namespace turnpike::router
