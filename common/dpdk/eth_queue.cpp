@@ -22,7 +22,13 @@ EthQueue::EthQueue(uint16_t port, uint16_t queue, Traits traits)
   if (traits.memif) guard_.emplace();
 }
 
-uint16_t EthQueue::rx(Nanos /*now*/, std::span<rte_mbuf*> out) {
+uint16_t EthQueue::rx(Nanos now, std::span<rte_mbuf*> out) {
+  if (steering_ != nullptr && steering_->on()) [[unlikely]]
+    return steering_->rx(number_, queue_, now, out, [this](auto room) { return receive(room); });
+  return receive(out);
+}
+
+uint16_t EthQueue::receive(std::span<rte_mbuf*> out) {
   const auto most = static_cast<uint16_t>(out.size());
   if (!guard_) return rte_eth_rx_burst(port_, queue_, out.data(), most);
   const MemifGuard::Burst burst(*guard_);
