@@ -117,6 +117,8 @@ void write_router(YamlWriter& out, const Topology& t, const Router& router) {
       out.put("fib", mapped({{"ipv4", std::to_string(router.fib->ipv4)},
                              {"ipv6", std::to_string(router.fib->ipv6)}}));
     if (router.linux_control) out.put("control", control(t, router));
+    if (router.lcores.size() > 1 || !router.rebalance)
+      out.put("rss", mapped({{"rebalance", std::string(kSwitch[router.rebalance ? 0 : 1])}}));
   });
 }
 

@@ -37,6 +37,8 @@ class EthQueue final : public QueuePair {
 
  private:
   uint16_t receive(std::span<rte_mbuf*> out);
+  /// Whether the device has nothing to receive; true for drivers that do not tell.
+  [[nodiscard]] bool ring_empty() const;
   uint16_t send(std::span<rte_mbuf*> burst);
   uint16_t send_single_segments(std::span<rte_mbuf*> burst);
 

@@ -98,14 +98,14 @@ uint16_t RssSteering::release(unsigned port, uint16_t queue, std::span<rte_mbuf*
   return n;
 }
 
-uint16_t RssSteering::observe(unsigned port, uint16_t queue, Nanos now,
-                              std::span<rte_mbuf*> burst) {
+uint16_t RssSteering::observe(unsigned port, uint16_t queue, Nanos now, std::span<rte_mbuf*> burst,
+                              bool empty) {
   const Word w = word();
   const auto received = static_cast<uint16_t>(burst.size());
   Port& own = *ports_[port];
   if (w.phase == kCount) count(own.queues[queue], own.mask, burst);
   if (w.phase < kPark || w.port != port) return received;
-  if (w.phase == kDrain && w.from == queue) watch_source(now, burst.size());
+  if (w.phase == kDrain && w.from == queue) watch_source(now, burst.size(), empty);
   if (w.phase == kLeft && now.count() > left_at_.load(std::memory_order_relaxed))
     own.queues[queue].passed.store(w.number, std::memory_order_release);
   if (w.to != queue) return received;
@@ -121,10 +121,10 @@ void RssSteering::count(Queue& queue, uint16_t mask, std::span<rte_mbuf*> burst)
 
 // An empty ring has nothing that came before. An lcore that is overloaded never finds it empty; but
 // the ring is a FIFO, and its descriptors bound what was in it.
-void RssSteering::watch_source(Nanos now, size_t received) {
+void RssSteering::watch_source(Nanos now, size_t received, bool empty) {
   if (taken_ || now < written_ + kTableDelay) return;
   received_ += received;
-  taken_ = received == 0 || received_ >= uint64_t{move_.rx_descriptors} + kStaged;
+  taken_ = empty || received_ >= uint64_t{move_.rx_descriptors} + kStaged;
 }
 
 uint16_t RssSteering::park(Port& port, Queue& queue, std::span<rte_mbuf*> burst) {

@@ -59,6 +59,10 @@ class RssSteering {
     Nanos tx_time{0};
   };
 
+  struct IsEmpty {
+    bool operator()() const { return true; }
+  };
+
   RssSteering() = default;
   RssSteering(const RssSteering&) = delete;
   RssSteering& operator=(const RssSteering&) = delete;
@@ -95,11 +99,14 @@ class RssSteering {
   /// Whether rx() has more to do than to receive: one predictable branch per burst.
   [[nodiscard]] bool on() const { return word_.load(std::memory_order_relaxed) != 0; }
   /// Receives by `receive`, a function that takes a span of buffers and returns how many it filled.
-  template <class Receive>
-  uint16_t rx(unsigned port, uint16_t queue, Nanos now, std::span<rte_mbuf*> out,
-              Receive&& receive) {
+  /// `empty`: whether the receive ring is empty where this has returned 0; a driver receives
+  /// nothing as well when the pool is empty.
+  template <class Receive, class Empty = IsEmpty>
+  uint16_t rx(unsigned port, uint16_t queue, Nanos now, std::span<rte_mbuf*> out, Receive&& receive,
+              Empty&& empty = {}) {
     if (const uint16_t n = release(port, queue, out); n > 0) return n;
-    return observe(port, queue, now, out.first(receive(out)));
+    const uint16_t n = receive(out);
+    return observe(port, queue, now, out.first(n), n == 0 && empty());
   }
   /// Whether lcore `source` has received all that it had to, and is to call left() once these
   /// packets have left. For the end of a poll.
@@ -148,9 +155,10 @@ class RssSteering {
   };
 
   uint16_t release(unsigned port, uint16_t queue, std::span<rte_mbuf*> out);
-  uint16_t observe(unsigned port, uint16_t queue, Nanos now, std::span<rte_mbuf*> burst);
+  uint16_t observe(unsigned port, uint16_t queue, Nanos now, std::span<rte_mbuf*> burst,
+                   bool empty);
   void count(Queue& queue, uint16_t mask, std::span<rte_mbuf*> burst);
-  void watch_source(Nanos now, size_t received);
+  void watch_source(Nanos now, size_t received, bool empty);
   uint16_t park(Port& port, Queue& queue, std::span<rte_mbuf*> burst);
   [[nodiscard]] bool all_passed(const Port& port, uint16_t number) const;
   [[nodiscard]] bool moves(uint16_t bucket) const {

@@ -138,6 +138,18 @@ TEST_F(Steering, AnOverloadedSourceIsDoneAfterAFullRing) {
   EXPECT_LT(received, kDescriptors + 128);
 }
 
+TEST_F(Steering, AnEmptyPoolIsNoEmptyRing) {
+  begin_and_write();
+  const Nanos later = 2_us + RssSteering::kTableDelay;
+  std::array<rte_mbuf*, 4> out;
+  for (const bool empty : {false, true}) {
+    steering.rx(
+        port, 0, later, out, [](std::span<rte_mbuf*>) { return uint16_t{0}; },
+        [&] { return empty; });
+    EXPECT_EQ(steering.leaving(0), empty);
+  }
+}
+
 TEST_F(Steering, CountsPacketsForWhichThereIsNoPlace) {
   begin_and_write();
   for (uint32_t i = 0; i < RssSteering::kSlots + 10; ++i) {

@@ -60,6 +60,8 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
   port_options.ip_verdicts = true;
   port_options.udp_verdicts = own != topology.gateways.end();
   port_options.chains = sends_chains(topology, node);
+  e->balancer_ = PortBalancer::make(topology, node, devices, options.workers);
+  port_options.moves_buckets = e->balancer_ != nullptr;
   for (size_t l = 0; l < devices.size(); ++l) {
     port_options.queues = devices[l].queues;
     port_options.mtu = link(l).mtu;
@@ -78,6 +80,7 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
   router_options.workers = options.workers;
   router_options.slack = options.slack;
   router_options.socket = home;
+  if (e->balancer_) router_options.steering = &e->balancer_->steering();
   router_options.share_pool = true;
   router_options.linux_control = true;
   auto router = Router::make(topology, node, queues, pools, router_options);
@@ -145,6 +148,7 @@ tl::expected<void, std::string> Engine::start(const std::function<bool()>& pause
   for (const size_t l : wait_for_links(ports, pause, /*clients_only=*/true))
     text += (text.empty() ? "no link to the router at the other end of " : ", ") + links_[l];
   if (!text.empty()) return tl::unexpected(text);
+  if (balancer_) balancer_->start(ports_, links_);
   // Not before: a router that cannot start leaves nothing behind.
   if (linux_) return linux_->keep();
   return {};
@@ -253,6 +257,7 @@ void Engine::stop(const std::function<bool()>& may_wait) {
   discard_.store(true);
   for (const Job& job : jobs_) rte_eal_wait_lcore(Eal::worker_lcore(job.worker));
   if (linux_) linux_->stop();
+  if (balancer_) balancer_->steering().discard();
   if (gateway_) left_in_tunnels_ = gateway_->end();
   running_ = false;
 }
@@ -265,6 +270,7 @@ tl::expected<void, std::string> Engine::close() {
   gateway_.reset();
   delay_lines_.clear();
   ports_.clear();
+  balancer_.reset();
   const unsigned lost = pool_.in_use();
   if (lost > kept_)
     return tl::unexpected(std::to_string(lost) + " packet buffers were not returned");

@@ -84,9 +84,18 @@ Json ports(const Shown& on) {
                     {"rx_missed", s.rx_missed},
                     {"rx_no_mbuf", s.rx_no_mbuf},
                     {"rx_errors", s.rx_errors},
-                    {"tx_errors", s.tx_errors}});
+                    {"tx_errors", s.tx_errors},
+                    {"rx_unparked", s.rx_unparked},
+                    {"rss_buckets", nullptr}});
+    const PortBalancer* const balancer = on.engine.balancer();
+    if (const auto buckets = balancer != nullptr ? balancer->buckets_of(l) : std::nullopt)
+      rows.back()["rss_buckets"] = *buckets;
   }
-  return {{"ports", std::move(rows)}};
+  Json answer{{"ports", std::move(rows)}};
+  if (const PortBalancer* const balancer = on.engine.balancer())
+    answer["rss_moves"] = {{"moves", balancer->figures().moves},
+                           {"buckets", balancer->figures().buckets}};
+  return answer;
 }
 
 Json lcores(const Shown& on) {

@@ -331,6 +331,7 @@ std::vector<std::string> others(const std::string& value) {
                            "memif",
                            "answer",
                            "file",
+                           "on",
                            "{linux: {addresses: kernel}}"})
     if (word != value) all.emplace_back(word);
   return all;

@@ -95,6 +95,8 @@ inline constexpr auto kFamilies = [] {
       {"turnpike_port_receive_errors", kCounter, "errors", "Frames that the port found invalid."},
       {"turnpike_port_transmit_errors", kCounter, "errors",
        "Packets that the port failed to send."},
+      {"turnpike_port_unparked_packets", kCounter, "packets",
+       "Packets of flows that moved to another lcore, while no more could be parked."},
 
       {"turnpike_netlink_messages", kCounter, "messages",
        "Notifications of the kernel about links, addresses, neighbours and routes that were read."},

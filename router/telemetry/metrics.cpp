@@ -160,6 +160,8 @@ void add_ports(PrometheusText& page, const Figures& f) {
        [](const PortFigures& p) { return p.stats.rx_errors; });
   each(family("turnpike_port_transmit_errors"),
        [](const PortFigures& p) { return p.stats.tx_errors; });
+  each(family("turnpike_port_unparked_packets"),
+       [](const PortFigures& p) { return p.stats.rx_unparked; });
 }
 
 /// Without Linux as control plane, the families have no samples.
