@@ -13,7 +13,7 @@ constexpr Nanos kParked = RssSteering::kTableDelay + 4_ms;
 /// Packets of a sample that leave half of the parking slots free.
 uint64_t packets_to_park(Nanos tx_time, Nanos sampled) {
   const double parked = to_seconds(kParked + tx_time);
-  return static_cast<uint64_t>(RssSteering::kSlots / 2 * to_seconds(sampled) / parked);
+  return static_cast<uint64_t>(0.5 * RssSteering::kSlots * to_seconds(sampled) / parked);
 }
 
 std::string buckets_text(uint64_t n) {

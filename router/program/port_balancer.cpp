@@ -69,7 +69,7 @@ Nanos PortBalancer::poll(const TscClock& clock, std::span<const LcoreFigures> lc
 
 // All transmit rings of the port are full of the largest frames, and the port serves them in turn.
 Nanos PortBalancer::time_of_rings(const Port& port, const config::Link& link) const {
-  const double configured = static_cast<double>(egress_of(topology_, node_, link).rate.count());
+  const auto configured = static_cast<double>(egress_of(topology_, node_, link).rate.count());
   const double rate = port.speed() > 0 ? port.speed() : configured;
   const double bytes =
       static_cast<double>(lcores_) * port.tx_descriptors() * (link.mtu + kEthernetBytes);
@@ -94,7 +94,7 @@ std::optional<std::vector<unsigned>> PortBalancer::buckets_of(size_t link) const
   const auto at = std::ranges::find(links_, link);
   if (at == links_.end()) return {};
   std::vector<unsigned> buckets(lcores_);
-  const size_t port = static_cast<size_t>(at - links_.begin());
+  const auto port = static_cast<size_t>(at - links_.begin());
   for (const uint16_t queue : rebalancer_->ports()[port].table) ++buckets[queue];
   return buckets;
 }
