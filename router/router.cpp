@@ -192,6 +192,7 @@ Worker::Parts Router::parts_of(const config::Topology& topology, size_t node, un
   parts.slack = options_.slack;
   parts.multicast = multicast_.get();
   parts.punt = punt_.get();
+  parts.steering = options_.steering;
   parts.errors = {options_.errors_per_second, options_.errors_at_once};
   parts.source_checks = source_checks(topology, node);
   for (const auto& link : links_) parts.links.push_back(link.get());

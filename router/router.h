@@ -52,8 +52,9 @@ struct RouterOptions {
   uint32_t most_held = 0;      // upper bound of packets waiting; 0: as many as a pool has
   bool growing = false;        // queues start small and grow: only if one thread polls all workers
   bool linux_control = false;  // heeds `control: linux`, for a caller that runs a PuntThread
-  bool share_pool = false;     // limits each link's share of `pools`, which the ports receive into
-  int socket = -1;             // NUMA node of tables and queues; -1: any
+  RssSteering* steering = nullptr;  // of the ports' redirection tables; null: these do not change
+  bool share_pool = false;  // limits each link's share of `pools`, which the ports receive into
+  int socket = -1;          // NUMA node of tables and queues; -1: any
   const Protocol* (*find)(std::string_view name) = find_protocol;  // of the links' laws
   Addresses addresses = Addresses::kFromFile;                      // only for routers with `fib`
   FibKind fib = FibKind::kTable;                                   // only for those without

@@ -201,6 +201,7 @@ void place_nodes(Draft& d) {
       else
         router.lcores.push_back(lcore.value);
     }
+    router.rebalance = spec.rss.value.rebalance.value != "off";
     if (router.lcores.empty())
       router.lcores.push_back(static_cast<unsigned>(d.topology.routers.size() - 1));
     router.nic_filters = spec.nic_filters.value == kNicFilters[1];

@@ -118,6 +118,8 @@ void write_router(YamlWriter& out, const Topology& t, const Router& router) {
                              {"ipv6", std::to_string(router.fib->ipv6)}}));
     if (router.linux_control) out.put("control", control(t, router));
     out.put("nic_filters", std::string(kNicFilters[router.nic_filters ? 1 : 0]));
+    if (router.lcores.size() > 1 || !router.rebalance)
+      out.put("rss", mapped({{"rebalance", std::string(kSwitch[router.rebalance ? 0 : 1])}}));
   });
 }
 

@@ -102,6 +102,8 @@ TEST(Resolve, KeepsEveryKindOfValue) {
   ASSERT_TRUE(t.routers[1].fib);
   EXPECT_EQ(t.routers[1].fib->ipv4, 50'000U);
   EXPECT_EQ(t.routers[1].fib->ipv6, 20'000U);
+  EXPECT_TRUE(t.routers[0].rebalance);
+  EXPECT_FALSE(t.routers[1].rebalance);
   ASSERT_TRUE(t.routers[0].fib);  // of `control: linux`
   EXPECT_EQ(t.routers[0].fib->ipv4, config::FibSize().ipv4);
   const auto& memif = std::get<AttachMemif>(t.links[1].ends[0].attachment);

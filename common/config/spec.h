@@ -136,6 +136,10 @@ struct ControlSpec {
   Field<LinuxControlSpec> linux_control;
 };
 
+struct RssSpec {
+  Field<std::string> rebalance;
+};
+
 struct RouterSpec {
   Field<OneOrMany<unsigned>> lcores;
   Field<OneOrMany<RouteSpec>> routes;
@@ -143,6 +147,7 @@ struct RouterSpec {
   Field<EnforcementSpec> enforce;
   Field<FibSpec> fib;
   Field<ControlSpec> control;
+  Field<RssSpec> rss;
   Field<OneOrMany<AddressSpec>> prefix;
   Field<std::string> nic_filters;
 };

@@ -154,6 +154,7 @@ struct Router {
   std::optional<Enforcement> enforcement = {};
   std::optional<FibSize> fib = {};                 // none: the routes of the file, for good
   std::optional<LinuxControl> linux_control = {};  // none: the router answers for itself
+  bool rebalance = true;                           // moves flows from busy lcores to others
   // Of subnets of its links: other routers have a route to each of these instead of to the subnets.
   std::optional<Ipv4Prefix> ipv4_prefix = {};
   std::optional<Ipv6Prefix> ipv6_prefix = {};

@@ -22,12 +22,24 @@ EthQueue::EthQueue(uint16_t port, uint16_t queue, Traits traits)
   if (traits.memif) guard_.emplace();
 }
 
-uint16_t EthQueue::rx(Nanos /*now*/, std::span<rte_mbuf*> out) {
+uint16_t EthQueue::rx(Nanos now, std::span<rte_mbuf*> out) {
+  if (steering_ != nullptr && steering_->on()) [[unlikely]]
+    return steering_->rx(
+        number_, queue_, now, out, [this](auto room) { return receive(room); },
+        [this] { return ring_empty(); });
+  return receive(out);
+}
+
+uint16_t EthQueue::receive(std::span<rte_mbuf*> out) {
   const auto most = static_cast<uint16_t>(out.size());
   if (!guard_) return rte_eth_rx_burst(port_, queue_, out.data(), most);
   const MemifGuard::Burst burst(*guard_);
   if (!connected(port_)) return 0;
   return rte_eth_rx_burst(port_, queue_, out.data(), most);
+}
+
+bool EthQueue::ring_empty() const {
+  return rte_eth_rx_descriptor_status(port_, queue_, 0) != RTE_ETH_RX_DESC_DONE;
 }
 
 uint16_t EthQueue::tx(Nanos /*now*/, std::span<rte_mbuf*> burst) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/dpdk/offloads.h"
 
+#include <bit>
 #include <utility>
 
 #include <rte_ethdev.h>
+
+#include "common/dpdk/rss_key.h"
 
 namespace turnpike {
 namespace {
@@ -53,6 +56,12 @@ Offloads choose_offloads(const PortCapabilities& offered, const PortUse& use) {
   on.tx = offered.tx & tx;
   if (use.queues < 2) return on;
   on.rss = offered.rss & kRssWanted;
+  if (on.rss != 0) on.rss_key = symmetric_rss_key(offered.hash_key_size);
+  if (use.moves_buckets && on.rss != 0 && std::has_single_bit(offered.reta_size) &&
+      (offered.rx & RTE_ETH_RX_OFFLOAD_RSS_HASH) != 0) {
+    on.rx |= RTE_ETH_RX_OFFLOAD_RSS_HASH;
+    on.buckets = offered.reta_size;
+  }
   if (const std::string kinds = not_spread(on.rss); !kinds.empty())
     on.spread_warning =
         "does not spread " + kinds + " over its " + std::to_string(use.queues) +
@@ -65,7 +74,8 @@ std::string offloads_text(const Offloads& offloads) {
   return "rx: " +
          names(offloads.rx, {{RTE_ETH_RX_OFFLOAD_IPV4_CKSUM, "ipv4-cksum"},
                              {RTE_ETH_RX_OFFLOAD_UDP_CKSUM, "udp-cksum"},
-                             {RTE_ETH_RX_OFFLOAD_SCATTER, "scatter"}}) +
+                             {RTE_ETH_RX_OFFLOAD_SCATTER, "scatter"},
+                             {RTE_ETH_RX_OFFLOAD_RSS_HASH, "rss-hash"}}) +
          "; tx: " +
          names(offloads.tx, {{RTE_ETH_TX_OFFLOAD_MULTI_SEGS, "multi-segs"},
                              {RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE, "mbuf-fast-free"}}) +
@@ -73,7 +83,8 @@ std::string offloads_text(const Offloads& offloads) {
          names(offloads.rss, {{kRssIpv4, "ipv4"},
                               {kRssIpv6, "ipv6"},
                               {RTE_ETH_RSS_UDP, "udp"},
-                              {RTE_ETH_RSS_TCP, "tcp"}});
+                              {RTE_ETH_RSS_TCP, "tcp"}}) +
+         (offloads.rss_key.empty() ? "" : ", symmetric");
 }
 
 }  // namespace turnpike

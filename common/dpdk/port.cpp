@@ -2,6 +2,7 @@
 #include "common/dpdk/port.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include <rte_dev.h>
@@ -17,6 +18,8 @@ namespace turnpike {
 namespace {
 
 using Done = tl::expected<void, std::string>;
+
+constexpr size_t kGroup = RTE_ETH_RETA_GROUP_SIZE;  // entries of a rte_eth_rss_reta_entry64
 
 Done failed(const std::string& port, const char* what, int error, const CapturedLog& log) {
   const std::string reason = log.text();
@@ -58,7 +61,8 @@ uint16_t fitting_mtu(const rte_eth_dev_info& info, uint16_t wanted) {
   return is_memif(info) ? static_cast<uint16_t>(limit) : uint16_t{0};
 }
 
-rte_eth_conf configuration(uint16_t queues, uint16_t mtu, const Offloads& on,
+/// Refers to the key in `on`: drivers read it when they start.
+rte_eth_conf configuration(uint16_t queues, uint16_t mtu, Offloads& on,
                            const rte_eth_dev_info& info) {
   rte_eth_conf conf{};
   conf.rxmode.mtu = mtu;
@@ -70,6 +74,10 @@ rte_eth_conf configuration(uint16_t queues, uint16_t mtu, const Offloads& on,
   if (queues > 1 && on.rss != 0) {
     conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
     conf.rx_adv_conf.rss_conf.rss_hf = on.rss;
+    if (!on.rss_key.empty()) {
+      conf.rx_adv_conf.rss_conf.rss_key = on.rss_key.data();
+      conf.rx_adv_conf.rss_conf.rss_key_len = static_cast<uint8_t>(on.rss_key.size());
+    }
   }
   return conf;
 }
@@ -110,14 +118,18 @@ Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> p
 
   const uint32_t buffer = rte_pktmbuf_data_room_size(pools[0]) - RTE_PKTMBUF_HEADROOM;
   driver_ = info.driver_name;
-  offloads_ = choose_offloads(
-      {.rx = info.rx_offload_capa, .tx = info.tx_offload_capa, .rss = info.flow_type_rss_offloads},
-      {.queues = options.queues,
-       .frame = mtu + frame_overhead(info),
-       .buffer = buffer,
-       .ip_verdicts = options.ip_verdicts,
-       .udp_verdicts = options.udp_verdicts,
-       .chains = options.chains});
+  offloads_ = choose_offloads({.rx = info.rx_offload_capa,
+                               .tx = info.tx_offload_capa,
+                               .rss = info.flow_type_rss_offloads,
+                               .hash_key_size = info.hash_key_size,
+                               .reta_size = info.reta_size},
+                              {.queues = options.queues,
+                               .frame = mtu + frame_overhead(info),
+                               .buffer = buffer,
+                               .ip_verdicts = options.ip_verdicts,
+                               .udp_verdicts = options.udp_verdicts,
+                               .chains = options.chains,
+                               .moves_buckets = options.moves_buckets});
   const rte_eth_conf conf = configuration(options.queues, mtu, offloads_, info);
   if (const int e = rte_eth_dev_configure(id_, options.queues, options.queues, &conf); e != 0) {
     return failed(name_, "be configured", e, log);
@@ -127,12 +139,16 @@ Done Port::configure(const PortOptions& options, std::span<rte_mempool* const> p
   if (const int e = rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx, &tx); e != 0) {
     return failed(name_, "size its queues", e, log);
   }
+  rx_descriptors_ = rx;
+  tx_descriptors_ = tx;
   const bool chains = (conf.txmode.offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
   const EthQueue::Traits traits{.chains = chains, .memif = is_memif(info)};
   for (uint16_t q = 0; q < options.queues; ++q) {
     rte_mempool* pool = pools[pools.size() == 1 ? 0 : q];
     rte_eth_rxconf rx_conf = info.default_rxconf;
     rx_conf.offloads = conf.rxmode.offloads;
+    // A full ring does not hold up the packets for others in the NIC: see RssSteering::kTableDelay.
+    if (offloads_.buckets > 0) rx_conf.rx_drop_en = 1;
     rte_eth_txconf tx_conf = info.default_txconf;
     tx_conf.offloads = conf.txmode.offloads;
     const auto socket = static_cast<unsigned>(rte_eth_dev_socket_id(id_));
@@ -160,6 +176,8 @@ Port::Port(Port&& other) noexcept
       calls_(other.calls_),
       driver_(std::move(other.driver_)),
       offloads_(std::move(other.offloads_)),
+      steering_(other.steering_),
+      number_(other.number_),
       rx_descriptors_(other.rx_descriptors_),
       tx_descriptors_(other.tx_descriptors_),
       interface_name_(std::move(other.interface_name_)),
@@ -246,7 +264,47 @@ PortStats Port::stats() const {
           .rx_missed = s.imissed,
           .rx_no_mbuf = s.rx_nombuf,
           .rx_errors = s.ierrors,
-          .tx_errors = s.oerrors};
+          .tx_errors = s.oerrors,
+          .rx_unparked = steering_ != nullptr ? steering_->dropped(number_) : 0};
+}
+
+double Port::speed() const {
+  rte_eth_link link{};
+  if (rte_eth_link_get_nowait(id_, &link) != 0 || link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
+    return 0;
+  return 1e6 * link.link_speed;
+}
+
+std::vector<uint16_t> Port::redirection_table() const {
+  rte_eth_dev_info info{};
+  if (offloads_.buckets == 0 || rte_eth_dev_info_get(id_, &info) != 0) return {};
+  // mlx5's table has its size from the number of queues, which is known now.
+  const uint16_t buckets = info.reta_size;
+  if (!std::has_single_bit(buckets) || buckets > RssSteering::kMaxBuckets) return {};
+  std::vector<rte_eth_rss_reta_entry64> groups((buckets + kGroup - 1) / kGroup);
+  for (rte_eth_rss_reta_entry64& g : groups) g.mask = UINT64_MAX;
+  if (buckets < kGroup) groups[0].mask = (uint64_t{1} << buckets) - 1;
+  if (rte_eth_dev_rss_reta_query(id_, groups.data(), buckets) != 0) return {};
+  std::vector<uint16_t> queues(buckets);
+  for (size_t b = 0; b < buckets; ++b) queues[b] = groups[b / kGroup].reta[b % kGroup];
+  return queues;
+}
+
+bool Port::move_buckets(std::span<const uint16_t> buckets, uint16_t queue) {
+  rte_eth_dev_info info{};
+  if (rte_eth_dev_info_get(id_, &info) != 0) return false;
+  std::vector<rte_eth_rss_reta_entry64> groups((info.reta_size + kGroup - 1) / kGroup);
+  for (const uint16_t b : buckets) {
+    groups[b / kGroup].mask |= uint64_t{1} << (b % kGroup);
+    groups[b / kGroup].reta[b % kGroup] = queue;
+  }
+  return rte_eth_dev_rss_reta_update(id_, groups.data(), info.reta_size) == 0;
+}
+
+void Port::steer(RssSteering& steering, unsigned number) {
+  steering_ = &steering;
+  number_ = number;
+  for (const auto& queue : queues_) queue->steer(steering, number);
 }
 
 int Port::socket() const { return attached_ ? SOCKET_ID_ANY : rte_eth_dev_socket_id(id_); }

@@ -45,7 +45,7 @@ struct PortOptions {
   uint16_t mtu = 1500;                                    // of IP datagrams, B
   bool promiscuous = true;                                // receives frames for any destination MAC
   // See PortUse. Without `chains`, tx() still joins the segments of packets that have several.
-  bool ip_verdicts = false, udp_verdicts = false, chains = true;
+  bool ip_verdicts = false, udp_verdicts = false, chains = true, moves_buckets = false;
 };
 
 /// Counters of the device since the port was opened. Bytes are frames as the driver counts them:
@@ -55,6 +55,8 @@ struct PortStats {
   uint64_t rx_missed = 0;   // no free descriptor: the lcore was too slow
   uint64_t rx_no_mbuf = 0;  // the pool was empty
   uint64_t rx_errors = 0, tx_errors = 0;
+  // Of buckets that moved to another queue, while no more packets could be parked (RssSteering).
+  uint64_t rx_unparked = 0;
 };
 
 /// Used by the control thread; each of its EthQueues is used by one lcore.
@@ -119,6 +121,15 @@ class Port {
   [[nodiscard]] uint16_t queues() const { return static_cast<uint16_t>(queues_.size()); }
   [[nodiscard]] uint16_t rx_descriptors() const { return rx_descriptors_; }
   [[nodiscard]] uint16_t tx_descriptors() const { return tx_descriptors_; }
+  /// Rate of the medium, bit/s; 0: the driver does not know it.
+  [[nodiscard]] double speed() const;
+  /// The redirection table: the queue of each bucket. Empty: no bucket may move (see PortUse), or
+  /// the driver does not show the table. Call after start().
+  [[nodiscard]] std::vector<uint16_t> redirection_table() const;
+  /// Gives buckets to a queue. False: the driver refuses; the table may have changed all the same.
+  [[nodiscard]] bool move_buckets(std::span<const uint16_t> buckets, uint16_t queue);
+  /// See EthQueue::steer(). Call before the lcores poll.
+  void steer(RssSteering& steering, unsigned number);
   [[nodiscard]] uint16_t id() const { return id_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   /// NUMA node of the device; SOCKET_ID_ANY for virtual devices.
@@ -146,6 +157,8 @@ class Port {
   unsigned calls_ = 0;  // of keep_link() since the last attempt to connect
   std::string driver_;
   Offloads offloads_;
+  const RssSteering* steering_ = nullptr;  // null: no bucket moves
+  unsigned number_ = 0;                    // of the port there
   uint16_t rx_descriptors_ = 0, tx_descriptors_ = 0;
   std::string interface_name_;
   std::optional<KernelInterface> interface_;

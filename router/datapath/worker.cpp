@@ -23,7 +23,9 @@ Worker::Worker(const Parts& parts)
     : tables_(*parts.tables),
       routes_(*parts.routes),
       quiescence_(parts.quiescence),
-      ports_(parts.ports) {
+      steering_(parts.steering),
+      ports_(parts.ports),
+      departures_(parts.links.size()) {
   context_.index = parts.index;
   context_.pool = parts.pool;
   context_.counters = parts.counters;
@@ -102,7 +104,7 @@ Nanos Worker::poll_with(Nanos now, Timer timer) {
     const unsigned n = rx(burst_, *in.port, in.link, now);
     next = std::min(next, n == kBurst ? now : in.port->next_deadline());
     if (in.behind) [[unlikely]] {
-      burst_.since = stall_begin_;
+      burst_.since = since_stall(now);
       in.behind = n == kBurst;
     }
     timer.lap(Stage::kRx);
@@ -130,6 +132,8 @@ Nanos Worker::poll_with(Nanos now, Timer timer) {
   next = std::min(next, drain(now));
   timer.lap(Stage::kTx);
   timer.finish(moved_);
+  if (steering_ != nullptr && steering_->leaving(context_.index)) [[unlikely]]
+    report_departures(now);
   return next;
 }
 
@@ -284,6 +288,21 @@ void Worker::end_stall() {
   behind_ = std::ranges::any_of(inputs_, &Input::behind);
   if (behind_) return;
   for (LinkQueue& q : context_.queues) q.end_stall();
+}
+
+// Time of arrival of packets that came during a stall. Those of buckets that have moved here since
+// it began stay behind those that the other worker has sent: links order the workers' rings by it.
+Nanos Worker::since_stall(Nanos now) const {
+  if (steering_ == nullptr) return stall_begin_;
+  return std::clamp(steering_->last_left() + 1_ns, stall_begin_, now);
+}
+
+// For another worker that waits for packets which this one has received before.
+void Worker::report_departures(Nanos now) {
+  const RssSteering::Move& move = steering_->move();
+  if (!departures_.done(context_, move.tx_descriptors, move.tx_time, now)) return;
+  departures_.restart();
+  steering_->left(now);
 }
 
 void Worker::housekeeping(Nanos now) {

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "common/dpdk/queue_pair.h"
+#include "common/dpdk/rss_steering.h"
 #include "router/control/quiescence.h"
+#include "router/datapath/egress/departures.h"
 #include "router/datapath/lookup/address_batch.h"
 #include "router/datapath/stage_times.h"
 #include "router/datapath/worker_context.h"
@@ -50,6 +52,7 @@ class alignas(64) Worker {
     Enforcement* enforcement = nullptr;        // null: none
     const CustomerTable* customers = nullptr;  // null: none
     PuntPath* punt = nullptr;                  // null: Linux is not the control plane
+    RssSteering* steering = nullptr;           // of the ports; null: no bucket of theirs moves
     std::vector<config::SourceCheck> source_checks = {};  // by link; empty: none
   };
   /// Polls between two housekeepings, which read new tables and let the laws of idle links publish.
@@ -131,10 +134,13 @@ class alignas(64) Worker {
   /// Whether packets that arrived during a stall are left where they are until a port has room.
   [[nodiscard]] bool waits_for_port(Nanos now) const;
   void end_stall();
+  void report_departures(Nanos now);
+  [[nodiscard]] Nanos since_stall(Nanos now) const;
 
   const std::atomic<const Tables*>& tables_;
   const std::atomic<const Routes*>& routes_;
   Quiescence* quiescence_;
+  RssSteering* steering_;
   WorkerContext context_;
   std::vector<Input> inputs_;
   std::vector<QueuePair*> ports_;  // by link; null: none
@@ -148,6 +154,7 @@ class alignas(64) Worker {
   bool serves_rings_ = false;
   Nanos housekeeping_{0};  // time of the last housekeeping
   bool moved_ = false;
+  Departures departures_;
   Burst burst_;
   AddressBatch sources_;  // of packets whose customers are still to be found
 };

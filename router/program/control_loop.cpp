@@ -150,7 +150,8 @@ tl::expected<void, std::string> ControlLoop::run() {
     tick();
     const Nanos now = on_.clock.now();
     if (end_requests() != 0 || now >= end_ || !links_.fatal().empty()) return loop_.stop();
-    const Nanos pause = std::min({next_ - now, end_ == kNever ? kNever : end_ - now, Nanos(20_ms)});
+    const Nanos pause = std::min(
+        {next_ - now, end_ == kNever ? kNever : end_ - now, next_balance_ - now, Nanos(20_ms)});
     timer.expires_after(std::chrono::nanoseconds(std::max<int64_t>(pause.count(), 0)));
     timer.async_wait(next);
   };
@@ -168,6 +169,12 @@ void ControlLoop::serve_linux() {
   for (const std::string& line : on_.engine.linux_control()->take_lines()) spdlog::info(line);
   // There is more to read: requests and the sockets of others come first.
   if (due <= now) asio::post(loop_, [this] { serve_linux(); });
+}
+
+void ControlLoop::balance() {
+  next_balance_ = on_.engine.balance();
+  if (next_balance_ == kNever) return;
+  for (const std::string& line : on_.engine.balancer()->take_lines()) spdlog::info(line);
 }
 
 // Reads what the kernel says at once; everything that waits for a time is looked at in tick().
@@ -191,6 +198,7 @@ void ControlLoop::tick() {
   for (const std::string& line : links_.poll(now)) spdlog::info(line);
   on_.engine.follow_links(links_);
   if (on_.engine.linux_control() != nullptr) serve_linux();
+  if (now >= next_balance_) balance();
   if (take_reload_request())
     for (const std::string& line : on_.reload.reload_file()) spdlog::info(line);
   if (const auto reverted = on_.reload.poll()) spdlog::warn(*reverted);

@@ -65,6 +65,7 @@ class ControlLoop {
  private:
   void tick();
   void serve_linux();
+  void balance();
   void watch_linux();
   void sample(Nanos now);
   void write_accounts();
@@ -86,6 +87,7 @@ class ControlLoop {
   Sample last_;        // sample
   Snapshot snapshot_;  // of it
   Nanos end_, next_;
+  Nanos next_balance_{0};
   std::unique_ptr<MetricsServer> metrics_;  // null: no --metrics
   Nanos next_page_{0};
   Nanos next_nic_drops_{0};

@@ -53,6 +53,8 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
   port_options.ip_verdicts = true;
   port_options.udp_verdicts = own != topology.gateways.end();
   port_options.chains = sends_chains(topology, node);
+  e->balancer_ = PortBalancer::make(topology, node, devices, options.workers);
+  port_options.moves_buckets = e->balancer_ != nullptr;
   for (size_t l = 0; l < devices.size(); ++l) {
     port_options.queues = devices[l].queues;
     port_options.mtu = link(l).mtu;
@@ -71,6 +73,7 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
   router_options.workers = options.workers;
   router_options.slack = options.slack;
   router_options.socket = home;
+  if (e->balancer_) router_options.steering = &e->balancer_->steering();
   router_options.share_pool = true;
   router_options.linux_control = true;
   auto router = Router::make(topology, node, queues, pools, router_options);
@@ -140,6 +143,7 @@ tl::expected<void, std::string> Engine::start(const std::function<bool()>& pause
     text += (text.empty() ? "no link to the router at the other end of " : ", ") + links_[l];
   if (!text.empty()) return tl::unexpected(text);
   for (const Port& p : ports_) facts_.push_back(read_port_facts(p));
+  if (balancer_) balancer_->start(ports_, links_);
   // Not before: a router that cannot start leaves nothing behind.
   if (linux_) return linux_->keep();
   return {};
@@ -256,6 +260,7 @@ void Engine::stop(const std::function<bool()>& may_wait) {
   discard_.store(true);
   for (const Job& job : jobs_) rte_eal_wait_lcore(Eal::worker_lcore(job.worker));
   if (linux_) linux_->stop();
+  if (balancer_) balancer_->steering().discard();
   if (gateway_) left_in_tunnels_ = gateway_->end();
   count_nic_drops();
   running_ = false;
@@ -270,6 +275,7 @@ tl::expected<void, std::string> Engine::close() {
   delay_lines_.clear();
   filters_.reset();
   ports_.clear();
+  balancer_.reset();
   const unsigned lost = pool_.in_use();
   if (lost > kept_)
     return tl::unexpected(std::to_string(lost) + " packet buffers were not returned");

@@ -25,6 +25,7 @@
 #include "router/program/lcore_meter.h"
 #include "router/program/linux_control.h"
 #include "router/program/nic_filters.h"
+#include "router/program/port_balancer.h"
 #include "router/program/ports.h"
 #include "router/router.h"
 #include "router/telemetry/figures.h"
@@ -121,6 +122,12 @@ class Engine {
   /// each poll of the monitor, and as LinuxControl::poll() says; returns the same. kNever: Linux is
   /// not the control plane.
   Nanos serve_linux(const LinkMonitor& links, Nanos now);
+  /// Moves flows from busy lcores to others; returns the time of the next call, kNever: never.
+  /// While the workers run.
+  Nanos balance() { return balancer_ ? balancer_->poll(*clock_, lcores(), *router_) : kNever; }
+  /// Null: no flows move.
+  [[nodiscard]] PortBalancer* balancer() { return balancer_.get(); }
+  [[nodiscard]] const PortBalancer* balancer() const { return balancer_.get(); }
   /// Null: Linux is not the control plane.
   [[nodiscard]] LinuxControl* linux_control() { return control_.get(); }
 
@@ -138,6 +145,7 @@ class Engine {
 
   Barrier barrier_;
   Pool pool_;
+  std::unique_ptr<PortBalancer> balancer_;  // null: no flows move; has packets of the pool
   std::vector<Port> ports_;
   std::unique_ptr<NicFilters> filters_;  // null: NICs drop nothing; ends before the ports
   std::vector<PortFacts> facts_;         // by port, since start()

@@ -41,7 +41,9 @@ std::vector<std::string> pci_addresses(const config::Topology& t, size_t node) {
   return addresses;
 }
 
-namespace {
+bool is_gateway(const config::Topology& t, size_t node) {
+  return std::ranges::find(t.gateways, node, &config::Gateway::router) != t.gateways.end();
+}
 
 bool has_branches(const config::Topology& t, size_t node) {
   return std::ranges::any_of(t.trees, [&](const config::Tree& tree) {
@@ -49,12 +51,8 @@ bool has_branches(const config::Topology& t, size_t node) {
   });
 }
 
-}  // namespace
-
 bool sends_chains(const config::Topology& t, size_t node) {
-  const bool gateway =
-      std::ranges::find(t.gateways, node, &config::Gateway::router) != t.gateways.end();
-  if (gateway || has_branches(t, node)) return true;
+  if (is_gateway(t, node) || has_branches(t, node)) return true;
   const auto own = attachments(t, node);
   const bool nics = std::ranges::all_of(own, [](const config::Attachment* a) {
     return std::holds_alternative<config::AttachPci>(*a);

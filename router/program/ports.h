@@ -29,6 +29,10 @@ std::vector<const config::Attachment*> attachments(const config::Topology& topol
 /// PCI addresses among the router's attachments, for EAL.
 std::vector<std::string> pci_addresses(const config::Topology& topology, size_t node);
 
+/// Whether the router is a gateway; whether a tree has a branch there.
+bool is_gateway(const config::Topology& topology, size_t node);
+bool has_branches(const config::Topology& topology, size_t node);
+
 /// Whether the router may send packets of several segments, or segments with other owners: those of
 /// memif, fragments, copies on trees, packets of tunnels.
 bool sends_chains(const config::Topology& topology, size_t node);

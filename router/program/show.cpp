@@ -78,6 +78,7 @@ Json ports(const Shown& on) {
   Json rows = Json::array(), extended = Json::array();
   const std::vector<PortFigures> all = on.engine.ports();
   const std::vector<PortFacts> facts = on.engine.port_facts();
+  const PortBalancer* const balancer = on.engine.balancer();
   for (size_t l = 0; l < all.size(); ++l) {
     const PortFigures& p = all[l];
     const PortStats& s = p.stats;
@@ -95,14 +96,22 @@ Json ports(const Shown& on) {
                 {"rx_no_mbuf", s.rx_no_mbuf},
                 {"rx_errors", s.rx_errors},
                 {"tx_errors", s.tx_errors},
+                {"rx_unparked", s.rx_unparked},
+                {"rss_buckets", nullptr},
                 {"pause_received", or_null(pause.received)},
                 {"pause_sent", or_null(pause.sent)},
                 {"extended_statistics_omitted", p.omitted}});
     for (const ExtendedStat& e : p.extended)
       extended.push_back({{"link", p.link}, {"statistic", e.name}, {"value", e.value}});
+    if (const auto buckets = balancer != nullptr ? balancer->buckets_of(l) : std::nullopt)
+      row["rss_buckets"] = *buckets;
     rows.push_back(std::move(row));
   }
-  return {{"ports", std::move(rows)}, {"extended_statistics", std::move(extended)}};
+  Json answer{{"ports", std::move(rows)}, {"extended_statistics", std::move(extended)}};
+  if (balancer != nullptr)
+    answer["rss_moves"] = {{"moves", balancer->figures().moves},
+                           {"buckets", balancer->figures().buckets}};
+  return answer;
 }
 
 Json lcores(const Shown& on) {

@@ -101,6 +101,7 @@ Consequence Effects::of_router(const Difference& d) const {
   if (key == "fib") return refused("the tables have their size from the start");
   if (key == "control") return refused("Linux's interfaces are made at the start");
   if (key == "nic_filters") return refused("NICs get their rules at the start");
+  if (key == "rss") return refused("ports are configured at the start");
   if (key == "audits") return live("audits of senders begin or end");
   return routes("new tables are built beside the old; no lookup waits");
 }

@@ -347,6 +347,7 @@ std::vector<std::string> others(const std::string& value) {
                            "answer",
                            "off",
                            "file",
+                           "on",
                            "{linux: {addresses: kernel}}"})
     if (word != value) all.emplace_back(word);
   return all;

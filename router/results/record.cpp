@@ -131,7 +131,8 @@ tl::expected<void, std::string> Record::finish(const Snapshot& end,
                       {{"missed", p.rx_missed},
                        {"no_mbuf", p.rx_no_mbuf},
                        {"rx_errors", p.rx_errors},
-                       {"tx_errors", p.tx_errors}}},
+                       {"tx_errors", p.tx_errors},
+                       {"unparked", p.rx_unparked}}},
                      {"drops", drops_of(s.drops)}};
   }
   nlohmann::ordered_json all{{"node", node_},

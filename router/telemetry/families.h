@@ -102,6 +102,8 @@ inline constexpr auto kFamilies = [] {
       {"turnpike_port_extended_statistic", kGauge, "",
        "An extended statistic of the port's driver, by its name there; most of them are counters. "
        "512 of a port at most."},
+      {"turnpike_port_unparked_packets", kCounter, "packets",
+       "Packets of flows that moved to another lcore, while no more could be parked."},
 
       {"turnpike_netlink_messages", kCounter, "messages",
        "Notifications of the kernel about links, addresses, neighbours and routes that were read."},

@@ -53,7 +53,8 @@ Json link_json(const Figures& f, size_t l) {
                    {"missed", p.stats.rx_missed},
                    {"no_mbuf", p.stats.rx_no_mbuf},
                    {"rx_errors", p.stats.rx_errors},
-                   {"tx_errors", p.stats.tx_errors}};
+                   {"tx_errors", p.stats.tx_errors},
+                   {"unparked", p.stats.rx_unparked}};
   }
   return row;
 }

@@ -172,6 +172,8 @@ void add_ports(PrometheusText& page, const Figures& f) {
   for (const PortFigures& p : f.ports)
     for (const ExtendedStat& e : p.extended)
       page.sample({{"link", p.link}, {"device", p.device}, {"name", e.name}}, e.value);
+  each(family("turnpike_port_unparked_packets"),
+       [](const PortFigures& p) { return p.stats.rx_unparked; });
 }
 
 /// Without Linux as control plane, the families have no samples.

@@ -7,6 +7,7 @@ import re
 import frames
 import network as net
 from machine import Program
+from rebalance import rebalance
 
 ECHO = 8  # B that an ICMP echo header has, in both versions
 IP_HEADER = {4: 20, 6: 40}
@@ -290,7 +291,7 @@ def unbind(case):
     case.check("unbind", "... bound again, the router starts and forwards", free and case.launch() and case.pings())
 
 
-ALL = [ping, vlan, martians, path_mtu, traffic, spreads, link_down_and_up, stop]
+ALL = [ping, rebalance, vlan, martians, path_mtu, traffic, spreads, link_down_and_up, stop]
 ROBUST = [kill_and_restart, unbind]
 
 

@@ -12,6 +12,7 @@ namespace turnpike::config {
 inline constexpr std::array<std::string_view, 7> kStrategies{
     "equal-budget", "max-min",   "equal-throughput", "max-throughput",
     "background",   "stability", "each-flow"};
+inline constexpr std::array<std::string_view, 2> kSwitch{"on", "off"};
 inline constexpr std::array<std::string_view, 2> kTtlExpired{"answer", "punt"};
 inline constexpr std::array<std::string_view, 2> kAddressSources{"file", "kernel"};
 inline constexpr std::array<std::string_view, 2> kNicFilters{"off", "on"};
@@ -135,6 +136,15 @@ void describe(V& v, ControlSpec& s) {
 }
 
 template <class V>
+void describe(V& v, RssSpec& s) {
+  v.field("rebalance", s.rebalance,
+          {.doc = "on: with several lcores, flows move from busy lcores to others where the NIC's "
+                  "driver allows it; none is reordered",
+           .fallback = kSwitch[0],
+           .words = kSwitch});
+}
+
+template <class V>
 void describe(V& v, RouterSpec& s) {
   v.field("lcores", s.lcores,
           {.doc = "CPUs to run on; one per router in the order of the file unless given",
@@ -156,6 +166,7 @@ void describe(V& v, RouterSpec& s) {
   v.field("control", s.control,
           {.doc = "who answers ARP, neighbour discovery and packets to the router itself; the "
                   "router unless given. No effect in the lab"});
+  v.field("rss", s.rss, {.doc = "how packets are spread over the lcores"});
   v.field("prefix", s.prefix,
           {.doc = "one IPv4 and one IPv6 prefix: its links that have no addresses take theirs from "
                   "them, and other routers have one route to each instead of one to each link; "

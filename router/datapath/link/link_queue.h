@@ -117,6 +117,14 @@ class LinkQueue {
   /// This worker's audit of senders; null: other routers are behind the link.
   [[nodiscard]] BalanceAudit* audit() const { return audit_; }
 
+  // Of a port that has a queue of this worker's own:
+  /// Whether packets for the link go straight there.
+  [[nodiscard]] bool direct() const { return ring_ == nullptr && tx_ != nullptr; }
+  /// Whether packets wait that the port has not taken.
+  [[nodiscard]] bool waits_for_port() const { return tx_ != nullptr && !tx_->empty(); }
+  /// Packets that the port has taken from this worker.
+  [[nodiscard]] uint64_t sent() const { return shard_.tx_packets.read(); }
+
   /// Price of the link at present by this worker's shard of the law, $/B; 0: it has none.
   [[nodiscard]] double price_now() const { return link_.law ? link_.law->price(worker_) : 0; }
   /// Whether groups share the link: that price is not in senders' money.

@@ -75,6 +75,8 @@ class NeighbourQueue {
     }
     count_ = kept;
   }
+  /// Whether a packet waits that came at `time` or before.
+  [[nodiscard]] bool holds_since(Nanos time) const { return count_ > 0 && slots_[0].since <= time; }
   /// Makes the next update() due at once.
   void hurry(Nanos now) { next_ = now; }
   [[nodiscard]] static bool expired(const Waiting& w, Nanos now) {

@@ -21,6 +21,8 @@ TEST(NeighbourQueue, KeepsTheOrderOfThoseThatStay) {
     packets.push_back(testing::make_mbuf(v4({.destination = to}), SIZE_MAX, pool));
     ASSERT_TRUE(queue->add(packets.back(), info(), 1_s));
   }
+  EXPECT_FALSE(queue->holds_since(1_s - 1_ns));
+  EXPECT_TRUE(queue->holds_since(1_s));
   EXPECT_FALSE(queue->due(1_s));
   EXPECT_TRUE(queue->due(1_s + NeighbourQueue::kInterval));
   std::vector<rte_mbuf*> gone, kept;
@@ -39,6 +41,7 @@ TEST(NeighbourQueue, KeepsTheOrderOfThoseThatStay) {
   });
   EXPECT_EQ(kept, (std::vector{packets[0], packets[2], packets[3]}));
   EXPECT_EQ(queue->next(), kNever);
+  EXPECT_FALSE(queue->holds_since(3_s));
   for (rte_mbuf* m : packets) rte_pktmbuf_free(m);
 }
 

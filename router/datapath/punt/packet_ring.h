@@ -44,6 +44,7 @@ class PacketRing {
     return rte_ring_sc_dequeue_burst(ring_, reinterpret_cast<void**>(out.data()),
                                      static_cast<unsigned>(out.size()), nullptr);
   }
+  [[nodiscard]] bool empty() const { return rte_ring_empty(ring_) != 0; }
   [[nodiscard]] unsigned free_slots() const { return rte_ring_free_count(ring_); }
 
  private:
