@@ -43,7 +43,7 @@ class Spreader {
     const Nanos there =
         now + Nanos(static_cast<int64_t>(random() % static_cast<uint64_t>(most_.count())));
     q.last = std::max(q.last, there);
-    q.under_way.push_back({m, q.last});
+    q.under_way.emplace_back(m, q.last);
   }
   std::array<uint16_t, kSceneBuckets> table;
   uint64_t missed = 0;
