@@ -64,7 +64,7 @@ def bulk(program, mbps, version, options=()):
              cases.Transfer("bert", "server", SERVER[version], SECONDS, CONNECTIONS, PORT, options)]
     time.sleep(1.5)
     began, before = time.monotonic(), received()
-    rates = rates_now(program, 3000)
+    rates = rates_now(program, 2000)
     frames = (received() - before) / (time.monotonic() - began)
     for load in loads:
         load.finish()
@@ -91,8 +91,8 @@ def ordered(mbps):
 def changed(program, text):
     """(0 if the rates follow a budget of three times as much, what they were)."""
     path = pathlib.Path("/run/kernels.yaml")
-    loads = [cases.Transfer("anna", "server", SERVER[4], 2 * SECONDS, CONNECTIONS),
-             cases.Transfer("bert", "server", SERVER[4], 2 * SECONDS, CONNECTIONS, PORT)]
+    loads = [cases.Transfer("anna", "server", SERVER[4], SECONDS + 4, CONNECTIONS),
+             cases.Transfer("bert", "server", SERVER[4], SECONDS + 4, CONNECTIONS, PORT)]
     time.sleep(2)
     before = rates_now(program, 500)
     path.write_text(text.replace("anna-west, budget: 1 $/s", "anna-west, budget: 3 $/s"))
