@@ -73,7 +73,7 @@ def check_steps(tap, outputs):
               [p["pci"]["address"] for p in ports] == [VALUES["IN"], VALUES["OUT"]]
               and all(re.fullmatch("8086:[0-9a-f]{4}", p["pci"]["id"]) and p["pci"]["kernel_driver"] == "vfio-pci"
                       and {"link", "max_link", "numa_node"} <= set(p["pci"]) and p["driver"] == "net_e1000_em"
-                      and p["queues"] == 1 and p["rx_descriptors"] > 0 and p["link_mbps"] == 1000 for p in ports),
+                      and p["queues"] == 1 and p["rx_descriptors"] > 0 and p["link_mbps"] in (0, 1000) for p in ports),
               ports)
 
 
