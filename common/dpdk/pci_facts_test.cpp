@@ -3,10 +3,10 @@
 #include "common/dpdk/pci_facts.h"
 
 #include <filesystem>
-#include <fstream>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
+
+#include "tests/support/made_root.h"
 
 namespace turnpike {
 namespace {
@@ -25,11 +25,9 @@ constexpr const char* kIds =
     "ffff  Illegal Vendor ID\n";
 
 /// A machine with one NIC: an E810 in a slot that gives it all it can use.
-class Made {
+class Made : public testing::MadeRoot {
  public:
   Made() {
-    std::string path = fs::temp_directory_path() / "pci-XXXXXX";
-    root = mkdtemp(path.data());
     put(device + "/vendor", "0x8086\n");
     put(device + "/device", "0x1592\n");
     put(device + "/numa_node", "1\n");
@@ -38,14 +36,7 @@ class Made {
     fs::create_symlink("../../../../bus/pci/drivers/vfio-pci", root + device + "/driver");
     put("/usr/share/misc/pci.ids", kIds);
   }
-  ~Made() { fs::remove_all(root); }
-  Made(const Made&) = delete;
-  Made& operator=(const Made&) = delete;
 
-  void put(const std::string& path, const std::string& text) const {
-    fs::create_directories(fs::path(root + path).parent_path());
-    std::ofstream(root + path) << text;
-  }
   void set_link(const std::string& which, const std::string& speed,
                 const std::string& width) const {
     put(device + "/" + which + "_link_speed", speed + "\n");
@@ -53,7 +44,7 @@ class Made {
   }
   [[nodiscard]] PciFacts facts() const { return read_pci_facts(kAddress, root); }
 
-  std::string root, device = std::string("/sys/bus/pci/devices/") + kAddress;
+  std::string device = std::string("/sys/bus/pci/devices/") + kAddress;
 };
 
 TEST(PciFacts, OfANic) {

@@ -3,11 +3,11 @@
 #include "common/program/platform.h"
 
 #include <filesystem>
-#include <fstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
+
+#include "tests/support/made_root.h"
 
 namespace turnpike {
 namespace {
@@ -15,22 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-class Made {
- public:
-  Made() {
-    std::string path = fs::temp_directory_path() / "platform-XXXXXX";
-    root = mkdtemp(path.data());
-  }
-  ~Made() { fs::remove_all(root); }
-  Made(const Made&) = delete;
-  Made& operator=(const Made&) = delete;
-  void put(const std::string& path, const std::string& text) const {
-    fs::create_directories(fs::path(root + path).parent_path());
-    std::ofstream(root + path) << text;
-  }
-
-  std::string root;
-};
+using Made = testing::MadeRoot;
 
 constexpr const char* kCpus = "/sys/devices/system/cpu/";
 

@@ -3,11 +3,11 @@
 #include "operator/doctor/checks.h"
 
 #include <filesystem>
-#include <fstream>
 
 #include <gtest/gtest.h>
 #include <linux/ethtool.h>
-#include <unistd.h>
+
+#include "tests/support/made_root.h"
 
 namespace turnpike::ops {
 namespace {
@@ -15,11 +15,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A machine of files, in good order until the test changes one.
-class Made {
+class Made : public testing::MadeRoot {
  public:
   Made() {
-    std::string path = fs::temp_directory_path() / "doctor-XXXXXX";
-    root = mkdtemp(path.data());
     put("/proc/cpuinfo", "processor : 0\nflags : fpu constant_tsc nonstop_tsc\n");
     put("/proc/meminfo", "MemTotal: 8000000 kB\nMemAvailable: 4000000 kB\n");
     put("/proc/mounts", "none /dev/hugepages hugetlbfs rw 0 0\n");
@@ -68,15 +66,9 @@ class Made {
     put("/proc/sys/net/ipv4/conf/default/rp_filter", "2\n");
     put("/proc/net/arp", "IP address HW type\n10.0.0.1 0x1\n");
   }
-  ~Made() { fs::remove_all(root); }
-
   static std::string netlink(int drops) {
     return "sk Eth Pid Groups Rmem Wmem Dump Locks Drops Inode\n00 0 42 00000440 0 0 0 2 " +
            std::to_string(drops) + " 1\n00 0 43 00000440 0 0 0 2 9 1\n";
-  }
-  void put(const std::string& path, const std::string& text) const {
-    fs::create_directories(fs::path(root + path).parent_path());
-    std::ofstream(root + path) << text;
   }
   void link(const std::string& path, const std::string& target) const {
     fs::create_directories(fs::path(root + path).parent_path());
@@ -104,7 +96,7 @@ class Made {
     return checks;
   }
 
-  std::string root, nic = "/sys/bus/pci/devices/0000:01:00.0";
+  std::string nic = "/sys/bus/pci/devices/0000:01:00.0";
   Wanted wanted;
   std::string driver = "ice";      // of each interface
   uint32_t faulty = 0, value = 1;  // an ethtool command and its answer

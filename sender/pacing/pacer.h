@@ -39,8 +39,7 @@ class Pacer {
   /// a packet of `size` B was meant for the old price, the whole packet pays the new one.
   ///
   /// - Where the price has more than tripled, the elapsed part is worth that much less of the
-  /// packet,
-  ///   or many flows that have saved up would spend more than they have when prices begin to rise.
+  ///   packet, or many flows that have saved up would spend too much when prices begin to rise.
   /// - Smaller changes go both ways, so the pace is left alone. Their sum is what the flow owes: a
   ///   token bucket on its way, as of an edge router (router/datapath/enforcement), forgets what
   ///   was paid too little but not what was paid too much. The flow waits for its debt beyond a
