@@ -54,11 +54,13 @@ class Machine:
         self.model = model
         self.sockets = []
         self.console = self.folder / "console.log"
+        # Without no_timer_check the kernel counts timer interrupts for a while, and panics where a busy host runs the
+        # guest too slowly.
         command = [QEMU, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                    "-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "2G",
                    "-device", "intel-iommu,intremap=on,caching-mode=on",
                    "-kernel", str(kernel), "-initrd", str(disk), "-append",
-                   "console=ttyS0 quiet panic=-1 tsc=reliable intel_iommu=on iommu=nopt",
+                   "console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check intel_iommu=on iommu=nopt",
                    "-serial", f"file:{self.console}",
                    "-chardev", f"socket,id=agent,path={self.folder}/agent,server=on,wait=off",
                    "-serial", "chardev:agent", "-qmp", f"unix:{self.folder}/qmp,server=on,wait=off"]
