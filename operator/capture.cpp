@@ -176,9 +176,11 @@ void add_capture(CLI::App& app, ExitCode& code) {
   verb->add_option("--snaplen", o->snap, "B of each packet to keep (default: 128)")
       ->check(CLI::Range(14, 9216));
   verb->add_option("--sample", o->sample, "one of N packets, at random")->type_name("1/N");
-  verb->add_option("-c,--packets", o->packets, "end after as many packets")->type_name("COUNT");
+  verb->add_option("-c,--packets", o->packets, "end after as many packets")
+      ->type_name("COUNT")
+      ->check(CLI::PositiveNumber);
   verb->add_option("--share", o->share, "most of each lcore's time to spend, % (default: 5)")
-      ->check(CLI::Range(0.01, 50.0));
+      ->check([](const std::string& text) { return number_within(text, 0.01, 50); });
   add_where(*verb, o->where);
   verb->callback([o, &code] { code = run(*o); });
 }

@@ -158,8 +158,8 @@ void add_top(CLI::App& app, ExitCode& code) {
   const auto options = std::make_shared<TopOptions>();
   add_where(*top, options->where);
   add_time(
-      *top, "--interval", [options](Nanos t) { options->interval = std::max(t, Nanos(100_ms)); },
-      "between two pictures, at least 100ms (default: 1s)");
+      *top, "--interval", [options](Nanos t) { options->interval = t; },
+      "between two pictures, at least 100ms (default: 1s)", 100_ms);
   top->add_flag("--once", options->once, "print the figures of one interval; needs no terminal");
   top->add_flag("--json", options->json, "the same as JSON");
   top->callback([options, &code] {

@@ -4,10 +4,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <optional>
 
 #include <rte_bus_vdev.h>
 #include <rte_ethdev.h>
+#include <rte_kvargs.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -60,6 +62,31 @@ void remove_stale_socket(const std::string& path) {
       errno == ECONNREFUSED;
   close(probe);
   if (dead) unlink(path.c_str());
+}
+
+/// The socket file that these arguments make the memif driver create; empty: none. Defaults are the
+/// driver's.
+std::string memif_server_socket(const std::string& name, const char* arguments) {
+  if (!name.starts_with("net_memif")) return {};
+  const std::unique_ptr<rte_kvargs, decltype(&rte_kvargs_free)> parsed(
+      rte_kvargs_parse(arguments, nullptr), rte_kvargs_free);
+  if (parsed == nullptr) return {};
+  const auto value = [&](const char* key) {
+    std::string found;
+    const auto keep = [](const char*, const char* text, void* out) {
+      *static_cast<std::string*>(out) = text == nullptr ? "" : text;
+      return 0;
+    };
+    rte_kvargs_process(parsed.get(), key, keep, &found);
+    return found;
+  };
+  return value("role") == "server" && value("socket-abstract") == "no" ? value("socket") : "";
+}
+
+/// What follows the name in name,key=value,...
+const char* arguments_of(const Device& d) {
+  const char* const rest = d.arguments.c_str() + d.name.size();
+  return *rest == ',' ? rest + 1 : rest;
 }
 
 }  // namespace
@@ -139,9 +166,11 @@ Device pci_device(const std::string& address, std::optional<FlowControl> flow_co
 }
 
 Device other_device(const std::string& arguments) {
-  return {.name = arguments.substr(0, arguments.find(',')),
-          .arguments = arguments,
-          .fix = "see DPDK's documentation of this driver for its arguments"};
+  Device d{.name = arguments.substr(0, arguments.find(',')),
+           .arguments = arguments,
+           .fix = "see DPDK's documentation of this driver for its arguments"};
+  d.stale = memif_server_socket(d.name, arguments_of(d));
+  return d;
 }
 
 tl::expected<uint16_t, std::string> attach(const Device& device) {
@@ -156,8 +185,7 @@ tl::expected<uint16_t, std::string> attach(const Device& device) {
   const std::optional<PrivateFiles> own =
       device.stale.empty() ? std::nullopt : std::make_optional<PrivateFiles>();
   // rte_dev_probe() takes 127 characters, which a memif socket's path may exceed.
-  const char* const arguments = device.arguments.c_str() + device.name.size();
-  if (rte_vdev_init(device.name.c_str(), *arguments == ',' ? arguments + 1 : arguments) == 0 &&
+  if (rte_vdev_init(device.name.c_str(), arguments_of(device)) == 0 &&
       rte_eth_dev_get_port_by_name(device.name.c_str(), &port) == 0) {
     return port;
   }

@@ -103,6 +103,16 @@ void memif_carries_both_ways(const std::string& socket) {
   EXPECT_EQ(test_pool().in_use(), 0U);
 }
 
+// A sender in its sandbox cannot remove the socket that it served: its successor removes it.
+TEST(OtherDevice, KnowsTheSocketThatAMemifServerLeaves) {
+  const auto stale = [](const std::string& arguments) { return other_device(arguments).stale; };
+  EXPECT_EQ(stale("net_memif0,role=server,socket-abstract=no,socket=/run/a.sock"), "/run/a.sock");
+  EXPECT_EQ(stale("net_memif0,role=client,socket-abstract=no,socket=/run/a.sock"), "");
+  EXPECT_EQ(stale("net_memif0,role=server,socket=name"), "");  // in the abstract namespace
+  EXPECT_EQ(stale("net_memif0"), "");
+  EXPECT_EQ(stale("net_null0,role=server,socket-abstract=no,socket=/run/a.sock"), "");
+}
+
 TEST(Port, MemifCarriesBothWaysOverAnAbstractSocket) {
   memif_carries_both_ways("@turnpike/port_test/" + std::to_string(getpid()));
 }

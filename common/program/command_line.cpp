@@ -2,33 +2,73 @@
 #include "common/program/command_line.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdio>
 #include <span>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 
 #include "common/config/exit_codes.h"
+#include "common/config/yaml_writer.h"
 #include "common/program/command_pages.h"
 #include "common/units/text.h"
 
 namespace turnpike {
 
 void add_time(CLI::App& app, const std::string& name, std::function<void(Nanos)> set,
-              const std::string& help) {
-  const auto take = [name, set = std::move(set)](const std::string& text) {
+              const std::string& help, Nanos least) {
+  const auto take = [name, least, set = std::move(set)](const std::string& text) {
     const auto time = parse_quantity<Nanos>(text);
     if (!time) throw CLI::ValidationError(name, time.error());
     if (*time <= Nanos(0))
       throw CLI::ValidationError(name, "'" + text + "' is not a positive time");
+    if (*time < least)
+      throw CLI::ValidationError(name, "'" + text + "' is less than " + to_text(least));
     set(*time);
   };
   app.add_option_function<std::string>(name, take, help)->type_name("TIME");
+}
+
+void add_seed(CLI::App& app, std::optional<uint64_t>& seed) {
+  const auto take = [&seed](const std::string& text) {
+    uint64_t value = 0;
+    const char* const end = text.data() + text.size();
+    if (const auto [last, error] = std::from_chars(text.data(), end, value);
+        error != std::errc() || last != end)
+      throw CLI::ValidationError("--seed",
+                                 "'" + text + "' is not a whole number from 0 to 2^64 - 1");
+    seed = value;
+  };
+  app.add_option_function<std::string>("--seed", take, "instead of the file's")->type_name("UINT");
+}
+
+std::string number_within(const std::string& text, double least, double most) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && last == end && value >= least && value <= most) return {};
+  return "'" + text + "' is not a number from " + config::number(least) + " to " +
+         config::number(most);
+}
+
+bool has_empty_argument(std::span<char* const> arguments, const char* program) {
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const std::string_view argument = arguments[i];
+    if (argument == "--") return false;
+    if (!argument.empty() && !(argument.starts_with("--") && argument.ends_with('='))) continue;
+    std::fprintf(stderr, "%s: argument %zu%s is empty\n", program, i,
+                 argument.empty() ? "" : (", " + std::string(argument) + ",").c_str());
+    return true;
+  }
+  return false;
 }
 
 tl::expected<void, int> parse_command_line(int argc, char** argv, const ProgramFacts& program,
                                            CommandLine& out,
                                            const std::function<void(CLI::App&)>& own) {
   const std::span<char*> all(argv, static_cast<size_t>(argc));
+  if (has_empty_argument(all, program.name.c_str())) return tl::unexpected(int{kExitUsage});
   const auto split = std::ranges::find(all, std::string("--"));
   if (split != all.end()) out.eal.assign(split + 1, all.end());
 

@@ -2,8 +2,10 @@
 // Command-line options that router and sender share.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,8 +52,20 @@ tl::expected<void, int> parse_command_line(int argc, char** argv, const ProgramF
                                            CommandLine& out,
                                            const std::function<void(CLI::App&)>& own);
 
-/// An option that is a positive time with a unit.
+/// An option that is a positive time with a unit, of at least `least`.
 void add_time(CLI::App& app, const std::string& name, std::function<void(Nanos)> set,
-              const std::string& help);
+              const std::string& help, Nanos least = 1_ns);
+
+inline constexpr Nanos kShortestRun = 1_ms;  // as in files
+
+/// --seed, as files take it.
+void add_seed(CLI::App& app, std::optional<uint64_t>& seed);
+
+/// Validates a number in [least, most]; unlike CLI::Range it refuses NaN.
+std::string number_within(const std::string& text, double least, double most);
+
+/// Whether an argument is empty, as an unset variable of a shell leaves it; says so. A program
+/// would take it for an option that is not given.
+bool has_empty_argument(std::span<char* const> arguments, const char* program);
 
 }  // namespace turnpike

@@ -30,7 +30,6 @@
 namespace turnpike::lab {
 namespace {
 
-constexpr Nanos kShortest = 1_ms;  // as in a file
 constexpr unsigned kMaxThreads = 64;
 
 struct LabOptions {
@@ -150,15 +149,11 @@ void add_lab(CLI::App& app, ExitCode& code) {
   auto o = std::make_shared<LabOptions>();
   verb->add_option("FILE", o->file, "topology file (YAML); its attachments do not matter")
       ->required();
-  verb->add_option("--seed", o->seed, "instead of the file's");
+  add_seed(*verb, o->seed);
   add_settings(*verb, o->settings);
   add_time(
-      *verb, "--duration",
-      [o](Nanos time) {
-        if (time < kShortest) throw CLI::ValidationError("--duration", "1 ms at least");
-        o->duration = time;
-      },
-      "such as 5s; traffic that starts later is left out");
+      *verb, "--duration", [o](Nanos time) { o->duration = time; },
+      "such as 5s; traffic that starts later is left out", kShortestRun);
   verb->add_option("--out", o->folder, "folder for results (default: the file's run.output)")
       ->type_name("DIR");
   verb->add_option("--threads", o->threads,

@@ -255,16 +255,17 @@ void add_bench(CLI::App& app, ExitCode& code) {
       ->check(CLI::Range(1U, 128U));
   verb->add_option("--loss", o->measure.goals, "loss goals as shares of packets (default: 0,0.001)")
       ->delimiter(',')
-      ->check(CLI::Range(0.0, 0.99));
+      ->check([](const std::string& text) { return number_within(text, 0, 0.99); });
   verb->add_option("--resolution", o->measure.resolution, "of the rate (default: 0.01)")
-      ->check(CLI::Range(1e-5, 0.5));
+      ->check([](const std::string& text) { return number_within(text, 1e-5, 0.5); });
   add_time(
       *verb, "--trial", [o](Nanos time) { o->measure.trial = time; },
-      "how long each trial sends (default: 2s)");
+      "how long each trial sends (default: 2s)", kShortestRun);
   add_time(
       *verb, "--confirm", [o](Nanos time) { o->measure.confirm = time; },
       "then play a trial of this length at the rate found, such as 60s (RFC 2544, section 24), and "
-      "lower rates while it fails, five at most (default: none)");
+      "lower rates while it fails, five at most (default: none)",
+      kShortestRun);
   verb->add_option("--attempts", o->measure.attempts,
                    "at a trial that the machine disturbed (default: 3)")
       ->check(CLI::Range(1, 100));

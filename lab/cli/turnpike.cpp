@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/config/mistakes.h"
+#include "common/program/command_line.h"
 #include "common/program/command_pages.h"
 #include "common/program/guarded.h"
 #include "common/program/version.h"
@@ -64,7 +65,8 @@ int main(int argc, char** argv) {
       "Start with: turnpike check configs/demo.yaml, turnpike lab configs/demo.yaml\n"
       "Exit codes: 0 success, 1 failure, 2 usage error, 3 invalid topology file, 4 host not ready");
   add_page_options(app, version_line("turnpike"));
-  if (no_verb(app, {argv, static_cast<size_t>(argc)})) return kExitUsage;
+  const std::span<char*> arguments(argv, static_cast<size_t>(argc));
+  if (no_verb(app, arguments) || has_empty_argument(arguments, "turnpike")) return kExitUsage;
   return guarded("turnpike", [&]() -> int {
     try {
       app.parse(argc, argv);

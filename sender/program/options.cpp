@@ -17,7 +17,7 @@ tl::expected<Options, int> parse_options(int argc, char** argv) {
        .description = "Emulates the hosts of a Turnpike topology: sends, receives, measures.",
        .version_line = version_line("turnpike-sender")},
       o, [&o](CLI::App& app) {
-        app.add_option("--seed", o.seed, "instead of the file's");
+        add_seed(app, o.seed);
         app.add_flag("--coordinated", o.coordinated,
                      "start when standard input says, and write record.jsonl, as `turnpike run` "
                      "needs it");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # `turnpike bench throughput --lab`: the rate without loss is the computed rate of the narrowest link; trials that the
-# generator limits are invalid; mistakes have their exit codes.
+# generator limits are invalid; mistakes have their exit codes. Over memif, one generator follows another.
 # Usage: throughput_test.py TURNPIKE
 import json
 import pathlib
@@ -165,6 +165,18 @@ def has_exit_codes(tap, bench):
     tap.check("and without a mistake 0", code == 0, code, out[-500:], err)
 
 
+def repeats_loopback(tap, bench):
+    """Programs over memif, one generator after the other at the same socket. Whatever the rate is: the machine is busy."""
+    file = bench.file("memif", mbps=1000, pps=2000, link="law: fcp, attach: memif")
+    file.write_text(file.read_text().replace("drain: line-rate }", "drain: line-rate, attach: memif }"))
+    done = subprocess.run([bench.turnpike, "bench", "throughput", file, "--frames", "64,128", "--trial", "200ms",
+                           "--resolution", "0.5", "--attempts", "1"],
+                          text=True, timeout=200, capture_output=True, check=False)
+    tap.check("over memif: a second loopback begins where the first has ended",
+              done.stdout.count("loopback") >= 2 and "failed with exit code" not in done.stderr,
+              done.returncode, done.stdout[-2000:], done.stderr)
+
+
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as name:
@@ -173,6 +185,7 @@ def main():
         calls_invalid_what_is(tap, bench)
         measures_series(tap, bench)
         has_exit_codes(tap, bench)
+        repeats_loopback(tap, bench)
     tap.finish()
 
 
