@@ -24,7 +24,7 @@ using Vector = std::vector<double>;
 
 /// The dual problem in units where every capacity is 1 and the weights sum to 1.
 struct Problem {
-  std::vector<Demand> demands;  // links renumbered, loads relative to capacity
+  std::vector<Demand> demands;  // links by their number here, loads relative to capacity
   size_t links = 0;
 
   static double price_of(const Demand& d, const Vector& p) {
@@ -61,7 +61,7 @@ struct Problem {
 };
 
 /// Solves H x = b for a positive definite H by Cholesky's method; both are overwritten, b by x.
-void solve(Vector& h, Vector& b) {
+void solve_linear(Vector& h, Vector& b) {
   const size_t n = b.size();
   for (size_t j = 0; j < n; ++j) {
     for (size_t k = 0; k < j; ++k) h[j * n + j] -= h[j * n + k] * h[j * n + k];
@@ -93,7 +93,7 @@ void centre(const Problem& problem, double mu, Vector& p) {
       for (size_t j = 0; j < p.size(); ++j) hessian[i * p.size() + j] *= p[i] * p[j];
     }
     step = gradient;
-    solve(hessian, step);
+    solve_linear(hessian, step);
     double slope = 0, largest = 0;
     for (size_t i = 0; i < p.size(); ++i) {
       slope += step[i] * gradient[i];
@@ -116,52 +116,102 @@ void centre(const Problem& problem, double mu, Vector& p) {
   }
 }
 
+/// Solves the whole problem: minimises while mu shrinks. Returns the prices.
+Vector solve(const Problem& problem, double last_mu) {
+  Vector p(problem.links, 1);  // all budgets at every link: above the solution
+  for (double mu = 0.1; mu > last_mu; mu *= kShrink) centre(problem, mu, p);
+  centre(problem, last_mu, p);
+  return p;
+}
+
+/// The links that the problem has to know, of all that demands cross. A link that would have room
+/// at the solution does not change it, and a Newton step takes time with the cube of the links.
+class Binding {
+ public:
+  /// Begins with a link of each demand: the one that would cost most if it were the only link.
+  Binding(const std::vector<Demand>& demands, size_t links) : number_(links, kLeftOut) {
+    Vector alone(links, 0);
+    for (const Demand& d : demands)
+      for (const Crossing& c : d.path) alone[c.link] += d.weight * c.load;
+    for (const Demand& d : demands)
+      add(std::ranges::max(d.path, {}, [&](const Crossing& c) { return alone[c.link]; }).link);
+  }
+
+  [[nodiscard]] Problem problem(const std::vector<Demand>& demands) const {
+    Problem out{.demands = {}, .links = links_.size()};
+    for (const Demand& d : demands) {
+      Demand& known = out.demands.emplace_back(Demand{d.weight, {}});
+      for (const Crossing& c : d.path)
+        if (number_[c.link] != kLeftOut) known.path.push_back({number_[c.link], c.load});
+    }
+    return out;
+  }
+  /// Adds the links that these rates overload; false: there is none.
+  bool add_overloaded(const std::vector<Demand>& demands, const Vector& rates) {
+    Vector load(number_.size(), 0);
+    for (size_t i = 0; i < demands.size(); ++i)
+      for (const Crossing& c : demands[i].path) load[c.link] += rates[i] * c.load;
+    const size_t before = links_.size();
+    for (size_t l = 0; l < load.size(); ++l)
+      if (load[l] > 1 + kRoom) add(l);
+    return links_.size() > before;
+  }
+  [[nodiscard]] const std::vector<size_t>& links() const { return links_; }
+
+ private:
+  static constexpr size_t kLeftOut = SIZE_MAX;
+
+  void add(size_t link) {
+    if (number_[link] != kLeftOut) return;
+    number_[link] = links_.size();
+    links_.push_back(link);
+  }
+
+  std::vector<size_t> number_, links_;
+};
+
+Vector rates_at(const Problem& problem, const Vector& p) {
+  Vector rates;
+  rates.reserve(problem.demands.size());
+  for (const Demand& d : problem.demands) rates.push_back(d.weight / Problem::price_of(d, p));
+  return rates;
+}
+
 }  // namespace
 
 Entitlement entitlement(const std::vector<Demand>& demands, const std::vector<double>& capacities) {
   Entitlement result{Vector(demands.size(), 0), Vector(capacities.size(), 0)};
   double total = 0, least = INFINITY;
-  for (const Demand& d : demands) {
-    if (!(d.weight > 0) || d.path.empty()) continue;
-    total += d.weight;
-    least = std::min(least, d.weight);
-  }
-  if (!(total > 0)) return result;
-
-  // Only links that a demand crosses are part of the problem.
-  constexpr size_t kUnused = SIZE_MAX;
-  std::vector<size_t> number(capacities.size(), kUnused), used;
-  Problem problem;
-  for (const Demand& d : demands) {
-    if (!(d.weight > 0) || d.path.empty()) continue;
-    Demand& scaled = problem.demands.emplace_back(Demand{d.weight / total, {}});
-    for (const Crossing& c : d.path) {
-      if (number[c.link] == kUnused) {
-        number[c.link] = used.size();
-        used.push_back(c.link);
-      }
-      scaled.path.push_back({number[c.link], c.load / capacities[c.link]});
-    }
-  }
-  problem.links = used.size();
-
-  Vector p(used.size(), 1);  // all budgets at every link: above the solution
-  const double last_mu = kMinMu * least / total;
-  double mu = 0.1;
-  while (mu > last_mu) {
-    centre(problem, mu, p);
-    mu *= kShrink;
-  }
-  centre(problem, last_mu, p);
-
-  for (size_t i = 0, at = 0; i < demands.size(); ++i) {
+  std::vector<size_t> solved;  // indices of demands
+  for (size_t i = 0; i < demands.size(); ++i) {
     if (!(demands[i].weight > 0) || demands[i].path.empty()) continue;
-    const Demand& d = problem.demands[at++];
-    result.rates[i] = d.weight / Problem::price_of(d, p);
+    total += demands[i].weight;
+    least = std::min(least, demands[i].weight);
+    solved.push_back(i);
   }
+  if (solved.empty()) return result;
+
+  std::vector<Demand> scaled;
+  for (const size_t i : solved) {
+    Demand& d = scaled.emplace_back(Demand{demands[i].weight / total, {}});
+    for (const Crossing& c : demands[i].path)
+      d.path.push_back({c.link, c.load / capacities[c.link]});
+  }
+  const double last_mu = kMinMu * least / total;
+  Binding binding(scaled, capacities.size());
+  Vector p, rates;
+  do {
+    const Problem problem = binding.problem(scaled);
+    p = solve(problem, last_mu);
+    rates = rates_at(problem, p);
+  } while (binding.add_overloaded(scaled, rates));
+
+  for (size_t k = 0; k < solved.size(); ++k) result.rates[solved[k]] = rates[k];
   // The extra flow's rate mu / p is the unused capacity of its link.
-  for (size_t l = 0; l < used.size(); ++l)
-    if (last_mu / p[l] < kRoom) result.prices[used[l]] = p[l] * total / capacities[used[l]];
+  for (size_t k = 0; k < p.size(); ++k) {
+    const size_t link = binding.links()[k];
+    if (last_mu / p[k] < kRoom) result.prices[link] = p[k] * total / capacities[link];
+  }
   return result;
 }
 

@@ -86,6 +86,20 @@ TEST(Entitlement, LoadsCountTheLinksOverhead) {
   expect_rates(entitlement({small, large}, {100}), {25, 50}, 1e-6);
 }
 
+// Solving for all links at once would take hours.
+TEST(Entitlement, ThousandsOfLinksWithRoomCostNoTime) {
+  constexpr size_t kHosts = 5000;
+  std::vector<Demand> demands;
+  std::vector<double> capacities(kHosts + 1, 1e9);
+  for (size_t h = 0; h < kHosts; ++h) demands.push_back(demand(1, {h, kHosts}));
+  capacities[7] = 1000;  // one of them has none
+  const auto e = entitlement(demands, capacities);
+  EXPECT_NEAR(e.rates[7], 1000, 1e-2);
+  EXPECT_NEAR(e.rates[8] / ((1e9 - 1000) / (kHosts - 1)), 1, 1e-6);
+  EXPECT_EQ(e.prices[8], 0);
+  EXPECT_GT(e.prices[7], 0);
+}
+
 /// Karush-Kuhn-Tucker conditions, which hold at the optimum alone: no link is overloaded, only full
 /// links have a price, and each rate is its weight over the price of its path.
 TEST(Entitlement, RandomNetworksMeetTheOptimumsConditions) {
