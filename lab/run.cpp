@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 #include <rte_version.h>
 
 #include "common/report/run_data.h"
+#include "common/report/whole_file.h"
 #include "lab/report.h"
 #include "lab/results/resolved.h"
 #include "lab/results/spans.h"
@@ -75,13 +77,11 @@ class RouterRecords {
   std::vector<router::Sampler> samplers_;
 };
 
-/// Checks that no host sends or promises more than its budget.
-Done check(sender::Invariant& invariant, const World& world) {
+/// Checks that no host sends or promises more than its budget, until one has.
+void check(sender::Invariant& invariant, const World& world, std::optional<std::string>& broken) {
   for (const sender::Sender* s : world.senders())
     for (const auto& host : s->hosts())
-      if (auto broken = invariant.check(host->index(), host->totals(), world.now()))
-        return tl::unexpected(*broken);
-  return {};
+      if (!broken) broken = invariant.check(host->index(), host->totals(), world.now());
 }
 
 /// Adds the customers and senders whose packets routers have dropped, by router.
@@ -111,6 +111,7 @@ tl::expected<nlohmann::json, std::string> run_world(const config::Topology& t,
                                                     const std::string& folder,
                                                     const World::Options& options,
                                                     const Play& play) {
+  report::remove_results(folder, {"summary.json", "rates.csv", "flows.csv", "report.html"});
   sender::Recorder recorder(t, folder);
   Outcomes outcomes(recorder);
   World::Options with_seed = options;
@@ -123,12 +124,13 @@ tl::expected<nlohmann::json, std::string> run_world(const config::Topology& t,
 
   Spans spans(t);
   sender::Invariant invariant(t, kTolerance);
+  std::optional<std::string> broken;
   spans.mark(world);
   sender::observe(world.senders(), Nanos(0), t, recorder);
   for (Nanos sample = t.run.sample; world.now() < t.run.duration;) {
     const Nanos step = world.now() + kStep;
     play(std::min({sample, spans.next(world.now()), step, t.run.duration}), world);
-    if (auto kept = check(invariant, world); !kept) return tl::unexpected(kept.error());
+    check(invariant, world, broken);
     spans.mark(world);
     if (world.now() < std::min(sample, t.run.duration)) continue;
     sender::observe(world.senders(), world.now(), t, recorder);
@@ -152,6 +154,10 @@ tl::expected<nlohmann::json, std::string> run_world(const config::Topology& t,
       .and_then([&] {
         gather_links(t, folder);
         return finish_report(folder);
+      })
+      .and_then([&](nlohmann::json whole) -> tl::expected<nlohmann::json, std::string> {
+        if (broken) return tl::unexpected(*broken + "; the results are in " + folder);
+        return whole;
       });
 }
 

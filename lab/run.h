@@ -17,8 +17,10 @@ namespace turnpike::lab {
 using Play = std::function<void(Nanos end, World& world)>;
 
 /// Plays the topology from beginning to end and writes to `folder` the files that turnpike-router
-/// and turnpike-sender write. EAL must be up. Returns the summary. The error names an entry that
-/// cannot be played, a file that cannot be written, or counters that do not add up.
+/// and turnpike-sender write; results of an earlier run in it are removed first. EAL must be up.
+/// Returns the summary. The error names an entry that cannot be played, a file that cannot be
+/// written, counters that do not add up, or a host that exceeded its budget (the first one; the
+/// files are written then).
 tl::expected<nlohmann::json, std::string> run_world(const config::Topology& topology,
                                                     const std::string& folder,
                                                     const World::Options& options,

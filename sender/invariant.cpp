@@ -10,6 +10,10 @@
 namespace turnpike::sender {
 namespace {
 
+// A second that begins and ends with a packet holds one more than its rate pays for, and a flow may
+// owe another one (Pacer::reprice).
+constexpr double kPacketsBeyond = 2;
+
 std::string complaint(const std::string& host, Nanos now, const char* what, double amount,
                       double bound) {
   return host + " " + what + " " + to_text(Budget(amount)) + " of " + to_text(Budget(bound)) +
@@ -87,7 +91,8 @@ std::optional<std::string> Invariant::check_spend(const Watched& w, Nanos now) c
   const double spent = (last.spend - first.spend) / span;
   if (spent <= bound * (1 + tolerance_.spend)) return std::nullopt;
   const double price = std::ranges::max(w.looks, {}, &Look::price).price;
-  if (spent - price * w.packet / span <= bound * (1 + tolerance_.spend)) return std::nullopt;
+  const double beyond = kPacketsBeyond * price * w.packet / span;
+  if (spent - beyond <= bound * (1 + tolerance_.spend)) return std::nullopt;
   return complaint(w.name, now, "paid in a second", spent, bound);
 }
 

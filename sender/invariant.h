@@ -20,10 +20,12 @@ namespace turnpike::sender {
 /// After a budget falls, the commitment may exceed it until the host has returned the excess. The
 /// former budget bounds payments for two more round trips: by then the last packet sent before has
 /// been acknowledged. (b) excludes HostTotals::unbudgeted_spend: packets at the floor rate, which
-/// no budget bounds, and the part of a first packet's cost that its rate had not yet paid. A second
-/// that begins and ends with a packet holds one packet more than its rate pays for: (b) allows the
-/// cost of one, at the highest price of that second. It matters where a price is so high that the
-/// host sends a few packets a second.
+/// no budget bounds, and the part of a first packet's cost that its rate had not yet paid.
+///
+/// (b) allows the cost of two packets more, at the highest price of that second: a second that
+/// begins and ends with a packet holds one more than its rate pays for, and a flow may owe another
+/// one (Pacer::reprice). They matter where a price is so high that the host sends a few packets a
+/// second.
 ///
 /// Hosts that the topology declares as cheaters (Protocol::cheats) are not checked.
 class Invariant {
