@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "common/protocols/packet_headers.h"
 #include "common/protocols/random.h"
 #include "sender/sizing.h"
 

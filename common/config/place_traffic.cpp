@@ -8,6 +8,7 @@
 #include "common/config/draft.h"
 #include "common/config/pairs.h"
 #include "common/config/trace.h"
+#include "common/protocols/packet_headers.h"
 #include "common/units/text.h"
 
 namespace turnpike::config {
@@ -40,6 +41,7 @@ class Traffic {
       if (from) check_pair(*from, *to, spec, spec.to.at, join(path_, "to"));
     }
     place_transfer(spec, flow);
+    check_room(spec, flow);
     d_.topology.flows.push_back(std::move(flow));
   }
 
@@ -67,6 +69,7 @@ class Traffic {
                "set both 'on' and 'off'");
     place_size(spec, out, at);
     place_transfer(spec, out);
+    check_room(spec, out);
     d_.topology.workloads.push_back(std::move(out));
   }
 
@@ -153,6 +156,19 @@ class Traffic {
       complain(spec.packet.at, join(path_, "packet"),
                to_text(spec.packet.value) + " is more than the MTU of the path, " +
                    std::to_string(mtu) + " B");
+  }
+
+  // A packet that the file gives has room for headers: it has at least 256 B.
+  template <class Spec, class Out>
+  void check_room(const Spec& spec, const Out& out) {
+    const Protocol* protocol = find_protocol(out.protocol);
+    if (protocol == nullptr || spec.packet.given) return;
+    const uint32_t headers = packet_headers(*protocol, out.ip_version);
+    if (out.packet.count() <= int64_t{headers})
+      complain(spec.to.at, join(path_, "to"),
+               "the MTU of the path, " + std::to_string(out.packet.count()) +
+                   " B, leaves no room for data behind " + std::to_string(headers) +
+                   " B of headers");
   }
 
   // As check_pair() of each host in `from` with each other one in `to`.

@@ -111,6 +111,10 @@ TEST(Reader, Addresses) {
   expect_mistakes(changed("bob: {}", "bob: {mac: ^xx}"), {"is not a MAC address"});
   expect_mistakes(changed("delay: 1 ms", "attach: {gate: {pci: ^3b-00}}"),
                   {"is not a PCI address"});
+  for (const char* impossible : {"3b:20.0", "3b:00.8"})
+    expect_mistakes(
+        changed("delay: 1 ms", "attach: {gate: {pci: ^" + std::string(impossible) + "}}"),
+        {"is not a PCI address"});
   expect_mistakes(changed("delay: 1 ms", "attach: {gate: {pci: {address: ^3b-00}}}"),
                   {"links.left.attach.gate.pci.address: '3b-00' is not a PCI address"});
   expect_mistakes(changed("delay: 1 ms", "attach: {gate: {^pci: {flow_control: on}}}"),

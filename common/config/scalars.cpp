@@ -211,7 +211,9 @@ Complaint read_scalar(const YamlNode& node, const About&, PciAddress& out) {
       fits = text[i] == kShape[i];
     }
   }
-  if (!fits) return quoted(node) + " is not a PCI address such as 0000:3b:00.0";
+  // A bus has 32 devices, a device has 8 functions.
+  if (!fits || text[8] > '1' || text[11] > '7')
+    return quoted(node) + " is not a PCI address such as 0000:3b:00.0";
   out.text = text;
   return {};
 }

@@ -72,7 +72,7 @@ Json schema_of(const AddressSpec*, const About&) { return pattern("^[0-9a-fA-F.:
 Json schema_of(const NodeAddress*, const About&) { return pattern("^[0-9a-fA-F.:]+$"); }
 Json schema_of(const GroupAddress*, const About&) { return pattern("^[0-9a-fA-F.:]+$"); }
 Json schema_of(const PciAddress*, const About&) {
-  return pattern("^([0-9a-fA-F]{4}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\\.[0-9a-fA-F]$");
+  return pattern("^([0-9a-fA-F]{4}:)?[0-9a-fA-F]{2}:[01][0-9a-fA-F]\\.[0-7]$");
 }
 Json schema_of(const InterfaceName*, const About&) { return pattern("^[^/:, ]{1,15}$"); }
 Json schema_of(const Name*, const About&) { return pattern(kNamePattern); }

@@ -111,6 +111,9 @@ TEST(Topology, Flows) {
       changed("bob: {}", "bob: {external: true}")
           .replace(changed("bob: {}", "bob: {external: true}").find("to: bob"), 7, "to: ^bob"),
       {"'bob' is external"});
+  std::string no_room = changed("to: bob", "to: ^bob");
+  no_room.replace(no_room.find("delay: 4 ms"), 11, "mtu: 84");
+  expect_mistakes(no_room, {"leaves no room for data behind 84 B of headers"});
   std::string small = changed("to: bob", "to: bob, ip_version: ^6");
   small.replace(small.find("delay: 4 ms"), 11, "mtu: 1000");
   expect_mistakes(small, {"IPv6 needs an MTU of 1280 B"});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "common/protocols/packet_headers.h"
 #include "common/protocols/random.h"
 #include "common/units/max_min.h"
 
@@ -35,7 +36,7 @@ std::vector<sender::FlowClass> kinds_of(const config::Gateway& g, const Protocol
                        .dscp = c.core_dscp,
                        .terms = {.share = c.share, .background = c.background},
                        .packet = static_cast<uint32_t>(g.mtu.count()),
-                       .headers = sender::packet_headers(protocol, ip_version)});
+                       .headers = packet_headers(protocol, ip_version)});
   return kinds;
 }
 

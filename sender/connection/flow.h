@@ -29,12 +29,6 @@ inline constexpr uint64_t kEndlessPackets = UINT64_MAX;
 /// Converts counts below 2^63, for which processors have an instruction.
 constexpr double as_double(uint64_t n) { return static_cast<double>(static_cast<int64_t>(n)); }
 
-/// B of a packet before its payload, from the IP header on.
-inline uint32_t packet_headers(const Protocol& protocol, unsigned ip_version) {
-  const size_t ip = ip_version == 6 ? wire::kIpv6Size : wire::kIpv4Size;
-  return static_cast<uint32_t>(ip + wire::kUdpSize + wire::header_length(protocol.header_size, 0));
-}
-
 /// Properties that all flows of one entry of the topology's traffic share.
 struct FlowClass {
   const Protocol* protocol = nullptr;

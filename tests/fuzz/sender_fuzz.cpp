@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "common/protocols/fcp/header.h"
+#include "common/protocols/packet_headers.h"
 #include "sender/connection/source.h"
 #include "sender/recovery/loss.h"
 #include "tests/fuzz/bench.h"
