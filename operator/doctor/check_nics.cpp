@@ -100,12 +100,11 @@ void check_interface(const Machine& m, const Wanted::Interface& i, Findings& out
   }
   const auto mtu = m.number(folder + "/mtu");
   if (mtu && *mtu != static_cast<int64_t>(i.mtu))
-    out.push_back(
-        {"mtu", *mtu < static_cast<int64_t>(i.mtu) ? Severity::kHarms : Severity::kNote,
-         i.name + " has MTU " + std::to_string(*mtu) + ", and link " + i.link + " has " +
-             std::to_string(i.mtu) +
-             (*mtu < static_cast<int64_t>(i.mtu) ? ": large packets are lost without a word" : ""),
-         "ip link set " + i.name + " mtu " + std::to_string(i.mtu)});
+    out.push_back({"mtu", *mtu < static_cast<int64_t>(i.mtu) ? Severity::kStops : Severity::kNote,
+                   i.name + " has MTU " + std::to_string(*mtu) + ", and link " + i.link + " has " +
+                       std::to_string(i.mtu) +
+                       (*mtu < static_cast<int64_t>(i.mtu) ? ": the router does not start" : ""),
+                   "ip link set " + i.name + " mtu " + std::to_string(i.mtu)});
   if (m.text(folder + "/operstate") == "down")
     out.push_back({"interface-down", Severity::kHarms,
                    i.name + " is down: link " + i.link + " carries nothing",

@@ -100,7 +100,8 @@ void add_doctor(CLI::App& app, ExitCode& code) {
   const auto options = std::make_shared<DoctorOptions>();
   verb->add_option("FILE", options->file, "the topology whose ports and lcores to look at");
   verb->add_option("--root", options->root, "read proc/, sys/ and dev/ below this folder")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory);
   verb->add_flag("--json", options->json, "print JSON");
   add_where(*verb, options->where);
   verb->callback([options, &code] { code = run(*options); });

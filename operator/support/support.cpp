@@ -187,7 +187,8 @@ void add_support(CLI::App& app, ExitCode& code) {
   CLI::App* verb = app.add_subcommand(
       "support", "write an archive of a router's state, its log and this machine's, for a report");
   const auto o = std::make_shared<SupportOptions>();
-  verb->add_option("FILE", o->file, "the router's topology, to be put into the archive");
+  verb->add_option("FILE", o->file, "the router's topology, to be put into the archive")
+      ->check(CLI::ExistingFile);
   verb->add_option("-o,--out", o->out, "archive to write (default: turnpike-support.tar.gz)")
       ->type_name("FILE");
   verb->add_flag("--mask", o->mask, "replace addresses, this machine's name and secrets");

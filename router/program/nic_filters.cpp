@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/program/nic_filters.h"
 
+#include <algorithm>
+
 #include "router/control/martian_sources.h"
 
 namespace turnpike::router {
@@ -20,6 +22,8 @@ void NicFilters::count(Router& router) {
 std::vector<std::string> NicFilters::texts(std::span<const Port> ports,
                                            std::span<const std::string> links) const {
   std::vector<std::string> texts;
+  if (std::ranges::none_of(filters_, [](const auto& f) { return f.has_value(); }))
+    texts.emplace_back("nic_filters: on has no effect: no port of this router is a NIC");
   for (size_t l = 0; l < filters_.size(); ++l) {
     if (!filters_[l]) continue;
     const std::string nic = "link " + links[l] + ": " + ports[l].name();

@@ -2,7 +2,9 @@
 #include "router/program/reload_requests.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -109,7 +111,12 @@ ReloadRequests::Answer ReloadRequests::apply(const Reconfigurer::Check& checked,
                                              std::optional<Nanos> confirm) {
   if (!checked) {
     ++changes_.refused;
-    return tl::unexpected(Failure{"bad_configuration", text_of(checked.error())});
+    std::string text = text_of(checked.error());
+    if (text.find(std::strerror(EACCES)) != std::string::npos)
+      text +=
+          "\na router in its sandbox reads files only below the folder of the file that it was "
+          "started with: copy the file there";
+    return tl::unexpected(Failure{"bad_configuration", text});
   }
   const std::string why = checked->plan.refusal();
   if (dry_run)
@@ -132,7 +139,7 @@ ReloadRequests::Answer ReloadRequests::reload(const Json& request) {
     const auto seconds = s->is_number() ? s->get<double>() : 0;
     if (!(seconds > 0 && seconds <= 7 * 86400))
       return tl::unexpected(
-          Failure{"bad_time", "confirm_s must be a number of seconds, up to a week"});
+          Failure{"bad_time", "the time to confirm must be more than 0 and at most a week"});
     confirm = from_seconds(seconds);
   }
   return apply(reconfigurer_.check_file(request.value("file", file_)),
