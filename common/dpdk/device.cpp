@@ -83,7 +83,7 @@ std::string memif_server_socket(const std::string& name, const char* arguments) 
   return value("role") == "server" && value("socket-abstract") == "no" ? value("socket") : "";
 }
 
-/// What follows the name in name,key=value,...
+/// The arguments behind the name in name,key=value,...
 const char* arguments_of(const Device& d) {
   const char* const rest = d.arguments.c_str() + d.name.size();
   return *rest == ',' ? rest + 1 : rest;

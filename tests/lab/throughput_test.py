@@ -166,7 +166,7 @@ def has_exit_codes(tap, bench):
 
 
 def repeats_loopback(tap, bench):
-    """Programs over memif, one generator after the other at the same socket. Whatever the rate is: the machine is busy."""
+    """Programs over memif, one generator after the other at the same socket; on a busy machine at any rate."""
     file = bench.file("memif", mbps=1000, pps=2000, link="law: fcp, attach: memif")
     file.write_text(file.read_text().replace("drain: line-rate }", "drain: line-rate, attach: memif }"))
     done = subprocess.run([bench.turnpike, "bench", "throughput", file, "--frames", "64,128", "--trial", "200ms",

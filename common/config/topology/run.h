@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What holds for the whole run.
+// Settings of the whole run.
 #pragma once
 
 #include <cstdint>
