@@ -49,6 +49,7 @@ class World {
   struct Options {
     uint64_t seed = 1;
     unsigned threads = 1;  // at most; fewer if the topology cannot be cut into so many parts
+    const sender::Traces* traces = nullptr;  // of the topology; null: make() reads them
     Nanos slack{0};                          // link time that a router catches up on after a stall
     const Protocol* (*find)(std::string_view name) = find_protocol;  // of the routers' laws
   };

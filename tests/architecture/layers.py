@@ -12,7 +12,7 @@ MAY_INCLUDE = {
     "common/time": ["common/units"],
     "common/wire": ["common/units"],
     "common/protocols": ["common/units", "common/time", "common/wire"],
-    "common/config": ["common/units", "common/protocols"],
+    "common/config": ["common/units", "common/parallel", "common/protocols"],
     "common/dpdk": ["common/units"],
     "common/metrics": ["common/units"],
     "common/report": ["common/units", "common/metrics"],
