@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <rte_version.h>
 
+#include "common/parallel/threads.h"
 #include "common/report/run_data.h"
 #include "lab/report.h"
 #include "lab/results/resolved.h"
@@ -151,7 +152,7 @@ tl::expected<nlohmann::json, std::string> run_world(const config::Topology& t,
       .and_then([&] { return write_resolved(t, folder); })
       .and_then([&] {
         gather_links(t, folder);
-        return finish_report(folder);
+        return finish_report(folder, {}, Threads(options.threads));
       });
 }
 

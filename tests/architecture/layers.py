@@ -15,7 +15,7 @@ MAY_INCLUDE = {
     "common/config": ["common/units", "common/parallel", "common/protocols"],
     "common/dpdk": ["common/units"],
     "common/metrics": ["common/units"],
-    "common/report": ["common/units", "common/metrics"],
+    "common/report": ["common/units", "common/parallel", "common/metrics"],
     "common/program": ["common/units", "common/config", "common/dpdk", "common/metrics"],
     "router": COMMON,
     "sender": COMMON,
