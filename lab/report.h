@@ -8,11 +8,15 @@
 #include <nlohmann/json.hpp>
 #include <tl/expected.hpp>
 
+#include "common/parallel/threads.h"
+
 namespace turnpike::lab {
 
 /// Adds to summary.json the figures of links.csv and those of `add`, renders report.html, and
-/// returns the summary; or says which file is wrong. A second call changes nothing.
+/// returns the summary; or says which file is wrong. A second call changes nothing, nor does the
+/// number of threads.
 tl::expected<nlohmann::json, std::string> finish_report(
-    const std::string& folder, const std::function<void(nlohmann::json&)>& add = {});
+    const std::string& folder, const std::function<void(nlohmann::json&)>& add = {},
+    const Threads& threads = Threads());
 
 }  // namespace turnpike::lab

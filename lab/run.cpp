@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <rte_version.h>
 
+#include "common/parallel/threads.h"
 #include "common/report/run_data.h"
 #include "common/report/whole_file.h"
 #include "lab/report.h"
@@ -153,7 +154,7 @@ tl::expected<nlohmann::json, std::string> run_world(const config::Topology& t,
       .and_then([&] { return write_resolved(t, folder); })
       .and_then([&] {
         gather_links(t, folder);
-        return finish_report(folder);
+        return finish_report(folder, {}, Threads(options.threads));
       })
       .and_then([&](nlohmann::json whole) -> tl::expected<nlohmann::json, std::string> {
         if (broken) return tl::unexpected(*broken + "; the results are in " + folder);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
 
 namespace turnpike::config {
 namespace {
@@ -19,8 +18,10 @@ bool computed(const Topology& t) {
 
 }  // namespace
 
-AllPairs::AllPairs(const Topology& topology, const std::vector<size_t>& hosts, unsigned ip_version)
+AllPairs::AllPairs(const Topology& topology, const std::vector<size_t>& hosts, unsigned ip_version,
+                   const Threads& threads)
     : topology_(topology),
+      threads_(threads),
       paths_(topology),
       ip_version_(ip_version),
       place_of_(topology.hosts.size(), kNowhere) {
@@ -38,7 +39,8 @@ AllPairs::AllPairs(const Topology& topology, const std::vector<size_t>& hosts, u
     place_of_[h] = place->second;
   }
   rests_.resize(host_at_.size() * topology.routers.size());
-  for (size_t place = 0; place < host_at_.size(); ++place) find_rests(place);
+  paths_.sort(ip_version, threads_);
+  threads_.for_each(host_at_.size(), [&](size_t place) { find_rests(place); });
 }
 
 Nanos AllPairs::own_delay(size_t host) const {
@@ -113,34 +115,51 @@ Nanos AllPairs::longest(const Group& from, const Group& to, bool same_place) {
   return std::max(sum(from.longest, to.second), sum(from.second, to.longest));
 }
 
-/// Raises the round trips of links that paths to the places of `to` cross between routers.
-void AllPairs::raise_between(const std::vector<Group>& from, const std::vector<Group>& to,
-                             RoundTrips& round_trips) {
-  for (size_t d = 0; d < to.size(); ++d) {
-    if (to[d].hosts.empty()) continue;
-    std::vector<Nanos> across(topology_.routers.size(), kNone);  // longest of those that come by
-    for (size_t s = 0; s < from.size(); ++s) {
-      const Nanos own = longest(from[s], to[d], s == d), rest = between(s, d);
-      if (own == kNone || rest == kNone) continue;
-      Nanos& here = across[router_at_[s]];
-      here = std::max(here, own + rest);
-    }
-    const Tree tree = tree_to(d);
-    for (auto r = tree.routers.rbegin(); r != tree.routers.rend(); ++r) {
-      const auto& hop = tree.hops[*r];
-      if (!hop || across[*r] == kNone) continue;
-      Nanos& link = round_trips[hop->link][hop->direction];
-      link = std::max(link, across[*r]);
-      if (const auto next = paths_.router_after(*hop))
-        across[*next] = std::max(across[*next], across[*r]);
-    }
+/// Raises the round trips of links that paths to the hosts of `to`, at `place`, cross between
+/// routers.
+void AllPairs::raise_between(const Tree& tree, const std::vector<Group>& from, size_t place,
+                             const Group& to, RoundTrips& round_trips) {
+  if (to.hosts.empty()) return;
+  std::vector<Nanos> across(topology_.routers.size(), kNone);  // longest of those that come by
+  for (size_t s = 0; s < from.size(); ++s) {
+    const Nanos own = longest(from[s], to, s == place), rest = between(s, place);
+    if (own == kNone || rest == kNone) continue;
+    Nanos& here = across[router_at_[s]];
+    here = std::max(here, own + rest);
   }
+  for (auto r = tree.routers.rbegin(); r != tree.routers.rend(); ++r) {
+    const auto& hop = tree.hops[*r];
+    if (!hop || across[*r] == kNone) continue;
+    Nanos& link = round_trips[hop->link][hop->direction];
+    link = std::max(link, across[*r]);
+    if (const auto next = paths_.router_after(*hop))
+      across[*next] = std::max(across[*next], across[*r]);
+  }
+}
+
+/// The same of paths from one list to the other and back.
+void AllPairs::raise_between(const std::vector<Group>& some, const std::vector<Group>& others,
+                             RoundTrips& round_trips) {
+  // A thread raises round trips of its own, for a share of the places.
+  const size_t places = host_at_.size(), shares = std::min<size_t>(places, 4 * threads_.count());
+  std::vector<RoundTrips> raised(shares, RoundTrips(round_trips.size()));
+  threads_.for_each(shares, [&](size_t share) {
+    for (size_t place = share; place < places; place += shares) {
+      const Tree tree = tree_to(place);
+      raise_between(tree, some, place, others[place], raised[share]);
+      raise_between(tree, others, place, some[place], raised[share]);
+    }
+  });
+  for (const RoundTrips& share : raised)
+    for (size_t l = 0; l < share.size(); ++l)
+      for (size_t d = 0; d < 2; ++d) round_trips[l][d] = std::max(round_trips[l][d], share[l][d]);
 }
 
 /// Raises the round trips of the own links of the hosts in `from`.
 void AllPairs::raise_own(const std::vector<Group>& from, const std::vector<Group>& to,
                          RoundTrips& round_trips) {
-  for (size_t s = 0; s < from.size(); ++s) {
+  threads_.for_each(from.size(), [&](size_t s) {
+    if (from[s].hosts.empty()) return;
     Nanos elsewhere = kNone;  // the longest from the place's router on
     for (size_t d = 0; d < to.size(); ++d)
       if (const Nanos rest = between(s, d); d != s && rest != kNone && to[d].longest != kNone)
@@ -152,7 +171,7 @@ void AllPairs::raise_own(const std::vector<Group>& from, const std::vector<Group
       for (Nanos& round : round_trips[topology_.hosts[h].link])
         round = std::max(round, own_delay(h) + beyond);
     }
-  }
+  });
 }
 
 AllPairs::Found AllPairs::examine(const std::vector<size_t>& from, const std::vector<size_t>& to,
@@ -164,18 +183,21 @@ AllPairs::Found AllPairs::examine(const std::vector<size_t>& from, const std::ve
       if (place_of_[h] == kNowhere) found.unreachable.push_back({from.front(), h});
     }
   const std::vector<Group> sources = groups_of(from), sinks = groups_of(to);
-  for (size_t d = 0; d < sinks.size(); ++d) {
-    if (sinks[d].hosts.empty()) continue;
-    bool reached = true;
-    for (size_t s = 0; s < sources.size(); ++s) {
+  std::vector<Found> at(sinks.size());  // by place of the sinks
+  threads_.for_each(sinks.size(), [&](size_t d) {
+    for (size_t s = 0; s < sources.size() && !sinks[d].hosts.empty(); ++s) {
       if (sources[s].hosts.empty() || s == d) continue;
-      if (between(s, d) == kNone && std::exchange(reached, false))
-        found.unreachable.push_back({sources[s].hosts.front(), sinks[d].hosts.front()});
-      found.mtu = std::min(found.mtu, rest(d, router_at_[s]).mtu);
+      if (between(s, d) == kNone && at[d].unreachable.empty())
+        at[d].unreachable.push_back({sources[s].hosts.front(), sinks[d].hosts.front()});
+      at[d].mtu = std::min(at[d].mtu, rest(d, router_at_[s]).mtu);
     }
+  });
+  for (const Found& place : at) {
+    found.mtu = std::min(found.mtu, place.mtu);
+    found.unreachable.insert(found.unreachable.end(), place.unreachable.begin(),
+                             place.unreachable.end());
   }
   raise_between(sources, sinks, round_trips);
-  raise_between(sinks, sources, round_trips);
   raise_own(sources, sinks, round_trips);
   raise_own(sinks, sources, round_trips);
   return found;

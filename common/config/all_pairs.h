@@ -14,11 +14,12 @@ namespace turnpike::config {
 
 /// Computes, for every router, the rest of its path to every place: a router with hosts that all
 /// routers reach in the same way. Takes time and memory for places times routers, not for pairs of
-/// hosts. The topology must outlive it and must not change.
+/// hosts. The topology and the threads must outlive it, and the topology must not change.
 class AllPairs {
  public:
   /// Hosts that are attached to routers, without doubles.
-  AllPairs(const Topology& topology, const std::vector<size_t>& hosts, unsigned ip_version);
+  AllPairs(const Topology& topology, const std::vector<size_t>& hosts, unsigned ip_version,
+           const Threads& threads);
 
   struct Pair {
     size_t from = 0, to = 0;  // hosts
@@ -66,12 +67,15 @@ class AllPairs {
   [[nodiscard]] std::vector<Group> groups_of(const std::vector<size_t>& hosts) const;
   [[nodiscard]] Nanos between(size_t place, size_t other);
   [[nodiscard]] static Nanos longest(const Group& from, const Group& to, bool same_place);
-  void raise_between(const std::vector<Group>& from, const std::vector<Group>& to,
+  void raise_between(const Tree& tree, const std::vector<Group>& from, size_t place,
+                     const Group& to, RoundTrips& round_trips);
+  void raise_between(const std::vector<Group>& some, const std::vector<Group>& others,
                      RoundTrips& round_trips);
   void raise_own(const std::vector<Group>& from, const std::vector<Group>& to,
                  RoundTrips& round_trips);
 
   const Topology& topology_;
+  const Threads& threads_;
   PathFinder paths_;
   unsigned ip_version_;
   std::vector<size_t> place_of_;   // by host

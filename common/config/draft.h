@@ -13,6 +13,7 @@
 #include "common/config/mistakes.h"
 #include "common/config/spec.h"
 #include "common/config/topology.h"
+#include "common/parallel/threads.h"
 
 namespace turnpike::config {
 
@@ -22,12 +23,14 @@ inline constexpr size_t kMaxLinks = 65'536;
 /// 60 B.
 inline constexpr size_t kMaxRoutes = size_t{1} << 23;
 
-/// The topology so far, and facts for later steps. Keeps references to `spec` and `list`.
+/// The topology so far, and facts for later steps. Keeps references to its arguments.
 struct Draft {
-  Draft(const FileSpec& spec, Mistakes& list) : file(spec), mistakes(list) {}
+  Draft(const FileSpec& spec, Mistakes& list, const Threads& workers)
+      : file(spec), mistakes(list), threads(workers) {}
 
   const FileSpec& file;
   Mistakes& mistakes;
+  const Threads& threads;
   Topology topology;
 
   std::map<std::string, size_t, std::less<>> hosts, routers, links, groups, trees;
@@ -62,8 +65,10 @@ void place_ports(Draft& draft);
 void place_routes(Draft& draft);
 /// Linux as a router's control plane: names of the TAP interfaces. Needs attachments.
 void place_control(Draft& draft);
-/// Adds the routes in the `table` file of router `index`. Called by place_routes().
-void place_table(Draft& draft, size_t index, const Field<std::string>& table);
+/// Adds the routes in a router's `table` file to it, and changes nothing else. Returns the
+/// mistakes. Called by place_routes().
+std::vector<Mistake> read_table(const Draft& draft, Router& router,
+                                const Field<std::string>& table);
 /// The router's link named by `via`: the link's name, or the neighbour's address on it.
 /// std::nullopt: no such link.
 std::optional<size_t> neighbour_link(const Draft& draft, const Router& router,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace turnpike::config {
 
@@ -29,6 +30,18 @@ class Lines {
   std::string_view left_;
   int number_ = 0;
 };
+
+/// `text` in blocks of whole lines, of about `bytes` each, which threads can read at the same time.
+inline std::vector<std::string_view> line_blocks(std::string_view text, size_t bytes) {
+  std::vector<std::string_view> blocks;
+  while (!text.empty()) {
+    const size_t end = text.size() > bytes ? text.find('\n', bytes) : std::string_view::npos;
+    const size_t length = end == std::string_view::npos ? text.size() : end + 1;
+    blocks.push_back(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  return blocks;
+}
 
 inline constexpr std::string_view kBlank = " \t\r";
 

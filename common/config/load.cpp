@@ -12,14 +12,14 @@
 namespace turnpike::config {
 
 Loaded load_text(const std::string& text, const std::string& name,
-                 std::span<const Setting> settings) {
+                 std::span<const Setting> settings, const Threads& threads) {
   Mistakes mistakes(name);
   auto tree = parse_yaml(text, mistakes);
   if (!tree) return tl::unexpected(mistakes.sorted());
   for (const Setting& s : settings) apply(s, *tree, mistakes);
   FileSpec file = read_file_spec(*tree, mistakes);
   generate(file, mistakes);
-  Draft draft(file, mistakes);
+  Draft draft(file, mistakes, threads);
   draft.topology.edge_lists = file.edge_lists;
   place_run(draft);
   place_nodes(draft);
@@ -38,12 +38,13 @@ Loaded load_text(const std::string& text, const std::string& name,
   return std::move(draft.topology);
 }
 
-Loaded load_file(const std::string& path, std::span<const Setting> settings) {
+Loaded load_file(const std::string& path, std::span<const Setting> settings,
+                 const Threads& threads) {
   const auto text = read_input_file(path, kMaxFileBytes);
   if (!text)
     return tl::unexpected(
         std::vector<Mistake>{{path, 0, 0, "", "cannot be read: " + text.error()}});
-  return load_text(*text, path, settings);
+  return load_text(*text, path, settings, threads);
 }
 
 }  // namespace turnpike::config

@@ -21,6 +21,7 @@
 #include <tl/expected.hpp>
 
 #include "common/config/topology.h"
+#include "common/parallel/threads.h"
 
 namespace turnpike::config {
 
@@ -46,10 +47,11 @@ struct Mistake {
 using Loaded = tl::expected<Topology, std::vector<Mistake>>;
 
 /// Reads, checks and completes a topology; `settings` replace values of the file. On failure
-/// returns all mistakes, in file order.
-Loaded load_file(const std::string& path, std::span<const Setting> settings = {});
+/// returns all mistakes, in file order. The number of threads changes neither.
+Loaded load_file(const std::string& path, std::span<const Setting> settings = {},
+                 const Threads& threads = Threads());
 /// The same for text in memory; mistakes name the file `name`.
 Loaded load_text(const std::string& text, const std::string& name,
-                 std::span<const Setting> settings = {});
+                 std::span<const Setting> settings = {}, const Threads& threads = Threads());
 
 }  // namespace turnpike::config

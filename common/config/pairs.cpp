@@ -58,7 +58,7 @@ std::optional<uint16_t> Pairs::all(const std::vector<size_t>& from, const std::v
   if (!placed || !d_.tables_right || !d_.ends_known) return {};  // reported already
   std::vector<size_t> hosts = from;
   hosts.insert(hosts.end(), to.begin(), to.end());
-  AllPairs pairs(d_.topology, hosts, version.value.number);
+  AllPairs pairs(d_.topology, hosts, version.value.number, d_.threads);
   const AllPairs::Found found = pairs.examine(from, to, d_.round_trips);
   for (const auto& [a, b] : found.unreachable) complain_unreachable(a, b, at, entry + ".to");
   if (!found.unreachable.empty()) return {};

@@ -11,19 +11,48 @@ namespace turnpike::config {
 namespace {
 
 constexpr size_t kNone = SIZE_MAX;  // no router, or no route
+constexpr unsigned kUnsorted = 16;  // lookups that take less time than to sort the routes
+
+// Of several routes to a prefix the first serves.
+template <class Prefix>
+size_t longest_match(const std::vector<Route<Prefix>>& routes,
+                     const decltype(Prefix::address)& address) {
+  const Route<Prefix>* best = nullptr;
+  for (const auto& route : routes)
+    if ((best == nullptr || route.prefix.length > best->prefix.length) &&
+        contains(route.prefix, address))
+      best = &route;
+  return best == nullptr ? kNone : best->link;
+}
 
 }  // namespace
 
 template <class Prefix>
+void PathFinder::sort(Matches<Prefix>& matches, const std::vector<Route<Prefix>>& routes) {
+  std::vector<std::pair<Prefix, size_t>> links;
+  links.reserve(routes.size());
+  for (const auto& route : routes) links.emplace_back(route.prefix, route.link);
+  matches.sorted.emplace(std::move(links), kNone);
+}
+
+template <class Prefix>
 size_t PathFinder::find(Matches<Prefix>& matches, const std::vector<Route<Prefix>>& routes,
                         const decltype(Prefix::address)& address) {
-  if (!matches) {
-    std::vector<std::pair<Prefix, size_t>> links;
-    links.reserve(routes.size());
-    for (const auto& route : routes) links.emplace_back(route.prefix, route.link);
-    matches.emplace(std::move(links), kNone);
+  if (!matches.sorted) {
+    if (++matches.unsorted <= kUnsorted) return longest_match(routes, address);
+    sort(matches, routes);
   }
-  return matches->find(address);
+  return matches.sorted->find(address);
+}
+
+void PathFinder::sort(unsigned ip_version, const Threads& threads) {
+  threads.for_each(topology_.routers.size(), [&](size_t r) {
+    const Router& router = topology_.routers[r];
+    if (ip_version == 6)
+      sort(ipv6_[r], router.ipv6_routes);
+    else
+      sort(ipv4_[r], router.ipv4_routes);
+  });
 }
 
 PathFinder::PathFinder(const Topology& topology)
@@ -85,7 +114,12 @@ std::vector<size_t> receivers_of(const Topology& topology, const Flow& flow) {
 }
 
 std::vector<Hop> hops_of(const Topology& topology, const Flow& flow) {
-  if (flow.tree == kNoTree) return path_between(topology, flow.from, flow.to, flow.ip_version);
+  PathFinder paths(topology);
+  return hops_of(topology, paths, flow);
+}
+
+std::vector<Hop> hops_of(const Topology& topology, PathFinder& paths, const Flow& flow) {
+  if (flow.tree == kNoTree) return paths.path(flow.from, flow.to, flow.ip_version);
   const Tree& tree = topology.trees[flow.tree];
   const Host& root = topology.hosts[tree.root];
   std::vector<Hop> hops{{root.link, root.end}};
@@ -101,11 +135,17 @@ Nanos propagation(const Topology& topology, const std::vector<Hop>& path) {
   return sum;
 }
 
-Nanos round_trip(const Topology& topology, size_t from_host, size_t to_host, unsigned ip_version) {
-  const auto there = path_between(topology, from_host, to_host, ip_version);
-  const auto back = path_between(topology, to_host, from_host, ip_version);
+Nanos round_trip(const Topology& topology, PathFinder& paths, size_t from_host, size_t to_host,
+                 unsigned ip_version) {
+  const auto there = paths.path(from_host, to_host, ip_version);
+  const auto back = paths.path(to_host, from_host, ip_version);
   if (there.empty() || back.empty()) return kNever;
   return propagation(topology, there) + propagation(topology, back);
+}
+
+Nanos round_trip(const Topology& topology, size_t from_host, size_t to_host, unsigned ip_version) {
+  PathFinder paths(topology);
+  return round_trip(topology, paths, from_host, to_host, ip_version);
 }
 
 }  // namespace turnpike::config

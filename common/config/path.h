@@ -9,6 +9,7 @@
 
 #include "common/config/prefix_ranges.h"
 #include "common/config/topology.h"
+#include "common/parallel/threads.h"
 
 namespace turnpike::config {
 
@@ -19,11 +20,14 @@ struct Hop {
   bool operator==(const Hop&) const = default;
 };
 
-/// Finds many paths in one topology, which must outlive it and must not change. Sorts a router's
-/// routes once, when a path first crosses it.
+/// Finds many paths in one topology, which must outlive it and must not change. Reads all of a
+/// router's routes for each of the first paths across it, then sorts them.
 class PathFinder {
  public:
   explicit PathFinder(const Topology& topology);
+
+  /// Sorts all routers' routes. From then on several threads may ask for paths of that version.
+  void sort(unsigned ip_version, const Threads& threads);
 
   /// As path_between below.
   std::vector<Hop> path(size_t from_host, size_t to_host, unsigned ip_version);
@@ -34,10 +38,15 @@ class PathFinder {
   [[nodiscard]] std::optional<size_t> router_after(const Hop& hop) const;
 
  private:
-  // The link of each address's longest match; none: not asked yet.
+  // The link of each address's longest match.
   template <class Prefix>
-  using Matches = std::optional<PrefixRanges<Prefix, size_t>>;
+  struct Matches {
+    std::optional<PrefixRanges<Prefix, size_t>> sorted;
+    unsigned unsorted = 0;  // lookups so far
+  };
 
+  template <class Prefix>
+  static void sort(Matches<Prefix>& matches, const std::vector<Route<Prefix>>& routes);
   template <class Prefix>
   static size_t find(Matches<Prefix>& matches, const std::vector<Route<Prefix>>& routes,
                      const decltype(Prefix::address)& address);
@@ -61,12 +70,17 @@ std::vector<size_t> receivers_of(const Topology& topology, const Flow& flow);
 
 /// The links that a flow's packets cross: to a host those of path_between(), to a tree all of the
 /// tree's, each once.
+std::vector<Hop> hops_of(const Topology& topology, PathFinder& paths, const Flow& flow);
+/// The same of one flow alone.
 std::vector<Hop> hops_of(const Topology& topology, const Flow& flow);
 
 /// Propagation delay of a path, one way.
 Nanos propagation(const Topology& topology, const std::vector<Hop>& path);
 
 /// Propagation delay there and back, without queueing and transmission; kNever without a path.
+Nanos round_trip(const Topology& topology, PathFinder& paths, size_t from_host, size_t to_host,
+                 unsigned ip_version = 4);
+/// The same of one pair alone.
 Nanos round_trip(const Topology& topology, size_t from_host, size_t to_host,
                  unsigned ip_version = 4);
 

@@ -206,6 +206,7 @@ TEST(Paths, OfAllPairsAreThoseOfEachPair) {
   for (int round = 0; round < 300; ++round) {
     const Random net = random_network(rng, round % 2 == 1);
     const Topology t = expect_right(net.text);
+    const Threads threads(1 + static_cast<unsigned>(round % 3));
     std::vector<size_t> from, to;
     for (size_t h = 0; h < t.hosts.size(); ++h) {
       if (h == 0 || rng() % 2 == 0) from.push_back(h);
@@ -222,7 +223,7 @@ TEST(Paths, OfAllPairsAreThoseOfEachPair) {
             }
       std::vector<size_t> all = from;
       all.insert(all.end(), to.begin(), to.end());
-      const auto pairs = AllPairs(t, all, version).examine(from, to, found);
+      const auto pairs = AllPairs(t, all, version, threads).examine(from, to, found);
       EXPECT_TRUE(pairs.unreachable.empty());
       EXPECT_EQ(pairs.mtu, 1500);
       EXPECT_EQ(found, expected) << net.text;
@@ -246,7 +247,7 @@ TEST(Paths, OfAllPairsHonourRoutesOfTheFile) {
   // Only packets to c take the detour.
   const Topology detour = expect_right(with("routes: {prefix: 10.0.2.0/24, via: r02}"));
   std::vector<std::array<Nanos, 2>> rounds(detour.links.size());
-  auto pairs = AllPairs(detour, {0, 1, 2}, 4).examine({0}, {1, 2}, rounds);
+  auto pairs = AllPairs(detour, {0, 1, 2}, 4, Threads()).examine({0}, {1, 2}, rounds);
   EXPECT_EQ(pairs.mtu, 1300);
   EXPECT_TRUE(pairs.unreachable.empty());
   EXPECT_EQ(rounds[4][0], 25_ms);
@@ -256,7 +257,7 @@ TEST(Paths, OfAllPairsHonourRoutesOfTheFile) {
   Topology loop = expect_right(with(""));
   loop.routers[1].ipv4_routes[2].link = 3;
   loop.routers[0].ipv4_by_hand = 1;
-  pairs = AllPairs(loop, {0, 1, 2}, 4).examine({0}, {1, 2}, rounds);
+  pairs = AllPairs(loop, {0, 1, 2}, 4, Threads()).examine({0}, {1, 2}, rounds);
   ASSERT_EQ(pairs.unreachable.size(), 1U);
   EXPECT_EQ(pairs.unreachable[0].to, 2U);
 }

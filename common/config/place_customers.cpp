@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Groups and customers, and the routers that enforce customers' budgets.
 #include <algorithm>
+#include <map>
 
 #include "common/config/address.h"
 #include "common/config/draft.h"
+#include "common/config/given_routes.h"
 #include "common/config/link_param.h"
 #include "common/protocols/link_law.h"
 
@@ -30,23 +32,33 @@ size_t link_of(Draft& d, const Field<std::string>& link, const std::string& path
   return kNoIndex;
 }
 
+// Customers so far, by their prefixes and by their links.
+struct Taken {
+  std::map<PrefixKey<Ipv4Prefix>, std::vector<size_t>> ipv4;
+  std::map<PrefixKey<Ipv6Prefix>, std::vector<size_t>> ipv6;
+  std::map<size_t, std::vector<size_t>> links;
+};
+
 template <class Prefix>
-void add_prefix(Draft& d, std::vector<CustomerPrefix<Prefix>>& all, const Prefix& prefix,
+void add_prefix(Draft& d, std::vector<CustomerPrefix<Prefix>>& all,
+                std::map<PrefixKey<Prefix>, std::vector<size_t>>& taken, const Prefix& prefix,
                 Position at, const std::string& path) {
   const Prefix key = network(prefix);
   if (key.address != prefix.address)
     d.mistakes.add(
         at, path,
         "bits beyond the prefix length are set (did you mean '" + prefix_text(key) + "'?)");
-  for (const auto& other : all)
-    if (other.prefix.address == key.address && other.prefix.length == key.length)
-      d.mistakes.add(at, path,
-                     prefix_text(key) + " is already a prefix of customer '" +
-                         d.topology.customers[other.customer].name + "'");
-  all.push_back({key, static_cast<uint32_t>(d.topology.customers.size() - 1)});
+  const size_t customer = d.topology.customers.size() - 1;
+  std::vector<size_t>& others = taken[{key.address, key.length}];
+  for (size_t i = 0; i < others.size() && !d.mistakes.full(); ++i)
+    d.mistakes.add(at, path,
+                   prefix_text(key) + " is already a prefix of customer '" +
+                       d.topology.customers[others[i]].name + "'");
+  others.push_back(customer);
+  all.push_back({key, static_cast<uint32_t>(customer)});
 }
 
-void place_prefixes(Draft& d, const CustomerSpec& spec, const std::string& path) {
+void place_prefixes(Draft& d, const CustomerSpec& spec, Taken& taken, const std::string& path) {
   const auto& items = spec.prefix.value.items;
   for (size_t i = 0; i < items.size(); ++i) {
     if (items[i].wrong || spec.prefix.wrong) continue;
@@ -55,14 +67,14 @@ void place_prefixes(Draft& d, const CustomerSpec& spec, const std::string& path)
     // A single value has no position of its own.
     const Position at = items.size() > 1 ? items[i].at : spec.prefix.at;
     if (const auto* v4 = std::get_if<Ipv4Prefix>(&items[i].value.prefix))
-      add_prefix(d, d.topology.ipv4_customers, *v4, at, where);
+      add_prefix(d, d.topology.ipv4_customers, taken.ipv4, *v4, at, where);
     else
-      add_prefix(d, d.topology.ipv6_customers, std::get<Ipv6Prefix>(items[i].value.prefix), at,
-                 where);
+      add_prefix(d, d.topology.ipv6_customers, taken.ipv6,
+                 std::get<Ipv6Prefix>(items[i].value.prefix), at, where);
   }
 }
 
-void place_customer(Draft& d, const Named<CustomerSpec>& named) {
+void place_customer(Draft& d, const Named<CustomerSpec>& named, Taken& taken) {
   const auto& [name, at, spec] = named;
   const std::string path = "customers." + name;
   Customer& customer = d.topology.customers.emplace_back();
@@ -76,22 +88,24 @@ void place_customer(Draft& d, const Named<CustomerSpec>& named) {
   customer.link = link_of(d, spec.link, path + ".link");
   if (spec.prefix.given == spec.link.given)
     d.mistakes.add(at, path, "needs either 'prefix' or 'link'");
-  for (size_t i = 0; i + 1 < d.topology.customers.size() && customer.link != kNoIndex; ++i)
-    if (d.topology.customers[i].link == customer.link)
+  if (customer.link != kNoIndex) {
+    std::vector<size_t>& others = taken.links[customer.link];
+    for (size_t i = 0; i < others.size() && !d.mistakes.full(); ++i)
       d.mistakes.add(spec.link.at, path + ".link",
                      "link '" + spec.link.value + "' is already that of customer '" +
-                         d.topology.customers[i].name + "'");
-  place_prefixes(d, spec, path);
+                         d.topology.customers[others[i]].name + "'");
+    others.push_back(d.topology.customers.size() - 1);
+  }
+  place_prefixes(d, spec, taken, path);
 }
 
 // Links on which customers arrive: those to hosts, and those that customers have to themselves.
-std::vector<size_t> edge_links(const Draft& d, const Router& router) {
+std::vector<size_t> edge_links(const Draft& d, const Router& router, const Taken& taken) {
   std::vector<size_t> links;
   for (const size_t l : router.links) {
     const Link& link = d.topology.links[l];
-    const bool own =
-        std::ranges::find(d.topology.customers, l, &Customer::link) != d.topology.customers.end();
-    if (own || d.hosts.contains(link.ends[1 - link.end_at(router.name)].node)) links.push_back(l);
+    if (taken.links.contains(l) || d.hosts.contains(link.ends[1 - link.end_at(router.name)].node))
+      links.push_back(l);
   }
   return links;
 }
@@ -105,7 +119,7 @@ void audit_links(Draft& d) {
         direction.law.params[*audit] = 1;
 }
 
-void place_enforcement(Draft& d, size_t index) {
+void place_enforcement(Draft& d, size_t index, const Taken& taken) {
   const Field<EnforcementSpec>& field = d.file.routers.value[index].value.enforce;
   if (!field.given || field.wrong) return;
   const EnforcementSpec& spec = field.value;
@@ -117,7 +131,7 @@ void place_enforcement(Draft& d, size_t index) {
   e.charge_unpriced = spec.charge_unpriced.value;
   e.unpriced_burst = spec.unpriced_burst.value;
   if (!spec.links.given) {
-    e.links = edge_links(d, router);
+    e.links = edge_links(d, router, taken);
     for (const size_t l : e.links) check_sources(d, router, l);
     return;
   }
@@ -160,10 +174,11 @@ void place_customers(Draft& d) {
     d.groups.emplace(name, d.topology.groups.size());
     d.topology.groups.push_back({name, spec.weight.value});
   }
-  for (const auto& named : d.file.customers.value) place_customer(d, named);
+  Taken taken;
+  for (const auto& named : d.file.customers.value) place_customer(d, named, taken);
   const Field<std::string>& table = d.file.customer_table;
   if (table.given && !table.wrong) place_customer_table(d, table);
-  for (size_t r = 0; r < d.topology.routers.size(); ++r) place_enforcement(d, r);
+  for (size_t r = 0; r < d.topology.routers.size(); ++r) place_enforcement(d, r, taken);
   if (std::ranges::any_of(d.topology.routers,
                           [](const Router& r) { return r.enforcement.has_value(); }))
     audit_links(d);

@@ -7,6 +7,7 @@
 
 #include "common/config/address.h"
 #include "common/config/draft.h"
+#include "common/config/given_routes.h"
 
 namespace turnpike::config {
 namespace {
@@ -31,25 +32,29 @@ std::optional<size_t> link_via(Draft& d, const Router& router, const Field<std::
 }
 
 template <class Prefix>
-void add_by_hand(Draft& d, Router& router, std::vector<Route<Prefix>>& table, const Prefix& prefix,
-                 const RouteSpec& spec, const std::string& path) {
+void add_by_hand(Draft& d, Router& router, std::vector<Route<Prefix>>& table,
+                 std::set<PrefixKey<Prefix>>& known, const Prefix& prefix, const RouteSpec& spec,
+                 const std::string& path) {
   if (network(prefix).address != prefix.address)
     d.mistakes.add(spec.prefix.at, path + ".prefix",
                    "bits beyond the prefix length are set (did you mean '" +
                        prefix_text(network(prefix)) + "'?)");
   const Prefix key = network(prefix);
-  for (const auto& route : table)
-    if (route.prefix.address == key.address && route.prefix.length == key.length)
-      d.mistakes.add(spec.prefix.at, path + ".prefix", prefix_text(key) + " has a route already");
+  if (known.contains({key.address, key.length}))
+    d.mistakes.add(spec.prefix.at, path + ".prefix", prefix_text(key) + " has a route already");
   if (spec.via.wrong) return;
-  if (const auto link = link_via(d, router, spec.via, path + ".via"))
+  if (const auto link = link_via(d, router, spec.via, path + ".via")) {
     table.push_back({key, *link, static_cast<uint8_t>(spec.distance.value)});
+    known.emplace(key.address, key.length);
+  }
 }
 
 void place_by_hand(Draft& d, size_t index) {
   Router& router = d.topology.routers[index];
   const auto& [name, at, spec] = d.file.routers.value[index];
   const auto& routes = spec.routes.value.items;
+  std::set<PrefixKey<Ipv4Prefix>> known_v4;
+  std::set<PrefixKey<Ipv6Prefix>> known_v6;
   for (size_t i = 0; i < routes.size(); ++i) {
     const RouteSpec& route = routes[i].value;
     const std::string path = "routers." + name + ".routes" +
@@ -57,10 +62,10 @@ void place_by_hand(Draft& d, size_t index) {
     if (routes[i].wrong || route.prefix.wrong || route.via.wrong) d.tables_right = false;
     if (!route.prefix.given || route.prefix.wrong) continue;
     if (const auto* v4 = std::get_if<Ipv4Prefix>(&route.prefix.value.prefix))
-      add_by_hand(d, router, router.ipv4_routes, *v4, route, path);
+      add_by_hand(d, router, router.ipv4_routes, known_v4, *v4, route, path);
     else
-      add_by_hand(d, router, router.ipv6_routes, std::get<Ipv6Prefix>(route.prefix.value.prefix),
-                  route, path);
+      add_by_hand(d, router, router.ipv6_routes, known_v6,
+                  std::get<Ipv6Prefix>(route.prefix.value.prefix), route, path);
   }
   router.ipv4_by_hand = router.ipv4_routes.size();
   router.ipv6_by_hand = router.ipv6_routes.size();
@@ -74,17 +79,23 @@ constexpr size_t kNoLink = SIZE_MAX;
 class ShortestWays {
  public:
   explicit ShortestWays(const Draft& d)
-      : d_(d), neighbours_(d.topology.routers.size()), rank_(d.topology.links.size()) {
+      : d_(d),
+        neighbours_(d.topology.routers.size()),
+        rank_(d.topology.links.size()),
+        routers_at_(d.topology.links.size()) {
     std::vector<size_t> names(rank_.size());
     std::iota(names.begin(), names.end(), size_t{0});
     std::ranges::sort(names, {}, [&](size_t l) -> std::string_view { return link(l).name; });
     for (size_t i = 0; i < names.size(); ++i) rank_[names[i]] = i;
     for (size_t l = 0; l < d.topology.links.size(); ++l) {
-      const auto a = router_at(l, 0), b = router_at(l, 1);
-      if (!a || !b || *a == *b) continue;
+      for (const Interface& end : link(l).ends)
+        if (const auto found = d.routers.find(end.node); found != d.routers.end())
+          routers_at_[l].push_back(found->second);
+      if (routers_at_[l].size() < 2 || routers_at_[l][0] == routers_at_[l][1]) continue;
+      const size_t a = routers_at_[l][0], b = routers_at_[l][1];
       // Seen from the destination: packets travel towards the router of this list.
-      neighbours_[*b].push_back({*a, l, link(l).directions[0].delay});
-      neighbours_[*a].push_back({*b, l, link(l).directions[1].delay});
+      neighbours_[b].push_back({a, l, link(l).directions[0].delay});
+      neighbours_[a].push_back({b, l, link(l).directions[1].delay});
     }
     // Of links between the same two routers one is the best for all paths.
     for (auto& steps : neighbours_) {
@@ -95,18 +106,10 @@ class ShortestWays {
     }
   }
 
-  [[nodiscard]] std::optional<size_t> router_at(size_t l, size_t end) const {
-    const auto found = d_.routers.find(link(l).ends[end].node);
-    return found == d_.routers.end() ? std::nullopt : std::optional(found->second);
-  }
+  [[nodiscard]] const std::vector<size_t>& routers_at(size_t l) const { return routers_at_[l]; }
 
   // By router: its first link to link `l`; kNoLink: there is no path.
-  [[nodiscard]] std::vector<size_t> to_link(size_t l) const {
-    std::vector<size_t> at;
-    for (size_t end = 0; end < 2; ++end)
-      if (const auto router = router_at(l, end)) at.push_back(*router);
-    return search(at, l);
-  }
+  [[nodiscard]] std::vector<size_t> to_link(size_t l) const { return search(routers_at_[l], l); }
   // The same to a router, whose own entry is without meaning.
   [[nodiscard]] std::vector<size_t> to_router(size_t router) const {
     return search(std::vector{router}, 0);
@@ -150,82 +153,79 @@ class ShortestWays {
 
   const Draft& d_;
   std::vector<std::vector<Step>> neighbours_;
-  std::vector<size_t> rank_;  // of links, by name
+  std::vector<size_t> rank_;                     // of links, by name
+  std::vector<std::vector<size_t>> routers_at_;  // by link
 };
-
-// A route from the file replaces computed routes to all subnets that it covers; for a router's own
-// subnet only if the length is the same.
-template <class Prefix>
-void add_computed(std::vector<Route<Prefix>>& table, size_t by_hand, const Prefix& subnet,
-                  size_t link, bool own) {
-  const bool covered = std::any_of(
-      table.begin(), table.begin() + static_cast<ptrdiff_t>(by_hand), [&](const Route<Prefix>& r) {
-        return covers(r.prefix, subnet) && (!own || r.prefix.length == subnet.length);
-      });
-  if (!covered) table.push_back({subnet, link});
-}
 
 // Computed routes of one family.
 template <class Prefix>
 class Computed {
  public:
-  Computed(Draft& d, const ShortestWays& ways, Prefix Interface::*address,
-           std::optional<Prefix> Router::*prefix, std::vector<Route<Prefix>> Router::*table)
-      : d_(d), ways_(ways), address_(address), prefix_(prefix), table_(table) {
-    for (const Router& router : d.topology.routers) given_.push_back((router.*table).size());
+  Computed(Draft& d, const ShortestWays& ways, std::vector<GivenRoutes<Prefix>> given,
+           Prefix Interface::*address, std::optional<Prefix> Router::*prefix,
+           std::vector<Route<Prefix>> Router::*table)
+      : d_(d), given_(std::move(given)), prefix_(prefix), table_(table), own_(given_.size()) {
+    next_own_.resize(given_.size());
+    for (size_t l = 0; l < d.topology.links.size(); ++l) {
+      subnets_.push_back(network(d.topology.links[l].ends[0].*address));
+      in_prefix_.push_back(std::ranges::any_of(ways.routers_at(l), [&](size_t router) {
+        const std::optional<Prefix>& mine = d.topology.routers[router].*prefix;
+        return mine && covers(*mine, subnets_[l]);
+      }));
+      if (in_prefix_[l])
+        for (const size_t router : ways.routers_at(l)) own_[router].push_back(l);
+    }
+    destinations_ = static_cast<size_t>(std::ranges::count(in_prefix_, false));
+    for (const Router& router : d.topology.routers) destinations_ += router.*prefix ? 1 : 0;
   }
 
   // Whether a router at the link has a prefix that covers the link's subnet: then only routers at
   // the link have a route to it.
-  [[nodiscard]] bool in_prefix(size_t l) const {
-    for (size_t end = 0; end < 2; ++end)
-      if (const auto router = ways_.router_at(l, end)) {
-        const std::optional<Prefix>& prefix = d_.topology.routers[*router].*prefix_;
-        if (prefix && covers(*prefix, subnet(l))) return true;
-      }
-    return false;
-  }
+  [[nodiscard]] bool in_prefix(size_t l) const { return in_prefix_[l]; }
 
   // An upper bound of the number of routes.
-  [[nodiscard]] size_t most() const {
-    size_t destinations = 0;
-    for (size_t l = 0; l < d_.topology.links.size(); ++l) destinations += in_prefix(l) ? 0 : 1;
-    for (const Router& router : d_.topology.routers) destinations += router.*prefix_ ? 1 : 0;
-    return destinations * d_.topology.routers.size();
-  }
+  [[nodiscard]] size_t most() const { return destinations_ * given_.size(); }
 
-  // `via`: by router, the first link to link `l`.
-  void add_link(size_t l, const std::vector<size_t>& via) {
-    if (in_prefix(l)) {
-      for (size_t end = 0; end < 2; ++end)
-        if (const auto router = ways_.router_at(l, end)) add(*router, subnet(l), l, true);
-      return;
-    }
-    for (size_t r = 0; r < via.size(); ++r)
-      if (via[r] != kNoLink) add(r, subnet(l), via[r], via[r] == l);
-  }
+  // The functions below add routes to the table of router `r` alone. Threads may call them at the
+  // same time for different routers.
 
-  // `via`: by router, the first link to router `to`.
-  void add_router(size_t to, const std::vector<size_t>& via) {
+  void begin(size_t r) const {
+    std::vector<Route<Prefix>>& table = d_.topology.routers[r].*table_;
+    table.reserve(table.size() + destinations_ + own_[r].size());
+  }
+  // By the first link `via` to link `l`, which is greater than in the calls before.
+  void add_link(size_t r, size_t l, size_t via) {
+    add_own(r, l);
+    if (!in_prefix_[l] && via != kNoLink) add(r, subnets_[l], via, via == l);
+  }
+  // To links below `end` that are in the prefix of a router at the link.
+  void add_own(size_t r, size_t end) {
+    for (size_t& i = next_own_[r]; i < own_[r].size() && own_[r][i] < end; ++i)
+      add(r, subnets_[own_[r][i]], own_[r][i], true);
+  }
+  // By the first link `via` to router `to`.
+  void add_router(size_t r, size_t to, size_t via) {
     const std::optional<Prefix>& prefix = d_.topology.routers[to].*prefix_;
-    for (size_t r = 0; prefix && r < via.size(); ++r)
-      if (r != to && via[r] != kNoLink) add(r, *prefix, via[r], false);
+    if (prefix && r != to && via != kNoLink) add(r, *prefix, via, false);
   }
 
  private:
-  [[nodiscard]] Prefix subnet(size_t l) const {
-    return network(d_.topology.links[l].ends[0].*address_);
-  }
-  void add(size_t router, const Prefix& prefix, size_t link, bool own) {
-    add_computed(d_.topology.routers[router].*table_, given_[router], prefix, link, own);
+  // A route from the file replaces computed routes to all subnets that it covers; for a router's
+  // own subnet only if the length is the same.
+  void add(size_t r, const Prefix& subnet, size_t link, bool own) {
+    if (own ? given_[r].has(subnet) : given_[r].covers(subnet)) return;
+    (d_.topology.routers[r].*table_).push_back({subnet, link});
   }
 
   Draft& d_;
-  const ShortestWays& ways_;
-  Prefix Interface::*address_;
+  std::vector<GivenRoutes<Prefix>> given_;  // by router
   std::optional<Prefix> Router::*prefix_;
   std::vector<Route<Prefix>> Router::*table_;
-  std::vector<size_t> given_;  // number of routes from the file, by router
+  std::vector<Prefix> subnets_;           // by link
+  std::vector<bool> in_prefix_;           // by link
+  size_t destinations_ = 0;               // that all routers have routes to
+  std::vector<std::vector<size_t>> own_;  // by router: links at it that are in a prefix
+  std::vector<size_t> next_own_;          // by router: of these, the first without a route yet
 };
 
 // The `fib` of router `index`.
@@ -235,6 +235,55 @@ void place_fib(Draft& d, size_t index) {
   // Linux changes routes: its router has such tables in any case.
   if (!fib.given && !d.file.routers.value[index].value.control.given) return;
   d.topology.routers[index].fib = {.ipv4 = fib.value.ipv4.value, .ipv6 = fib.value.ipv6.value};
+}
+
+// The routes that the file gives, by router.
+struct FileRoutes {
+  std::vector<GivenRoutes<Ipv4Prefix>> v4;
+  std::vector<GivenRoutes<Ipv6Prefix>> v6;
+};
+
+// Adds the routes of all `table` files.
+FileRoutes place_tables(Draft& d) {
+  const size_t routers = d.topology.routers.size();
+  FileRoutes given;
+  given.v4.resize(routers);
+  given.v6.resize(routers);
+  std::vector<std::vector<Mistake>> wrong(routers);
+  d.threads.for_each(routers, [&](size_t r) {
+    Router& router = d.topology.routers[r];
+    const Field<std::string>& table = d.file.routers.value[r].value.table;
+    const bool has_table = table.given && !table.wrong;
+    if (has_table) wrong[r] = read_table(d, router, table);
+    given.v4[r] = GivenRoutes<Ipv4Prefix>(router.ipv4_routes);
+    given.v6[r] = GivenRoutes<Ipv6Prefix>(router.ipv6_routes);
+    if (has_table && (given.v4[r].has_twice() || given.v6[r].has_twice()))
+      wrong[r].push_back(
+          {d.mistakes.file(), table.at.line, table.at.column, "routers." + router.name + ".table",
+           "a prefix has two routes, both in '" + router.table + "' or one of them in 'routes'"});
+  });
+  for (std::vector<Mistake>& mistakes : wrong)
+    for (Mistake& m : mistakes) {
+      d.tables_right = false;
+      d.mistakes.add(std::move(m));
+    }
+  return given;
+}
+
+// Calls add(router, destination, first link) for all routers and destinations. `search` finds the
+// first links to one. Threads search for many destinations at the same time, then add these to many
+// routers at the same time; a router gets them in their order.
+void for_each_way(const Draft& d, const std::vector<size_t>& destinations, const auto& search,
+                  const auto& add) {
+  constexpr size_t kAtOnce = 256;  // their first links take 20 MB with 10,000 routers
+  std::vector<std::vector<size_t>> via(kAtOnce);
+  for (size_t first = 0; first < destinations.size(); first += kAtOnce) {
+    const size_t n = std::min(kAtOnce, destinations.size() - first);
+    d.threads.for_each(n, [&](size_t i) { via[i] = search(destinations[first + i]); });
+    d.threads.for_each(d.topology.routers.size(), [&](size_t r) {
+      for (size_t i = 0; i < n; ++i) add(r, destinations[first + i], via[i][r]);
+    });
+  }
 }
 
 }  // namespace
@@ -257,13 +306,14 @@ void place_routes(Draft& d) {
   for (size_t r = 0; r < routers; ++r) {
     place_by_hand(d, r);
     place_fib(d, r);
-    const auto& table = d.file.routers.value[r].value.table;
-    if (table.given && !table.wrong) place_table(d, r, table);
   }
+  FileRoutes given = place_tables(d);
   if (!d.tables_right || !d.ends_known) return;
   const ShortestWays ways(d);
-  Computed<Ipv4Prefix> v4(d, ways, &Interface::ipv4, &Router::ipv4_prefix, &Router::ipv4_routes);
-  Computed<Ipv6Prefix> v6(d, ways, &Interface::ipv6, &Router::ipv6_prefix, &Router::ipv6_routes);
+  Computed<Ipv4Prefix> v4(d, ways, std::move(given.v4), &Interface::ipv4, &Router::ipv4_prefix,
+                          &Router::ipv4_routes);
+  Computed<Ipv6Prefix> v6(d, ways, std::move(given.v6), &Interface::ipv6, &Router::ipv6_prefix,
+                          &Router::ipv6_routes);
   if (std::max(v4.most(), v6.most()) > kMaxRoutes) {
     d.tables_right = false;
     d.mistakes.add(d.file.links.at, "links",
@@ -271,18 +321,32 @@ void place_routes(Draft& d) {
                        " routes from all routers to all links: give routers a `prefix`");
     return;
   }
-  for (size_t l = 0; l < d.topology.links.size(); ++l) {
-    const bool everywhere = !v4.in_prefix(l) || !v6.in_prefix(l);
-    const std::vector<size_t> via = everywhere ? ways.to_link(l) : std::vector<size_t>{};
-    v4.add_link(l, via);
-    v6.add_link(l, via);
-  }
-  for (size_t r = 0; r < routers; ++r) {
-    if (!d.topology.routers[r].ipv4_prefix && !d.topology.routers[r].ipv6_prefix) continue;
-    const std::vector<size_t> via = ways.to_router(r);
-    v4.add_router(r, via);
-    v6.add_router(r, via);
-  }
+  std::vector<size_t> links, with_prefix;  // that other routers have routes to
+  for (size_t l = 0; l < d.topology.links.size(); ++l)
+    if (!v4.in_prefix(l) || !v6.in_prefix(l)) links.push_back(l);
+  for (size_t r = 0; r < routers; ++r)
+    if (d.topology.routers[r].ipv4_prefix || d.topology.routers[r].ipv6_prefix)
+      with_prefix.push_back(r);
+  d.threads.for_each(routers, [&](size_t r) {
+    v4.begin(r);
+    v6.begin(r);
+  });
+  for_each_way(
+      d, links, [&](size_t l) { return ways.to_link(l); },
+      [&](size_t r, size_t l, size_t via) {
+        v4.add_link(r, l, via);
+        v6.add_link(r, l, via);
+      });
+  d.threads.for_each(routers, [&](size_t r) {
+    v4.add_own(r, d.topology.links.size());
+    v6.add_own(r, d.topology.links.size());
+  });
+  for_each_way(
+      d, with_prefix, [&](size_t to) { return ways.to_router(to); },
+      [&](size_t r, size_t to, size_t via) {
+        v4.add_router(r, to, via);
+        v6.add_router(r, to, via);
+      });
 }
 
 }  // namespace turnpike::config

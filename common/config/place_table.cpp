@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Routing tables too large for a topology file: a text file beside it, one route per line.
-#include <algorithm>
 #include <filesystem>
 
 #include "common/config/address.h"
@@ -14,14 +13,11 @@ namespace {
 
 constexpr size_t kMaxToTell = 5;  // wrong lines reported; in a file of another format all lines are
                                   // wrong
+constexpr size_t kBlockBytes = size_t{1} << 20;
 
 template <class Prefix>
-bool twice(std::span<const Route<Prefix>> routes) {
-  std::vector<std::pair<decltype(Prefix::address), uint8_t>> keys;
-  keys.reserve(routes.size());
-  for (const auto& r : routes) keys.emplace_back(r.prefix.address, r.prefix.length);
-  std::ranges::sort(keys);
-  return std::ranges::adjacent_find(keys) != keys.end();
+void append(const std::vector<Route<Prefix>>& more, std::vector<Route<Prefix>>& routes) {
+  routes.insert(routes.end(), more.begin(), more.end());
 }
 
 // Links by neighbour's address or name. A table repeats few of these many times.
@@ -35,8 +31,21 @@ std::optional<size_t> link_of(const Draft& d, const Router& router, std::string_
   return link;
 }
 
-// Adds one line's route to the router's tables.
-LineError place_line(const Draft& d, Router& router, std::string_view line, Vias& vias) {
+struct WrongLine {
+  int line, column;  // counts from the block's first line
+  std::string message;
+};
+
+// The routes of a block of lines, and the first lines without one.
+struct TableBlock {
+  std::vector<Route<Ipv4Prefix>> ipv4;
+  std::vector<Route<Ipv6Prefix>> ipv6;
+  std::vector<WrongLine> wrong;
+  int lines = 0;
+};
+
+LineError read_line(const Draft& d, const Router& router, std::string_view line, Vias& vias,
+                    TableBlock& out) {
   std::string_view more = line;
   const std::string_view prefix = take_word(more), via = take_word(more);
   if (via.empty() || !more.empty())
@@ -44,49 +53,57 @@ LineError place_line(const Draft& d, Router& router, std::string_view line, Vias
   const auto link = link_of(d, router, via, vias);
   if (!link)
     return {excerpt(via) + " is neither a neighbour's address nor a link of the router", via};
-  const std::string text(prefix);
-  if (const auto v4 = parse_ipv4_prefix(text); v4 && network(*v4).address == v4->address) {
-    router.ipv4_routes.push_back({*v4, *link});
-  } else if (const auto v6 = parse_ipv6_prefix(text); v6 && network(*v6).address == v6->address) {
-    router.ipv6_routes.push_back({*v6, *link});
+  if (const auto v4 = parse_ipv4_prefix(prefix); v4 && network(*v4).address == v4->address) {
+    out.ipv4.push_back({*v4, *link});
+  } else if (const auto v6 = parse_ipv6_prefix(prefix); v6 && network(*v6).address == v6->address) {
+    out.ipv6.push_back({*v6, *link});
   } else {
     return {excerpt(prefix) + " is no prefix, or bits beyond its length are set", prefix};
   }
   return {};
 }
 
+TableBlock read_block(const Draft& d, const Router& router, std::string_view text) {
+  TableBlock out;
+  Lines lines(text);
+  Vias vias;
+  while (const auto line = lines.next()) {
+    if (trim(*line).empty() || line->front() == '#') continue;
+    LineError found = read_line(d, router, *line, vias, out);
+    if (!found.message.empty() && out.wrong.size() < kMaxToTell)
+      out.wrong.push_back({lines.number(), column_of(found.part, *line), std::move(found.message)});
+  }
+  out.lines = lines.number();
+  return out;
+}
+
 }  // namespace
 
-void place_table(Draft& d, size_t index, const Field<std::string>& table) {
-  Router& router = d.topology.routers[index];
-  const std::string path = "routers." + router.name + ".table";
-  router.table = (std::filesystem::path(d.mistakes.file()).parent_path() / table.value).string();
-  const auto complain = [&](const std::string& text) {
-    d.mistakes.add(table.at, path, text);
-    d.tables_right = false;
-  };
+std::vector<Mistake> read_table(const Draft& d, Router& router, const Field<std::string>& table) {
+  const std::string path = "routers." + router.name + ".table", &file = d.mistakes.file();
+  router.table = (std::filesystem::path(file).parent_path() / table.value).string();
   const auto text = read_input_file(router.table, kMaxListBytes);
-  if (!text) return complain("'" + router.table + "' cannot be read: " + text.error());
-  const size_t ipv4 = router.ipv4_routes.size(), ipv6 = router.ipv6_routes.size();
-  Lines lines(*text);
-  Vias vias;
-  size_t wrong = 0;
-  while (wrong < kMaxToTell) {
-    const auto line = lines.next();
-    if (!line) break;
-    if (trim(*line).empty() || line->front() == '#') continue;
-    const LineError found = place_line(d, router, *line, vias);
-    if (found.message.empty()) continue;
-    ++wrong;
-    d.tables_right = false;
-    d.mistakes.add(
-        {router.table, lines.number(), column_of(found.part, *line), path, found.message});
+  if (!text)
+    return {{file, table.at.line, table.at.column, path,
+             "'" + router.table + "' cannot be read: " + text.error()}};
+  const std::vector<std::string_view> pieces = line_blocks(*text, kBlockBytes);
+  std::vector<TableBlock> blocks(pieces.size());
+  d.threads.for_each(blocks.size(),
+                     [&](size_t i) { blocks[i] = read_block(d, router, pieces[i]); });
+  std::vector<Mistake> mistakes;
+  int line = 0;
+  for (TableBlock& block : blocks) {
+    router.ipv4_in_table += block.ipv4.size();
+    router.ipv6_in_table += block.ipv6.size();
+    append(block.ipv4, router.ipv4_routes);
+    append(block.ipv6, router.ipv6_routes);
+    for (WrongLine& w : block.wrong)
+      if (mistakes.size() < kMaxToTell)
+        mistakes.push_back({router.table, line + w.line, w.column, path, std::move(w.message)});
+    line += block.lines;
+    block = {};
   }
-  if (twice(std::span<const Route<Ipv4Prefix>>(router.ipv4_routes)) ||
-      twice(std::span<const Route<Ipv6Prefix>>(router.ipv6_routes)))
-    complain("a prefix has two routes, both in '" + router.table + "' or one of them in 'routes'");
-  router.ipv4_in_table = router.ipv4_routes.size() - ipv4;
-  router.ipv6_in_table = router.ipv6_routes.size() - ipv6;
+  return mistakes;
 }
 
 }  // namespace turnpike::config

@@ -18,6 +18,21 @@ class Traffic {
  public:
   explicit Traffic(Draft& draft) : d_(draft), pairs_(draft) {}
 
+  // Reads all traces, each once.
+  void read_traces(const std::vector<Named<WorkloadSpec>>& workloads) {
+    std::set<std::string> named;
+    for (const auto& w : workloads)
+      if (const auto& trace = w.value.size.value.trace; trace.given && !trace.wrong)
+        named.insert(trace_file(trace.value));
+    const std::vector<std::string> files(named.begin(), named.end());
+    std::vector<std::optional<Mistake>> wrong(files.size());
+    d_.threads.for_each(files.size(), [&](size_t i) {
+      if (auto entries = load_trace(files[i]); !entries) wrong[i] = std::move(entries.error());
+    });
+    for (size_t i = 0; i < files.size(); ++i)
+      if (wrong[i]) wrong_traces_.emplace(files[i], std::move(*wrong[i]));
+  }
+
   void place_flow(const Named<FlowSpec>& named) {
     const auto& [name, at, spec] = named;
     path_ = "traffic.flows." + name;
@@ -231,19 +246,22 @@ class Traffic {
                to_text(pareto.cap.value) + " is not above the mean, " + to_text(pareto.mean.value));
   }
 
+  [[nodiscard]] std::string trace_file(const std::string& name) const {
+    return (std::filesystem::path(d_.mistakes.file()).parent_path() / name).string();
+  }
+
   void place_trace(const Field<std::string>& trace, Workload& out) {
-    namespace fs = std::filesystem;
-    const fs::path file = fs::path(d_.mistakes.file()).parent_path() / trace.value;
-    // A trace that several workloads share is read once.
-    if (traces_.insert(file.string()).second) check_trace(trace.at, file.string());
-    out.size = TraceSize{file.string()};
+    const std::string file = trace_file(trace.value);
+    check_trace(trace.at, file);
+    out.size = TraceSize{file};
     out.arrivals = TraceArrivals{};
   }
 
+  // A trace that several workloads share is reported once.
   void check_trace(Position at, const std::string& file) {
-    const auto entries = load_trace(file);
-    if (entries) return;
-    Mistake m = entries.error();
+    const auto wrong = wrong_traces_.extract(file);
+    if (wrong.empty()) return;
+    Mistake m = wrong.mapped();
     m.path = join(path_, "size.trace");
     if (m.line > 0)
       d_.mistakes.add(std::move(m));
@@ -253,7 +271,7 @@ class Traffic {
 
   Draft& d_;
   Pairs pairs_;
-  std::set<std::string> traces_;  // read so far
+  std::map<std::string, Mistake> wrong_traces_;  // by file, not reported yet
   std::string path_;
   uint16_t least_mtu_ = UINT16_MAX;  // over the pairs of the current flow or workload, B
 };
@@ -276,6 +294,7 @@ void check_times(Draft& d, const Field<Nanos>& start, const Field<Nanos>& stop,
 void place_traffic(Draft& d) {
   Traffic traffic(d);
   const TrafficSpec& spec = d.file.traffic.value;
+  traffic.read_traces(spec.workloads.value);
   for (const auto& flow : spec.flows.value) traffic.place_flow(flow);
   for (const auto& workload : spec.workloads.value) traffic.place_workload(workload);
 }

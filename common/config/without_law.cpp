@@ -36,7 +36,8 @@ std::vector<std::string> without_law(const Topology& t) {
   std::vector<std::string> names;
   PathFinder paths(t);
   for (const Flow& f : t.flows)
-    if (needs_law(f.protocol) && !has_law(t, hops_of(t, f), f.protocol)) names.push_back(f.name);
+    if (needs_law(f.protocol) && !has_law(t, hops_of(t, paths, f), f.protocol))
+      names.push_back(f.name);
   for (const Workload& w : t.workloads)
     if (needs_law(w.protocol) && !some_path_has_law(paths, t, w)) names.push_back(w.name);
   return names;

@@ -7,41 +7,51 @@
 namespace turnpike::report {
 namespace {
 
-/// Takes one line off the front of `text`; returns its fields.
-std::vector<std::string> take_line(std::string_view& text) {
-  std::vector<std::string> fields(1);
+/// Takes one line off the front of `text`. Writes the text of its fields to `out`, which it moves
+/// behind them, and appends them to `fields`.
+void take_line(std::string_view& text, char*& out, std::vector<std::string_view>& fields) {
   bool quoted = false;
+  const char* field = out;
+  const auto end_field = [&] {
+    fields.emplace_back(field, static_cast<size_t>(out - field));
+    field = out;
+  };
   while (!text.empty()) {
     const char c = text.front();
     text.remove_prefix(1);
     if (quoted) {
       if (c != '"')
-        fields.back() += c;
+        *out++ = c;
       else if (!text.empty() && text.front() == '"')
-        fields.back() += c, text.remove_prefix(1);
+        *out++ = c, text.remove_prefix(1);
       else
         quoted = false;
-    } else if (c == '"' && fields.back().empty()) {
+    } else if (c == '"' && out == field) {
       quoted = true;
     } else if (c == ',') {
-      fields.emplace_back();
+      end_field();
     } else if (c == '\n') {
       break;
     } else if (c != '\r') {
-      fields.back() += c;
+      *out++ = c;
     }
   }
-  return fields;
+  end_field();
 }
 
 }  // namespace
 
 Csv Csv::parse(std::string_view text) {
   Csv csv;
-  csv.columns_ = take_line(text);
+  csv.texts_.resize(text.size());
+  char* out = csv.texts_.data();
+  std::vector<std::string_view> header;
+  take_line(text, out, header);
+  csv.columns_.assign(header.begin(), header.end());
   while (!text.empty()) {
-    auto fields = take_line(text);
-    if (fields.size() == csv.columns_.size()) csv.rows_.push_back(std::move(fields));
+    const size_t before = csv.fields_.size();
+    take_line(text, out, csv.fields_);
+    if (csv.fields_.size() - before != csv.columns_.size()) csv.fields_.resize(before);
   }
   return csv;
 }
@@ -52,13 +62,8 @@ std::optional<size_t> Csv::column(std::string_view name) const {
   return {};
 }
 
-std::string_view Csv::text(size_t row, std::string_view name) const {
-  const auto i = column(name);
-  return i ? std::string_view(rows_[row][*i]) : std::string_view();
-}
-
-double Csv::number(size_t row, std::string_view name) const {
-  const std::string_view field = text(row, name);
+double Csv::number(size_t row, std::optional<size_t> column) const {
+  const std::string_view field = text(row, column);
   double v = 0;
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), v);
   const bool whole = error == std::errc() && end == field.data() + field.size();

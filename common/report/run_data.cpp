@@ -2,12 +2,17 @@
 #include "common/report/run_data.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <limits>
+#include <optional>
+#include <unordered_map>
+#include <utility>
 
 #include "common/report/csv.h"
 #include "common/units/units.h"
@@ -15,30 +20,60 @@
 namespace turnpike::report {
 namespace {
 
-/// The entry of that name, added if it is new.
+/// Series in the order in which their names came.
 template <class T>
-T& named(std::vector<T>& all, std::string_view name) {
-  // The last rows most often have the same names.
-  const auto it =
-      std::find_if(all.rbegin(), all.rend(), [&](const T& s) { return s.name == name; });
-  if (it != all.rend()) return *it;
-  all.emplace_back().name = name;
-  return all.back();
-}
+class ByName {
+ public:
+  /// The series of that name, added if it is new. `name` must outlive the object.
+  T& of(std::string_view name) {
+    const auto [known, fresh] = places_.emplace(name, all_.size());
+    if (fresh) all_.emplace_back().name = name;
+    return all_[known->second];
+  }
+  std::vector<T> take() { return std::move(all_); }
+
+ private:
+  std::vector<T> all_;
+  std::unordered_map<std::string_view, size_t> places_;
+};
 
 std::vector<HostSeries> host_series(const std::string& text) {
   const Csv csv = Csv::parse(text);
-  std::vector<HostSeries> all;
+  const auto flow = csv.column("flow"), host = csv.column("host"), t = csv.column("t"),
+             rate = csv.column("rate_mbps"), price = csv.column("price"),
+             rtt = csv.column("rtt_ms"), queueing = csv.column("queueing_ms");
+  ByName<HostSeries> all;
   for (size_t row = 0; row < csv.rows(); ++row) {
-    if (!csv.text(row, "flow").empty() || csv.text(row, "host").empty()) continue;
-    HostSeries& s = named(all, csv.text(row, "host"));
-    s.t.push_back(csv.number(row, "t"));
-    s.rate.push_back(csv.number(row, "rate_mbps"));
-    s.price.push_back(csv.number(row, "price"));
-    s.rtt.push_back(csv.number(row, "rtt_ms"));
-    s.queueing.push_back(csv.number(row, "queueing_ms"));
+    if (!csv.text(row, flow).empty() || csv.text(row, host).empty()) continue;
+    HostSeries& s = all.of(csv.text(row, host));
+    s.t.push_back(csv.number(row, t));
+    s.rate.push_back(csv.number(row, rate));
+    s.price.push_back(csv.number(row, price));
+    s.rtt.push_back(csv.number(row, rtt));
+    s.queueing.push_back(csv.number(row, queueing));
   }
-  return all;
+  return all.take();
+}
+
+std::vector<LinkSeries> link_series_of(const Csv& csv, const RunSpan& run) {
+  const auto link = csv.column("link"), unix_s = csv.column("unix_s"), t = csv.column("t"),
+             price = csv.column("price"), queue_bytes = csv.column("queue_bytes"),
+             queue_delay = csv.column("queue_delay_ms"), utilization = csv.column("utilization"),
+             drops = csv.column("drops");
+  ByName<LinkSeries> all;
+  for (size_t row = 0; row < csv.rows(); ++row) {
+    if (csv.text(row, link).empty()) continue;
+    const double since_start = csv.number(row, unix_s) - run.unix_s;  // NaN where unknown
+    if (since_start < 0 || since_start > run.duration_s) continue;
+    LinkSeries& s = all.of(csv.text(row, link));
+    s.t.push_back(std::isnan(since_start) ? csv.number(row, t) : since_start);
+    s.price.push_back(csv.number(row, price));
+    s.queue_bytes.push_back(csv.number(row, queue_bytes));
+    s.queue_delay.push_back(csv.number(row, queue_delay));
+    s.utilization.push_back(csv.number(row, utilization));
+    s.drops.push_back(csv.number(row, drops));
+  }
+  return all.take();
 }
 
 std::vector<double> finite(const std::vector<double>& values) {
@@ -63,21 +98,7 @@ double quantile(const std::vector<double>& values, double share) {
 }  // namespace
 
 std::vector<LinkSeries> link_series(const std::string& text, const RunSpan& run) {
-  const Csv csv = Csv::parse(text);
-  std::vector<LinkSeries> all;
-  for (size_t row = 0; row < csv.rows(); ++row) {
-    if (csv.text(row, "link").empty()) continue;
-    const double since_start = csv.number(row, "unix_s") - run.unix_s;  // NaN where unknown
-    if (since_start < 0 || since_start > run.duration_s) continue;
-    LinkSeries& s = named(all, csv.text(row, "link"));
-    s.t.push_back(std::isnan(since_start) ? csv.number(row, "t") : since_start);
-    s.price.push_back(csv.number(row, "price"));
-    s.queue_bytes.push_back(csv.number(row, "queue_bytes"));
-    s.queue_delay.push_back(csv.number(row, "queue_delay_ms"));
-    s.utilization.push_back(csv.number(row, "utilization"));
-    s.drops.push_back(csv.number(row, "drops"));
-  }
-  return all;
+  return link_series_of(Csv::parse(text), run);
 }
 
 nlohmann::json summarise(const LinkSeries& link) {
@@ -117,21 +138,32 @@ void add_links(RunData& run) {
   if (verdict.is_object()) verdict["dropped_packets"] = dropped;
 }
 
-tl::expected<RunData, std::string> read_run(const std::string& folder) {
-  auto summary = read_json(folder + "/summary.json");
-  if (!summary) return tl::unexpected(summary.error());
+tl::expected<RunData, std::string> read_run(const std::string& folder, const Threads& threads) {
+  tl::expected<nlohmann::json, std::string> summary;
   RunData run;
+  std::optional<Csv> links;
+  const std::array<std::function<void()>, 3> parts{
+      [&] { summary = read_json(folder + "/summary.json"); },
+      [&] {
+        if (const auto text = read_text(folder + "/links.csv")) links = Csv::parse(*text);
+      },
+      [&] {
+        if (const auto text = read_text(folder + "/rates.csv")) run.hosts = host_series(*text);
+      }};
+  threads.for_each(parts.size(), [&](size_t i) { parts[i](); });
+  if (!summary) return tl::unexpected(summary.error());
   run.summary = std::move(*summary);
-  if (const auto rates = read_text(folder + "/rates.csv")) run.hosts = host_series(*rates);
-  if (const auto links = read_text(folder + "/links.csv"))
-    run.links = link_series(*links, {.unix_s = number_at(run.summary, {"unix_s"}),
-                                     .duration_s = number_at(run.summary, {"duration_s"})});
+  if (links)
+    run.links = link_series_of(*links, {.unix_s = number_at(run.summary, {"unix_s"}),
+                                        .duration_s = number_at(run.summary, {"duration_s"})});
   return run;
 }
 
 tl::expected<std::string, std::string> read_text(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  std::string text;
+  for (char block[1 << 16]; in.read(block, sizeof block) || in.gcount() > 0;)
+    text.append(block, static_cast<size_t>(in.gcount()));
   if (!in.is_open() || in.bad()) return tl::unexpected(path + ": " + std::strerror(errno));
   return text;
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <tl/expected.hpp>
 
+#include "common/parallel/threads.h"
 #include "common/report/whole_file.h"
 
 namespace turnpike::report {
@@ -42,8 +43,9 @@ struct RunData {
 };
 
 /// Reads a run's folder. Series are empty without rates.csv or links.csv. The error is the reason
-/// why summary.json cannot be read.
-tl::expected<RunData, std::string> read_run(const std::string& folder);
+/// why summary.json cannot be read. Threads may parse a file each.
+tl::expected<RunData, std::string> read_run(const std::string& folder,
+                                            const Threads& threads = Threads());
 
 /// Adds figures of the link series that the summary's "links" lack, and the total of routers' drops
 /// to its verdict. Calling it twice changes nothing.

@@ -79,6 +79,15 @@ TEST_F(Folder, IsRenderedIntoOneSelfContainedPage) {
   EXPECT_EQ(nlohmann::json::parse(data), nlohmann::json::parse(kSummary));
 }
 
+TEST_F(Folder, IsTheSamePageReadOnSeveralThreads) {
+  ASSERT_TRUE(write_text(path + "/summary.json", kSummary));
+  ASSERT_TRUE(write_text(path + "/rates.csv", kRates));
+  ASSERT_TRUE(write_text(path + "/links.csv", kLinks));
+  const std::string one = run_page(*read_run(path));
+  for (const unsigned count : {2U, 8U})
+    EXPECT_EQ(run_page(*read_run(path, Threads(count))), one) << count << " threads";
+}
+
 TEST_F(Folder, MayLackItsSeries) {
   EXPECT_FALSE(render_run_report(path));
   ASSERT_TRUE(write_text(path + "/summary.json", "[1, 2"));

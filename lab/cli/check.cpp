@@ -6,8 +6,14 @@
 #include <climits>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
+
+#include <CLI/CLI.hpp>
 
 #include "common/config/address.h"
 #include "common/config/describe.h"
@@ -17,6 +23,7 @@
 #include "common/units/printable.h"
 #include "common/units/text.h"
 #include "lab/batch/case.h"
+#include "lab/cli/threads_option.h"
 #include "lab/cli/verbs.h"
 #include "lab/demo.h"
 
@@ -29,6 +36,13 @@ using namespace config;
 class Table {
  public:
   void row(std::vector<std::string> words) { rows_.push_back(std::move(words)); }
+  /// Adds `n` rows; threads ask for the words of several at the same time.
+  void rows(size_t n, const Threads& threads,
+            const std::function<std::vector<std::string>(size_t)>& words_of) {
+    const size_t first = rows_.size();
+    rows_.resize(first + n);
+    threads.for_each(n, [&](size_t i) { rows_[first + i] = words_of(i); });
+  }
 
   [[nodiscard]] std::string text() const {
     std::vector<size_t> widths;
@@ -101,31 +115,36 @@ std::string nodes(const Topology& t) {
   return table.text();
 }
 
-std::string links(const Topology& t) {
+std::string links(const Topology& t, const Threads& threads) {
   Table table;
-  for (const Link& link : t.links)
-    for (size_t d = 0; d < 2; ++d) {
-      const Direction& way = link.directions[d];
-      table.row({d == 0 ? link.name : "", link.ends[d].node + " -> " + link.ends[1 - d].node,
-                 to_text(way.rate), to_text(way.delay), "buffer " + to_text(way.buffer),
-                 law_text(way.law), way.drain == Drain::kShaped ? "shaped" : "line rate",
-                 way.overhead.count() == 0 ? "" : "+" + to_text(way.overhead) + " per packet",
-                 link.mtu == 1500 ? "" : "MTU " + std::to_string(link.mtu)});
-    }
+  table.rows(2 * t.links.size(), threads, [&](size_t i) -> std::vector<std::string> {
+    const Link& link = t.links[i / 2];
+    const size_t d = i % 2;
+    const Direction& way = link.directions[d];
+    return {d == 0 ? link.name : "",
+            link.ends[d].node + " -> " + link.ends[1 - d].node,
+            to_text(way.rate),
+            to_text(way.delay),
+            "buffer " + to_text(way.buffer),
+            law_text(way.law),
+            way.drain == Drain::kShaped ? "shaped" : "line rate",
+            way.overhead.count() == 0 ? "" : "+" + to_text(way.overhead) + " per packet",
+            link.mtu == 1500 ? "" : "MTU " + std::to_string(link.mtu)};
+  });
   return table.text();
 }
 
 std::string ports(const Topology& t) {
   Table table;
+  std::unordered_map<std::string_view, const Host*> hosts;
+  for (const Host& h : t.hosts) hosts.emplace(h.name, &h);
   for (const Link& link : t.links)
     for (size_t e = 0; e < 2; ++e) {
       const Interface& end = link.ends[e];
-      const auto host = std::find_if(t.hosts.begin(), t.hosts.end(),
-                                     [&](const Host& h) { return h.name == end.node; });
-      const bool sender = host != t.hosts.end();
-      const std::string who = !sender          ? "turnpike-router"
-                              : host->external ? "an external host"
-                                               : "turnpike-sender";
+      const auto host = hosts.find(end.node);
+      const std::string who = host == hosts.end()      ? "turnpike-router"
+                              : host->second->external ? "an external host"
+                                                       : "turnpike-sender";
       table.row({e == 0 ? link.name : "", end.node, port_text(end.attachment), "by " + who});
     }
   return table.text();
@@ -136,18 +155,20 @@ std::string when(const Transfer& x, const Run& run) {
   return to_text(x.start) + " to " + to_text(std::min(x.stop, run.duration));
 }
 
-std::string path_text(const Topology& t, size_t from, size_t to, unsigned version) {
+std::string path_text(const Topology& t, PathFinder& paths, size_t from, size_t to,
+                      unsigned version) {
   std::string out = "over";
-  for (const Hop& hop : path_between(t, from, to, version)) out += " " + t.links[hop.link].name;
-  return out + ", round trip " + to_text(round_trip(t, from, to, version));
+  for (const Hop& hop : paths.path(from, to, version)) out += " " + t.links[hop.link].name;
+  return out + ", round trip " + to_text(round_trip(t, paths, from, to, version));
 }
 
-std::string tree_text(const Topology& t, const Flow& f) {
+std::string tree_text(const Topology& t, PathFinder& paths, const Flow& f) {
   Nanos longest{0};
   for (const size_t to : receivers_of(t, f))
-    longest = std::max(longest, round_trip(t, f.from, to, f.ip_version));
+    longest = std::max(longest, round_trip(t, paths, f.from, to, f.ip_version));
   return std::to_string(receivers_of(t, f).size()) + " receivers over " +
-         std::to_string(hops_of(t, f).size()) + " links, longest round trip " + to_text(longest);
+         std::to_string(hops_of(t, paths, f).size()) + " links, longest round trip " +
+         to_text(longest);
 }
 
 std::string some_hosts(const Topology& t, const std::vector<size_t>& hosts) {
@@ -186,12 +207,14 @@ struct StreamRateText {
 
 std::string traffic(const Topology& t) {
   Table table;
+  PathFinder paths(t);
   for (const Flow& f : t.flows)
     table.row({f.name, t.hosts[f.from].name + " -> " + t.destination_name(t.destination_of(f)),
                f.protocol + ", IPv" + std::to_string(f.ip_version), when(f, t.run),
                (f.size == kEndless ? "endless" : to_text(Bytes(static_cast<int64_t>(f.size)))) +
                    (f.count == 1 ? "" : " x " + std::to_string(f.count)),
-               f.tree == kNoTree ? path_text(t, f.from, f.to, f.ip_version) : tree_text(t, f)});
+               f.tree == kNoTree ? path_text(t, paths, f.from, f.to, f.ip_version)
+                                 : tree_text(t, paths, f)});
   for (const Workload& w : t.workloads)
     table.row({w.name, some_hosts(t, w.from) + " -> " + some_hosts(t, w.to),
                w.protocol + ", IPv" + std::to_string(w.ip_version), when(w, t.run),
@@ -199,7 +222,8 @@ std::string traffic(const Topology& t) {
   for (const Stream& s : t.streams)
     table.row({s.name, t.hosts[s.from].name + " -> " + t.hosts[s.to].name,
                "open loop, IPv" + std::to_string(s.ip_version), when(s, t.run),
-               std::visit(StreamRateText{}, s.rate), path_text(t, s.from, s.to, s.ip_version)});
+               std::visit(StreamRateText{}, s.rate),
+               path_text(t, paths, s.from, s.to, s.ip_version)});
   return table.text();
 }
 
@@ -269,12 +293,13 @@ std::string commands(const Topology& t, const std::string& file) {
   return out;
 }
 
-ExitCode check(const std::vector<std::string>& files) {
+ExitCode check(const std::vector<std::string>& files, unsigned count) {
+  const Threads threads(count);
   ExitCode code = kExitOk;
   for (const std::string& file : files) {
-    const Loaded loaded = load_file(file);
+    const Loaded loaded = load_file(file, {}, threads);
     if (loaded) {
-      std::fputs(description(*loaded, file).c_str(), stdout);
+      std::fputs(description(*loaded, file, threads).c_str(), stdout);
       continue;
     }
     for (const Mistake& m : loaded.error()) std::fprintf(stderr, "%s\n", m.text().c_str());
@@ -288,12 +313,12 @@ ExitCode check(const std::vector<std::string>& files) {
 
 }  // namespace
 
-std::string description(const Topology& t, const std::string& file) {
+std::string description(const Topology& t, const std::string& file, const Threads& threads) {
   std::string out = printable(file, PATH_MAX) + ": '" + t.run.name + "' runs for " +
                     to_text(t.run.duration) + " with seed " + std::to_string(t.run.seed) +
                     ", UDP port " + std::to_string(t.run.udp_port) + ", results in " +
                     t.run.output + "\n\n";
-  out += "Nodes\n" + nodes(t) + "\nLinks\n" + links(t);
+  out += "Nodes\n" + nodes(t) + "\nLinks\n" + links(t, threads);
   if (!t.flows.empty() || !t.workloads.empty() || !t.streams.empty())
     out += "\nTraffic\n" + traffic(t) + warnings(t);
   if (!t.gateways.empty()) out += "\nGateways\n" + gateways(t);
@@ -310,7 +335,9 @@ void add_check(CLI::App& app, ExitCode& code) {
                                   "needs no privileges and starts nothing");
   auto files = std::make_shared<std::vector<std::string>>();
   verb->add_option("FILE", *files, "topology files")->required();
-  verb->callback([files, &code] { code = check(*files); });
+  auto threads = std::make_shared<unsigned>(1);
+  add_threads(*verb, *threads, "check");
+  verb->callback([files, threads, &code] { code = check(*files, *threads); });
 }
 
 }  // namespace turnpike::lab

@@ -13,12 +13,13 @@
 
 #include "common/config/load.h"
 #include "common/dpdk/eal.h"
+#include "common/parallel/threads.h"
 #include "common/program/command_line.h"
 #include "common/program/machine_memory.h"
 #include "common/report/number.h"
 #include "common/report/whole_file.h"
-#include "lab/batch/jobs.h"
 #include "lab/cli/settings.h"
+#include "lab/cli/threads_option.h"
 #include "lab/cli/verbs.h"
 #include "lab/compare/run.h"
 #include "lab/memory.h"
@@ -30,15 +31,13 @@
 namespace turnpike::lab {
 namespace {
 
-constexpr unsigned kMaxThreads = 64;
-
 struct LabOptions {
   std::string file, folder;
   std::vector<config::Setting> settings;
   std::optional<uint64_t> seed;
   std::optional<Nanos> duration;
   std::vector<std::string> schemes;  // to compare
-  unsigned threads = std::min(processors(), kMaxThreads);
+  unsigned threads = 1;
   bool real_time = false, json = false, explain = false;
 };
 
@@ -69,7 +68,7 @@ std::string windows_text(const World::Windows& windows, uint64_t packets) {
 }
 
 ExitCode lab(const LabOptions& o) {
-  auto loaded = config::load_file(o.file, o.settings);
+  auto loaded = config::load_file(o.file, o.settings, Threads(o.threads));
   if (!loaded) {
     for (const config::Mistake& m : loaded.error()) std::fprintf(stderr, "%s\n", m.text().c_str());
     return kExitBadConfiguration;
@@ -90,7 +89,7 @@ ExitCode lab(const LabOptions& o) {
                           t);
   }
 
-  const sender::Traces traces(t);
+  const sender::Traces traces(t, Threads(o.threads));
   const MemoryNeed need = memory_of(t, traces);
   const std::optional<size_t> available = available_memory();
   if (const std::string why = memory_refusal(need, available); !why.empty()) {
@@ -119,6 +118,7 @@ ExitCode lab(const LabOptions& o) {
     windows = world.windows();
   };
   const World::Options options{.threads = threads,
+                               .traces = &traces,
                                .slack = o.real_time ? router::kRealTimeSlack : Nanos(0)};
   auto summary = run_world(t, folder, options, play);
   if (!summary) {
@@ -156,11 +156,7 @@ void add_lab(CLI::App& app, ExitCode& code) {
       "such as 5s; traffic that starts later is left out", kShortestRun);
   verb->add_option("--out", o->folder, "folder for results (default: the file's run.output)")
       ->type_name("DIR");
-  verb->add_option("--threads", o->threads,
-                   "simulate on as many threads, which changes no result (default: one for each "
-                   "processor)")
-      ->type_name("N")
-      ->check(CLI::Range(1U, kMaxThreads));
+  add_threads(*verb, o->threads, "simulate");
   verb->add_flag("--explain", o->explain,
                  "say how the topology is divided among the threads, and what that costs");
   auto* real_time = verb->add_flag(

@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/config/mistakes.h"
+#include "common/parallel/threads.h"
 #include "common/report/number.h"
 #include "common/report/run_data.h"
 #include "lab/batch/case.h"
@@ -160,7 +161,9 @@ int paper(PaperOptions o) {
               report::fixed(watch.seconds(), 1).c_str(), o.page.c_str());
   if (const size_t failed = reproduction.failed_mutants(); failed > 0)
     std::printf("%zu mutated run%s failed, and broke no check\n", failed, failed == 1 ? "" : "s");
-  if (auto done = report::write_text(o.page, paper_page(evaluated, o.folder)); !done)
+  if (auto done =
+          report::write_text(o.page, paper_page(evaluated, o.folder, Threads(o.runs.engine.jobs)));
+      !done)
     return complain_of(done.error());
   const bool right = reproduction.failed() == 0 && wrong.empty();
   if (o.update && right) {

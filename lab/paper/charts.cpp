@@ -17,13 +17,15 @@ struct Draw {
   const Experiment& experiment;
   const Metrics& metrics;
   const std::string& out;
+  ResultFiles& files;
 
   [[nodiscard]] const RunSpec& run(const std::string& name) const {
     return *std::ranges::find(experiment.runs, name, &RunSpec::name);
   }
   Series operator()(const LineSpec::Samples& line) const {
     const RunSpec& of = run(line.run);
-    const Samples s = read_samples(run_folder(out, experiment, of, of.seeds[0]), line.series);
+    const Samples s =
+        read_samples(files, run_folder(out, experiment, of, of.seeds[0]), line.series);
     return {.x = s.x, .y = s.y};
   }
   /// Of all seeds; by the order of their ends in each.
@@ -33,7 +35,7 @@ struct Draw {
       to.insert(to.end(), from.begin(), from.end());
     };
     for (const uint64_t seed : run(name).seeds) {
-      const Completions c = read_completions(run_folder(out, experiment, run(name), seed));
+      const Completions c = read_completions(files, run_folder(out, experiment, run(name), seed));
       append(all.bytes, c.bytes);
       append(all.seconds, c.seconds);
       append(all.ends, c.ends);
@@ -50,8 +52,9 @@ struct Draw {
   Series operator()(const LineSpec::Points& line) const { return {.x = line.x, .y = line.y}; }
   Series operator()(const LineSpec::Sweep& line) const {
     const auto metric = std::ranges::find(experiment.metrics, line.metric, &MetricSpec::name);
-    return {
-        .x = line.x, .y = by_run(*metric, experiment, out, metrics), .marks = Series::Marks::kBoth};
+    return {.x = line.x,
+            .y = by_run(*metric, experiment, out, files, metrics),
+            .marks = Series::Marks::kBoth};
   }
   Series operator()(const LineSpec::Level& line) const { return {.y = {line.y, line.y}}; }
   Series operator()(const LineSpec::Mark& line) const {
@@ -111,7 +114,7 @@ Series by_size(const Completions& completions) {
 }
 
 report::Chart chart_of(const ChartSpec& spec, const Experiment& e, const Metrics& metrics,
-                       const std::string& out) {
+                       const std::string& out, ResultFiles& files) {
   report::Chart chart{.title = spec.title};
   chart.x = {.label = spec.x, .log = spec.log_x};
   chart.y = {.label = spec.y, .log = spec.log_y};
@@ -124,7 +127,7 @@ report::Chart chart_of(const ChartSpec& spec, const Experiment& e, const Metrics
   double end = spec.from;
   for (const LineSpec& line : spec.lines) {
     const bool level = std::holds_alternative<LineSpec::Level>(line.source);
-    Series s = std::visit(Draw{e, metrics, out}, line.source);
+    Series s = std::visit(Draw{e, metrics, out, files}, line.source);
     s.name = line.name;
     s.reference = level || line.dashed;
     s.colour = s.reference ? kDark : colour++;

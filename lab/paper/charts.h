@@ -11,7 +11,7 @@
 namespace turnpike::lab {
 
 report::Chart chart_of(const ChartSpec& spec, const Experiment& experiment, const Metrics& metrics,
-                       const std::string& out);
+                       const std::string& out, ResultFiles& files);
 
 /// Completion times by size: eight classes to a decade of bytes, the mean of each at its mean size,
 /// with a bar from the 10th to the 90th percentile.

@@ -174,7 +174,7 @@ TEST(Show, LinesAndPageHaveEachCheckAndWhyItIsNotMet) {
   shown.evaluation.own[0].lost = true;
   EXPECT_EQ(count_text({shown}),
             "1 of 1 claims of the papers met, 0 of 1 checks of our own, 1 NOT MET any more");
-  const std::string page = paper_page({shown}, "/no/such/folder");
+  const std::string page = paper_page({shown}, "/no/such/folder", Threads());
   EXPECT_EQ(report::xml_error(page.substr(page.find("<html"))), "");
   for (const char* text : {"A &lt;title&gt;", "NOT MET", "It is quick &amp; fair. (section 2)",
                            "another simulator", "it is hard", "<td colspan=\"5\">"})

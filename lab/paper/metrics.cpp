@@ -8,7 +8,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/report/run_data.h"
 #include "lab/batch/values.h"
 
 namespace turnpike::lab {
@@ -18,11 +17,12 @@ constexpr double kSlack = 1e-9;  // s
 
 /// Evaluates a metric's source on one run.
 struct Measure {
+  ResultFiles& files;
   const std::string& folder;
   const Metrics& known;  // computed before
 
   double operator()(const FromSummary& from) const {
-    const auto summary = report::read_json(folder + "/summary.json").value_or(nullptr);
+    const nlohmann::json& summary = files.json(folder + "/summary.json");
     std::vector<double> all;
     for (const std::string& path : from.paths) {
       auto values = values_at(summary, path);
@@ -33,10 +33,10 @@ struct Measure {
     return taken(all, from.take);
   }
   double operator()(const FromSeries& from) const {
-    return taken(read_samples(folder, from.series).y, from.take);
+    return taken(read_samples(files, folder, from.series).y, from.take);
   }
   double operator()(const FromCompletions& from) const {
-    const Completions flows = read_completions(folder, from.from, from.to);
+    const Completions flows = read_completions(files, folder, from.from, from.to);
     std::vector<double> times;
     for (size_t i = 0; i < flows.bytes.size(); ++i)
       if (flows.bytes[i] > from.above && flows.bytes[i] <= from.most)
@@ -51,19 +51,17 @@ struct Measure {
   double operator()(const Settle& settle) const {
     double longest = 0;
     for (const SeriesSpec& series : settle.series) {
-      const double t = settling_time(read_samples(folder, series), settle);
+      const double t = settling_time(read_samples(files, folder, series), settle);
       if (std::isnan(t)) return kNan;
       longest = std::max(longest, t);
     }
     return longest;
   }
   double operator()(const Below& below) const {
-    return time_below(read_samples(folder, below.series), below.level);
+    return time_below(read_samples(files, folder, below.series), below.level);
   }
   double operator()(const Constant& constant) const { return constant.value; }
-  double operator()(const FromFile& from) const {
-    return value_at(report::read_json(from.file).value_or(nullptr), from.at);
-  }
+  double operator()(const FromFile& from) const { return value_at(files.json(from.file), from.at); }
   double operator()(const Ratio&) const { return kNan; }
   double operator()(const Combined&) const { return kNan; }
 };
@@ -84,11 +82,11 @@ double made_one(std::vector<double> values, Over over) {
 }
 
 std::vector<double> by_seed(const MetricSpec& metric, const Experiment& e, const RunSpec& run,
-                            const std::string& out, const Metrics& known) {
+                            const std::string& out, ResultFiles& files, const Metrics& known) {
   std::vector<double> values;
   for (const uint64_t seed : run.seeds) {
     const std::string folder = run_folder(out, e, run, seed);
-    values.push_back(std::visit(Measure{folder, known}, metric.source));
+    values.push_back(std::visit(Measure{files, folder, known}, metric.source));
   }
   return values;
 }
@@ -96,28 +94,29 @@ std::vector<double> by_seed(const MetricSpec& metric, const Experiment& e, const
 }  // namespace
 
 std::optional<std::pair<double, double>> spread(const MetricSpec& metric, const Experiment& e,
-                                                const std::string& out, const Metrics& known) {
+                                                const std::string& out, ResultFiles& files,
+                                                const Metrics& known) {
   if (metric.runs.size() != 1) return std::nullopt;
   const auto run = std::ranges::find(e.runs, metric.runs[0], &RunSpec::name);
   if (run == e.runs.end() || run->seeds.size() == 1) return std::nullopt;
-  const auto values = by_seed(metric, e, *run, out, known);
+  const auto values = by_seed(metric, e, *run, out, files, known);
   if (std::ranges::any_of(values, [](double v) { return std::isnan(v); })) return std::nullopt;
   const auto [least, most] = std::ranges::minmax_element(values);
   return std::pair(*least, *most);
 }
 
 std::vector<double> by_run(const MetricSpec& metric, const Experiment& e, const std::string& out,
-                           const Metrics& known, const WrongResults& wrong) {
+                           ResultFiles& files, const Metrics& known, const WrongResults& wrong) {
   std::vector<double> all;
   for (const std::string& name : metric.runs) {
     const auto run = std::ranges::find(e.runs, name, &RunSpec::name);
     if (run == e.runs.end()) return {};
     std::vector<double> values;
     if (!wrong.runs.contains(name)) {
-      values = by_seed(metric, e, *run, out, known);
+      values = by_seed(metric, e, *run, out, files, known);
     } else {
       const std::string folder = run_folder(wrong.out, e, *run, run->seeds[0]);
-      values.push_back(std::visit(Measure{folder, known}, metric.source));
+      values.push_back(std::visit(Measure{files, folder, known}, metric.source));
     }
     all.push_back(made_one(std::move(values), metric.over));
   }
@@ -191,6 +190,12 @@ double time_below(const Samples& samples, double level) {
 }
 
 Metrics metrics_of(const Experiment& e, const std::string& out, const WrongResults& wrong) {
+  ResultFiles files;
+  return metrics_of(e, out, files, wrong);
+}
+
+Metrics metrics_of(const Experiment& e, const std::string& out, ResultFiles& files,
+                   const WrongResults& wrong) {
   Metrics all;
   const auto is_right = [&](const MetricSpec& m) {
     if (wrong.right == nullptr) return false;
@@ -207,10 +212,10 @@ Metrics metrics_of(const Experiment& e, const std::string& out, const WrongResul
     else if (is_right(m))
       all[m.name] = wrong.right->at(m.name);
     else if (m.runs.empty())
-      all[m.name] = std::visit(Measure{out, all}, m.source) *
+      all[m.name] = std::visit(Measure{files, out, all}, m.source) *
                     (std::holds_alternative<FromFile>(m.source) ? wrong.file_factor : 1);
     else
-      all[m.name] = made_one(by_run(m, e, out, all, wrong), m.over);
+      all[m.name] = made_one(by_run(m, e, out, files, all, wrong), m.over);
   }
   return all;
 }

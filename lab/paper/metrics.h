@@ -25,20 +25,24 @@ struct WrongResults {
   const std::map<std::string, double>* right = nullptr;  // metrics of the right results
 };
 
+Metrics metrics_of(const Experiment& experiment, const std::string& out, ResultFiles& files,
+                   const WrongResults& wrong = {});
+/// The same of files that nothing else reads.
 Metrics metrics_of(const Experiment& experiment, const std::string& out,
                    const WrongResults& wrong = {});
 
 /// The metric's value for each of its runs; empty for metrics that are computed from other metrics.
 /// `known` has the metrics above it.
 std::vector<double> by_run(const MetricSpec& metric, const Experiment& experiment,
-                           const std::string& out, const Metrics& known,
+                           const std::string& out, ResultFiles& files, const Metrics& known,
                            const WrongResults& wrong = {});
 
 /// Least and greatest value over the seeds of the metric's run; nothing if it has several runs or
 /// one seed, or is computed from other metrics.
 std::optional<std::pair<double, double>> spread(const MetricSpec& metric,
                                                 const Experiment& experiment,
-                                                const std::string& out, const Metrics& known);
+                                                const std::string& out, ResultFiles& files,
+                                                const Metrics& known);
 
 /// Combines the values into one number; NaN if there are none.
 double taken(const std::vector<double>& values, Take take);

@@ -11,6 +11,7 @@
 #include "common/report/run_data.h"
 #include "lab/paper/charts.h"
 #include "lab/paper/references.h"
+#include "lab/paper/show.h"
 #include "tests/support/well_formed.h"
 
 namespace turnpike::lab {
@@ -63,6 +64,7 @@ class PaperMetrics : public ::testing::Test {
                .title = "t",
                .about = "",
                .runs = {{.name = "plain", .file = "f", .seeds = {1, 2, 3}}}};
+  ResultFiles files;
 };
 
 TEST_F(PaperMetrics, SummariesOverSeeds) {
@@ -90,7 +92,7 @@ TEST_F(PaperMetrics, ASweepHasAValuePerRun) {
   write(run_folder(out, e, e.runs[1], 1) + "/summary.json", R"({"links": {"b": {"used": 7}}})");
   const FromSummary used{.paths = {"links.b.used"}};
   e.metrics = {{.name = "m", .runs = {"plain", "again"}, .over = Over::kMax, .source = used}};
-  EXPECT_EQ(by_run(e.metrics[0], e, out, {}), (std::vector<double>{3, 7}));
+  EXPECT_EQ(by_run(e.metrics[0], e, out, files, {}), (std::vector<double>{3, 7}));
   EXPECT_EQ(metrics_of(e, out).at("m"), 7);
 }
 
@@ -138,10 +140,10 @@ TEST_F(PaperMetrics, AReferenceFarAwayTellsWhy) {
 
 TEST_F(PaperMetrics, SpreadIsThatOfTheSeedsOfOneRun) {
   const MetricSpec m{.name = "m", .runs = {"plain"}, .source = FromSummary{{"links.b.used"}}};
-  EXPECT_EQ(spread(m, e, out, {}), std::pair(1.0, 3.0));
-  EXPECT_FALSE(spread({.name = "m", .source = Constant{1}}, e, out, {}));
+  EXPECT_EQ(spread(m, e, out, files, {}), std::pair(1.0, 3.0));
+  EXPECT_FALSE(spread({.name = "m", .source = Constant{1}}, e, out, files, {}));
   e.runs[0].seeds = {1};
-  EXPECT_FALSE(spread(m, e, out, {}));
+  EXPECT_FALSE(spread(m, e, out, files, {}));
 }
 
 TEST_F(PaperMetrics, ARunWithoutResultsLeavesNoNumber) {
@@ -197,7 +199,7 @@ TEST_F(PaperMetrics, ChartsDrawAllKindsOfLines) {
                 {.source = LineSpec::BySize{"plain"}},
                 {.source = LineSpec::Distribution{"plain"}},
                 {.source = LineSpec::ByTime{"plain", 10}}}};
-  const auto chart = chart_of(spec, e, metrics_of(e, out), out);
+  const auto chart = chart_of(spec, e, metrics_of(e, out), out, files);
   EXPECT_EQ(chart.series[0].y, (std::vector<double>{10, 20, 30, 40}));
   EXPECT_EQ(chart.series[1].x[0], 0);
   EXPECT_EQ(chart.series[2].x, std::vector<double>{2});
@@ -206,8 +208,47 @@ TEST_F(PaperMetrics, ChartsDrawAllKindsOfLines) {
   EXPECT_EQ(report::xml_error(report::svg(chart)), "");
 }
 
+TEST_F(PaperMetrics, AFileIsReadOnce) {
+  const std::string file = run_folder(out, e, e.runs[0], 1) + "/summary.json";
+  EXPECT_EQ(files.json(file)["x"]["y"], 4);
+  write(file, "{}");
+  EXPECT_EQ(files.json(file)["x"]["y"], 4);
+  EXPECT_TRUE(files.json(out + "/none").is_null());
+  EXPECT_EQ(files.csv(out + "/none"), nullptr);
+}
+
+// As `turnpike paper` does: an experiment on each thread.
+TEST_F(PaperMetrics, AndPagesAreTheSameOnSeveralThreads) {
+  std::vector<Experiment> experiments;
+  for (int i = 0; i < 20; ++i) {
+    Experiment& one = experiments.emplace_back(e);
+    one.title += std::to_string(i);
+    one.metrics = {{.name = "m",
+                    .runs = {"plain"},
+                    .source = FromSeries{link("price", 0.1 * (i % 3)), Take::kMean}}};
+    one.own = {{.metric = "m", .kind = CheckSpec::Kind::kAtLeast, .a = 1}};
+    one.charts = {{.title = "t",
+                   .y = "y",
+                   .lines = {{.name = "s", .source = LineSpec::Samples{"plain", link("price")}}}}};
+  }
+  const auto page = [&](unsigned count) {
+    const Threads threads(count);
+    std::vector<EvaluatedExperiment> all(experiments.size());
+    threads.for_each(all.size(), [&](size_t i) {
+      all[i].experiment = &experiments[i];
+      all[i].metrics = metrics_of(experiments[i], out);
+      all[i].evaluation = evaluate(experiments[i], all[i].metrics);
+    });
+    return paper_page(all, out, threads);
+  };
+  const std::string one = page(1);
+  EXPECT_NE(one.find("t19"), std::string::npos);
+  EXPECT_EQ(page(2), one);
+  EXPECT_EQ(page(8), one);
+}
+
 TEST_F(PaperMetrics, CompletionTimesBySize) {
-  const auto s = by_size(read_completions(run_folder(out, e, e.runs[0], 1)));
+  const auto s = by_size(read_completions(files, run_folder(out, e, e.runs[0], 1)));
   EXPECT_EQ(s.x, (std::vector<double>{1000, 50000}));
   EXPECT_EQ(s.y, (std::vector<double>{0.2, 0.5}));
 }

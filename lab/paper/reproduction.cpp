@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "common/parallel/threads.h"
 #include "common/report/number.h"
 #include "lab/batch/case.h"
 #include "lab/paper/schemes.h"
@@ -56,14 +57,16 @@ void Reproduction::take(size_t failed) {
   for (const EvaluatedExperiment& e : evaluated_)
     for (const RunSpec& run : e.experiment->runs) runs_ += run.seeds.size();
   failed_ = failed;
+  Threads(options_.jobs).for_each(evaluated_.size(), [&](size_t i) {
+    evaluate_runs(evaluated_[i]);
+  });
   print_evaluated();
 }
 
 // First the run of each check that takes the least time, then all runs of the checks that are left.
 Reproduction::Done Reproduction::play_mutants() {
   for (EvaluatedExperiment& e : evaluated_) {
-    e.metrics = metrics_of(*e.experiment, options_.folder);
-    e.evaluation = evaluate(*e.experiment, e.metrics);
+    evaluate_runs(e);
     break_file_checks(*e.experiment, e.metrics, options_.folder, e.evaluation);
   }
   for (const bool all : {false, true})
@@ -161,13 +164,15 @@ void Reproduction::ended(const JobEnd& end) {
   if (!options_.mutants) print_evaluated();
 }
 
+void Reproduction::evaluate_runs(EvaluatedExperiment& e) const {
+  e.metrics = metrics_of(*e.experiment, options_.folder);
+  e.evaluation = evaluate(*e.experiment, e.metrics);
+}
+
 void Reproduction::print_evaluated() {
   for (; shown_ < evaluated_.size() && left_[shown_] == 0; ++shown_) {
     EvaluatedExperiment& e = evaluated_[shown_];
-    if (!options_.mutants) {
-      e.metrics = metrics_of(*e.experiment, options_.folder);
-      e.evaluation = evaluate(*e.experiment, e.metrics);
-    }
+    if (e.metrics.empty()) evaluate_runs(e);
     baseline_.compare(e.evaluation);
     std::printf("%s: %s (%s s)\n%s\n", e.experiment->id.c_str(), e.experiment->title.c_str(),
                 report::fixed(e.wall_s, 1).c_str(), verdict_lines(e).c_str());

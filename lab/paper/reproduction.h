@@ -63,6 +63,7 @@ class Reproduction {
   Done play_added();
   Done play_mutants();
   void ended(const JobEnd& end);
+  void evaluate_runs(EvaluatedExperiment& experiment) const;
   void print_evaluated();
   void clear_mutants();
 

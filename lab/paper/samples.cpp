@@ -5,24 +5,11 @@
 #include <cmath>
 
 #include "common/report/csv.h"
-#include "common/report/run_data.h"
 
 namespace turnpike::lab {
 namespace {
 
 constexpr double kRounding = 1e-9;  // s; times are decimal fractions
-
-bool is_of(const report::Csv& csv, size_t row, const SeriesSpec& spec) {
-  switch (spec.kind) {
-    case SeriesSpec::Kind::kLink:
-      return csv.text(row, "link") == spec.name;
-    case SeriesSpec::Kind::kHost:
-      return csv.text(row, "host") == spec.name && csv.text(row, "flow").empty();
-    case SeriesSpec::Kind::kFlow:
-      return csv.text(row, "flow") == spec.name;
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -31,15 +18,20 @@ std::string run_folder(const std::string& out, const Experiment& experiment, con
   return out + "/" + experiment.id + "/" + run.name + "/seed-" + std::to_string(seed);
 }
 
-Samples read_samples(const std::string& folder, const SeriesSpec& spec) {
+Samples read_samples(ResultFiles& files, const std::string& folder, const SeriesSpec& spec) {
   Samples out;
   const bool link = spec.kind == SeriesSpec::Kind::kLink;
-  const auto text = report::read_text(folder + (link ? "/links.csv" : "/rates.csv"));
-  if (!text) return out;
-  const auto csv = report::Csv::parse(*text);
-  for (size_t row = 0; row < csv.rows(); ++row) {
-    if (!is_of(csv, row, spec)) continue;
-    const double t = csv.number(row, "t"), v = csv.number(row, spec.column);
+  const report::Csv* csv = files.csv(folder + (link ? "/links.csv" : "/rates.csv"));
+  if (csv == nullptr) return out;
+  const auto time = csv->column("t"), value = csv->column(spec.column),
+             name = csv->column(link                                   ? "link"
+                                : spec.kind == SeriesSpec::Kind::kHost ? "host"
+                                                                       : "flow"),
+             flow = csv->column("flow");
+  for (size_t row = 0; row < csv->rows(); ++row) {
+    if (csv->text(row, name) != spec.name) continue;
+    if (spec.kind == SeriesSpec::Kind::kHost && !csv->text(row, flow).empty()) continue;
+    const double t = csv->number(row, time), v = csv->number(row, value);
     if (!(t > spec.from + kRounding && t <= spec.to + kRounding) || !std::isfinite(v)) continue;
     out.x.push_back(t);
     out.y.push_back(v);
@@ -64,18 +56,20 @@ Samples binned(const Samples& samples, double from, double every) {
   return out;
 }
 
-Completions read_completions(const std::string& folder, double from, double to) {
+Completions read_completions(ResultFiles& files, const std::string& folder, double from,
+                             double to) {
   struct Flow {
     double end, bytes, seconds;
   };
   std::vector<Flow> flows;
-  const auto text = report::read_text(folder + "/flows.csv");
-  if (!text) return {};
-  const auto csv = report::Csv::parse(*text);
-  for (size_t row = 0; row < csv.rows(); ++row) {
-    const double bytes = csv.number(row, "bytes"), seconds = csv.number(row, "completion_s");
+  const report::Csv* csv = files.csv(folder + "/flows.csv");
+  if (csv == nullptr) return {};
+  const auto size = csv->column("bytes"), time = csv->column("completion_s"),
+             start = csv->column("start_s");
+  for (size_t row = 0; row < csv->rows(); ++row) {
+    const double bytes = csv->number(row, size), seconds = csv->number(row, time);
     if (!(bytes > 0 && seconds > 0)) continue;
-    const double end = csv.number(row, "start_s") + seconds;
+    const double end = csv->number(row, start) + seconds;
     if (end > from && end <= to) flows.push_back({end, bytes, seconds});
   }
   std::ranges::stable_sort(flows, {}, &Flow::end);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lab/paper/index.h"
+#include "lab/paper/result_files.h"
 
 namespace turnpike::lab {
 
@@ -19,7 +20,7 @@ struct Samples {
 };
 
 /// Empty where the folder has no such file, name or column; cells that are no numbers are left out.
-Samples read_samples(const std::string& folder, const SeriesSpec& spec);
+Samples read_samples(ResultFiles& files, const std::string& folder, const SeriesSpec& spec);
 
 /// Means over intervals of `every` from `from` on; x is their end.
 Samples binned(const Samples& samples, double from, double every);
@@ -30,6 +31,7 @@ struct Completions {
 };
 
 /// Flows completed in (from, to] s.
-Completions read_completions(const std::string& folder, double from = 0, double to = kOpenEnd);
+Completions read_completions(ResultFiles& files, const std::string& folder, double from = 0,
+                             double to = kOpenEnd);
 
 }  // namespace turnpike::lab

@@ -27,9 +27,9 @@ Cell verdict(std::string text, bool good) {
 
 /// Values by seed, as in "0.31 to 0.46 s"; empty for metrics without.
 std::string spread_text(const EvaluatedExperiment& e, const std::string& metric,
-                        const std::string& out) {
+                        const std::string& out, ResultFiles& files) {
   const MetricSpec& m = *std::ranges::find(e.experiment->metrics, metric, &MetricSpec::name);
-  const auto range = spread(m, *e.experiment, out, e.metrics);
+  const auto range = spread(m, *e.experiment, out, files, e.metrics);
   if (!range) return "";
   const double scale = m.unit == "%" ? 100 : 1;
   return " (" + shown_text(range->first * scale, {.name = m.name}) + " to " +
@@ -37,26 +37,26 @@ std::string spread_text(const EvaluatedExperiment& e, const std::string& metric,
 }
 
 std::vector<Cell> check_row(const EvaluatedExperiment& e, const CheckResult& c,
-                            const std::string& out) {
+                            const std::string& out, ResultFiles& files) {
   return {c.metric,
           report::number(c.paper),
           report::number(c.model),
-          report::number(c.here + spread_text(e, c.metric, out)),
+          report::number(c.here + spread_text(e, c.metric, out, files)),
           c.bound + (c.wider.empty() ? "" : " *"),  // text: names of metrics are long
           verdict(met_text(c), c.met)};
 }
 
 /// Each claim of the paper above its checks, then our own checks.
-report::HtmlTable table(const EvaluatedExperiment& e, const std::string& out) {
+report::HtmlTable table(const EvaluatedExperiment& e, const std::string& out, ResultFiles& files) {
   report::HtmlTable t{.columns = {"", "paper", "model", "here", "bound", ""}};
   for (const ClaimResult& claim : e.evaluation.claims) {
     const bool met = claim.met();
     t.rows.push_back({Cell(claim.claim->says + " (" + claim.claim->at + ")"),
                       verdict(met ? "met" : "not met", met)});
-    for (const CheckResult& c : claim.checks) t.rows.push_back(check_row(e, c, out));
+    for (const CheckResult& c : claim.checks) t.rows.push_back(check_row(e, c, out, files));
   }
   if (!e.evaluation.own.empty()) t.rows.push_back({Cell("Not stated by the paper:")});
-  for (const CheckResult& c : e.evaluation.own) t.rows.push_back(check_row(e, c, out));
+  for (const CheckResult& c : e.evaluation.own) t.rows.push_back(check_row(e, c, out, files));
   return t;
 }
 
@@ -192,6 +192,20 @@ report::HtmlTable scorecard(const std::vector<EvaluatedExperiment>& all) {
   return t;
 }
 
+/// The parts of an experiment's section that are computed from its runs.
+struct Section {
+  report::HtmlTable table;
+  std::vector<std::string> charts = {};  // SVG
+};
+
+Section section_of(const EvaluatedExperiment& e, const std::string& out) {
+  ResultFiles files;
+  Section section{.table = table(e, out, files)};
+  for (const ChartSpec& chart : e.experiment->charts)
+    section.charts.push_back(report::svg(chart_of(chart, *e.experiment, e.metrics, out, files)));
+  return section;
+}
+
 /// "Figure 4: Impact of capacity"; the word is omitted where the id is no number.
 std::string heading(const Experiment& e) {
   const bool figure = !e.figure.empty() && e.figure[0] >= '0' && e.figure[0] <= '9';
@@ -225,7 +239,10 @@ std::string count_text(const std::vector<EvaluatedExperiment>& all) {
          (s.lost == 0 ? "" : ", " + std::to_string(s.lost) + " NOT MET any more");
 }
 
-std::string paper_page(const std::vector<EvaluatedExperiment>& all, const std::string& out) {
+std::string paper_page(const std::vector<EvaluatedExperiment>& all, const std::string& out,
+                       const Threads& threads) {
+  std::vector<Section> sections(all.size());
+  threads.for_each(all.size(), [&](size_t i) { sections[i] = section_of(all[i], out); });
   report::Page page("The papers' figures, reproduced");
   page.verdict(score_of(all).lost == 0, count_text(all) + ".");
   page.paragraph(
@@ -238,17 +255,18 @@ std::string paper_page(const std::vector<EvaluatedExperiment>& all, const std::s
   page.table(scorecard(all));
   page.contents();
   std::string paper;
-  for (const EvaluatedExperiment& e : all) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    const EvaluatedExperiment& e = all[i];
     const Experiment& spec = *e.experiment;
     if (paper != spec.paper) page.heading(paper = spec.paper);
     page.heading(heading(spec), 3);
     if (!spec.about.empty()) page.paragraph(spec.about);
     page.paragraph("turnpike paper " + spec.id);
-    page.table(table(e, out));
+    page.table(sections[i].table);
     show_remarks(e, page);
     show_references(e, page);
-    for (const ChartSpec& chart : spec.charts)
-      page.figure(report::svg(chart_of(chart, spec, e.metrics, out)), chart.title, chart.half);
+    for (size_t c = 0; c < spec.charts.size(); ++c)
+      page.figure(sections[i].charts[c], spec.charts[c].title, spec.charts[c].half);
   }
   page.data("claims", data(all).dump());
   page.data("references", references(all).dump());

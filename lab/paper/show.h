@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/parallel/threads.h"
 #include "lab/paper/claims.h"
 
 namespace turnpike::lab {
@@ -24,6 +25,7 @@ std::string verdict_lines(const EvaluatedExperiment& evaluated);
 std::string count_text(const std::vector<EvaluatedExperiment>& all);
 
 /// One self-contained page with the claims and charts of every figure; `out` holds the runs.
-std::string paper_page(const std::vector<EvaluatedExperiment>& all, const std::string& out);
+std::string paper_page(const std::vector<EvaluatedExperiment>& all, const std::string& out,
+                       const Threads& threads);
 
 }  // namespace turnpike::lab

@@ -29,9 +29,9 @@
 #include "common/dpdk/pool.h"
 #include "lab/simulator/cut.h"
 #include "lab/simulator/kept_outcomes.h"
+#include "lab/simulator/lcore_threads.h"
 #include "lab/simulator/schedule.h"
 #include "lab/simulator/sim_link.h"
-#include "lab/simulator/threads.h"
 #include "router/gateway/gateway.h"
 #include "router/router.h"
 #include "sender/sender.h"
@@ -49,7 +49,8 @@ class World {
   struct Options {
     uint64_t seed = 1;
     unsigned threads = 1;  // at most; fewer if the topology cannot be cut into so many parts
-    Nanos slack{0};        // link time that a router catches up on after a stall
+    const sender::Traces* traces = nullptr;  // of the topology; null: make() reads them
+    Nanos slack{0};                          // link time that a router catches up on after a stall
     const Protocol* (*find)(std::string_view name) = find_protocol;  // of the routers' laws
   };
   /// `topology` must outlive the world. The error names an entry that cannot be played.
@@ -152,7 +153,7 @@ class World {
         source_pool_(std::move(sources)),
         router_pool_(std::move(routers)),
         outcomes_(outcomes),
-        threads_(std::min<unsigned>(options.threads, cut_.parts)),
+        threads_(std::min<unsigned>(options.threads, cut_.parts), kLcoreHooks),
         lookahead_(cut_.lookahead) {}
   tl::expected<void, std::string> make_parts(const sender::Traces& traces, uint64_t seed);
   uint32_t add_node(uint32_t part);

@@ -113,7 +113,8 @@ tl::expected<std::unique_ptr<World>, std::string> World::make(const config::Topo
         name,
         {.mbufs = static_cast<uint32_t>(buffers), .data_room = data_room(t), .own_memory = true});
   };
-  const sender::Traces traces(t);
+  const sender::Traces own = options.traces == nullptr ? sender::Traces(t) : sender::Traces();
+  const sender::Traces& traces = options.traces == nullptr ? own : *options.traces;
   const sender::Sizing size = size_of_all(t, traces);
   Cut parts = cut(t, parts_for(options.threads));
   const size_t cached = parts.parts * kBuffersPerThread;

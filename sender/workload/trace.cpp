@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <utility>
 
 namespace turnpike::sender {
 
@@ -15,19 +17,21 @@ size_t max_arrivals(const std::vector<TraceEntry>& trace, Nanos span) {
   return most;
 }
 
-Traces::Traces(const config::Topology& topology) {
+Traces::Traces(const config::Topology& topology, const Threads& threads) {
   std::map<std::string, Shared> read;
+  for (const config::Workload& w : topology.workloads)
+    if (const auto* trace = std::get_if<config::TraceSize>(&w.size))
+      read.emplace(trace->file, nullptr);
+  std::vector<std::pair<const std::string, Shared>*> files;
+  for (auto& file : read) files.push_back(&file);
+  threads.for_each(files.size(), [&](size_t i) {
+    auto& [file, shared] = *files[i];
+    if (auto entries = config::load_trace(file))
+      shared = std::make_shared<const std::vector<TraceEntry>>(std::move(*entries));
+  });
   for (const config::Workload& w : topology.workloads) {
     const auto* trace = std::get_if<config::TraceSize>(&w.size);
-    if (trace == nullptr) {
-      by_workload_.emplace_back();
-      continue;
-    }
-    Shared& shared = read[trace->file];
-    if (shared == nullptr)
-      if (auto entries = config::load_trace(trace->file))
-        shared = std::make_shared<const std::vector<TraceEntry>>(std::move(*entries));
-    by_workload_.push_back(shared);
+    by_workload_.push_back(trace == nullptr ? nullptr : read[trace->file]);
   }
 }
 

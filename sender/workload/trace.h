@@ -7,6 +7,7 @@
 
 #include "common/config/topology.h"
 #include "common/config/trace.h"
+#include "common/parallel/threads.h"
 #include "common/units/units.h"
 
 namespace turnpike::sender {
@@ -24,7 +25,7 @@ class Traces {
   /// No traces.
   Traces() = default;
   /// Reads all traces. Omits those that cannot be read; Stream::make() then reports the reason.
-  explicit Traces(const config::Topology& topology);
+  explicit Traces(const config::Topology& topology, const Threads& threads = Threads());
 
   /// The trace of an entry of Topology::workloads; null: none.
   [[nodiscard]] Shared of(size_t workload) const {

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The architecture as data: the modules, the headers each may include, the files that may read a clock.
 COMMON = [
-    "common/units", "common/time", "common/wire", "common/protocols",
+    "common/units", "common/parallel", "common/time", "common/wire", "common/protocols",
     "common/config", "common/dpdk", "common/metrics", "common/report", "common/program",
 ]
 
 # Module -> modules whose headers it may include, besides its own.
 MAY_INCLUDE = {
     "common/units": [],
+    "common/parallel": [],
     "common/time": ["common/units"],
     "common/wire": ["common/units"],
     "common/protocols": ["common/units", "common/time", "common/wire"],
-    "common/config": ["common/units", "common/protocols"],
+    "common/config": ["common/units", "common/parallel", "common/protocols"],
     "common/dpdk": ["common/units"],
     "common/metrics": ["common/units"],
-    "common/report": ["common/units", "common/metrics"],
+    "common/report": ["common/units", "common/parallel", "common/metrics"],
     "common/program": ["common/units", "common/config", "common/dpdk", "common/metrics"],
     "router": COMMON,
     "sender": COMMON,
@@ -32,7 +33,7 @@ PRODUCT = [folder for folder in FOLDERS if folder not in ("bench", "tests")]
 
 # The header with which to begin to read a module: it has an example, which tests/docs compiles.
 MAIN_HEADERS = [
-    "common/units/units.h", "common/time/timer_wheel.h", "common/wire/turnpike_header.h",
+    "common/units/units.h", "common/parallel/threads.h", "common/time/timer_wheel.h", "common/wire/turnpike_header.h",
     "common/protocols/registry.h", "common/config/load.h", "common/dpdk/port.h", "common/metrics/prometheus.h",
     "common/report/chart.h", "common/program/idle_sleeper.h", "router/router.h",
     "router/linux/kernel_reader.h", "sender/sender.h", "router/gateway/gateway.h", "operator/client.h",
@@ -43,7 +44,7 @@ MAIN_HEADERS = [
 TEST_SUPPORT = "tests/support"
 
 # Modules that build without DPDK: laws, and all that a build without DPDK runs under sanitizers and fuzzers.
-WITHOUT_DPDK = ["common/units", "common/time", "common/wire", "common/protocols",
+WITHOUT_DPDK = ["common/units", "common/parallel", "common/time", "common/wire", "common/protocols",
                 "common/config", "common/metrics", "common/report"]
 
 # Time and random seeds are arguments; only these files may read a clock.

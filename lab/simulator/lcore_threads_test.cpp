@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Threads of a world: each has an lcore id while it lives, and has given it back when they are
 // destroyed.
-#include "lab/simulator/threads.h"
+#include "lab/simulator/lcore_threads.h"
 
 #include <algorithm>
 #include <atomic>
 #include <thread>
-#include <vector>
 
 #include <gtest/gtest.h>
 #include <rte_lcore.h>
@@ -37,23 +36,12 @@ unsigned lcores_of_all(Threads& threads, size_t count) {
   return seen;
 }
 
-TEST(Threads, CallOncePerIndexAndShowWhatWasWritten) {
-  for (const unsigned count : {1U, 2U, 5U}) {
-    Threads threads(count);
-    for (const size_t n : {size_t{0}, size_t{1}, size_t{7}, size_t{1000}}) {
-      std::vector<int> calls(n);
-      threads.for_each(n, [&](size_t i) { ++calls[i]; });
-      EXPECT_EQ(calls, std::vector<int>(n, 1)) << count << " threads";
-    }
-  }
-}
-
-TEST(Threads, HaveLcoreIdsUntilTheyEnd) {
+TEST(LcoreThreads, HaveLcoreIdsUntilTheyEnd) {
   const unsigned before = lcores();
   unsigned most = 0;
   for (unsigned turn = 0; turn < 2 * RTE_MAX_LCORE; ++turn) {  // more threads than EAL has ids
     {
-      Threads threads(2);
+      Threads threads(2, kLcoreHooks);
       most = std::max(most, lcores_of_all(threads, 2));
     }
     ASSERT_EQ(lcores(), before) << "turn " << turn;
