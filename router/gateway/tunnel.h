@@ -88,6 +88,7 @@ class Tunnel final : public sender::DatagramSource {
   rte_mbuf* with_room(rte_mbuf* packet, uint16_t headers);
   rte_mbuf* with_seal(rte_mbuf* packet, uint16_t headers);
   void count_taken(uint32_t size);
+  void add_small(rte_mbuf& first, uint8_t ecn, uint32_t room, Nanos now);
   void update(Nanos now);
 
   TunnelParts& parts_;
