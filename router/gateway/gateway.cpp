@@ -188,7 +188,6 @@ void Gateway::make_customers() {
     customer.source.emplace(
         sender::SourceParts{.lcore = lcore_,
                             .totals = customer.totals,
-                            .delays = delays_,
                             .tx = tx_,
                             .host = c,
                             .paths = paths_,

@@ -234,7 +234,6 @@ class Gateway final : public router::Tunnels {
   sender::Paths paths_;
   PacketQueue flows_port_, released_;  // towards the core; from tunnels
   sender::TxBuffer tx_;
-  sender::Delays delays_;
   sender::HostTotals received_;  // of the receiver
   std::unique_ptr<sender::Receiver> receiver_;
   std::unique_ptr<const router::CustomerTable> table_;
