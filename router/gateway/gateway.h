@@ -209,7 +209,7 @@ class Gateway final : public router::Tunnels {
   /// An ICMP message to this router from the core: a tunnel's packet may have been too big.
   void take_error(const rte_mbuf& m, const router::PacketInfo& p, Nanos now);
   class Opening;
-  void describe(const rte_mbuf& m, router::PacketInfo& p) const;
+  void describe(router::Burst& burst, unsigned i) const;
   bool take_request(rte_mbuf& m, const sender::ReceivedPacket& arrival, size_t peer, Nanos now);
   void take_answer(const uint8_t* frame, const sender::ReceivedPacket& arrival, Nanos now);
   void reply(const uint8_t* frame, const sender::ReceivedPacket& arrival,
