@@ -168,7 +168,7 @@ void Gateway::take_answer(const uint8_t* frame, const ReceivedPacket& arrival, N
       wire::load_be16(frame + arrival.at.udp + wire::kUdpDestinationAt), now);
   if (flow->stage == sender::Stage::kOpen && flow->backoff == 0)
     silent_[tunnel.peer()].store(false, std::memory_order_relaxed);
-  after_event(tunnel, now);
+  after_event(*flow, tunnel, now);
 }
 
 Gateway::Origin Gateway::fill(Burst& burst, Nanos now) {
