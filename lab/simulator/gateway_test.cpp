@@ -70,7 +70,7 @@ class GatewayWorld : public ::testing::Test {
     world->run_until(to);
     return static_cast<double>(west().customer(c).sent_bytes.read() - before);
   }
-  /// What a customer's stream has sent into its tunnel was carried, was dropped, or waits.
+  /// Each packet that a customer's stream has sent into its tunnel was carried, dropped, or waits.
   void expect_accounted(size_t c) {
     const gateway::CustomerTraffic& traffic = west().traffic(c);
     const gateway::Tunnel& tunnel = *west().tunnels(c)[0];

@@ -71,10 +71,11 @@ void FairQueue::put(rte_mbuf* packet, uint32_t host, uint32_t flow, uint64_t lim
   }
   const Alone arrival{.packet = pool_.free.back(), .host = host, .flow = flow};
   pool_.free.pop_back();
-  const bool alone = idle();
-  const bool urgent = alone && packet->pkt_len <= kSmall;
+  const bool alone = idle(), small = packet->pkt_len <= kSmall;
+  const bool urgent = alone && small;
   pool_.waiting[arrival.packet] = {.packet = packet, .since = now, .urgent = urgent};
   urgent_ += urgent;
+  small_ += small;
   bytes_ += packet->pkt_len;
   ++packets_;
   if (alone) {
@@ -126,6 +127,7 @@ rte_mbuf* FairQueue::release(uint32_t waiting, Nanos now) {
   bytes_ -= w.packet->pkt_len;
   --packets_;
   urgent_ -= w.urgent;
+  small_ -= w.packet->pkt_len <= kSmall;
   sojourn_ = now - w.since;
   pool_.free.push_back(waiting);
   return w.packet;

@@ -49,10 +49,12 @@ class FairQueue {
   /// Drops all packets; returns their number.
   uint32_t clear();
 
-  /// Whether take() finds nothing, and need not be called for idle flows to end their rounds.
+  /// Whether nothing waits, and no host or flow has a place in a round.
   [[nodiscard]] bool idle() const { return packets_ == 0 && round_.empty(); }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
   [[nodiscard]] uint32_t packets() const { return packets_; }
+  /// Packets of at most kSmall B among them.
+  [[nodiscard]] uint32_t small() const { return small_; }
   /// Small packets among them that came to an empty queue of a flow below its share.
   [[nodiscard]] uint32_t urgent() const { return urgent_; }
   /// Packets dropped, and marked instead. Any thread.
@@ -89,7 +91,7 @@ class FairQueue {
   uint64_t bytes_ = 0;
   metrics::Counter dropped_, marked_;
   Nanos sojourn_{0};
-  uint32_t packets_ = 0, urgent_ = 0;
+  uint32_t packets_ = 0, small_ = 0, urgent_ = 0;
   uint32_t tunnel_;
   Alone alone_;               // the only packet, if it came while nothing waited
   uint32_t fullest_ = kNone;  // a flow with many bytes: the fullest when it got its last packet

@@ -184,6 +184,7 @@ TEST_F(FairQueueTest, APacketThatComesWhileNothingWaitsHasItsPlaceWhenASecondOne
     put(queue, n, n, 100);
     EXPECT_EQ(queue.packets(), 1U);
     EXPECT_EQ(queue.bytes(), 100U);
+    EXPECT_EQ(queue.small(), 1U);
     EXPECT_EQ(queue.urgent(), 1U);
     EXPECT_EQ(queue.take(kPatient, Nanos(0), {.size = 99}), nullptr) << "does not fit";
     EXPECT_EQ(serve(queue, 1).at(n), 100U);
@@ -196,6 +197,7 @@ TEST_F(FairQueueTest, APacketThatComesWhileNothingWaitsHasItsPlaceWhenASecondOne
   put(queue, 1, 1, 200);  // behind the first one
   put(queue, 3, 3, 100);  // small, of another host: goes first
   EXPECT_EQ(queues.hosts.in_use(), 3U);
+  EXPECT_EQ(queue.small(), 2U);
   EXPECT_EQ(queue.urgent(), 1U);
   EXPECT_EQ(serve(queue, 1).count(3), 1U);
   EXPECT_EQ(serve(queue, 1).at(1), 1500U) << "has kept its place before the second one";
@@ -336,6 +338,7 @@ TEST_F(FairQueueTest, KeepsOrderAndCounts) {
     while (queue.packets() > 0) take();
     RC_ASSERT(in == out + queue.dropped());
     RC_ASSERT(queue.bytes() == 0);
+    RC_ASSERT(queue.small() == 0);
     RC_ASSERT(queue.take(kPatient, Nanos(0)) == nullptr);
   });
   EXPECT_EQ(queues.flows.in_use(), 0U);
