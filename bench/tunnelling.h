@@ -30,6 +30,8 @@ class Tunnelling {
 
  private:
   uint64_t step();
+  /// B that wait for all tunnels.
+  [[nodiscard]] uint64_t waiting(unsigned customers) const;
 
   config::Topology topology_;
   Pool pool_;

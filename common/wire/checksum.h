@@ -24,14 +24,25 @@ constexpr uint16_t fold(uint64_t sum) {
   return static_cast<uint16_t>((half + std::rotl(half, 16)) >> 16);
 }
 
+inline constexpr size_t kSumBlock = 64;
+/// Sum of the 32-bit words of `blocks` blocks of kSumBlock bytes, in host order, not folded.
+uint64_t sum_blocks(const uint8_t* data, size_t blocks);
+
 /// One's complement sum of big-endian 16-bit words, folded. An odd last byte counts as the high
 /// half of a word (RFC 1071 section 4.1). Partial sums may be added before fold().
 inline uint16_t sum_words(std::span<const uint8_t> data) {
-  // Summing 64-bit words in host order, carries beyond them included, and swapping once gives the
+  // Summing wider words in host order, carries beyond them included, and swapping once gives the
   // same (RFC 1071 section 2(B)).
   __extension__ unsigned __int128 words = 0;
   const uint8_t* p = data.data();
   size_t left = data.size();
+  uint64_t blocks = 0;
+  // Below that the call costs more cycles than the vectors save: 256 B take 23 without, 29 with it.
+  if (left >= 6 * kSumBlock) {
+    blocks = sum_blocks(p, left / kSumBlock);
+    p += left / kSumBlock * kSumBlock;
+    left %= kSumBlock;
+  }
   const auto add_word = [&] {
     uint64_t word;
     std::memcpy(&word, p, sizeof word);
@@ -48,7 +59,7 @@ inline uint16_t sum_words(std::span<const uint8_t> data) {
   uint64_t tail = 0;
   if (left > 0) std::memcpy(&tail, p, left);
   const uint64_t sum = uint64_t{fold_to_32(static_cast<uint64_t>(words))} +
-                       static_cast<uint64_t>(words >> 64) + fold_to_32(tail);
+                       static_cast<uint64_t>(words >> 64) + fold_to_32(tail) + blocks;
   return __builtin_bswap16(fold(sum));
 }
 

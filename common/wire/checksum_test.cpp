@@ -86,6 +86,16 @@ TEST(Checksum, LargestDatagramDoesNotOverflow) {
   EXPECT_EQ(sum_words(ones), naive_sum(ones));
 }
 
+TEST(Checksum, SumOfPacketsAgreesWithTheOracle) {
+  std::mt19937_64 random(4);
+  for (int i = 0; i < 5000; ++i) {
+    const size_t offset = random() % 16;
+    const auto bytes = random_bytes(random, offset + random() % 2000);
+    const auto data = std::span(bytes).subspan(offset);
+    ASSERT_EQ(sum_words(data), naive_sum(data)) << data.size() << " at " << offset;
+  }
+}
+
 TEST(Checksum, PiecesOfAnyLengthSumLikeTheWhole) {
   std::mt19937_64 random(3);
   for (int i = 0; i < 20000; ++i) {

@@ -70,6 +70,17 @@ class GatewayWorld : public ::testing::Test {
     world->run_until(to);
     return static_cast<double>(west().customer(c).sent_bytes.read() - before);
   }
+  /// Each packet that a customer's stream has sent into its tunnel was carried, dropped, or waits.
+  void expect_accounted(size_t c) {
+    const gateway::CustomerTraffic& traffic = west().traffic(c);
+    const gateway::Tunnel& tunnel = *west().tunnels(c)[0];
+    // Datagrams of a stream have one size.
+    const uint64_t datagrams = traffic.waits.read().total();
+    ASSERT_GT(datagrams, 0U);
+    const uint64_t size = tunnel.carried() / datagrams;
+    EXPECT_EQ(traffic.offered_bytes.read(),
+              (datagrams + tunnel.queue().dropped() + tunnel.queue().packets()) * size);
+  }
 
   Outcomes outcomes;
   config::Topology topology;
@@ -305,6 +316,21 @@ TEST_F(GatewayWorld, NothingGoesToTheCoreOutsideOfTunnels) {
   EXPECT_GT(world->router(0).snapshot().links[2].in_packets, 900U);
 }
 
+TEST_F(GatewayWorld, PacketsWithinTheBudgetLeaveAtOnce) {
+  make(two_sites("", "1 Mbps"));
+  const auto waits = [this] {
+    metrics::Histogram copy;
+    copy.merge(west().waits());
+    return copy;
+  };
+  world->run_until(2_s);
+  const metrics::Histogram before = waits();
+  world->run_until(4_s);
+  const metrics::Histogram later = waits().since(before);
+  EXPECT_GT(later.count(), 400U);
+  EXPECT_EQ(later.max(), 0U);
+}
+
 TEST_F(GatewayWorld, IdleTunnelsClose) {
   config::Topology t = two_sites("idle: 1 s");
   t.streams[0].stop = t.streams[1].stop = 2_s;
@@ -342,6 +368,7 @@ TEST_F(GatewayWorld, ALongerOrShorterPathIsFollowed) {
   EXPECT_FALSE(west().silent(0));
   world->set_path(kCore, 5_ms, 0);
   EXPECT_NEAR(sent(0, 8_s, 9_s), kHalf, 0.05 * kHalf);
+  for (const size_t c : {0, 1}) expect_accounted(c);
 }
 
 TEST_F(GatewayWorld, ALinkThatComesBackCarriesAllWithinTwoSeconds) {
@@ -353,6 +380,7 @@ TEST_F(GatewayWorld, ALinkThatComesBackCarriesAllWithinTwoSeconds) {
   world->set_path(kCore, 5_ms, 0);
   EXPECT_NEAR(sent(0, 8_s, 9_s), kHalf, 0.05 * kHalf);
   EXPECT_TRUE(world->router(0).snapshot().conserved());
+  for (const size_t c : {0, 1}) expect_accounted(c);
 }
 
 TEST_F(GatewayWorld, ALossyPathKeepsItsRate) {
@@ -417,14 +445,10 @@ TEST_F(GatewayWorld, ASilentPeersPacketsMayBeDropped) {
 TEST_F(GatewayWorld, AccountsForAllThatCustomersSend) {
   make(two_sites());
   world->run_until(3_s);
-  const gateway::CustomerTraffic& anna = west().traffic(0);
+  expect_accounted(0);
   const uint64_t dropped = west().tunnels(0)[0]->queue().dropped();
   const uint32_t waiting = west().tunnels(0)[0]->queue().packets();
   ASSERT_GT(waiting, 0U);
-  // Datagrams of a stream have one size.
-  const uint64_t datagrams = anna.waits.read().total();
-  const uint64_t size = west().tunnels(0)[0]->carried() / datagrams;
-  EXPECT_EQ(anna.offered_bytes.read(), (datagrams + dropped + waiting) * size);
   const uint32_t all = waiting + west().tunnels(1)[0]->queue().packets();
   EXPECT_EQ(west().end(), all);
   EXPECT_EQ(west().tunnels(0)[0]->queue().dropped(), dropped + waiting);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Customers' packets on their way into tunnels.
+#include <bit>
+#include <utility>
+
 #include <rte_jhash.h>
 
 #include "common/wire/dscp.h"
@@ -60,6 +63,8 @@ void Gateway::enter(Burst& burst, router::WorkerContext& context) {
       [](unsigned, const uint8_t* ip) { return ip + wire::kIpv6SourceAt; });
   sources.find<uint64_t>(*table_, [&](unsigned i, uint64_t found) { customer[i] = found; });
 
+  uint32_t entered = 0;
+  uint64_t bytes = 0;
   router::for_each(remote, [&](unsigned i) {
     if (const uint32_t own = table_->of_link(burst.info[i].input); own != 0) customer[i] = own;
     if (customer[i] == 0) {
@@ -89,9 +94,14 @@ void Gateway::enter(Burst& burst, router::WorkerContext& context) {
       if (p.has(router::kMayFragment)) return burst.move_to(burst.oversized, i);
       return burst.drop(i, router::DropReason::kTooBig);
     }
-    enter(burst, i, tunnel);
-    context.counters->delivered.add();
+    entered |= 1U << i;
+    bytes += p.datagram;
+    enter(burst.mbufs[i], p, tunnel, burst.now);
   });
+  burst.forward &= ~entered;
+  totals_.entered_packets.add(static_cast<unsigned>(std::popcount(entered)));
+  totals_.entered_bytes.add(bytes);
+  context.counters->delivered.add(static_cast<unsigned>(std::popcount(entered)));
 }
 
 // Nothing limits what a customer sends to the core without a price, and priced flows give way to
@@ -117,11 +127,8 @@ void Gateway::refuse_clear(Burst& burst) const {
   });
 }
 
-void Gateway::enter(Burst& burst, unsigned i, Tunnel& tunnel) {
-  const PacketInfo& p = burst.info[i];
-  rte_mbuf* const m = burst.mbufs[i];
+void Gateway::enter(rte_mbuf* m, const PacketInfo& p, Tunnel& tunnel, Nanos now) {
   const bool ipv6 = p.has(router::kIpv6);
-  burst.leave(i);
   const uint32_t flow = router::flow_hash(*m, p, seed_);
   uint8_t* const ip = router::frame_of(m) + p.l3;
   const uint32_t host = host_hash(ip, ipv6, seed_);
@@ -129,11 +136,9 @@ void Gateway::enter(Burst& burst, unsigned i, Tunnel& tunnel) {
   if (p.l4_protocol == router::kTcp)
     clamp_mss(ip, m->data_len - uint32_t{p.l3}, peers_[tunnel.peer()].inner_mtu);
   rte_pktmbuf_adj(m, p.l3);
-  totals_.entered_packets.add();
-  totals_.entered_bytes.add(p.datagram);
-  tunnel.put(m, host, flow, burst.now);
-  share_ceiling(tunnel.customer(), burst.now);
-  carry(tunnel, burst.now);
+  tunnel.put(m, host, flow, now);
+  if (std::exchange(tunnel.ready, true)) return;
+  ready_.push_back(&tunnel);
 }
 
 }  // namespace turnpike::gateway

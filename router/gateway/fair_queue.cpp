@@ -69,53 +69,77 @@ void FairQueue::put(rte_mbuf* packet, uint32_t host, uint32_t flow, uint64_t lim
     dropped_.add();
     return;
   }
+  const Alone arrival{.packet = pool_.free.back(), .host = host, .flow = flow};
+  pool_.free.pop_back();
+  const bool alone = idle(), small = packet->pkt_len <= kSmall;
+  const bool urgent = alone && small;
+  pool_.waiting[arrival.packet] = {.packet = packet, .since = now, .urgent = urgent};
+  urgent_ += urgent;
+  small_ += small;
+  bytes_ += packet->pkt_len;
+  ++packets_;
+  if (alone) {
+    alone_ = arrival;
+  } else {
+    if (alone_.packet != kNone) place(std::exchange(alone_, {}));
+    place(arrival);
+  }
+  if (bytes_ > limit) drop_from_fullest(now);
+}
+
+/// Puts a packet into its flow's queue, or drops it where there is no entry for its host or flow.
+void FairQueue::place(const Alone& packet) {
+  Waiting& waiting = pool_.waiting[packet.packet];
   bool new_host = false, new_flow = false;
-  const uint32_t h = pool_.hosts.find(tunnel_, host, new_host);
-  const uint32_t f = h == kNone ? kNone : pool_.flows.find(h, flow, new_flow);
+  const uint32_t h = pool_.hosts.find(tunnel_, packet.host, new_host);
+  const uint32_t f = h == kNone ? kNone : pool_.flows.find(h, packet.flow, new_flow);
   if (f == kNone) {
     if (new_host) pool_.hosts.give_back(h);
-    give_back(packet);
+    give_back(release(packet.packet, waiting.since));
     dropped_.add();
     return;
   }
   HostQueue& of = pool_.hosts[h];
   FlowQueue& queue = pool_.flows[f];
-  const bool small = packet->pkt_len <= kSmall;
+  const uint32_t size = waiting.packet->pkt_len;
+  const bool small = size <= kSmall;
   if (of.packets++ == 0) activate(pool_.hosts, round_, h, new_host, small);
-  const bool urgent =
+  urgent_ -= waiting.urgent;
+  waiting.urgent =
       queue.packets.empty() && activate(pool_.flows, of.round, f, new_flow, small) && small;
-  urgent_ += urgent;
-  const uint32_t w = pool_.free.back();
-  pool_.free.pop_back();
-  pool_.waiting[w] = {.packet = packet, .since = now, .urgent = urgent};
-  (queue.packets.empty() ? queue.packets.first : pool_.waiting[queue.packets.last].next) = w;
-  queue.packets.last = w;
-  queue.bytes += packet->pkt_len;
-  bytes_ += packet->pkt_len;
-  ++packets_;
+  urgent_ += waiting.urgent;
+  (queue.packets.empty() ? queue.packets.first : pool_.waiting[queue.packets.last].next) =
+      packet.packet;
+  queue.packets.last = packet.packet;
+  queue.bytes += size;
   if (fullest_ == kNone || queue.bytes >= pool_.flows[fullest_].bytes) fullest_ = f;
-  if (bytes_ > limit) drop_from_fullest(now);
 }
 
 void FairQueue::drop_from_fullest(Nanos now) {
   // The oldest packet: its loss is noticed first.
-  give_back(pop(pool_.flows[fullest_], now));
+  give_back(alone_.packet != kNone ? pop_alone(now) : pop(pool_.flows[fullest_], now));
   dropped_.add();
 }
 
-rte_mbuf* FairQueue::pop(FlowQueue& flow, Nanos now) {
-  const uint32_t w = flow.packets.first;
-  Waiting& waiting = pool_.waiting[w];
-  flow.packets.first = waiting.next;
-  if (flow.packets.first == kNone) flow.packets.last = kNone;
-  pool_.free.push_back(w);
-  rte_mbuf* const packet = waiting.packet;
-  flow.bytes -= packet->pkt_len;
-  bytes_ -= packet->pkt_len;
+/// Takes a packet out of the memory of those that wait, and out of their sums.
+rte_mbuf* FairQueue::release(uint32_t waiting, Nanos now) {
+  const Waiting& w = pool_.waiting[waiting];
+  bytes_ -= w.packet->pkt_len;
   --packets_;
-  urgent_ -= waiting.urgent;
+  urgent_ -= w.urgent;
+  small_ -= w.packet->pkt_len <= kSmall;
+  sojourn_ = now - w.since;
+  pool_.free.push_back(waiting);
+  return w.packet;
+}
+
+rte_mbuf* FairQueue::pop(FlowQueue& flow, Nanos now) {
+  const uint32_t first = flow.packets.first;
+  flow.packets.first = pool_.waiting[first].next;
+  if (flow.packets.first == kNone) flow.packets.last = kNone;
   --pool_.hosts[flow.owner].packets;
-  sojourn_ = now - waiting.since;
+  rte_mbuf* const packet = release(first, now);
+  flow.bytes -= packet->pkt_len;
   return packet;
 }
 
@@ -166,7 +190,13 @@ FairQueue::Taken FairQueue::serve(Pool& pool, Round& round, Take&& take) {
   }
 }
 
-rte_mbuf* FairQueue::take(const CodelParams& params, Nanos now, Fit fit) {
+// CoDel never signals to the last packet of a queue (RFC 8289 section 4.4).
+rte_mbuf* FairQueue::take_alone(Nanos now, Fit fit) {
+  if (alone_.packet == kNone || !fits(*pool_.waiting[alone_.packet].packet, fit)) return nullptr;
+  return pop_alone(now);
+}
+
+rte_mbuf* FairQueue::take_in_turn(const CodelParams& params, Nanos now, Fit fit) {
   const auto of_flow = [&](FlowQueue& flow) { return take_of(flow, params, now, fit); };
   return serve(pool_.hosts, round_,
                [&](HostQueue& host) { return serve(pool_.flows, host.round, of_flow); })

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "common/metrics/counter.h"
 #include "router/gateway/queue_pool.h"
@@ -22,7 +23,8 @@ struct Fit {
 /// Those that come back in the same round, after they had nothing to send, go before all others
 /// with the rest of their quantum (DRR++, MacGregor and Shi 2000): a flow below its share waits for
 /// no round. Of both, those with a small packet go first. Each flow has a queue of its own: in
-/// another flow's, CoDel may drop its only packet, such as a SYN.
+/// another flow's, CoDel may drop its only packet, such as a SYN. A packet that comes while nothing
+/// waits gets a place in the rounds only when a second one comes.
 class FairQueue {
  public:
   static constexpr int32_t kQuantum = 1514;  // B, a full Ethernet frame (RFC 8290 section 5.2.4)
@@ -40,13 +42,19 @@ class FairQueue {
 
   /// Takes the next packet; null: none waits, or the next one does not fit. CoDel drops packets on
   /// the way, or marks those whose flow knows ECN.
-  rte_mbuf* take(const CodelParams& params, Nanos now, Fit fit = {});
+  rte_mbuf* take(const CodelParams& params, Nanos now, Fit fit = {}) {
+    return round_.empty() ? take_alone(now, fit) : take_in_turn(params, now, fit);
+  }
 
   /// Drops all packets; returns their number.
   uint32_t clear();
 
+  /// Whether nothing waits, and no host or flow has a place in a round.
+  [[nodiscard]] bool idle() const { return packets_ == 0 && round_.empty(); }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
   [[nodiscard]] uint32_t packets() const { return packets_; }
+  /// Packets of at most kSmall B among them.
+  [[nodiscard]] uint32_t small() const { return small_; }
   /// Small packets among them that came to an empty queue of a flow below its share.
   [[nodiscard]] uint32_t urgent() const { return urgent_; }
   /// Packets dropped, and marked instead. Any thread.
@@ -65,7 +73,17 @@ class FairQueue {
   template <class Pool, class Take>
   static Taken serve(Pool& pool, Round& round, Take&& take);
   Taken take_of(FlowQueue& flow, const CodelParams& params, Nanos now, Fit fit);
+  // A packet without a place in the rounds.
+  struct Alone {
+    uint32_t packet = kNone;      // Waiting
+    uint32_t host = 0, flow = 0;  // hashes
+  };
+  void place(const Alone& packet);
+  rte_mbuf* release(uint32_t waiting, Nanos now);
   rte_mbuf* pop(FlowQueue& flow, Nanos now);
+  rte_mbuf* pop_alone(Nanos now) { return release(std::exchange(alone_.packet, kNone), now); }
+  rte_mbuf* take_alone(Nanos now, Fit fit);
+  rte_mbuf* take_in_turn(const CodelParams& params, Nanos now, Fit fit);
   void drop_from_fullest(Nanos now);
 
   QueuePool& pool_;
@@ -73,8 +91,9 @@ class FairQueue {
   uint64_t bytes_ = 0;
   metrics::Counter dropped_, marked_;
   Nanos sojourn_{0};
-  uint32_t packets_ = 0, urgent_ = 0;
+  uint32_t packets_ = 0, small_ = 0, urgent_ = 0;
   uint32_t tunnel_;
+  Alone alone_;               // the only packet, if it came while nothing waited
   uint32_t fullest_ = kNone;  // a flow with many bytes: the fullest when it got its last packet
 };
 

@@ -178,6 +178,43 @@ TEST_F(FairQueueTest, APacketThatDoesNotFitStays) {
   EXPECT_EQ(queue.take(kPatient, Nanos(0)), nullptr);
 }
 
+TEST_F(FairQueueTest, APacketThatComesWhileNothingWaitsHasItsPlaceWhenASecondOneComes) {
+  FairQueue queue(queues, 0);
+  for (uint16_t n = 0; n < 3; ++n) {
+    put(queue, n, n, 100);
+    EXPECT_EQ(queue.packets(), 1U);
+    EXPECT_EQ(queue.bytes(), 100U);
+    EXPECT_EQ(queue.small(), 1U);
+    EXPECT_EQ(queue.urgent(), 1U);
+    EXPECT_EQ(queue.take(kPatient, Nanos(0), {.size = 99}), nullptr) << "does not fit";
+    EXPECT_EQ(serve(queue, 1).at(n), 100U);
+    EXPECT_TRUE(queue.idle());
+    EXPECT_EQ(queues.flows.in_use() + queues.hosts.in_use(), 0U);
+  }
+  put(queue, 1, 1, 1500);
+  EXPECT_EQ(queue.urgent(), 0U);
+  put(queue, 2, 2, 1500);
+  put(queue, 1, 1, 200);  // behind the first one
+  put(queue, 3, 3, 100);  // small, of another host: goes first
+  EXPECT_EQ(queues.hosts.in_use(), 3U);
+  EXPECT_EQ(queue.small(), 2U);
+  EXPECT_EQ(queue.urgent(), 1U);
+  EXPECT_EQ(serve(queue, 1).count(3), 1U);
+  EXPECT_EQ(serve(queue, 1).at(1), 1500U) << "has kept its place before the second one";
+  EXPECT_EQ(serve(queue, 2).size(), 2U);
+  drain(queue);
+  EXPECT_TRUE(queue.idle());
+  EXPECT_EQ(queues.flows.in_use() + queues.hosts.in_use(), 0U);
+}
+
+TEST_F(FairQueueTest, APacketLargerThanTheLimitIsDropped) {
+  FairQueue queue(queues, 0);
+  put(queue, 1, 1, 1000, 999);
+  EXPECT_EQ(queue.dropped(), 1U);
+  EXPECT_TRUE(queue.idle());
+  EXPECT_EQ(queues.free.size(), 4096U);
+}
+
 // A flow's first packet shares no queue with another flow, whose queue CoDel keeps short.
 TEST_F(FairQueueTest, NoTwoFlowsShareAQueue) {
   FairQueue queue(queues, 0);
@@ -301,6 +338,7 @@ TEST_F(FairQueueTest, KeepsOrderAndCounts) {
     while (queue.packets() > 0) take();
     RC_ASSERT(in == out + queue.dropped());
     RC_ASSERT(queue.bytes() == 0);
+    RC_ASSERT(queue.small() == 0);
     RC_ASSERT(queue.take(kPatient, Nanos(0)) == nullptr);
   });
   EXPECT_EQ(queues.flows.in_use(), 0U);

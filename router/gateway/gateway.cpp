@@ -189,7 +189,6 @@ void Gateway::make_customers() {
     customer.source.emplace(
         sender::SourceParts{.lcore = lcore_,
                             .totals = customer.totals,
-                            .delays = delays_,
                             .tx = tx_,
                             .host = c,
                             .paths = paths_,
@@ -207,6 +206,7 @@ void Gateway::make_customers() {
                         .peer = p}));
     set_ceiling(c, topology_.customers[c]);
   }
+  ready_.reserve(tunnels_.size());
 }
 
 uint32_t Gateway::end() {
@@ -256,8 +256,9 @@ void Gateway::set_ceiling(uint32_t customer, const config::Customer& configured)
 void Gateway::share_ceiling(uint32_t customer, Nanos now) {
   Customer& c = *customers_[customer];
   const double ceiling = c.ceiling.load(std::memory_order_relaxed);
+  if (ceiling == kNoCeiling || now < c.next_share) return;
   const auto all = tunnels(customer);
-  if (ceiling == kNoCeiling || all.size() < 2 || now < c.next_share) return;
+  if (all.size() < 2) return;
   c.next_share = now + kShareInterval;
   const auto share_of = [&](const auto& tunnel) {
     return own_.classes[tunnel->class_index()].share;
@@ -265,6 +266,17 @@ void Gateway::share_ceiling(uint32_t customer, Nanos now) {
   const double level = max_min_level(
       all, ceiling, [&](const auto& tunnel) { return tunnel->wanted(now); }, share_of);
   for (const auto& tunnel : all) tunnel->set_most(std::min(ceiling, level * share_of(tunnel)));
+}
+
+// Called once a poll, after its timers: a flow is looked at once for all packets that have come,
+// and small ones of them share a packet.
+void Gateway::send_ready(Nanos now) {
+  for (Tunnel* const tunnel : ready_) {
+    tunnel->ready = false;
+    share_ceiling(tunnel->customer(), now);
+    if (tunnel->waiting() > 0) carry(*tunnel, now);
+  }
+  ready_.clear();
 }
 
 // Datagrams wait: their flow sends them, or opens.
@@ -293,8 +305,9 @@ Nanos Gateway::poll(Nanos now) {
     // Every flow here carries a tunnel's datagrams.
     auto& tunnel = static_cast<Tunnel&>(*flow.datagrams);
     customers_[flow.host]->source->on_timer(flow, now);
-    after_event(tunnel, now);
+    after_event(flow, tunnel, now);
   });
+  send_ready(now);
   if (now >= next_sweep_) sweep(now);
   tx_.flush(now);
   Nanos next = lcore_.wheel.next_deadline();
@@ -303,9 +316,14 @@ Nanos Gateway::poll(Nanos now) {
   return std::max(next, now);
 }
 
-// A flow has received an answer, or a time-out. Its peer may have fallen silent, or it may have
-// ended with datagrams left.
-void Gateway::after_event(Tunnel& tunnel, Nanos now) {
+void Gateway::after_event(const sender::Flow& flow, Tunnel& tunnel, Nanos now) {
+  const bool answered = flow.stage == sender::Stage::kOpen && flow.backoff == 0;
+  if (!answered) [[unlikely]]
+    after_failure(tunnel, now);
+}
+
+// The tunnel's peer may have fallen silent, or its flow may have ended with datagrams left.
+void Gateway::after_failure(Tunnel& tunnel, Nanos now) {
   sender::Flow* const flow = lcore_.flows.find(tunnel.flow);
   if (flow == nullptr || flow->datagrams != &tunnel) {
     if (tunnel.waiting() > 0 && !silent(tunnel.peer())) open(tunnel, now);

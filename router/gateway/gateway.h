@@ -194,22 +194,27 @@ class Gateway final : public router::Tunnels {
   void share_ceiling(uint32_t customer, Nanos now);
   /// The class of a packet.
   [[nodiscard]] size_t class_of(const rte_mbuf& m, const router::PacketInfo& p) const;
-  void enter(router::Burst& burst, unsigned i, Tunnel& tunnel);
+  /// Takes a packet into its tunnel's queue.
+  void enter(rte_mbuf* m, const router::PacketInfo& p, Tunnel& tunnel, Nanos now);
   /// No tunnel takes a packet from a customers' link.
   void pass_outside(router::Burst& burst, unsigned i) const;
   /// Drops packets that have come in the clear from behind a peer.
   void refuse_clear(router::Burst& burst) const;
   [[nodiscard]] bool is_core_address(const uint8_t* ip, bool ipv6) const;
+  /// Has the flows of `ready_` send what is due.
+  void send_ready(Nanos now);
   void carry(Tunnel& tunnel, Nanos now);
   void open(Tunnel& tunnel, Nanos now);
-  void after_event(Tunnel& tunnel, Nanos now);
+  /// `flow` of `tunnel` has received an answer, or its timer has fired.
+  void after_event(const sender::Flow& flow, Tunnel& tunnel, Nanos now);
+  void after_failure(Tunnel& tunnel, Nanos now);
   /// Publishes figures of some customers, and closes tunnels without packets.
   void sweep(Nanos now);
   void receive(rte_mbuf* m, Nanos now);
   /// An ICMP message to this router from the core: a tunnel's packet may have been too big.
   void take_error(const rte_mbuf& m, const router::PacketInfo& p, Nanos now);
   class Opening;
-  void describe(const rte_mbuf& m, router::PacketInfo& p) const;
+  void describe(router::Burst& burst, unsigned i) const;
   bool take_request(rte_mbuf& m, const sender::ReceivedPacket& arrival, size_t peer, Nanos now);
   void take_answer(const uint8_t* frame, const sender::ReceivedPacket& arrival, Nanos now);
   void reply(const uint8_t* frame, const sender::ReceivedPacket& arrival,
@@ -234,7 +239,6 @@ class Gateway final : public router::Tunnels {
   sender::Paths paths_;
   PacketQueue flows_port_, released_;  // towards the core; from tunnels
   sender::TxBuffer tx_;
-  sender::Delays delays_;
   sender::HostTotals received_;  // of the receiver
   std::unique_ptr<sender::Receiver> receiver_;
   std::unique_ptr<const router::CustomerTable> table_;
@@ -244,7 +248,8 @@ class Gateway final : public router::Tunnels {
   std::vector<std::unique_ptr<Customer>> customers_;
   std::unordered_map<std::string_view, size_t> places_;  // in customers_, by name
   std::vector<std::unique_ptr<Tunnel>> tunnels_;         // by customer, then class, then peer
-  size_t hand_ = 0;                                      // tunnel that sweep() looks at next
+  std::vector<Tunnel*> ready_;  // those that have got packets since the last send_ready()
+  size_t hand_ = 0;             // tunnel that sweep() looks at next
   Nanos next_sweep_{0};
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 #include "common/wire/bytes.h"
 
@@ -34,6 +35,19 @@ wire::FrameSpec frame_to(const config::Topology& topology, const config::Gateway
 
 }  // namespace
 
+Peers::Ends Peers::ends_of(const wire::FrameSpec& frame) {
+  Ends ends;
+  if (const auto* v4 = std::get_if<wire::Ipv4Pair>(&frame.addresses)) {
+    wire::store_be32(ends.in.data(), v4->destination);
+    wire::store_be32(ends.in.data() + sizeof v4->destination, v4->source);
+  } else {
+    const auto& v6 = std::get<wire::Ipv6Pair>(frame.addresses);
+    ends.ipv6 = true;
+    std::ranges::copy(v6.source, std::ranges::copy(v6.destination, ends.in.begin()).out);
+  }
+  return ends;
+}
+
 tl::expected<Peers, std::string> Peers::make(const config::Topology& topology, size_t gateway,
                                              std::array<uint32_t, 2> headers, int socket) {
   const config::Gateway& g = topology.gateways[gateway];
@@ -53,6 +67,7 @@ tl::expected<Peers, std::string> Peers::make(const config::Topology& topology, s
     peer.mtu = static_cast<uint16_t>(g.mtu.count());
     peer.set_mtu(peer.mtu);
     peers.frames_.push_back(frame_to(topology, g, p));
+    peers.ends_.push_back(ends_of(peers.frames_.back()));
   }
   // The frames' address makes the name unique in the process.
   char name[32];
@@ -82,19 +97,14 @@ void Peers::forget_mtus(Nanos now) {
 }
 
 size_t Peers::sender_of(const uint8_t* ip, bool ipv6) const {
-  const auto found = std::ranges::find_if(frames_, [&](const wire::FrameSpec& frame) {
-    if (ipv6) {
-      const auto* pair = std::get_if<wire::Ipv6Pair>(&frame.addresses);
-      return pair != nullptr &&
-             std::equal(pair->destination.begin(), pair->destination.end(),
-                        ip + wire::kIpv6SourceAt) &&
-             std::equal(pair->source.begin(), pair->source.end(), ip + wire::kIpv6DestinationAt);
-    }
-    const auto* pair = std::get_if<wire::Ipv4Pair>(&frame.addresses);
-    return pair != nullptr && pair->destination == wire::load_be32(ip + wire::kIpv4SourceAt) &&
-           pair->source == wire::load_be32(ip + wire::kIpv4DestinationAt);
-  });
-  return found == frames_.end() ? kNone : static_cast<size_t>(found - frames_.begin());
+  const uint8_t* const addresses = ip + (ipv6 ? wire::kIpv6SourceAt : wire::kIpv4SourceAt);
+  for (size_t i = 0; i < ends_.size(); ++i) {
+    const Ends& ends = ends_[i];
+    if (ends.ipv6 != ipv6) continue;
+    if (std::memcmp(addresses, ends.in.data(), kIpv4Addresses) != 0) continue;
+    if (!ipv6 || std::memcmp(addresses, ends.in.data(), ends.in.size()) == 0) return i;
+  }
+  return kNone;
 }
 
 }  // namespace turnpike::gateway

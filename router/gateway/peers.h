@@ -2,6 +2,7 @@
 // The other gateways: which destinations are behind which, and whether they answer.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -71,8 +72,17 @@ class Peers {
   [[nodiscard]] size_t sender_of(const uint8_t* ip, bool ipv6) const;
 
  private:
+  static constexpr size_t kIpv4Addresses = 2 * sizeof(wire::Ipv4Address);
+  // Source and destination of a peer's packets, as their IP headers have them.
+  struct Ends {
+    std::array<uint8_t, 2 * sizeof(wire::Ipv6Address)> in{};
+    bool ipv6 = false;
+  };
+  static Ends ends_of(const wire::FrameSpec& frame);
+
   std::vector<Peer> peers_;
   std::vector<wire::FrameSpec> frames_;
+  std::vector<Ends> ends_;
   router::Fib fib_;
 };
 

@@ -43,6 +43,7 @@ struct Round {
   List back;   // idle for a part of this round, with a rest of its quantum
   List fresh;  // have just become active
   List old;
+  [[nodiscard]] bool empty() const { return back.empty() && fresh.empty() && old.empty(); }
 };
 
 /// The packets of one inner flow that wait.

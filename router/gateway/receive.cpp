@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Packets of tunnels that arrive: data from peers, and their answers.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <span>
 
 #include "common/dpdk/buffer.h"
 #include "common/wire/ecn.h"
+#include "router/datapath/ingress/ip.h"
 #include "router/datapath/worker_context.h"
 #include "router/gateway/gateway.h"
 #include "router/gateway/release.h"
@@ -18,6 +20,7 @@ using router::PacketInfo;
 using sender::ReceivedPacket;
 
 void Gateway::receive(Burst& burst, router::WorkerContext& context) {
+  uint32_t taken = 0;
   router::for_each(burst.local, [&](unsigned i) {
     const PacketInfo& p = burst.info[i];
     if (p.has(router::kArp)) return;
@@ -29,10 +32,11 @@ void Gateway::receive(Burst& burst, router::WorkerContext& context) {
     }
     if (!tunnels && core_[p.input]) take_error(*burst.mbufs[i], p, burst.now);
     if (!tunnels || p.has(router::kFragment)) return;
-    burst.leave(i);
-    context.counters->delivered.add();
+    taken |= 1U << i;
     receive(burst.mbufs[i], burst.now);
   });
+  burst.local &= ~taken;
+  context.counters->delivered.add(static_cast<unsigned>(std::popcount(taken)));
 }
 
 bool Gateway::is_core_address(const uint8_t* ip, bool ipv6) const {
@@ -164,7 +168,7 @@ void Gateway::take_answer(const uint8_t* frame, const ReceivedPacket& arrival, N
       wire::load_be16(frame + arrival.at.udp + wire::kUdpDestinationAt), now);
   if (flow->stage == sender::Stage::kOpen && flow->backoff == 0)
     silent_[tunnel.peer()].store(false, std::memory_order_relaxed);
-  after_event(tunnel, now);
+  after_event(*flow, tunnel, now);
 }
 
 Gateway::Origin Gateway::fill(Burst& burst, Nanos now) {
@@ -174,28 +178,38 @@ Gateway::Origin Gateway::fill(Burst& burst, Nanos now) {
   burst.begin(from.rx(now, std::span(burst.mbufs)), core_link_, now);
   if (burst.count == 0) return Origin::kNothing;
   if (inner) return Origin::kTunnel;
-  for (unsigned i = 0; i < burst.count; ++i) describe(*burst.mbufs[i], burst.info[i]);
+  for (unsigned i = 0; i < burst.count; ++i) describe(burst, i);
   return Origin::kGateway;
 }
 
 // Fills in what parse() finds, for a packet that this gateway has built.
-void Gateway::describe(const rte_mbuf& m, PacketInfo& p) const {
-  const uint8_t* const frame = rte_pktmbuf_mtod(&m, const uint8_t*);
-  const bool ipv6 = frame[wire::kEthernetSize] >> 4 == 6;
-  const size_t udp = wire::kEthernetSize + (ipv6 ? wire::kIpv6Size : wire::kIpv4Size);
-  wire::Header header;
-  wire::decode_shape({frame + udp + wire::kUdpSize, wire::kMaxHeaderLength}, header);
-  const bool request = wire::is_request(header.kind);
-  p = {.l3 = wire::kEthernetSize,
-       .l4 = static_cast<uint16_t>(udp),
-       .congestion = static_cast<uint16_t>(request ? udp + wire::kUdpSize + wire::kHeaderSize : 0),
-       .datagram = static_cast<uint16_t>(m.pkt_len - wire::kEthernetSize),
-       .l4_protocol = wire::kProtocolUdp,
-       .protocol = header.protocol,
-       .input = core_link_};
-  p.flags = router::kOriginated | router::kTurnpike;
-  if (ipv6) p.flags |= router::kIpv6;
-  if (header.kind == wire::Kind::kSyn) p.flags |= router::kOpens;
+void Gateway::describe(Burst& burst, unsigned i) const {
+  const rte_mbuf& m = *burst.mbufs[i];
+  const uint8_t* const ip = rte_pktmbuf_mtod_offset(&m, const uint8_t*, wire::kEthernetSize);
+  const bool ipv6 = ip[0] >> 4 == 6;
+  const size_t ip_size = ipv6 ? wire::kIpv6Size : wire::kIpv4Size;
+  const uint8_t* const header = ip + ip_size + wire::kUdpSize;
+  const auto kind = static_cast<wire::Kind>(header[wire::kVersionKindAt] & 0x0f);
+  const size_t udp = wire::kEthernetSize + ip_size;
+  const size_t congestion = wire::is_request(kind) ? udp + wire::kUdpSize + wire::kHeaderSize : 0;
+  uint16_t flags = router::kOriginated | router::kTurnpike;
+  if (ipv6) flags |= router::kIpv6;
+  if (kind == wire::Kind::kSyn) flags |= router::kOpens;
+  burst.info[i] = {.l3 = wire::kEthernetSize,
+                   .l4 = static_cast<uint16_t>(udp),
+                   .congestion = static_cast<uint16_t>(congestion),
+                   .datagram = static_cast<uint16_t>(m.pkt_len - wire::kEthernetSize),
+                   .flags = flags,
+                   .l4_protocol = wire::kProtocolUdp,
+                   .protocol = header[wire::kProtocolAt],
+                   .input = core_link_};
+  if (ipv6) {
+    burst.destinations6[i] = router::load_ipv6(ip + wire::kIpv6DestinationAt);
+    burst.with_ipv6 |= 1U << i;
+  } else {
+    burst.destinations4[i] = wire::load_be32(ip + wire::kIpv4DestinationAt);
+    burst.with_ipv4 |= 1U << i;
+  }
 }
 
 void Gateway::restrict(Burst& burst) {

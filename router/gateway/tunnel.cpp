@@ -50,9 +50,7 @@ void Tunnel::count_taken(uint32_t size) {
   parts_.waits.record(waited);
 }
 
-// The first datagram's buffer carries the packet. Small datagrams that wait anyway are copied
-// behind it, as long as they have the same ECN field, which the packet's own header has as well. A
-// copy of a larger one costs more than a packet.
+// The first datagram's buffer carries the packet.
 Tunnel::Taken Tunnel::take(uint32_t room, uint16_t headers, Nanos now) {
   rte_mbuf* const first = queue_.take(parts_.codel, now);
   if (first == nullptr) {
@@ -61,22 +59,31 @@ Tunnel::Taken Tunnel::take(uint32_t room, uint16_t headers, Nanos now) {
   }
   count_taken(first->pkt_len);
   const uint8_t ecn = wire::ecn_of(ip_of(first));
+  // A queue without packets is asked as well, so that idle flows end their rounds.
+  if (queue_.small() > 0 || (queue_.packets() == 0 && !queue_.idle()))
+    add_small(*first, ecn, room, now);
+  update(now);
+  return {.buffer = sealed() ? with_seal(first, headers) : with_room(first, headers), .ecn = ecn};
+}
+
+// Small datagrams that wait anyway are copied behind the first one, as long as they have the same
+// ECN field, which the packet's own header has as well. A copy of a larger one costs more than a
+// packet.
+void Tunnel::add_small(rte_mbuf& first, uint8_t ecn, uint32_t room, Nanos now) {
   const auto overhead = static_cast<uint32_t>(sealed() ? Seal::kOverhead : 0);
   const uint32_t most = std::min<uint32_t>(room - overhead, to_.inner_mtu);
-  uint32_t left = most - std::min(most, first->pkt_len);
-  while (first->nb_segs == 1 && own(*first)) {
-    const uint32_t tail = std::max(uint32_t{rte_pktmbuf_tailroom(first)}, overhead) - overhead;
+  uint32_t left = most - std::min(most, first.pkt_len);
+  while (first.nb_segs == 1 && own(first)) {
+    const uint32_t tail = std::max(uint32_t{rte_pktmbuf_tailroom(&first)}, overhead) - overhead;
     const uint32_t fits = std::min({left, FairQueue::kSmall, tail});
     rte_mbuf* const more = queue_.take(parts_.codel, now, {.size = fits, .ecn = ecn});
-    if (more == nullptr) break;
+    if (more == nullptr) return;
     const uint32_t size = more->pkt_len;
     count_taken(size);
-    copy(*more, rte_pktmbuf_append(first, static_cast<uint16_t>(size)));
+    copy(*more, rte_pktmbuf_append(&first, static_cast<uint16_t>(size)));
     left -= size;
     give_back(more);
   }
-  update(now);
-  return {.buffer = sealed() ? with_seal(first, headers) : with_room(first, headers), .ecn = ecn};
 }
 
 bool Tunnel::seal(std::span<uint8_t> payload, const Headers& headers) {

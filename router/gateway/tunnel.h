@@ -82,12 +82,14 @@ class Tunnel final : public sender::DatagramSource {
   /// Whether packets wait that this bound holds back. Any thread.
   [[nodiscard]] bool at_most() const { return at_most_.load(std::memory_order_relaxed); }
 
-  uint32_t flow = 0;  // id of the flow that carries the packets; 0: none was ever open
+  uint32_t flow = 0;   // id of the flow that carries the packets; 0: none was ever open
+  bool ready = false;  // among the tunnels whose flows the gateway looks at in this poll
 
  private:
   rte_mbuf* with_room(rte_mbuf* packet, uint16_t headers);
   rte_mbuf* with_seal(rte_mbuf* packet, uint16_t headers);
   void count_taken(uint32_t size);
+  void add_small(rte_mbuf& first, uint8_t ecn, uint32_t room, Nanos now);
   void update(Nanos now);
 
   TunnelParts& parts_;

@@ -78,8 +78,11 @@ Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now,
 
 void Source::wake(Flow& f, Nanos now) {
   if (f.stage != Stage::kOpen) return;
-  transmission_.set_rate(f, now);
+  // Transmission::wake() sets the rate of a flow that has paused.
+  const bool paused = f.send_at == kNever && f.pacer.due() < now;
+  if (!paused) transmission_.set_rate(f, now);
   transmission_.wake(f, now);
+  if (f.send_at <= now) send_due(f, now);
   arm(f);
 }
 
@@ -230,8 +233,10 @@ void Source::arm(Flow& f) {
 
 void Source::note_delays(const Flow& f) {
   const Nanos queueing = f.rtt.latest() - f.rtt.least();
-  parts_.delays.round_trips.record(static_cast<uint64_t>(f.rtt.latest().count()));
-  parts_.delays.queueing.record(static_cast<uint64_t>(queueing.count()));
+  if (parts_.delays != nullptr) {
+    parts_.delays->round_trips.record(static_cast<uint64_t>(f.rtt.latest().count()));
+    parts_.delays->queueing.record(static_cast<uint64_t>(queueing.count()));
+  }
   const Nanos smoothed_queueing = std::max(f.rtt.smoothed() - f.rtt.least(), 0_ns);
   parts_.totals.rtt.store(f.rtt.smoothed().count(), std::memory_order_relaxed);
   parts_.totals.queueing.store(smoothed_queueing.count(), std::memory_order_relaxed);

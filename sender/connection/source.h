@@ -30,7 +30,7 @@ class Source {
   Flow& open(const FlowClass& kind, const Event& event, Nanos now,
              DatagramSource* datagrams = nullptr);
 
-  /// Datagrams have come for a flow that carries them.
+  /// Datagrams have come for a flow that carries them: sends at once what is due.
   void wake(Flow& flow, Nanos now);
 
   /// The host has this budget from now on.

@@ -24,7 +24,7 @@ struct Delays {
 struct SourceParts {
   LcoreState& lcore;
   HostTotals& totals;
-  Delays& delays;
+  Delays* delays = nullptr;  // null: not recorded
   TxBuffer& tx;
   uint32_t host = 0;  // index into Topology::hosts
   Paths& paths;

@@ -58,7 +58,7 @@ Host::Host(const config::Topology& topology, uint32_t index, QueuePair& queue, L
       paths_(topology, index, sink.populated),
       source_({.lcore = lcore,
                .totals = totals_,
-               .delays = delays_,
+               .delays = &delays_,
                .tx = tx_,
                .host = index,
                .paths = paths_,

@@ -115,7 +115,7 @@ class Play {
     line_ = bytes_per_second(port.rate);
     source_.emplace(SourceParts{.lcore = lcore_,
                                 .totals = totals_,
-                                .delays = delays_,
+                                .delays = &delays_,
                                 .tx = tx_,
                                 .paths = machine->paths,
                                 .budget = Budget(1),

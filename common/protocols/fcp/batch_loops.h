@@ -10,13 +10,7 @@
 #include <cstdint>
 
 #include "common/protocols/fcp/header.h"
-
-// Sanitizers cannot resolve function clones before they are initialised; clang 14 has no clones.
-#if defined(__clang__) || defined(TURNPIKE_INSTRUMENTED)
-#define TURNPIKE_WIDEST
-#else
-#define TURNPIKE_WIDEST [[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
-#endif
+#include "common/wire/widest.h"
 
 namespace turnpike::fcp {
 
