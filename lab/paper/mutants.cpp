@@ -146,7 +146,9 @@ tl::expected<std::vector<config::Setting>, std::vector<config::Mistake>> mutated
 }
 
 std::string counted_law(const RunSpec& run, Mutation mutation) {
-  if (run.count.empty() || mutation != Mutation::kScheme) return run.count;
+  if (run.count.empty()) return {};
+  if (mutation == Mutation::kOwn) return run.count + "+made";
+  if (mutation != Mutation::kScheme) return run.count;
   return run.count == "fcp" ? "xcp" : "fcp";
 }
 

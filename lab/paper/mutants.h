@@ -18,6 +18,7 @@ namespace turnpike::lab {
 /// kScheme: links that have a law and all traffic run TCP instead, or XCP if they run TCP. Where a
 /// law's operations are counted, FCP runs and is counted instead, or XCP instead of FCP. kOwn:
 /// RunSpec::mistake, for checks that none of the others can break; runs without one are left out.
+/// Where a law's operations are counted, its making counts as well.
 enum class Mutation : uint8_t {
   kScheme,
   kRate,
