@@ -154,8 +154,8 @@ std::string counted_law(const RunSpec& run, Mutation mutation) {
 
 std::string mutants_folder(const std::string& out, Mutation mutation) {
   static constexpr std::array<const char*, kMutations.size()> kNames{
-      "scheme", "rate",        "fast",  "delay",      "buffer",
-      "access", "some-access", "limit", "some-limit", "own"};
+      "scheme",      "limit", "some-limit", "own",    "access",
+      "some-access", "rate",  "delay",      "buffer", "fast"};
   return out + "/mutants/" + kNames[static_cast<size_t>(mutation)];
 }
 
