@@ -113,6 +113,7 @@ tl::expected<std::vector<config::Setting>, std::vector<config::Mistake>> mutated
   if (mutation == Mutation::kScheme && !run.count.empty()) {
     std::ranges::move(settings_for(*topology, counted_law(run, mutation) + "+paper"),
                       std::back_inserter(*settings));
+    settings->push_back({"run.quantum", "0 s"});
     return settings;
   }
   if (mutation == Mutation::kScheme) {

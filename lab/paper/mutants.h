@@ -18,8 +18,9 @@ namespace turnpike::lab {
 /// In the order in which they are played: another scheme breaks most checks; of the others, those
 /// with few packets come first. kScheme: links that have a law and all traffic run TCP instead, or
 /// XCP if they run TCP. Where a law's operations are counted, FCP runs and is counted instead, or
-/// XCP instead of FCP. kOwn: RunSpec::mistake, for checks that none of the others can break; runs
-/// without one are left out. Where a law's operations are counted, its making counts as well.
+/// XCP instead of FCP, and packets come one by one. kOwn: RunSpec::mistake, for checks that none of
+/// the others can break; runs without one are left out. Where a law's operations are counted, its
+/// making counts as well.
 enum class Mutation : uint8_t {
   kScheme,
   kLimit,

@@ -77,6 +77,7 @@ TEST(Mutants, CountAnotherLaw) {
   ASSERT_TRUE(settings) << settings.error()[0].text();
   for (const config::Flow& flow : topology_of(run, *settings).flows)
     EXPECT_EQ(flow.protocol, "fcp");
+  EXPECT_EQ(settings->back().path, "run.quantum");
   run.count = "fcp";
   EXPECT_EQ(counted_law(run, Mutation::kScheme), "xcp");
   run.count.clear();
