@@ -4,8 +4,8 @@
 # that it stamps: additions, multiplications, divisions, comparisons and conversions of floating point, integer
 # divisions, all instructions, and memory allocations. It counts the program's machine code; an operation on a vector of
 # n numbers counts as n. The control interval's work (update) is not attributed to packets. Writes the counts into
-# summary.json of the run's folder, as "law"; arithmetic is the sum of the first three kinds. LAW may end with +made: the
-# making of the law counts as well, which calls for memory.
+# summary.json of the run's folder, as "law"; arithmetic is the sum of the first three kinds. LAW may end with +made:
+# the making of the law counts as well, which calls for memory.
 # Usage: operations.py LAW FOLDER COMMAND..., such as: operations.py xcp out build/lab/turnpike lab FILE --out out
 import json
 import pathlib
