@@ -113,6 +113,7 @@ tl::expected<std::vector<config::Setting>, std::vector<config::Mistake>> mutated
   if (mutation == Mutation::kScheme && !run.count.empty()) {
     std::ranges::move(settings_for(*topology, counted_law(run, mutation) + "+paper"),
                       std::back_inserter(*settings));
+    settings->push_back({"run.quantum", "0 s"});
     return settings;
   }
   if (mutation == Mutation::kScheme) {
@@ -146,14 +147,16 @@ tl::expected<std::vector<config::Setting>, std::vector<config::Mistake>> mutated
 }
 
 std::string counted_law(const RunSpec& run, Mutation mutation) {
-  if (run.count.empty() || mutation != Mutation::kScheme) return run.count;
+  if (run.count.empty()) return {};
+  if (mutation == Mutation::kOwn) return run.count + "+made";
+  if (mutation != Mutation::kScheme) return run.count;
   return run.count == "fcp" ? "xcp" : "fcp";
 }
 
 std::string mutants_folder(const std::string& out, Mutation mutation) {
   static constexpr std::array<const char*, kMutations.size()> kNames{
-      "scheme", "rate",        "fast",  "delay",      "buffer",
-      "access", "some-access", "limit", "some-limit", "own"};
+      "scheme",      "limit", "some-limit", "own",    "access",
+      "some-access", "rate",  "delay",      "buffer", "fast"};
   return out + "/mutants/" + kNames[static_cast<size_t>(mutation)];
 }
 

@@ -15,33 +15,36 @@
 
 namespace turnpike::lab {
 
-/// kScheme: links that have a law and all traffic run TCP instead, or XCP if they run TCP. Where a
-/// law's operations are counted, FCP runs and is counted instead, or XCP instead of FCP. kOwn:
-/// RunSpec::mistake, for checks that none of the others can break; runs without one are left out.
+/// In the order in which they are played: another scheme breaks most checks; of the others, those
+/// with few packets come first. kScheme: links that have a law and all traffic run TCP instead, or
+/// XCP if they run TCP. Where a law's operations are counted, FCP runs and is counted instead, or
+/// XCP instead of FCP, and packets come one by one. kOwn: RunSpec::mistake, for checks that none of
+/// the others can break; runs without one are left out. Where a law's operations are counted, its
+/// making counts as well.
 enum class Mutation : uint8_t {
   kScheme,
-  kRate,
-  kFast,
-  kDelay,
-  kBuffer,
-  kAccess,
-  kSomeAccess,
   kLimit,
   kSomeLimit,
-  kOwn
+  kOwn,
+  kAccess,
+  kSomeAccess,
+  kRate,
+  kDelay,
+  kBuffer,
+  kFast
 };
 
 inline constexpr std::array<std::string_view, 10> kMutations{
     "another scheme",
-    "half the rate of all links",
-    "ten times the rate of all links",
-    "twice the delay of all links",
-    "a tenth of the buffer of all links",
-    "a hundredth of the rate of links without a law",
-    "a hundredth of the rate of every other link without a law",
     "applications that send 10 kbit/s",
     "every other application sends 10 kbit/s",
     "the mistake that the index names for the run",
+    "a hundredth of the rate of links without a law",
+    "a hundredth of the rate of every other link without a law",
+    "half the rate of all links",
+    "twice the delay of all links",
+    "a tenth of the buffer of all links",
+    "ten times the rate of all links",
 };
 
 /// The settings of a run with the mutation; or the mistakes of its file.

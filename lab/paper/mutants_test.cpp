@@ -71,11 +71,13 @@ TEST(Mutants, AreMistakesOfTheirOwnWhereTheIndexNamesThem) {
 TEST(Mutants, CountAnotherLaw) {
   RunSpec run{.name = "cost", .file = kRoot + "/configs/paper/xcp-text-cost.yaml", .count = "xcp"};
   EXPECT_EQ(counted_law(run, Mutation::kRate), "xcp");
+  EXPECT_EQ(counted_law(run, Mutation::kOwn), "xcp+made");
   EXPECT_EQ(counted_law(run, Mutation::kScheme), "fcp");
   const auto settings = mutated(run, Mutation::kScheme);
   ASSERT_TRUE(settings) << settings.error()[0].text();
   for (const config::Flow& flow : topology_of(run, *settings).flows)
     EXPECT_EQ(flow.protocol, "fcp");
+  EXPECT_EQ(settings->back().path, "run.quantum");
   run.count = "fcp";
   EXPECT_EQ(counted_law(run, Mutation::kScheme), "xcp");
   run.count.clear();

@@ -4,7 +4,8 @@
 # that it stamps: additions, multiplications, divisions, comparisons and conversions of floating point, integer
 # divisions, all instructions, and memory allocations. It counts the program's machine code; an operation on a vector of
 # n numbers counts as n. The control interval's work (update) is not attributed to packets. Writes the counts into
-# summary.json of the run's folder, as "law"; arithmetic is the sum of the first three kinds.
+# summary.json of the run's folder, as "law"; arithmetic is the sum of the first three kinds. LAW may end with +made:
+# the making of the law counts as well, which calls for memory.
 # Usage: operations.py LAW FOLDER COMMAND..., such as: operations.py xcp out build/lab/turnpike lab FILE --out out
 import json
 import pathlib
@@ -30,7 +31,8 @@ CALL_FOR_MEMORY = re.compile(r"^cfn=(malloc|calloc|realloc|operator new|posix_me
 
 def count(command, law, out):
     """Runs the command under callgrind, which counts within the law's handling of packets alone."""
-    functions = [f"turnpike::{law}::Link::{f}(*" for f in ("arrive", "depart")]
+    law, made = law.removesuffix("+made"), law.endswith("+made")
+    functions = [f"turnpike::{law}::Link::{f}(*" for f in ["arrive", "depart"] + ["Link"] * made]
     return subprocess.run(
         ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--dump-instr=yes", "--compress-pos=no",
          "--compress-strings=no", "--collect-atstart=no", *(f"--toggle-collect={f}" for f in functions), *command],

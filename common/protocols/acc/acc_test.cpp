@@ -224,6 +224,23 @@ TEST(AccFlow, WhatAMinimumRateAccumulatesDoesNotCount) {
   EXPECT_NEAR(s.window(), 32000 - 0.5 * (20000 * (1 - 100.0 / 320) - 3000), 1e-6);
 }
 
+TEST(AccFlow, TheRateIsThatOfTheDataSentNotOfTheWindow) {
+  Sender s({{kMinimumRate, 100e3 * 8}});
+  s.grow_to(16000);
+  Bytes8 header;
+  PacketNote first, note;
+  s.law.write_probe(s.state, 60, header.data());
+  s.law.write_data(s.state, 1000, header.data(), first);
+  const uint16_t round = load(header.data()).round;
+  for (int i = 1; i <= 8; ++i) {  // x = 90.9 kB/s, below x_e; 160 kB/s would exceed the target
+    s.state.now += 11_ms;
+    s.law.write_data(s.state, 1000, header.data(), note);
+  }
+  s.state.now += 12_ms;
+  s.law.on_ack(s.state, first, bytes_of({Role::kEstimate, round, 20000}).data());
+  EXPECT_NEAR(s.window(), 2 * (9000 + 1000), 1e-6) << "still doubling what it used";
+}
+
 TEST(AccFlow, BelowItsMinimumRateItNeverYieldsButToItsLimit) {
   Sender s({{kMinimumRate, 1e9}, {kLimit, 30e3}});
   s.grow_to(16000);

@@ -47,6 +47,8 @@ double Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Pack
   }
   note.put(Note{.window = window_, .round = h.round});
   store(h, header);
+  departed_ = sent_;
+  departed_at_ = s.now;
   sent_ += size;
   return 0;
 }
@@ -87,11 +89,16 @@ double Flow::used(const FlowState& s) const {
   return std::min(std::max(rate * round_trip, in_flight) + s.packet_size, window_);
 }
 
+// Between the round's first and last packet: a count over the whole round would be off by a packet.
+double Flow::departure_rate(const FlowState& s, double used) const {
+  if (departed_at_ <= began_) return used / to_seconds(s.smoothed_rtt);
+  return departed_ / to_seconds(departed_at_ - began_);
+}
+
 void Flow::steer(const FlowState& s, double accumulation) {
   const double packet = s.packet_size, used = this->used(s);
   const double measured = std::exchange(measured_, used);
-  // `used` tolerates one missing packet per RTT: at 100 packets per RTT, 1 % of the rate.
-  const double rate = used / to_seconds(s.smoothed_rtt);
+  const double rate = departure_rate(s, used);
   const double beyond = std::max(accumulation * (1 - minimum_rate_ / rate), 0.0);
   const double excess = std::max(beyond - target_, accumulation - limit_);
   if (excess > 0 && window_ <= packet) {

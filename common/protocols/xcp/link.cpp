@@ -195,15 +195,18 @@ double Link::shared_out() const {
 
 size_t Link::gauges(std::span<Gauge> out) const {
   uint64_t tested = 0, unresponsive = 0;
+  Nanos verdict{0};
   for (size_t i = 0; i < departed_.size(); ++i) {
     tested += parts_[i].responsiveness.tested();
     unresponsive += parts_[i].responsiveness.guilty();
+    verdict = std::max(verdict, parts_[i].responsiveness.slowest_verdict());
   }
   if (!tests_) out = out.first(std::min<size_t>(2, out.size()));
   return write_gauges(out, {{"average_rtt_ms", read(average_rtt_) * 1e3},
                             {"shared_out_mbps", shared_out() * 8e-6},
                             {"tested", static_cast<double>(tested)},
-                            {"unresponsive", static_cast<double>(unresponsive)}});
+                            {"unresponsive", static_cast<double>(unresponsive)},
+                            {"slowest_verdict_ms", to_seconds(verdict) * 1e3}});
 }
 
 }  // namespace turnpike::xcp

@@ -75,6 +75,8 @@ TEST(XcpSuspect, WhoeverKeepsHisWindowIsFound) {
   play(responsiveness, {{.flow = 1, .window = 100e3, .deaf = true}}, 0, 200);
   EXPECT_GE(responsiveness.tested(), 20U);
   EXPECT_EQ(responsiveness.guilty(), responsiveness.tested());
+  EXPECT_GE(responsiveness.slowest_verdict(), kRtt + kRtt * 3 / 4);
+  EXPECT_LE(responsiveness.slowest_verdict(), kRtt * 2);
 }
 
 TEST(XcpSuspect, WhoeverNamesALongerRoundTripIsFound) {
