@@ -221,8 +221,8 @@ TEST(Doctor, ReadsHostileFilesToTheirEnd) {
 TEST(Doctor, PutsWhatStopsBeforeWhatHarms) {
   Made machine;
   machine.put("/proc/meminfo", "MemAvailable: 200000 kB\n");
-  machine.put("/sys/class/net/eth0/mtu", "1400\n");
-  EXPECT_EQ(machine.found(), (std::vector<std::string>{"memory", "mtu"}));
+  machine.put("/sys/class/net/eth0/operstate", "down\n");
+  EXPECT_EQ(machine.found(), (std::vector<std::string>{"memory", "interface-down"}));
 }
 
 }  // namespace
