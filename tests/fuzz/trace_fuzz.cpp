@@ -84,8 +84,9 @@ void table(std::span<const uint8_t> bytes) {
   static const MemoryFile file;
   static const config::FileSpec spec;
   static config::Mistakes none("fuzz.yaml");
+  static const Threads one;
   static config::Draft draft = [] {
-    config::Draft d(spec, none);
+    config::Draft d(spec, none, one);
     d.topology = sender::testing::two_hosts();
     config::Router r;
     r.name = "a";
@@ -98,12 +99,10 @@ void table(std::span<const uint8_t> bytes) {
   config::Router& router = draft.topology.routers[0];
   router.ipv4_routes.clear();
   router.ipv6_routes.clear();
-  none = config::Mistakes("fuzz.yaml");
   config::Field<std::string> name;
   name.value = file.path();
   name.at = {1, 1};
-  config::place_table(draft, 0, name);
-  for (const config::Mistake& m : none.sorted())
+  for (const config::Mistake& m : config::read_table(draft, router, name))
     if (m.file == file.path()) check(m, text);
   const auto lines = static_cast<size_t>(std::ranges::count(text, '\n')) + 1;
   require(router.ipv4_routes.size() + router.ipv6_routes.size() <= lines, "a line is a route");
