@@ -99,6 +99,7 @@ void table(std::span<const uint8_t> bytes) {
   config::Router& router = draft.topology.routers[0];
   router.ipv4_routes.clear();
   router.ipv6_routes.clear();
+  router.ipv4_in_table = router.ipv6_in_table = 0;
   config::Field<std::string> name;
   name.value = file.path();
   name.at = {1, 1};
