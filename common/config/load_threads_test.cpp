@@ -38,23 +38,22 @@ std::string all_of(const Loaded& loaded) {
 
 class OnThreads : public ::testing::Test {
  protected:
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void SetUp() override { std::filesystem::create_directories(folder); }
+  void TearDown() override { std::filesystem::remove_all(folder); }
 
   void write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ + "/" + name) << text;
+    std::ofstream(folder + "/" + name) << text;
   }
   /// Loads the text on one, two and eight threads; returns what one has found.
   [[nodiscard]] std::string expect_same(const std::string& text) const {
-    const std::string name = folder_ + "/file.yaml";
+    const std::string name = folder + "/file.yaml";
     std::string one = all_of(load_text(text, name));
     for (const unsigned count : {2U, 8U})
       EXPECT_EQ(all_of(load_text(text, name, {}, Threads(count))), one) << count << " threads";
     return one;
   }
 
-  const std::string folder_ =
-      ::testing::TempDir() + "/turnpike-threads-" + std::to_string(getpid());
+  const std::string folder = ::testing::TempDir() + "/turnpike-threads-" + std::to_string(getpid());
 };
 
 TEST_F(OnThreads, RoutesAndRoundTripsOfGeneratedNetworksAreTheSame) {
@@ -108,10 +107,10 @@ TEST_F(OnThreads, MistakesOfTablesAreInFileOrder) {
         table_text(kRoutes, {1, 2, kRoutes / 2, kRoutes / 2 + 1, kRoutes / 2 + 2, kRoutes - 1}));
   const std::string key = ":1: routers.";
   const auto at = [&](const char* name, size_t line, const char* router) {
-    return folder_ + "/" + name + ":" + std::to_string(line) + key + router +
+    return folder + "/" + name + ":" + std::to_string(line) + key + router +
            ".table: expected a prefix and a neighbour or link\n";
   };
-  std::string expected = folder_ + "/file.yaml:2:71: routers.r2.table: '" + folder_ +
+  std::string expected = folder + "/file.yaml:2:71: routers.r2.table: '" + folder +
                          "/t2.txt' cannot be read: No such file or directory\n";
   for (const size_t i : {size_t{7}, kRoutes - 3, kRoutes - 1})
     expected += at("t0.txt", i + 1, "r0");
@@ -131,10 +130,10 @@ TEST_F(OnThreads, MistakesOfTracesAreInFileOrder) {
   const std::string found = expect_same(row_of_three(
       "traffic:\n  workloads:\n" + workload("w0", "wrong.csv") + workload("w1", "missing.csv") +
       workload("w2", "right.csv") + workload("w3", "back.csv") + workload("w4", "wrong.csv")));
-  EXPECT_EQ(found, folder_ + "/file.yaml:11:42: traffic.workloads.w1.size.trace: '" + folder_ +
-                       "/missing.csv' cannot be read: No such file or directory\n" + folder_ +
+  EXPECT_EQ(found, folder + "/file.yaml:11:42: traffic.workloads.w1.size.trace: '" + folder +
+                       "/missing.csv' cannot be read: No such file or directory\n" + folder +
                        "/back.csv:2:1: traffic.workloads.w3.size.trace: times must not go back\n" +
-                       folder_ +
+                       folder +
                        "/wrong.csv:2:3: traffic.workloads.w0.size.trace: 'x' is not a flow's size, "
                        "a whole number of 0 to 1e15 B\n");
 }

@@ -119,7 +119,11 @@ void centre(const Problem& problem, double mu, Vector& p) {
 /// Solves the whole problem: minimises while mu shrinks. Returns the prices.
 Vector solve(const Problem& problem, double last_mu) {
   Vector p(problem.links, 1);  // all budgets at every link: above the solution
-  for (double mu = 0.1; mu > last_mu; mu *= kShrink) centre(problem, mu, p);
+  double mu = 0.1;
+  while (mu > last_mu) {
+    centre(problem, mu, p);
+    mu *= kShrink;
+  }
   centre(problem, last_mu, p);
   return p;
 }

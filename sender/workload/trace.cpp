@@ -23,6 +23,7 @@ Traces::Traces(const config::Topology& topology, const Threads& threads) {
     if (const auto* trace = std::get_if<config::TraceSize>(&w.size))
       read.emplace(trace->file, nullptr);
   std::vector<std::pair<const std::string, Shared>*> files;
+  files.reserve(read.size());
   for (auto& file : read) files.push_back(&file);
   threads.for_each(files.size(), [&](size_t i) {
     auto& [file, shared] = *files[i];
