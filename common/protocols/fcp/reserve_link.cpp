@@ -26,9 +26,8 @@ constexpr double kMinLimit = 1;
 constexpr double kMaxLife = 1000;
 // Capacity that may be booked, s of it: the longest wait that a SYN's field can hold.
 constexpr double kMaxBooked = 4;
-// Bounds of the discounts on a burst's own promises, and on those of other shards, as shares of the
-// capacity.
-constexpr double kMaxDiscount = 0.05, kMaxElsewhere = 0.15;
+// Bound of the discount on a burst's own promises, as a share of the capacity.
+constexpr double kMaxDiscount = 0.05;
 // Average round trips until a new link's price history counts as full.
 constexpr double kYoung = 4;
 // kEase: while the book is empty it drains slower than the link by this share. kBookDrain: the part
@@ -159,7 +158,9 @@ void ReserveLink::convert(Shard& shard, unsigned index, PromiseBatch& rows,
 // other shards' sums, are refreshed once per tick of the wheel, about a hundredth of a round trip.
 void ReserveLink::advance(Shard& shard, unsigned index, const LinkState& link, double usable,
                           Nanos now) {
-  if (const double passed = to_seconds(now - shard.last); passed > 0) {
+  const double passed = to_seconds(now - shard.last);
+  const double published = shard.promises.sums().rtt_rate;
+  if (passed > 0) {
     const double demand = rule() == nullptr ? shard.clearing.demand(shard.price)
                                             : shard.clearing.near(shard.price).at(shard.price);
     shard.overbooking.announce(std::min(demand, link.capacity * shard.overbooked) * passed);
@@ -175,6 +176,7 @@ void ReserveLink::advance(Shard& shard, unsigned index, const LinkState& link, d
   }
   shard.promises.advance(now, from_seconds(shard.average_rtt),
                          [&](size_t bucket) { shard.changed |= uint64_t{1} << bucket; });
+  shard.fading += (published - shard.promises.sums().rtt_rate) / 2 * passed;
   if (shard.promises.tick() != shard.refreshed) refresh(shard, index, link, now);
 }
 
@@ -190,6 +192,9 @@ void ReserveLink::refresh(Shard& shard, unsigned index, const LinkState& link, N
     const double first = carried_lately > 0 ? shard.first_rounds.arrived() / carried_lately : 0;
     shard.margin.pass(link.queue / link.capacity, first, passed, shard.average_rtt);
   }
+  if (has(Part::kDiscount) && passed > 0)
+    shard.faded -= std::expm1(-passed / shard.average_rtt) * (shard.fading / passed - shard.faded);
+  shard.fading = 0;
   shard.aged = now;
 
   PromiseWheel::Sums all = shard.promises.sums();
@@ -197,9 +202,10 @@ void ReserveLink::refresh(Shard& shard, unsigned index, const LinkState& link, N
   own.rtt_rate.store(all.rtt_rate, kRelaxed);
   own.rtt_sum.store(all.rtt_sum, kRelaxed);
   own.carried.store(shard.overbooking.carried(), kRelaxed);
+  own.faded.store(shard.faded, kRelaxed);
   double carried = 0;
   shard.booked_elsewhere = {};
-  shard.discount_elsewhere = 0;
+  shard.faded_elsewhere = 0;
   for (size_t i = 0; i < shards_.size(); ++i) {
     if (i == index) continue;
     const Shard::Published& other = shards_[i].published;
@@ -210,7 +216,7 @@ void ReserveLink::refresh(Shard& shard, unsigned index, const LinkState& link, N
     all.rtt_rate += other.rtt_rate.load(kRelaxed);
     all.rtt_sum += other.rtt_sum.load(kRelaxed);
     carried += other.carried.load(kRelaxed);
-    shard.discount_elsewhere += other.discount.load(kRelaxed);
+    shard.faded_elsewhere += other.faded.load(kRelaxed);
     shard.booked_elsewhere.ending += other.ending.load(kRelaxed);
     shard.booked_elsewhere.longer += other.longer.load(kRelaxed);
   }
@@ -360,13 +366,11 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   publish(shard);
   shard.overbooking.carry(static_cast<double>(arrived.admitted_bytes));
   // Right after it is added, a promise counts for more than on average over its slot: by half, and
-  // by more if the slot is longer than its life. That of other shards' last bursts is in the sums
-  // that they have published, which stay the same until their next ones.
+  // by more if the slot is longer than its life. Other shards' promises have faded since they were
+  // published.
   const double excess = has(Part::kDiscount) ? double{totals.rate} / 2 : 0;
-  const double elsewhere = std::min(shard.discount_elsewhere, kMaxElsewhere * link.capacity);
-  const double discount = std::min(excess, kMaxDiscount * link.capacity) + elsewhere;
+  const double discount = std::min(excess, kMaxDiscount * link.capacity) + shard.faded_elsewhere;
   const double offered = usable * shard.overbooked + discount;
-  shard.published.discount.store(excess, kRelaxed);
   shard.price = std::clamp<double>(
       rule() == nullptr ? shard.clearing.price(offered) : rule()->price(index, offered),
       kMinPrice.count(), kMaxPrice);

@@ -79,25 +79,29 @@ class ReserveLink final : public ClassLaw {
     PastCharge charge;       // for audits, if on
     Overbooking overbooking;
     double price = kMinPrice.count();
-    double average_rtt = 0;         // s, over traffic; larger for flows that send less often
-    double overbooked = 1;          // overbooking's factor as of `refreshed`
-    double discount_elsewhere = 0;  // B/s, of the other shards' promises as of `refreshed`
+    double average_rtt = 0;      // s, over traffic; larger for flows that send less often
+    double overbooked = 1;       // overbooking's factor as of `refreshed`
+    double faded_elsewhere = 0;  // B/s, sum of the other shards' `faded` as of `refreshed`
     FirstRounds first_rounds;
     FirstRounds::Booked booked_elsewhere;
     UsualPrice usual;
     CapacityMargin margin;
     double ceiling = std::numeric_limits<double>::infinity();  // $/B, bound of SYNs' knees
-    Nanos last{0};                                             // last advance()
-    Nanos aged{0};                                             // time of `refreshed`
-    int64_t refreshed = -1;                                    // tick of the wheel
-    uint64_t changed = 0;   // bit b: bucket b's sums differ from the published ones
-    uint64_t random = 0;    // state of the noise's generator, never 0
-    bool measured = false;  // some traffic carried its round trip
+    // How much of the published sums has faded until the next publication: B since `aged`, and the
+    // mean over the last average round trip, B/s. For bursts at regular intervals that is half of a
+    // burst's promises; for bursts at random ones, such as an edge lets pass of a cheater, all.
+    double fading = 0, faded = 0;
+    Nanos last{0};           // last advance()
+    Nanos aged{0};           // time of `refreshed`
+    int64_t refreshed = -1;  // tick of the wheel
+    uint64_t changed = 0;    // bit b: bucket b's sums differ from the published ones
+    uint64_t random = 0;     // state of the noise's generator, never 0
+    bool measured = false;   // some traffic carried its round trip
 
     struct alignas(64) Published {
       std::array<std::atomic<double>, Knees::kBuckets> rate{}, budget{};
       std::atomic<double> rtt_rate{0}, rtt_sum{0}, carried{0}, ending{0}, longer{0};
-      std::atomic<double> discount{0};  // B/s
+      std::atomic<double> faded{0};  // B/s
       std::atomic<double> price{kMinPrice.count()};
       std::atomic<uint64_t> clipped{0};  // promises
     } published;

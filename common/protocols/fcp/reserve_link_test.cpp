@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "common/protocols/fcp/protocol.h"
+#include "common/protocols/random.h"
 
 namespace turnpike::fcp::reserve_link_test {
 namespace {
@@ -199,17 +200,46 @@ TEST(ReserveLink, OnePacketAsksForNoMoreThanItsGrowth) {
   }
 }
 
+// Of a flow that always has more to send than its budget buys.
+constexpr Header kElastic{
+    .rtt_ns = kRtt, .reserve = 1e-8F, .age_ns = kRtt, .balance = 8e-8F, .slot = 80e-6F};
+
 TEST(ReserveLink, LcoresAgreeOnOnePrice) {
   ReserveLink one(params(), 1), four(params(), 4);
   Header alone, shared;
   unsigned shard = 0;
   for (Nanos t = 1_s; t < 2_s; t += 80_us) {
-    const Header h{
-        .rtt_ns = kRtt, .reserve = 1e-8F, .age_ns = kRtt, .balance = 8e-8F, .slot = 80e-6F};
-    alone = arrive(one, h, 1000, false, t);
-    shared = arrive(four, h, 1000, false, t, kIdle, shard++ % 4);
+    alone = arrive(one, kElastic, 1000, false, t);
+    shared = arrive(four, kElastic, 1000, false, t, kIdle, shard++ % 4);
   }
   EXPECT_NEAR(shared.price / alone.price, 1, 0.03) << "others are read once per tick";
+}
+
+// Another lcore's promises fade between its bursts, and its bursts may come at any intervals: of a
+// customer that sends too much an edge lets packets pass at random.
+TEST(ReserveLink, LcoresAgreeAtAnyIntervals) {
+  constexpr double kGap = 160e-6;  // s, 187 packets in a promise's life
+  constexpr LinkState kFull{.capacity = 11.9e6, .queue = 0, .buffer = 1e6};
+  for (const double randomness : {0.0, 0.5, 1.0}) {
+    ReserveLink alone(params(), 1), two(params(), 2);
+    SplitMix64 random(1);
+    double price = 0, shared = 0;
+    Nanos next = 1_s + from_seconds(kGap / 2);  // the other lcore has as many packets
+    for (Nanos t = 1_s; t < 6_s; t += from_seconds(kGap)) {
+      while (next < t) {
+        arrive(alone, kElastic, 1000, false, next, kFull);
+        arrive(two, kElastic, 1000, false, next, kFull, 1);
+        const double exponential = -std::log1p(-random.uniform());
+        next += from_seconds(kGap * (1 - randomness + randomness * exponential));
+      }
+      const double a = arrive(alone, kElastic, 1000, false, t, kFull).price;
+      const double b = arrive(two, kElastic, 1000, false, t, kFull, 0).price;
+      if (t < 2_s) continue;
+      price += a;
+      shared += b;
+    }
+    EXPECT_NEAR(shared / price, 1, 0.0005) << "randomness " << randomness;
+  }
 }
 
 TEST(ReserveLink, NonsenseIsRefusedBeforeItIsCounted) {
