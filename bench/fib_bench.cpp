@@ -13,7 +13,7 @@
 #include "bench/stage_bed.h"
 #include "router/control/tables.h"
 
-namespace turnpike::bench {
+namespace turnpike::bench::fib {
 namespace {
 
 constexpr size_t kAddresses = 1 << 18, kAtOnce = 32;
@@ -94,4 +94,4 @@ BENCHMARK(find<config::Ipv4>)->Name("fib/ipv4")->Apply(sizes);
 BENCHMARK(find<config::Ipv6>)->Name("fib/ipv6")->Apply(sizes);
 
 }  // namespace
-}  // namespace turnpike::bench
+}  // namespace turnpike::bench::fib

@@ -7,7 +7,7 @@
 #include "bench/measure.h"
 #include "bench/timer_draws.h"
 
-namespace turnpike::bench {
+namespace turnpike::bench::priority_queue {
 namespace {
 
 struct Entry {
@@ -48,4 +48,4 @@ void expire(benchmark::State& state) {
 BENCHMARK(expire)->Name("timer_wheel/schedule_expire/tbb")->Apply(timer_counts);
 
 }  // namespace
-}  // namespace turnpike::bench
+}  // namespace turnpike::bench::priority_queue

@@ -6,7 +6,7 @@
 #include "bench/measure.h"
 #include "bench/timer_draws.h"
 
-namespace turnpike::bench {
+namespace turnpike::bench::dpdk_timers {
 namespace {
 
 class Bed {
@@ -80,4 +80,4 @@ void expire(benchmark::State& state) {
 BENCHMARK(expire)->Name("timer_wheel/schedule_expire/rte_timer")->Apply(timer_counts);
 
 }  // namespace
-}  // namespace turnpike::bench
+}  // namespace turnpike::bench::dpdk_timers

@@ -8,7 +8,7 @@
 #include "bench/timer_draws.h"
 #include "common/time/timer_wheel.h"
 
-namespace turnpike::bench {
+namespace turnpike::bench::timer_wheel {
 namespace {
 
 constexpr unsigned kTickShift = 10;
@@ -78,4 +78,4 @@ void poll(benchmark::State& state) {
 BENCHMARK(poll)->Name("timer_wheel/poll")->ArgName("timers")->Arg(1000);
 
 }  // namespace
-}  // namespace turnpike::bench
+}  // namespace turnpike::bench::timer_wheel

@@ -7,7 +7,7 @@ namespace turnpike::ops {
 namespace {
 
 // Block types and option codes: sections 4 and 3.5 of the draft.
-constexpr uint32_t kSection = 0x0a0d0d0a, kInterface = 1, kStatistics = 5, kPacket = 6;
+constexpr uint32_t kSection = 0x0a0d0d0a, kInterface = 1, kStatistics = 5, kEnhancedPacket = 6;
 constexpr uint16_t kEnd = 0, kComment = 1, kUserApplication = 4, kName = 2, kDescription = 3,
                    kSpeed = 8, kResolution = 9, kFlags = 2, kReceived = 4, kDropped = 5;
 constexpr size_t kMaxOption = 65'000;  // B: a length has 16 bits
@@ -85,7 +85,7 @@ void Pcapng::add(const Packet& packet) {
   if (!packet.comment.empty()) option(body, kComment, packet.comment);
   number_option(body, kFlags, static_cast<uint32_t>(packet.direction));
   end_options(body);
-  block(kPacket, body);
+  block(kEnhancedPacket, body);
 }
 
 void Pcapng::add_statistics(uint32_t interface, uint64_t time_ns, uint64_t received,

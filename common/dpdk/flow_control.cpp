@@ -24,18 +24,18 @@ static_assert(static_cast<int>(FlowControl::kOff) == RTE_ETH_FC_NONE &&
 struct Names {
   std::string_view first, second = {};
 };
-using Direction = std::array<Names, 6>;
+using Spellings = std::array<Names, 6>;
 
 // In DPDK's drivers/net, from 22.11 on. The first that a driver has counts: ixgbe has the same
 // counters under the first two.
-constexpr Direction kReceived{{{"rx_xon_packets", "rx_xoff_packets"},  // igb, igc, ixgbe, i40e, ice
+constexpr Spellings kReceived{{{"rx_xon_packets", "rx_xoff_packets"},  // igb, igc, ixgbe, i40e, ice
                                {"rx_flow_control_xon_packets", "rx_flow_control_xoff_packets"},
                                // ngbe, txgbe
                                {"rx_pause_frames"},       // axgbe, bnxt, qede
                                {"rx_pause_packets"},      // cxgbe
                                {"mac_rx_mac_pause_num"},  // hns3
                                {"rx_pause_pkts"}}};       // sfc
-constexpr Direction kSent{{{"tx_xon_packets", "tx_xoff_packets"},
+constexpr Spellings kSent{{{"tx_xon_packets", "tx_xoff_packets"},
                            {"tx_flow_control_xon_packets", "tx_flow_control_xoff_packets"},
                            {"tx_pause_frames"},  // cxgbe as well
                            {"tx_pause_packets"},
@@ -49,7 +49,7 @@ std::optional<uint64_t> value_of(std::span<const ExtendedStat> stats, std::strin
   return at->value;
 }
 
-std::optional<uint64_t> frames(std::span<const ExtendedStat> stats, const Direction& direction) {
+std::optional<uint64_t> frames(std::span<const ExtendedStat> stats, const Spellings& direction) {
   for (const Names& names : direction) {
     const auto first = value_of(stats, names.first), second = value_of(stats, names.second);
     if (first && second) return *first + *second;

@@ -15,7 +15,7 @@
 namespace turnpike::lab {
 namespace {
 
-const Protocol* find(std::string_view name) {
+const Protocol* find_counting(std::string_view name) {
   static const Protocol protocol = [] {
     Protocol p = fcp::kProtocol;
     p.make_link_law = [](const ParamValues& params, unsigned shards,
@@ -34,7 +34,7 @@ class Shards : public ::testing::TestWithParam<Trimmed> {
   static Outcome with(const std::string& lcores) {
     Trimmed e = GetParam();
     e.settings.push_back("routers.gate.lcores=" + lcores);
-    return play(e, find);
+    return play(e, find_counting);
   }
   /// Number of workers that brought at least a twentieth of the link's packets.
   static long working(const Outcome& outcome) {

@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kLinks =
     "t,link,price,input\n"
     "0.1,b,1,0.5\n0.1,c,9,9\n0.2,b,2,1.5\n0.2,c,9,9\n0.3,b,3,\n0.4,b,4,1.25\n";
-constexpr const char* kRates =
+constexpr const char* kRatesCsv =
     "t,host,flow,sent_mbps\n"
     "0.1,h,,30\n0.1,h,f,10\n0.2,h,,70\n0.2,h,f,20\n0.3,h,,80\n0.3,h,f,60\n";
 constexpr const char* kFlows =
@@ -37,7 +37,7 @@ class PaperMetrics : public ::testing::Test {
       write(folder + "/summary.json",
             R"({"links":{"b":{"used":)" + used + R"(}},"x":{"y":4,"z":6}})");
       write(folder + "/links.csv", kLinks);
-      write(folder + "/rates.csv", kRates);
+      write(folder + "/rates.csv", kRatesCsv);
       write(folder + "/flows.csv", kFlows);
     }
   }

@@ -12,7 +12,7 @@
 namespace turnpike::lab {
 namespace {
 
-class Outcomes final : public sender::OutcomeSink {
+class FlowOutcomes final : public sender::OutcomeSink {
  public:
   void flow_ended(const sender::FlowOutcome& outcome) override { all.push_back(outcome); }
   std::vector<sender::FlowOutcome> all;
@@ -89,7 +89,7 @@ class MulticastTest : public ::testing::Test {
     }
   }
 
-  Outcomes outcomes;
+  FlowOutcomes outcomes;
   config::Topology topology;
   std::unique_ptr<World> world;
 };

@@ -11,37 +11,34 @@
 #include "common/units/instrumented.h"
 #include "lab/simulator/world.h"
 #include "tests/support/eal.h"
+#include "tests/support/ignored_outcomes.h"
 
 namespace turnpike::lab {
 namespace {
 
-using Settings = std::vector<config::Setting>;
+using Overrides = std::vector<config::Setting>;
 
-class IgnoreEnds final : public sender::OutcomeSink {
-  void flow_ended(const sender::FlowOutcome&) override {}
-};
-
-config::Topology loaded(const std::string& text, const Settings& settings = {}) {
+config::Topology loaded(const std::string& text, const Overrides& settings = {}) {
   auto t = config::load_text(text, "test.yaml", settings);
   if (!t) ADD_FAILURE() << t.error().front().text();
   return t ? std::move(*t) : config::Topology{};
 }
 
 struct Played {
-  explicit Played(const std::string& text, const Settings& settings = {})
+  explicit Played(const std::string& text, const Overrides& settings = {})
       : file(text), topology(loaded(text, settings)) {
     auto made = World::make(topology, ends, {});
     if (!made) throw std::runtime_error(made.error());
     world = std::move(*made);
   }
-  void reload(const Settings& settings) {
+  void reload(const Overrides& settings) {
     const auto done = world->reload(loaded(file, settings));
     ASSERT_TRUE(done) << done.error();
   }
   [[nodiscard]] router::LinkSnapshot link(size_t l) { return world->router(0).snapshot().links[l]; }
 
   std::string file;
-  IgnoreEnds ends;
+  testing::IgnoredOutcomes ends;
   config::Topology topology;
   std::unique_ptr<World> world;
 };
@@ -167,13 +164,13 @@ traffic:
 )";
 
 /// Rates, budgets, routes, classes, groups and customers of the storm, drawn at random.
-Settings draw_settings(std::mt19937& random) {
+Overrides draw_settings(std::mt19937& random) {
   const auto draw = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
-  Settings all{{"links.out.rate", std::to_string(80 + draw(60)) + " Mbps"},
-               {"links.out.buffer", std::to_string(200 + draw(100)) + " KB"},
-               {"links.out.law.fcp.alpha", std::to_string(1 + draw(3))},
-               {"customers.acme.budget", std::to_string(5 + draw(5)) + " $/s"},
-               {"groups.gold.weight", std::to_string(1 + draw(5))}};
+  Overrides all{{"links.out.rate", std::to_string(80 + draw(60)) + " Mbps"},
+                {"links.out.buffer", std::to_string(200 + draw(100)) + " KB"},
+                {"links.out.law.fcp.alpha", std::to_string(1 + draw(3))},
+                {"customers.acme.budget", std::to_string(5 + draw(5)) + " $/s"},
+                {"groups.gold.weight", std::to_string(1 + draw(5))}};
   if (draw(2) == 0)
     all.push_back({"customers.new" + std::to_string(draw(3)),
                    "{ prefix: 10.78.0.0/16, budget: 1 $/s, group: rest }"});

@@ -23,6 +23,7 @@
 #include "sender/sender.h"
 #include "sender/sizing.h"
 #include "tests/support/eal.h"
+#include "tests/support/ignored_outcomes.h"
 
 namespace turnpike::lab {
 namespace {
@@ -56,10 +57,6 @@ std::string demo(const std::string& rate) {
          "    bob: { from: bob, to: server, start: 1 s, stop: 6 s }\n"
          "    carol: { from: carol, to: server, start: 2 s }\n";
 }
-
-class Ignore final : public sender::OutcomeSink {
-  void flow_ended(const sender::FlowOutcome&) override {}
-};
 
 /// The program that does not run, for how long and how often. "each": both programs, at independent
 /// moments and for times with mean `time`, as on a shared machine.
@@ -190,7 +187,7 @@ class StallsTest : public ::testing::TestWithParam<std::tuple<const char*, Hold>
     return f;
   }
 
-  Ignore ignore;
+  testing::IgnoredOutcomes ignore;
   config::Topology topology;
   std::unique_ptr<Pool> pool;
   std::vector<std::unique_ptr<RingCable>> cables;

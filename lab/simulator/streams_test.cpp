@@ -7,13 +7,10 @@
 #include "common/config/load.h"
 #include "lab/simulator/world.h"
 #include "tests/support/eal.h"
+#include "tests/support/ignored_outcomes.h"
 
 namespace turnpike::lab {
 namespace {
-
-class Ignore final : public sender::OutcomeSink {
-  void flow_ended(const sender::FlowOutcome&) override {}
-};
 
 /// One stream `load` from host a to host b, over the test's links.
 class StreamsInTheLab : public ::testing::Test {
@@ -50,7 +47,7 @@ class StreamsInTheLab : public ::testing::Test {
   }
   [[nodiscard]] uint64_t received() const { return arrived().packets.read(); }
 
-  Ignore ignore;
+  testing::IgnoredOutcomes ignore;
   config::Topology topology;
   std::unique_ptr<World> world;
 };

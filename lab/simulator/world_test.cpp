@@ -9,6 +9,7 @@
 
 #include "common/config/load.h"
 #include "tests/support/eal.h"
+#include "tests/support/ignored_outcomes.h"
 
 namespace turnpike::lab {
 namespace {
@@ -38,10 +39,6 @@ std::string demo(const std::string& rate, const std::string& flows) {
          "traffic:\n  flows:\n" +
          flows;
 }
-
-class Ignore final : public sender::OutcomeSink {
-  void flow_ended(const sender::FlowOutcome&) override {}
-};
 
 class WorldTest : public ::testing::Test {
  protected:
@@ -75,7 +72,7 @@ class WorldTest : public ::testing::Test {
     return shares;
   }
 
-  Ignore ignore;
+  testing::IgnoredOutcomes ignore;
   config::Topology topology;
   std::unique_ptr<World> world;
 };

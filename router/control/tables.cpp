@@ -27,7 +27,7 @@ Ipv6 link_local_of(const wire::Mac& m) {
 }
 
 /// All entries of the FIBs; later entries of a prefix replace earlier ones.
-struct Plan {
+struct TablePlan {
   std::vector<NextHop> hops;
   std::vector<FibEntry<Ipv4Prefix>> ipv4;
   std::vector<FibEntry<Ipv6Prefix>> ipv6;
@@ -66,7 +66,7 @@ NextHop hop_over(const config::Link& link, size_t own_end, size_t index) {
 bool given(const Ipv6& a) { return a != Ipv6{}; }
 
 /// A link's subnet: `others`, except for broadcast addresses, the neighbour and the router.
-void plan_subnet(Plan& plan, const config::Interface& own, const config::Interface& peer,
+void plan_subnet(TablePlan& plan, const config::Interface& own, const config::Interface& peer,
                  uint32_t forward, uint16_t index, NextHop::Action others) {
   using Action = NextHop::Action;
   const uint32_t empty = plan.add({.action = others, .link = index});
@@ -121,7 +121,7 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
   t->udp_port_ = topology.run.udp_port;
   for (const Protocol& p : protocols()) t->congestion_sizes_[p.id] = p.header_size;
 
-  Plan plan;
+  TablePlan plan;
   plan.add({});  // default of lookups without a match
   std::vector<uint32_t> forward(node.links.size());
   for (size_t i = 0; i < node.links.size(); ++i) {

@@ -16,10 +16,11 @@
 namespace turnpike::router {
 namespace {
 
-const Prefix kFirst = *config::parse_ipv4_prefix("10.0.1.1/24"),
-             kSecond = *config::parse_ipv4_prefix("10.0.2.1/31"),
-             kThird = *config::parse_ipv6_prefix("fd00:1::1/64");
-const InterfaceMark kMark{.router = "gate", .link = "uplink", .addresses = {kFirst, kThird}};
+const Prefix kFirstPrefix = *config::parse_ipv4_prefix("10.0.1.1/24"),
+             kSecondPrefix = *config::parse_ipv4_prefix("10.0.2.1/31"),
+             kThirdPrefix = *config::parse_ipv6_prefix("fd00:1::1/64");
+const InterfaceMark kMark{
+    .router = "gate", .link = "uplink", .addresses = {kFirstPrefix, kThirdPrefix}};
 
 TEST(InterfaceMark, IsReadAsWritten) {
   EXPECT_EQ(to_text(kMark), "turnpike router=gate link=uplink addresses=10.0.1.1/24,fd00:1::1/64");
@@ -83,7 +84,7 @@ TEST(KeptInterfaces, AreTakenOverWithAllThatLinuxChanged) {
     }
     // The file has another address now: it replaces the former one, and no other.
     InterfaceMark changed = kMark;
-    changed.addresses = {kSecond, kThird};
+    changed.addresses = {kSecondPrefix, kThirdPrefix};
     { const Tap tap = made(changed, true); }
     EXPECT_EQ(addresses(), "10.9.0.1/24 10.0.2.1/31 fd00:1::1/64 ");
   });

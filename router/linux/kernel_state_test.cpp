@@ -11,7 +11,7 @@
 namespace turnpike::router {
 namespace {
 
-using namespace testing;
+using namespace test_messages;
 
 class Recorder final : public KernelListener {
  public:

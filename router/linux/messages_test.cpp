@@ -8,7 +8,7 @@
 namespace turnpike::router {
 namespace {
 
-using namespace testing;
+using namespace test_messages;
 
 config::Ipv4 ipv4(const char* text) { return config::parse_ipv4(text).value(); }
 config::Ipv6 ipv6(const char* text) { return config::parse_ipv6(text).value(); }

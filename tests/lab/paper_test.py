@@ -20,7 +20,7 @@ experiments:
   - id: tiny
     figure: 0
     title: Two claims
-    runs: { demo: { file: configs/demo.yaml, set: run.duration=12 s } }
+    runs: { demo: { file: configs/demo.yaml, set: run.duration=6 s } }
     metrics: { utilisation: { summary: links.bottleneck.utilization, unit: "%" } }
     claims:
       - id: tiny.c1
@@ -36,7 +36,7 @@ experiments:
   - id: tiny
     figure: 0
     title: A rate
-    runs: { demo: { file: configs/demo.yaml, set: run.duration=12 s } }
+    runs: { demo: { file: configs/demo.yaml, set: run.duration=6 s } }
     metrics: { mean rate of alice: { summary: hosts.alice.goodput_mbps, unit: Mbps } }
     own:
       - { metric: mean rate of alice, at_least: 40 }

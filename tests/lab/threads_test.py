@@ -19,18 +19,18 @@ RUNS = [
     ("demo.yaml", "2 s", []),
     ("speed.yaml", "100 ms", []),
     ("tcp.yaml", "2 s", []),
-    ("throughput.yaml", "1 s", []),
+    ("throughput.yaml", "100 ms", []),
     ("control/parking-lot.yaml", "2 s", []),
     ("control/random-loss.yaml", "2 s", ["links.bottleneck.jitter=100 us", "links.bottleneck.reorder=0.01"]),
     ("control/short-flows.yaml", "1 s", []),
-    ("paper/xcp-fig9.yaml", "2 s", []),
+    ("paper/xcp-fig9.yaml", "500 ms", []),
     ("paper/qcp-tab4.yaml", "500 ms", []),
     ("evolution/policies.yaml", "1 s", ["routers.gate.lcores=[0, 1]"]),
     ("evolution/tree.yaml", "2 s", []),
     ("evolution/cheaters/five-hosts.yaml", "3 s", []),
     ("gateway/two-sites.yaml", "3 s", []),
     ("scale/fat-tree.yaml", "3 ms", []),
-    ("scale/as-like.yaml", "50 ms", ["generate.net.shape.as_like.hosts=1"]),
+    ("scale/as-like.yaml", "20 ms", ["generate.net.shape.as_like.hosts=1"]),
 ]
 THREADS = (2, 3, 8)
 

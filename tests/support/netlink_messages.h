@@ -18,7 +18,7 @@
 #include "common/config/address.h"
 #include "router/linux/messages.h"
 
-namespace turnpike::router::testing {
+namespace turnpike::router::test_messages {
 
 /// A message in memory of exactly its size, so that a sanitizer reports any read beyond it.
 class RawMessage {
@@ -209,4 +209,4 @@ inline Message route(const RawRoute& r) {
   return m.parse();
 }
 
-}  // namespace turnpike::router::testing
+}  // namespace turnpike::router::test_messages
