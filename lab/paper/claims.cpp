@@ -52,6 +52,7 @@ Evaluation evaluate(const Experiment& e, const Metrics& metrics) {
                        .wider = c.wider,
                        .why = c.why,
                        .met = holds(c, v, other)};
+    if (!c.other.empty()) result.other = shown_text(other, metric_of(e, c.other));
     if (c.model.empty() && m.reference) result.model = shown_text(m.reference->value, m);
     return result;
   };

@@ -18,6 +18,7 @@ namespace turnpike::lab {
 struct CheckResult {
   std::string experiment;
   std::string metric, paper, model, here, bound;  // with their units
+  std::string other = {};                         // value of the metric that `bound` names
   std::string wider = {};                         // why the bound is wider than the paper's
   std::string why = {};                           // of a check that is not met
   bool met = false;
