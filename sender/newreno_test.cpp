@@ -14,22 +14,23 @@ namespace {
 
 constexpr Nanos kRtt = 20_ms;
 
-/// A TCP flow whose first window, 16 packets, loses some of them once.
+/// A TCP flow whose first window, 16 packets, loses some of them once, and some of their ACKs.
 struct Recovery {
-  Recovery(bool sack, const std::set<uint32_t>& lost) {
+  Recovery(bool sack, const std::set<uint32_t>& lost, const std::set<uint32_t>& lost_acks = {}) {
     config::Topology t = two_hosts();
     t.flows = {finite(40'000)};
     t.flows[0].protocol = "tcp";
     t.flows[0].params = ParamValues(tcp::kFlowParams);
     t.flows[0].params[tcp::kFirstWindow] = 16;
     t.flows[0].params[tcp::kSack] = sack ? 1 : 0;
-    std::set<uint32_t> left = lost, seen;
+    std::set<uint32_t> left = lost, acks_left = lost_acks, seen;
     const auto tap = [&](size_t from, const std::vector<uint8_t>& frame, Nanos now) {
       wire::UdpFrame at;
       EXPECT_EQ(wire::locate_udp(frame, at), wire::FrameError::kNone);
-      if (from != 0 || (frame[at.payload] & 0x0f) != static_cast<uint8_t>(wire::Kind::kData))
-        return true;
+      const auto kind = static_cast<wire::Kind>(frame[at.payload] & 0x0f);
       const uint32_t sequence = wire::load_be32(&frame[at.payload + 8]);
+      if (kind == wire::Kind::kAck) return acks_left.erase(sequence) == 0;
+      if (from != 0 || kind != wire::Kind::kData) return true;
       if (!seen.insert(sequence).second) again.push_back(now);
       return left.erase(sequence) == 0;
     };
@@ -68,6 +69,16 @@ TEST(NewReno, DoesNotWaitForTheWindow) {
   EXPECT_EQ(r.timeouts, 0U);
   EXPECT_EQ(r.again.size(), 10U);
   EXPECT_NEAR(r.round_trips(), 9, 0.5);
+}
+
+// The next ACK is out of turn, and covers the packet whose ACK is lost.
+TEST(NewReno, LostAcksCostNoRetransmission) {
+  for (const bool sack : {true, false}) {
+    const Recovery r(sack, {3, 5}, {6, 7, 12, 15});
+    EXPECT_TRUE(r.completed);
+    EXPECT_EQ(r.timeouts, 0U);
+    EXPECT_EQ(r.again.size(), 2U) << (sack ? "with SACK" : "without");
+  }
 }
 
 }  // namespace

@@ -32,12 +32,16 @@ caption{text-align:left;font-size:.95em;color:#444;padding:.2em 0}
 th{border-bottom:1px solid #222;font-weight:600;text-align:left}
 th,td{padding:.15em .8em .15em .2em}
 th.n,td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+tr.group td{border-top:1px solid #ddd;padding-top:.4em}tr.group td:first-child{font-weight:600}
+tr.group~tr td.n:not(.good):not(.bad){white-space:normal}
 @media (max-width:600px){body{margin:1em auto}nav ul{columns:1}figure.half{width:100%}
+figure:not(.half){overflow-x:auto}figure:not(.half) svg{width:640px}
 table{display:block;overflow-x:auto;font-size:.75em}th,td{padding:.15em .4em .15em 0}
 th.n,td.n{white-space:normal}}
 @page{size:A4;margin:16mm}
 @media print{body{font-size:9.5pt;margin:0;padding:0;max-width:none}
-figure,table,.verdict{break-inside:avoid}h2,h3{break-after:avoid}
+figure,table,tr,.verdict{break-inside:avoid}table:has(tr.group){break-inside:auto}
+h2,h3,tr.group{break-after:avoid}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 )";
 
@@ -99,7 +103,7 @@ void Page::table(const HtmlTable& table) {
         attributes += " colspan=\"" + std::to_string(table.columns.size() - row.size() + 1) + "\"";
       cells += element("td", attributes, escape(c.text));
     }
-    rows += element("tr", "", cells);
+    rows += element("tr", row.size() < table.columns.size() ? " class=\"group\"" : "", cells);
   }
   std::string text = table.caption;
   if (table.rows.size() > HtmlTable::kMaxRows)

@@ -20,7 +20,8 @@ struct Cell {
 /// A numeric cell.
 inline Cell number(std::string text) { return {std::move(text), Cell::Look::kNumber}; }
 
-/// The first cell of a row that is shorter than `columns` spans the columns that it lacks.
+/// A row that is shorter than `columns` is the heading of those below: its first cell spans the
+/// columns that it lacks.
 struct HtmlTable {
   static constexpr size_t kMaxRows = 2000;  // that a page shows, so that browsers open it
   std::string caption = {};

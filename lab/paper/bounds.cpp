@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lab/paper/bounds.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -16,8 +17,10 @@ namespace {
 using report::significant;
 using Kind = CheckSpec::Kind;
 
+using Interval = std::pair<double, double>;
+
 /// The values that round to a printed number; nothing where the text is no number.
-std::optional<std::pair<double, double>> rounding_interval(std::string_view printed) {
+std::optional<Interval> rounding_interval(std::string_view printed) {
   double v = 0;
   const char* end = printed.data() + printed.size();
   const auto [at, error] = std::from_chars(printed.data(), end, v);
@@ -33,7 +36,27 @@ std::optional<std::pair<double, double>> rounding_interval(std::string_view prin
     std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
   }
   const double half = 0.5 * std::pow(10, exponent - decimals);
-  return std::pair(v - half, v + half);
+  return Interval(v - half, v + half);
+}
+
+/// The values that the paper's text stands for: all that round to 3 for "3" and "about 3", all from
+/// 2 to 3 for "2 to 3"; "at most 3" has no lower end. Nothing where it is other words.
+std::optional<Interval> paper_interval(std::string_view text) {
+  constexpr std::string_view kAbout = "about ", kAtMost = "at most ", kTo = " to ";
+  if (text.starts_with(kAbout)) return rounding_interval(text.substr(kAbout.size()));
+  if (text.starts_with(kAtMost)) {
+    const auto most = rounding_interval(text.substr(kAtMost.size()));
+    if (!most) return std::nullopt;
+    return Interval(-std::numeric_limits<double>::infinity(), most->second);
+  }
+  if (const size_t to = text.find(kTo); to != std::string_view::npos) {
+    const auto low = rounding_interval(text.substr(0, to)),
+               high = rounding_interval(text.substr(to + kTo.size()));
+    if (low && high)
+      return Interval(std::midpoint(low->first, low->second),
+                      std::midpoint(high->first, high->second));
+  }
+  return rounding_interval(text);
 }
 
 }  // namespace
@@ -79,10 +102,10 @@ bool holds(const CheckSpec& c, double v, double other) {
 }
 
 bool wider_than_paper(const CheckSpec& c) {
-  const auto printed = rounding_interval(c.paper);
-  if (!printed) return false;
+  const auto printed = paper_interval(c.paper);
+  if (!printed) return !c.paper.empty() && (c.kind == Kind::kWithin || c.kind == Kind::kNear);
   const double low = printed->first, high = printed->second;
-  const double slack = 1e-9 * std::max(std::fabs(low), std::fabs(high));  // of binary fractions
+  const double slack = 1e-9 * std::fabs(high);  // of binary fractions
   const auto outside = [&](double from, double to) {
     return from < low - slack || to > high + slack;
   };

@@ -17,7 +17,8 @@ std::string with_unit(const std::string& text, const MetricSpec& metric);
 std::string bound_text(const CheckSpec& check, const MetricSpec& metric);
 
 /// Whether the bound admits values that the paper's value does not. A number that a paper prints
-/// stands for all that round to it: 99 for 98.5 to 99.5. False where `paper` is no number.
+/// stands for all that round to it: 99 for 98.5 to 99.5. Where `paper` is words, such as "equal", a
+/// bound on both sides does, for the words name no tolerance, and a bound on one side does not.
 bool wider_than_paper(const CheckSpec& check);
 
 }  // namespace turnpike::lab

@@ -34,7 +34,18 @@ TEST(Bounds, NumbersWithAnExponentRoundAtTheirLastDigit) {
   EXPECT_TRUE(wider(Kind::kAtMost, 2.56e6, 0, "2.5e+6"));
 }
 
-TEST(Bounds, OnlyNumbersAreCompared) {
+TEST(Bounds, NumbersMayHaveWordsOfRangesBesideThem) {
+  EXPECT_FALSE(wider(Kind::kAtMost, 0.25, 0, "about 0.2"));
+  EXPECT_TRUE(wider(Kind::kAtMost, 0.26, 0, "about 0.2"));
+  EXPECT_FALSE(wider(Kind::kWithin, 1, 500, "at most 500"));
+  EXPECT_TRUE(wider(Kind::kWithin, 1, 501, "at most 500"));
+  EXPECT_FALSE(wider(Kind::kWithin, 2, 3, "2 to 3"));
+  EXPECT_TRUE(wider(Kind::kWithin, 2, 3.1, "2 to 3"));
+}
+
+TEST(Bounds, WordsNameNoTolerance) {
+  EXPECT_TRUE(wider(Kind::kNear, 1, 0.1, "equal"));
+  EXPECT_TRUE(wider(Kind::kWithin, 0.9, 1.1, "close to 1"));
   EXPECT_FALSE(wider(Kind::kAtLeast, 1, 0, "near 100 %"));
   EXPECT_FALSE(wider(Kind::kAtLeast, 1, 0, ""));
   EXPECT_FALSE(wider(Kind::kBelow, 0, 0, "3"));

@@ -52,6 +52,7 @@ Evaluation evaluate(const Experiment& e, const Metrics& metrics) {
                        .wider = c.wider,
                        .why = c.why,
                        .met = holds(c, v, other)};
+    if (!c.other.empty()) result.other = shown_text(other, metric_of(e, c.other));
     if (c.model.empty() && m.reference) result.model = shown_text(m.reference->value, m);
     return result;
   };
@@ -110,9 +111,14 @@ tl::expected<Baseline, std::string> Baseline::parse(const std::string& text) {
 void Baseline::compare(Evaluation& evaluation) const {
   evaluation.each([&](CheckResult& c) {
     const auto known = known_.find({c.experiment, c.check()});
-    if (known == known_.end()) return;
-    c.lost = !c.met && known->second.met;
-    if (c.met && c.broken_by.empty()) c.broken_by = known->second.broken_by;
+    if (known != known_.end()) c.lost = !c.met && known->second.met;
+  });
+}
+
+void Baseline::recall_mutants(Evaluation& evaluation) const {
+  evaluation.each([&](CheckResult& c) {
+    const auto known = known_.find({c.experiment, c.check()});
+    if (known != known_.end() && c.met) c.broken_by = known->second.broken_by;
   });
 }
 
@@ -120,12 +126,6 @@ void Baseline::update(const std::string& experiment, const Evaluation& evaluatio
   std::erase_if(known_, [&](const auto& entry) { return entry.first.first == experiment; });
   evaluation.each([&](const CheckResult& c) {
     known_[{experiment, c.check()}] = {c.met, c.broken_by};
-  });
-}
-
-bool Baseline::has_mutants(const std::string& experiment) const {
-  return std::ranges::any_of(known_, [&](const auto& entry) {
-    return entry.first.first == experiment && !entry.second.broken_by.empty();
   });
 }
 

@@ -18,6 +18,7 @@ namespace turnpike::lab {
 struct CheckResult {
   std::string experiment;
   std::string metric, paper, model, here, bound;  // with their units
+  std::string other = {};                         // value of the metric that `bound` names
   std::string wider = {};                         // why the bound is wider than the paper's
   std::string why = {};                           // of a check that is not met
   bool met = false;
@@ -73,13 +74,13 @@ class Baseline {
   static tl::expected<Baseline, std::string> read(const std::string& path);
   static tl::expected<Baseline, std::string> parse(const std::string& text);
 
-  /// Sets `lost` of checks that are not met now and are met in the baseline, and `broken_by` as the
-  /// baseline has it where it is empty.
+  /// Sets `lost` of checks that are not met now and are met in the baseline.
   void compare(Evaluation& evaluation) const;
+  /// Sets `broken_by` of checks that are met as the baseline has it. Where mutations have been
+  /// played, theirs is the newer verdict.
+  void recall_mutants(Evaluation& evaluation) const;
   /// Replaces the baseline's checks of the experiment by these results.
   void update(const std::string& experiment, const Evaluation& evaluation);
-  /// Whether mutations of the experiment's runs have been played.
-  [[nodiscard]] bool has_mutants(const std::string& experiment) const;
   /// Contents of the baseline's file, sorted so that a diff shows single claims.
   [[nodiscard]] std::string text() const;
 

@@ -174,6 +174,7 @@ void Reproduction::print_evaluated() {
     EvaluatedExperiment& e = evaluated_[shown_];
     if (e.metrics.empty()) evaluate_runs(e);
     baseline_.compare(e.evaluation);
+    if (!options_.mutants) baseline_.recall_mutants(e.evaluation);
     std::printf("%s: %s (%s s)\n%s\n", e.experiment->id.c_str(), e.experiment->title.c_str(),
                 report::fixed(e.wall_s, 1).c_str(), verdict_lines(e).c_str());
     std::fflush(stdout);

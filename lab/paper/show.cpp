@@ -2,6 +2,8 @@
 #include "lab/paper/show.h"
 
 #include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -36,14 +38,31 @@ std::string spread_text(const EvaluatedExperiment& e, const std::string& metric,
          shown_text(range->second * scale, m) + ")";
 }
 
+/// The bound, and the value of the metric that it names, as in "< time, XCP = 2 s".
+std::string shown_bound(const CheckResult& c) {
+  return c.bound + (c.other.empty() ? "" : " = " + c.other);
+}
+
+/// Keeps numbers and their units on one line.
+std::string with_units_kept(const std::string& text) {
+  constexpr const char* kNoBreakSpace = "\u00a0";
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool unit = text[i] == ' ' && i > 0 && i + 1 < text.size() &&
+                      std::isdigit(static_cast<unsigned char>(text[i - 1])) != 0 &&
+                      text[i + 1] != '(' && text.compare(i + 1, 3, "to ") != 0;
+    out += unit ? kNoBreakSpace : std::string(1, text[i]);
+  }
+  return out;
+}
+
 std::vector<Cell> check_row(const EvaluatedExperiment& e, const CheckResult& c,
                             const std::string& out, ResultFiles& files) {
-  return {c.metric,
-          report::number(c.paper),
-          report::number(c.model),
-          report::number(c.here + spread_text(e, c.metric, out, files)),
-          c.bound + (c.wider.empty() ? "" : " *"),  // text: names of metrics are long
-          verdict(met_text(c), c.met)};
+  return {
+      c.metric, report::number(with_units_kept(c.paper)), report::number(with_units_kept(c.model)),
+      report::number(with_units_kept(c.here + spread_text(e, c.metric, out, files))),
+      // Text, for names of metrics are long.
+      with_units_kept(shown_bound(c) + (c.wider.empty() ? "" : " *")), verdict(met_text(c), c.met)};
 }
 
 /// Each claim of the paper above its checks, then our own checks.
@@ -206,6 +225,22 @@ Section section_of(const EvaluatedExperiment& e, const std::string& out) {
   return section;
 }
 
+/// "turnpike paper fcp-fig5-6: 7 runs of configs/paper/fcp-fig5-6.yaml, up to 8 seeds".
+std::string command_text(const Experiment& e) {
+  std::vector<std::string> files;
+  size_t seeds = 0;
+  for (const RunSpec& run : e.runs) {
+    seeds = std::max(seeds, run.seeds.size());
+    const std::string file = std::filesystem::path(run.file).lexically_normal().string();
+    if (std::ranges::find(files, file) == files.end()) files.push_back(file);
+  }
+  std::string text = "turnpike paper " + e.id;
+  if (files.empty()) return text;
+  text += ": " + std::to_string(e.runs.size()) + (e.runs.size() == 1 ? " run of " : " runs of ");
+  for (size_t i = 0; i < files.size(); ++i) text += (i == 0 ? "" : ", ") + files[i];
+  return text + (seeds == 1 ? ", one seed" : ", up to " + std::to_string(seeds) + " seeds");
+}
+
 /// "Figure 4: Impact of capacity"; the word is omitted where the id is no number.
 std::string heading(const Experiment& e) {
   const bool figure = !e.figure.empty() && e.figure[0] >= '0' && e.figure[0] <= '9';
@@ -217,7 +252,7 @@ std::string heading(const Experiment& e) {
 std::string verdict_lines(const EvaluatedExperiment& e) {
   std::vector<std::vector<std::string>> rows;
   const auto add = [&](const std::string& id, const CheckResult& c) {
-    rows.push_back({id, c.metric, c.paper, c.here, c.bound, met_text(c)});
+    rows.push_back({id, c.metric, c.paper, c.here, shown_bound(c), met_text(c)});
   };
   for (const ClaimResult& claim : e.evaluation.claims)
     for (const CheckResult& c : claim.checks) add(claim.claim->id, c);
@@ -261,7 +296,7 @@ std::string paper_page(const std::vector<EvaluatedExperiment>& all, const std::s
     if (paper != spec.paper) page.heading(paper = spec.paper);
     page.heading(heading(spec), 3);
     if (!spec.about.empty()) page.paragraph(spec.about);
-    page.paragraph("turnpike paper " + spec.id);
+    page.paragraph(command_text(spec));
     page.table(sections[i].table);
     show_remarks(e, page);
     show_references(e, page);

@@ -94,7 +94,9 @@ struct alignas(64) Flow {
   Nanos rto_base{0};             // the retransmission time-out counts from here
   uint64_t delivered = 0;        // B of payload
   uint16_t port = 0;             // UDP source port
-  Allowance allowance;           // the law's newest, its committed part as the host's ledger has it
+  // In flight, sent right after the packet that was answered last: the next answer's, mostly.
+  uint32_t after_answered = kNoRecord;
+  Allowance allowance;  // the law's newest, its committed part as the host's ledger has it
 
   alignas(kLine) std::byte law_storage[FlowLaw::kMaxBytes];
 
@@ -120,6 +122,12 @@ struct alignas(64) Flow {
   void prefetch() const {
     const auto* line = reinterpret_cast<const std::byte*>(this);
     for (size_t i = 0; i < kHotLines; ++i) rte_prefetch0(line + i * kLine);
+  }
+
+  /// Removes a packet from those in flight.
+  void leave_flight(RecordPool& pool, uint32_t i) {
+    if (i == after_answered) after_answered = pool[i].next;
+    in_flight.remove(pool, i);
   }
 
   /// Whether new data remains.

@@ -25,15 +25,17 @@ bool answers(Kind answer, Kind packet) {
   }
 }
 
+bool is_own(const SentPacket& r, const AckInfo& answer) {
+  return wire::to_ticks(r.sent) == answer.echo &&
+         static_cast<uint32_t>(r.sequence) == answer.sequence && answers(answer.kind, r.kind);
+}
+
 uint32_t find_own(const Flow& flow, RecordPool& pool, const AckInfo& answer) {
   for (uint32_t i = flow.in_flight.head(); i != kNoRecord; i = pool[i].next) {
     const SentPacket& r = pool[i];
-    const uint32_t sent = wire::to_ticks(r.sent);
-    if (wire::serial_before(answer.echo, sent)) break;  // everything from here on was sent later
-    if (sent == answer.echo && static_cast<uint32_t>(r.sequence) == answer.sequence &&
-        answers(answer.kind, r.kind)) {
-      return i;
-    }
+    // Everything from here on was sent later.
+    if (wire::serial_before(answer.echo, wire::to_ticks(r.sent))) break;
+    if (is_own(r, answer)) return i;
   }
   return kNoRecord;
 }
@@ -51,7 +53,7 @@ bool covered(const Flow& flow, const SentPacket& r, std::span<const wire::SeqRan
 
 void consume(Flow& flow, RecordPool& pool, uint32_t i, Acknowledged& done) {
   const SentPacket& r = pool[i];
-  flow.in_flight.remove(pool, i);
+  flow.leave_flight(pool, i);
   flow.in_flight_bytes -= r.size;
   if (r.kind == Kind::kData) {
     done.bytes += r.size;
@@ -67,7 +69,9 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, Ledger& ledger, const Ack
                          FlowState& state, Nanos last_stall_end) {
   const Nanos now = state.now;
   Acknowledged done;
-  const uint32_t own = find_own(flow, pool, answer);
+  const bool in_turn =
+      flow.after_answered != kNoRecord && is_own(pool[flow.after_answered], answer);
+  const uint32_t own = in_turn ? flow.after_answered : find_own(flow, pool, answer);
   if (own == kNoRecord) return done;
   done.matched = true;
   const SentPacket& packet = pool[own];
@@ -92,13 +96,17 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, Ledger& ledger, const Ack
 
   // A receiver cannot expect more than was sent.
   const uint64_t expected = wire::extend_serial(answer.acknowledgement, flow.acknowledged);
-  if (expected > flow.acknowledged && expected <= flow.next_sequence) flow.acknowledged = expected;
+  const bool more = expected > flow.acknowledged && expected <= flow.next_sequence;
+  if (more) flow.acknowledged = expected;
 
   state.answered_after = sample;
   state.out_of_order = packet.kind == Kind::kData && packet.sequence >= flow.acknowledged;
   state.rtt = flow.rtt.latest();
   state.smoothed_rtt = flow.rtt.smoothed();
-  for (uint32_t i = flow.in_flight.head(); i != own;) {
+  // Without SACK thousands may be missing for as many round trips. The last answer has covered
+  // what it could of them, and the next in turn, which acknowledges no more, says nothing new.
+  const bool news = flow.sack || more || !in_turn;
+  for (uint32_t i = news ? flow.in_flight.head() : own; i != own;) {
     const uint32_t next = pool[i].next;
     if (covered(flow, pool[i], answer.ranges)) {
       ledger.record(flow, flow.law().on_ack_without_feedback(state, pool[i].note));
@@ -118,6 +126,7 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, Ledger& ledger, const Ack
   }
   done.in_order = flow.in_flight.head() == own && flow.newest_sent == packet.sent &&
                   flow.newest_sequence == packet.sequence;
+  flow.after_answered = own;  // and the one behind it when it leaves
   consume(flow, pool, own, done);
   return done;
 }

@@ -10,7 +10,7 @@ namespace {
 void lose(Flow& flow, RecordPool& pool, Ledger& ledger, uint32_t i, Nanos now) {
   const FlowState state = flow.state(now, ledger.headroom(flow));
   const SentPacket& r = pool[i];
-  flow.in_flight.remove(pool, i);
+  flow.leave_flight(pool, i);
   flow.in_flight_bytes -= r.size;
   ledger.record(flow, flow.law().on_loss(state, r.note));
   if (flow.carries && r.kind == wire::Kind::kData) return pool.give_back(i);

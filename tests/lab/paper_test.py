@@ -81,13 +81,13 @@ def main():
         (folder / "lab" / "paper" / "experiments" / "tiny.yaml").write_text(INDEX)
         (folder / "configs").symlink_to(ROOT / "configs")
         baseline = folder / "lab" / "paper" / "baseline.json"
-        code, out, err = paper(turnpike, "out", cwd=folder)
-        tap.check("a claim that was never met fails nothing, and says why",
-                  code == 0 and "not met" in out and "no link can" in out, code, out, err)
-        code, out, err = paper(turnpike, "out", "--update-baseline", cwd=folder)
+        code, out, err = paper(turnpike, "out", "--mutants", "--update-baseline", cwd=folder)
         met = {entry["check"]: entry["met"] for entry in json.loads(baseline.read_text())}
         tap.check("--update-baseline writes the claims that are met", code == 0 and met ==
                   {"utilisation ≥ 90 %": True, "utilisation ≥ 200 %": False}, met, err)
+        code, out, err = paper(turnpike, "out", cwd=folder)
+        tap.check("a claim that was never met fails nothing, and says why",
+                  code == 0 and "not met" in out and "no link can" in out, code, out, err)
         baseline.write_text(baseline.read_text().replace("false", "true"))
         code, out, err = paper(turnpike, "out", cwd=folder)
         tap.check("a claim that is lost ends with exit code 1",
@@ -101,20 +101,29 @@ def main():
         code, out, err = paper(turnpike, "out", cwd=folder)
         tap.check("a check that is met has no reason for not being met", code == 1 and "is met, and has" in err,
                   code, out, err)
-        index.write_text(MUTATED + MUTATED.split("experiments:\n")[1].replace("id: tiny", "id: second"))
+        for slip, word in ((INDEX.replace("says:", "say:"), "says"), (INDEX.replace("at: section 1", "at:"), "at"),
+                           (INDEX.replace("at_least: 90", "at_least: 90, paper: 99"), "say why in `wider`")):
+            index.write_text(slip)
+            code, out, err = paper(turnpike, "out", cwd=folder)
+            tap.check(f"a claim needs the paper's statement, and a word for a wider bound: {word}",
+                      code == 3 and word in err and "tiny.yaml:" in err, code, out, err)
         baseline.unlink(missing_ok=True)
-        planned = [call(turnpike, "tiny", "--plan", "plan", *task, cwd=folder) for task in ([], ["--task", "0"])]
-        code, out, err = call(turnpike, "--collect", "plan", cwd=folder)
-        tap.check("a plan of one experiment is run by number, and gathered without its name",
-                  [done[0] for done in planned] == [0, 0] and "1 task, 1 of them" in planned[0][1] and code == 0
-                  and "; 1 run, 0 failed" in out, planned, code, out, err)
         index.write_text(MUTATED)
+        code, out, err = paper(turnpike, "out", cwd=folder)
+        tap.check("a check without a mutation that breaks it ends with exit code 1",
+                  code == 1 and "no mutation of a run is known to break it; --mutants plays them" in err, code, out, err)
         code, out, err = paper(turnpike, "out", "--mutants", "--update-baseline", cwd=folder)
         broken = {entry["check"]: entry.get("broken_by") for entry in json.loads(baseline.read_text())}
         tap.check("--mutants finds what breaks a check, and plays no more runs for it", code == 0
                   and broken == {"mean rate of alice ≥ 40 Mbps": "demo: applications that send 10 kbit/s"}
                   and "; 3 runs, 0 failed" in out,
                   broken, out, err)
+        index.write_text(MUTATED + MUTATED.split("experiments:\n")[1].replace("id: tiny", "id: second"))
+        planned = [call(turnpike, "tiny", "--plan", "plan", *task, cwd=folder) for task in ([], ["--task", "0"])]
+        code, out, err = call(turnpike, "--collect", "plan", cwd=folder)
+        tap.check("a plan of one experiment is run by number, and gathered without its name",
+                  [done[0] for done in planned] == [0, 0] and "1 task, 1 of them" in planned[0][1] and code == 0
+                  and "; 1 run, 0 failed" in out, planned, code, out, err)
         index.write_text(MUTATED.replace("at_least: 40", "at_least: 0"))
         code, out, err = paper(turnpike, "out", "--mutants", cwd=folder)
         tap.check("a check that no mutation breaks is named, exit code 1",
