@@ -88,6 +88,7 @@ class Gateway final : public router::Tunnels {
   Nanos poll(Nanos now) override;
   Origin fill(router::Burst& burst, Nanos now) override;
   void restrict(router::Burst& burst) override;
+  void refused(const router::Burst& burst) override;
   void stalled(Nanos now) override { lcore_.last_stall_end = now; }
   /// The router ends: drops what waits for tunnels, and returns the number of these packets. Call
   /// when the worker has stopped.
