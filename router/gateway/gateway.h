@@ -209,6 +209,8 @@ class Gateway final : public router::Tunnels {
   /// `flow` of `tunnel` has received an answer, or its timer has fired.
   void after_event(const sender::Flow& flow, Tunnel& tunnel, Nanos now);
   void after_failure(Tunnel& tunnel, Nanos now);
+  /// Tries to reach the peers that do not answer, where that is due.
+  void seek_silent(Nanos now);
   /// Publishes figures of some customers, and closes tunnels without packets.
   void sweep(Nanos now);
   void receive(rte_mbuf* m, Nanos now);
@@ -252,6 +254,7 @@ class Gateway final : public router::Tunnels {
   std::vector<Tunnel*> ready_;  // those that have got packets since the last send_ready()
   size_t hand_ = 0;             // tunnel that sweep() looks at next
   Nanos next_sweep_{0};
+  Nanos next_attempt_ = kNever;  // to reach a silent peer
 };
 
 }  // namespace turnpike::gateway

@@ -62,6 +62,7 @@ class Tunnel final : public sender::DatagramSource {
   void sent(uint32_t size, double price) override { traffic_.prices.record(price, size); }
 
   [[nodiscard]] const FairQueue& queue() const { return queue_; }
+  [[nodiscard]] uint32_t number() const { return place_.number; }
   [[nodiscard]] uint32_t customer() const { return place_.customer; }
   [[nodiscard]] uint32_t class_index() const { return place_.class_index; }
   [[nodiscard]] uint32_t peer() const { return place_.peer; }
