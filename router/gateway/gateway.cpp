@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "common/protocols/packet_headers.h"
 #include "common/protocols/random.h"
@@ -21,6 +22,7 @@ constexpr double kMinPrice = 0.25;   // of the price at which a customer's budge
 constexpr double kMinBudget = 1e-9;  // $/s, of such a price
 constexpr double kNoCeiling = std::numeric_limits<double>::infinity();
 constexpr Nanos kShareInterval = 1_ms;
+constexpr Nanos kPutOff = 50_ms;
 constexpr double kMaxRoundTrip = 0.5;  // s, of packets in flight that have records
 constexpr size_t kMinRecords = size_t{1} << 14, kMaxRecords = size_t{1} << 22;
 constexpr size_t kMinWaiting = 8192, kMaxWaiting = size_t{1} << 20;      // packets in all queues
@@ -225,7 +227,13 @@ void Gateway::take_customers(const config::Topology& wanted) {
       own = *found;
     }
     sender::Source& source = *customers_[own]->source;
-    if (changed.budget.count() != source.ledger().budget()) source.set_budget(changed.budget);
+    if (changed.budget.count() != source.ledger().budget()) {
+      source.set_budget(changed.budget);
+      for (const auto& tunnel : tunnels(own)) {
+        tunnel->revalued = true;
+        if (!std::exchange(tunnel->ready, true)) ready_.push_back(tunnel.get());
+      }
+    }
     set_ceiling(static_cast<uint32_t>(own), changed);
   }
 }
@@ -273,10 +281,20 @@ void Gateway::share_ceiling(uint32_t customer, Nanos now) {
 void Gateway::send_ready(Nanos now) {
   for (Tunnel* const tunnel : ready_) {
     tunnel->ready = false;
+    if (std::exchange(tunnel->revalued, false)) revalue(*tunnel, now);
     share_ceiling(tunnel->customer(), now);
     if (tunnel->waiting() > 0) carry(*tunnel, now);
   }
   ready_.clear();
+}
+
+// A flow learns its new budget when it sends. One that the former budget has put off for long
+// begins anew instead.
+void Gateway::revalue(const Tunnel& tunnel, Nanos now) {
+  sender::Flow* const flow = lcore_.flows.find(tunnel.flow);
+  if (flow == nullptr || flow->datagrams != &tunnel || flow->stage != sender::Stage::kOpen) return;
+  if (flow->send_at == kNever || flow->send_at <= now + kPutOff) return;
+  customers_[tunnel.customer()]->source->abandon(*flow, now);
 }
 
 // Datagrams wait: their flow sends them, or opens.

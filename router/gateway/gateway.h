@@ -202,6 +202,8 @@ class Gateway final : public router::Tunnels {
   /// Drops packets that have come in the clear from behind a peer.
   void refuse_clear(router::Burst& burst) const;
   [[nodiscard]] bool is_core_address(const uint8_t* ip, bool ipv6) const;
+  /// The flow of a tunnel whose customer's budget has changed follows it.
+  void revalue(const Tunnel& tunnel, Nanos now);
   /// Has the flows of `ready_` send what is due.
   void send_ready(Nanos now);
   void carry(Tunnel& tunnel, Nanos now);

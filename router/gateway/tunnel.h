@@ -83,8 +83,9 @@ class Tunnel final : public sender::DatagramSource {
   /// Whether packets wait that this bound holds back. Any thread.
   [[nodiscard]] bool at_most() const { return at_most_.load(std::memory_order_relaxed); }
 
-  uint32_t flow = 0;   // id of the flow that carries the packets; 0: none was ever open
-  bool ready = false;  // among the tunnels whose flows the gateway looks at in this poll
+  uint32_t flow = 0;      // id of the flow that carries the packets; 0: none was ever open
+  bool ready = false;     // among the tunnels whose flows the gateway looks at in this poll
+  bool revalued = false;  // the customer's budget has changed
 
  private:
   rte_mbuf* with_room(rte_mbuf* packet, uint16_t headers);
