@@ -78,6 +78,11 @@ TEST(Pacing, ALatePollCatchesUpWithinBounds) {
 
 // --- Pacer --------------------------------------------------------------------------------------
 
+/// Of a flow that spends its whole budget.
+void reprice(Pacer& p, double before, double after, Nanos now) {
+  p.reprice(before, after, 1000, 1, now);
+}
+
 TEST(Pacer, ScalesWhatIsLeftOfAGap) {
   Pacer p;
   p.resume(1_s);
@@ -97,13 +102,13 @@ TEST(Pacer, SavesMoneyNotBytesWhereThePriceRisesSteeply) {
   p.resume(1_s);
   p.set_rate(1e6, 1_s);
   p.sent(1000);  // 1 ms
-  p.reprice(1, 1.9, 1000, 1_s + 800_us);
+  reprice(p, 1, 1.9, 1_s + 800_us);
   EXPECT_EQ(p.due(), 1_s + 1_ms);
-  p.reprice(1, 4, 1000, 1_s + 800_us);  // 0.8 of a packet at the old price is 0.2 at the new one
+  reprice(p, 1, 4, 1_s + 800_us);  // 0.8 of a packet at the old price is 0.2 at the new one
   EXPECT_EQ(p.due(), 1_s + 1600_us);
   p.set_rate(0.25e6, 1_s + 800_us);
   EXPECT_EQ(p.due(), 1_s + 4_ms);
-  p.reprice(4, 1, 1000, 1_s + 900_us);  // a lower price changes nothing
+  reprice(p, 4, 1, 1_s + 900_us);  // a lower price changes nothing
   EXPECT_EQ(p.due(), 1_s + 4_ms);
 }
 
@@ -130,6 +135,31 @@ TEST(Pacer, TinyRatesDoNotOverflow) {
   EXPECT_LE(p.due(), 2_s);
   p.set_rate(1e-300, 1_s);
   EXPECT_LE(p.due(), 1_s + 3600_s);
+}
+
+TEST(Pacer, ComesBackFromARateOfNothing) {
+  Pacer p;
+  p.resume(1_s);
+  p.set_rate(1e6, 1_s);
+  p.sent(1000);
+  p.set_rate(0, 1_s);
+  EXPECT_GT(p.due(), 1000_s);
+  p.set_rate(1e6, 2_s);
+  EXPECT_LE(p.due(), 2_s + 1_ms);
+}
+
+/// A link that is idle asks for next to nothing, and the flow is bound by its rate.
+TEST(Pacer, PaysItsDebtsWhereThePriceCollapses) {
+  Pacer p;
+  p.resume(1_s);
+  p.set_rate(1e6, 1_s);
+  p.sent(1000);
+  reprice(p, 1e-7, 1.9e-7, 1_s + 1_ms);  // owes half a packet
+  p.resume(1_s + 1_ms);
+  p.sent(1000);
+  p.reprice(1.9e-7, 1e-18, 1000, 12e6 * 1e-18 / 0.1, 1_s + 1_ms);  // of 0.1 $/s
+  p.set_rate(12e6, 1_s + 1_ms);
+  EXPECT_LE(p.due(), 1_s + 3_ms);
 }
 
 TEST(Pacer, KeepsFractionsOfANanosecond) {
@@ -171,7 +201,7 @@ double greatest_debt(uint64_t seed, bool reprices) {
     const double before =
         std::exchange(price, std::clamp(price * (0.7 + 0.8 * random.uniform()), 0.2e-6, 2e-6));
     highest = std::max(highest, price);
-    if (reprices) pacer.reprice(before, price, kSize, change);
+    if (reprices) pacer.reprice(before, price, kSize, 1, change);
     pacer.set_rate(kBudget / price, change);
   }
   return greatest / (highest * kSize);
@@ -190,21 +220,21 @@ TEST(Pacer, WaitsForWhatItOwesBeyondAPacket) {
   Pacer p;
   p.resume(1_s);
   p.set_rate(1e6, 1_s);
-  p.sent(1000);                       // 1 ms
-  p.reprice(1, 2, 1000, 1_s + 1_ms);  // owes half a packet
+  p.sent(1000);                  // 1 ms
+  reprice(p, 1, 2, 1_s + 1_ms);  // owes half a packet
   EXPECT_EQ(p.due(), 1_s + 1_ms);
-  p.reprice(2, 1, 1000, 1_s + 1_ms);  // and no longer
-  p.reprice(1, 2, 1000, 1_s + 1_ms);
-  p.reprice(2, 4, 1000, 1_s + 1_ms);  // a quarter and a half
+  reprice(p, 2, 1, 1_s + 1_ms);  // and no longer
+  reprice(p, 1, 2, 1_s + 1_ms);
+  reprice(p, 2, 4, 1_s + 1_ms);  // a quarter and a half
   EXPECT_EQ(p.due(), 1_s + 1_ms);
-  p.reprice(4, 8, 1000, 1_s + 1_ms);   // 0.375 and a half
-  p.reprice(8, 20, 1000, 1_s + 1_ms);  // 0.35 and 0.6
+  reprice(p, 4, 8, 1_s + 1_ms);   // 0.375 and a half
+  reprice(p, 8, 20, 1_s + 1_ms);  // 0.35 and 0.6
   EXPECT_EQ(p.due(), 1_s + 1_ms);
-  p.reprice(20, 40, 1000, 1_s + 1_ms);
-  p.reprice(40, 100, 1000, 1_s + 1_ms);  // 0.9875 x 0.4 and 0.6
+  reprice(p, 20, 40, 1_s + 1_ms);
+  reprice(p, 40, 100, 1_s + 1_ms);  // 0.9875 x 0.4 and 0.6
   EXPECT_EQ(p.due(), 1_s + 1_ms);
   p.resume(1_s + 1500_us);  // half a millisecond pays for half a packet
-  p.reprice(1, 2.9, 1000, 1_s + 1500_us);
+  reprice(p, 1, 2.9, 1_s + 1500_us);
   EXPECT_EQ(p.due(), 1_s + 1500_us);
 }
 

@@ -134,6 +134,17 @@ TEST(Gateways, ReportMistakes) {
   expect_mistakes(two_sites("  west: {core: core, peers: ^{}}\n"), {"needs a peer"});
   expect_mistakes(two_sites("  west: {core: core, mtu: ^1700 B, " + far + "}\n"),
                   {"link 'core' has an MTU of 1600 B"});
+  expect_mistakes("customers: {anna: {link: core, budget: 1 $/s}}\n" +
+                      two_sites("  west: {core: ^core, " + far + "}\n"),
+                  {"'core' is the link of customer 'anna'"});
+  std::string jumbo = two_sites("  west: {core: core, limit: ^10 KB, " + far + "}\n");
+  jumbo.replace(jumbo.find("mtu: 1600"), 9, "mtu: 9000");
+  expect_right([&] {
+    std::string text = jumbo;
+    return text.erase(text.find('^'), 1);
+  }());
+  jumbo.replace(jumbo.find("mtu: 9000"), 9, "mtu: 12000");
+  expect_mistakes(jumbo, {"less than a packet of 12000 B"});
 }
 
 TEST(Gateways, WithSecurityForwardNothingInTheClear) {

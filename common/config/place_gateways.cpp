@@ -41,7 +41,11 @@ class Gateways {
       g.mtu = Bytes(d_.topology.links[g.core.front()].mtu);
     }
     check_mtu(spec, g);
+    check_customers(spec, g);
     g.limit = spec.limit.value;
+    if (g.limit < g.mtu && !spec.limit.wrong)
+      d_.mistakes.add(spec.limit.given ? spec.limit.at : at, path_ + ".limit",
+                      "less than a packet of " + std::to_string(g.mtu.count()) + " B (`mtu`)");
     g.target = spec.target.value;
     g.interval = spec.interval.value;
     g.idle = spec.idle.value;
@@ -159,6 +163,15 @@ class Gateways {
     }
     for (size_t dscp = 0; dscp < owners.size(); ++dscp)
       g.class_of[dscp] = static_cast<uint8_t>(owners[dscp].value_or(*rest));
+  }
+
+  // Packets from the core are no customer's.
+  void check_customers(const GatewaySpec& spec, const Gateway& g) {
+    for (const Customer& c : d_.topology.customers)
+      if (std::ranges::count(g.core, c.link) != 0)
+        d_.mistakes.add(spec.core.at, path_ + ".core",
+                        "'" + d_.topology.links[c.link].name + "' is the link of customer '" +
+                            c.name + "', whose packets come by other links than the core's");
   }
 
   // A tunnel's packet crosses the core whole, and has room for headers and a datagram.

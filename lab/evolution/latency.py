@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Plays three customers on a link of 100 Mbps in the lab and prints a Markdown table of latencies, page loads and
 # goodput: behind one drop-tail queue, behind shapers of fixed rates with drop-tail queues, and behind gateways. Every
-# variant has the same topology and traffic; of two further runs with gateways, "idle" has only the pings and "without
-# pages" has no pages. Writes latency.json. Exit code 1 if a run fails.
+# variant has the same topology and traffic; of two further runs with gateways, "idle" has only pings and requests, and
+# "without pages" has no pages. Writes latency.json. Exit code 1 if a run fails.
 #
 #   anna --- anna-home --+
 #   bert --- bert-home --+-- west ==== middle ==100 Mbps== east --- server
 #   carla -- carla-home -+
 #
-# anna has one bulk TCP connection, pings and pages; bert has 64 bulk connections; carla has pings and pages only.
-# A page is 30 objects of 10 to 100 KB, a TCP connection for each, of which six start every round trip.
+# anna has one bulk TCP connection, pings, requests and pages; bert has 64 bulk connections; carla has pings, requests
+# and pages only. A page is 30 objects of 10 to 100 KB, a TCP connection for each, of which six start every round trip.
+# A request is a TCP connection that carries one packet.
 # Usage: latency.py [--seconds S] [--out FOLDER]     (--help has the rest)
 import argparse
 import csv
@@ -29,6 +30,7 @@ LINK = 100                              # Mbps
 QUEUE_MS = 80                           # of a full drop-tail queue, at the link and in the shapers alike
 OBJECTS, AT_ONCE, ROUND_TRIP = 30, 6, 0.02
 SMALLEST, LARGEST = 10e3, 100e3         # B of an object; sizes are log-uniform
+REQUEST, EVERY = 1000, 0.05             # B, s
 START = 2.0                             # s: the first page; pings are measured from then on
 LAST = 2.0                              # s before the end: the last page
 VARIANTS = ("drop-tail", "fixed-rate", "gateways")
@@ -71,9 +73,9 @@ def topology(variant, seconds, bulk=True, web=True):
     if bulk:
         lines += ["  flows:", "    bulk-anna: { from: anna, to: server, protocol: tcp }",
                   "    bulk-bert: { from: bert, to: server, protocol: tcp, count: 64 }"]
-    if web:
-        lines += ["  workloads:", *(f"    pages-{c}: {{ from: {c}, to: server, protocol: tcp, "
-                                    f"size: {{ trace: {c}.csv }} }}" for c in BROWSERS)]
+    traces = [("requests", "requests"), *([("pages", None)] if web else [])]
+    lines += ["  workloads:", *(f"    {kind}-{c}: {{ from: {c}, to: server, protocol: tcp, "
+                                f"size: {{ trace: {name or c}.csv }} }}" for c in BROWSERS for kind, name in traces)]
     lines += ["  streams:", *(f"    ping-{c}: {{ from: {c}, to: server, rate: {{ packets: 100 /s }}, "
                               f"frames: {{ sizes: 128 B }}, start: {START} s }}" for c in BROWSERS)]
     return "\n".join(lines) + "\n"
@@ -87,6 +89,8 @@ def play(turnpike, folder, variant, seconds, bulk=True, web=True):
     for customer in BROWSERS:
         rows = sorted(o for page in pages(customer, seconds) for o in page)
         (folder / f"{customer}.csv").write_text("time_s,bytes\n" + "".join(f"{t:.6f},{size}\n" for t, size in rows))
+    times = [START + EVERY * i for i in range(int((seconds - LAST - START) / EVERY))]
+    (folder / "requests.csv").write_text("time_s,bytes\n" + "".join(f"{t:.6f},{REQUEST}\n" for t in times))
     done = subprocess.run([turnpike, "lab", file, "--out", folder / "out"], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{variant}: {done.stderr.strip()}")
@@ -110,15 +114,19 @@ def loads(rows, customer, seconds):
 
 
 def of(folder, seconds):
-    """Figures of a run's folder: pings in ms (one way), page loads in s, goodput in Mbps."""
+    """Figures of a run's folder: pings (one way) and requests in ms, page loads in s, goodput in Mbps."""
     summary = json.loads((folder / "summary.json").read_text())
     with open(folder / "flows.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    found = {"unfinished": sum(1 for r in rows if r["flow"].startswith("pages-") and not r["completion_s"])}
+    short = [r for r in rows if r["flow"].startswith(("pages-", "requests-"))]
+    found = {"unfinished": sum(1 for r in short if not r["completion_s"])}
     for c in BROWSERS:
         stream = summary["streams"][f"ping-{c}"]
         found[f"ping-{c}"] = {p: stream["latency_us"][p] * 1e-3 for p in ("p50", "p99")} | {
             "lost": stream["lost_packets"]}
+        took = [1e3 * float(r["completion_s"]) if r["completion_s"] else math.inf
+                for r in short if r["flow"] == f"requests-{c}"]
+        found[f"request-{c}"] = {"p50": percentile(took, 0.5), "p99": percentile(took, 0.99), "count": len(took)}
         if times := loads(rows, c, seconds):
             found[f"page-{c}"] = {"p50": percentile(times, 0.5), "p99": percentile(times, 0.99), "count": len(times)}
     found["bulk"] = {c: sum(int(r["bytes"]) for r in rows if r["flow"] == f"bulk-{c}") * 8e-6 / seconds
@@ -137,15 +145,16 @@ def all_variants(turnpike, out, seconds, jobs=2):
 
 
 def table(found):
-    lines = ["| | ping of anna (ms) | lost | ping of carla (ms) | lost | page of anna (s) | page of carla (s) "
-             "| bulk of anna, bert (Mbps) | link used |", "|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    lines = ["| | ping of anna (ms) | lost | ping of carla (ms) | lost | request of anna (ms) | request of carla (ms) "
+             "| page of anna (s) | page of carla (s) | bulk of anna, bert (Mbps) | link used |", "|---|" + 10 * "--:|"]
     for name, run in found.items():
         pings = [cell for c in BROWSERS for cell in (f"{run[f'ping-{c}']['p50']:.1f} / {run[f'ping-{c}']['p99']:.1f}",
                                                      str(run[f"ping-{c}"]["lost"]))]
+        asked = [f"{run[f'request-{c}']['p50']:.1f} / {run[f'request-{c}']['p99']:.1f}" for c in BROWSERS]
         times = [f"{run[f'page-{c}']['p50']:.2f} / {run[f'page-{c}']['p99']:.2f}" if f"page-{c}" in run else ""
                  for c in BROWSERS]
         bulk = "" if name == "idle" else f"{run['bulk']['anna']:.1f}, {run['bulk']['bert']:.1f}"
-        lines.append("| " + " | ".join([name, *pings, *times, bulk, f"{run['used']:.1%}"]) + " |")
+        lines.append("| " + " | ".join([name, *pings, *asked, *times, bulk, f"{run['used']:.1%}"]) + " |")
     return "\n".join(lines)
 
 

@@ -2,25 +2,17 @@
 // Gateways on the virtual clock: budgets that change, peers that fall silent, tunnels that close.
 #include <string>
 
-#include <gtest/gtest.h>
-
-#include "common/config/load.h"
-#include "lab/simulator/world.h"
-#include "tests/support/eal.h"
+#include "tests/support/gateway_world.h"
 
 namespace turnpike::lab {
 namespace {
-
-struct Outcomes : sender::OutcomeSink {
-  void flow_ended(const sender::FlowOutcome&) override {}
-};
 
 /// Two customers of `west` send UDP at this rate each to a server behind `east`; 100 Mbps between.
 config::Topology two_sites(const std::string& gateway = "", const std::string& rate = "80 Mbps",
                            const std::string& scheme = "fcp") {
   const std::string streams = "rate: { l2: " + rate + " }, frames: { sizes: 1000 B }, flows: 4";
   const std::string more = gateway.empty() ? "" : ", " + gateway;
-  auto loaded = config::load_text(
+  return topology_of(
       "run: { duration: 60 s }\n"
       "hosts: { anna: { budget: 1 $/s }, bert: { budget: 1 $/s }, server: {} }\n"
       "routers: { west: {}, east: {} }\n"
@@ -28,75 +20,42 @@ config::Topology two_sites(const std::string& gateway = "", const std::string& r
       "  anna: { ends: [anna, west], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
       "  bert: { ends: [bert, west], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
       "  core: { ends: [west, east], rate: 100 Mbps, delay: 5 ms, buffer: 1 MB, law: " +
-          scheme +
-          " }\n"
-          "  server: { ends: [east, server], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
-          "customers:\n"
-          "  anna: { link: anna, budget: 1 $/s }\n"
-          "  bert: { link: bert, budget: 1 $/s }\n"
-          "gateways:\n"
-          "  west: { core: core, protocol: " +
-          scheme + ", peers: { east: {} }" + more +
-          " }\n"
-          "  east: { core: core, protocol: " +
-          scheme +
-          ", peers: { west: {} } }\n"
-          "traffic: { streams: {\n"
-          "  anna: { from: anna, to: server, " +
-          streams +
-          " },\n"
-          "  bert: { from: bert, to: server, " +
-          streams + " } } }\n",
-      "two-sites");
-  EXPECT_TRUE(loaded.has_value());
-  for (const auto& m : loaded ? std::vector<config::Mistake>() : loaded.error())
-    ADD_FAILURE() << m.text();
-  return *loaded;
+      scheme +
+      " }\n"
+      "  server: { ends: [east, server], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
+      "customers:\n"
+      "  anna: { link: anna, budget: 1 $/s }\n"
+      "  bert: { link: bert, budget: 1 $/s }\n"
+      "gateways:\n"
+      "  west: { core: core, protocol: " +
+      scheme + ", peers: { east: {} }" + more +
+      " }\n"
+      "  east: { core: core, protocol: " +
+      scheme +
+      ", peers: { west: {} } }\n"
+      "traffic: { streams: {\n"
+      "  anna: { from: anna, to: server, " +
+      streams +
+      " },\n"
+      "  bert: { from: bert, to: server, " +
+      streams + " } } }\n");
 }
-
-class GatewayWorld : public ::testing::Test {
- protected:
-  void make(config::Topology given) {
-    topology = std::move(given);
-    auto made = World::make(topology, outcomes, {});
-    ASSERT_TRUE(made.has_value()) << made.error();
-    world = std::move(*made);
-  }
-  gateway::Gateway& west() { return world->gateway(0); }
-  /// B that customer c has sent within a span.
-  double sent(size_t c, Nanos from, Nanos to) {
-    world->run_until(from);
-    const uint64_t before = west().customer(c).sent_bytes.read();
-    world->run_until(to);
-    return static_cast<double>(west().customer(c).sent_bytes.read() - before);
-  }
-  /// Each packet that a customer's stream has sent into its tunnel was carried, dropped, or waits.
-  void expect_accounted(size_t c) {
-    const gateway::CustomerTraffic& traffic = west().traffic(c);
-    const gateway::Tunnel& tunnel = *west().tunnels(c)[0];
-    // Datagrams of a stream have one size.
-    const uint64_t datagrams = traffic.waits.read().total();
-    ASSERT_GT(datagrams, 0U);
-    const uint64_t size = tunnel.carried() / datagrams;
-    EXPECT_EQ(traffic.offered_bytes.read(),
-              (datagrams + tunnel.queue().dropped() + tunnel.queue().packets()) * size);
-  }
-
-  Outcomes outcomes;
-  config::Topology topology;
-  std::unique_ptr<World> world;
-};
 
 /// The round trip is 10 ms.
 TEST_F(GatewayWorld, AChangedBudgetIsFeltWithinTenRoundTrips) {
-  make(two_sites());
-  const double anna = sent(0, 1_s, 2_s);
-  EXPECT_NEAR(anna, 100e6 / 8 / 2, 0.03 * 100e6 / 8 / 2);
-  config::Topology wanted = topology;
-  wanted.customers[1].budget = Budget(3);
-  ASSERT_TRUE(world->reload(wanted).has_value());
-  const double less = sent(0, 2_s + 100_ms, 2_s + 600_ms);
-  EXPECT_NEAR(less, 100e6 / 8 / 4 / 2, 0.05 * 100e6 / 8 / 4 / 2);
+  for (const double rate : {100e6, 1e9}) {
+    SCOPED_TRACE(rate);
+    config::Topology t = two_sites("", rate > 500e6 ? "800 Mbps" : "80 Mbps");
+    for (config::Direction& core : t.links[2].directions) core.rate = BitRate(rate);
+    make(std::move(t));
+    const double anna = sent(0, 1_s, 2_s);
+    EXPECT_NEAR(anna, rate / 8 / 2, 0.03 * rate / 8 / 2);
+    config::Topology wanted = topology;
+    wanted.customers[1].budget = Budget(3);
+    ASSERT_TRUE(world->reload(wanted).has_value());
+    const double less = sent(0, 2_s + 100_ms, 2_s + 600_ms);
+    EXPECT_NEAR(less, rate / 8 / 4 / 2, 0.05 * rate / 8 / 4 / 2);
+  }
 }
 
 /// Schemes without budgets give all tunnels the same rate.
@@ -250,7 +209,7 @@ TEST_F(GatewayWorld, ASealedPacketIsNoneForAGatewayWithoutKeys) {
 config::Topology three_sites(const std::string& rate,
                              const std::string& west = "peers: { east: {}, north: {} }") {
   const std::string frames = ", frames: { sizes: 1000 B }, flows: 4 }";
-  auto loaded = config::load_text(
+  return topology_of(
       "run: { duration: 60 s }\n"
       "hosts: { anna: { budget: 1 $/s }, near: {}, far: {} }\n"
       "routers: { west: {}, east: {}, north: {} }\n"
@@ -264,19 +223,13 @@ config::Topology three_sites(const std::string& rate,
       "customers: { anna: { link: anna, budget: 1 $/s, ceiling: 40 Mbps } }\n"
       "gateways:\n"
       "  west: { core: [core-east, core-north], " +
-          west +
-          " }\n"
-          "  east: { core: core-east, peers: { west: {} } }\n"
-          "  north: { core: core-north, peers: { west: {} } }\n"
-          "traffic: { streams: {\n"
-          "  near: { from: anna, to: near, rate: { l2: 60 Mbps }" +
-          frames + ",\n  far: { from: anna, to: far, rate: { l2: " + rate + " }" + frames +
-          " } }\n",
-      "three-sites");
-  EXPECT_TRUE(loaded.has_value());
-  for (const auto& m : loaded ? std::vector<config::Mistake>() : loaded.error())
-    ADD_FAILURE() << m.text();
-  return *loaded;
+      west +
+      " }\n"
+      "  east: { core: core-east, peers: { west: {} } }\n"
+      "  north: { core: core-north, peers: { west: {} } }\n"
+      "traffic: { streams: {\n"
+      "  near: { from: anna, to: near, rate: { l2: 60 Mbps }" +
+      frames + ",\n  far: { from: anna, to: far, rate: { l2: " + rate + " }" + frames + " } }\n");
 }
 
 TEST_F(GatewayWorld, ACeilingIsSharedAmongPeers) {
@@ -416,9 +369,7 @@ TEST_F(GatewayWorld, ASmallerMtuOnTheWayIsLearnt) {
         "  west: { core: near, peers: { east: { ip_version: ";
     text.append(version).append(" } } }\n  east: { core: far, peers: { west: { ip_version: ");
     text.append(version).append(" } } }\n");
-    auto loaded = config::load_text(text, "narrow");
-    ASSERT_TRUE(loaded.has_value());
-    make(std::move(*loaded));
+    make(topology_of(text));
     world->run_until(2_s);
     EXPECT_EQ(west().peers()[0].inner_mtu, 1400 - (version == "4" ? 84 : 104));
     EXPECT_EQ(west().totals().mtu_reductions.read(), 1U);

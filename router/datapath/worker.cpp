@@ -180,7 +180,11 @@ Nanos Worker::serve_tunnels(Nanos now) {
     context_.counters->originated.add(burst_.count);
     if (origin == Tunnels::Origin::kTunnel) parse(burst_, context_);
     lookup(burst_, context_);
-    if (origin == Tunnels::Origin::kTunnel) tunnels.restrict(burst_);
+    if (origin == Tunnels::Origin::kTunnel) {
+      tunnels.restrict(burst_);
+    } else if (burst_.dropped != 0) [[unlikely]] {
+      tunnels.refused(burst_);
+    }
     if (burst_.apart() != 0) settle_apart();
     forward(burst_, context_);
     if (burst_.dropped != 0) show_dropped(context_, burst_);

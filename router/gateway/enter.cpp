@@ -80,10 +80,6 @@ void Gateway::enter(Burst& burst, router::WorkerContext& context) {
     Peer& other = peers_[to];
     Tunnel& tunnel = tunnel_of(payer, class_of(*burst.mbufs[i], burst.info[i]), to);
     if (silent(to)) [[unlikely]] {
-      if (burst.now >= other.next_attempt) {
-        other.next_attempt = burst.now + kProbe;
-        carry(tunnel, burst.now);
-      }
       if (own_.silent_peer == config::SilentPeer::kDrop)
         return burst.drop(i, router::DropReason::kPeerSilent);
       return totals_.outside.add();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "common/protocols/packet_headers.h"
 #include "common/protocols/random.h"
@@ -21,6 +22,7 @@ constexpr double kMinPrice = 0.25;   // of the price at which a customer's budge
 constexpr double kMinBudget = 1e-9;  // $/s, of such a price
 constexpr double kNoCeiling = std::numeric_limits<double>::infinity();
 constexpr Nanos kShareInterval = 1_ms;
+constexpr Nanos kPutOff = 50_ms;
 constexpr double kMaxRoundTrip = 0.5;  // s, of packets in flight that have records
 constexpr size_t kMinRecords = size_t{1} << 14, kMaxRecords = size_t{1} << 22;
 constexpr size_t kMinWaiting = 8192, kMaxWaiting = size_t{1} << 20;      // packets in all queues
@@ -225,7 +227,13 @@ void Gateway::take_customers(const config::Topology& wanted) {
       own = *found;
     }
     sender::Source& source = *customers_[own]->source;
-    if (changed.budget.count() != source.ledger().budget()) source.set_budget(changed.budget);
+    if (changed.budget.count() != source.ledger().budget()) {
+      source.set_budget(changed.budget);
+      for (const auto& tunnel : tunnels(own)) {
+        tunnel->revalued = true;
+        if (!std::exchange(tunnel->ready, true)) ready_.push_back(tunnel.get());
+      }
+    }
     set_ceiling(static_cast<uint32_t>(own), changed);
   }
 }
@@ -273,10 +281,20 @@ void Gateway::share_ceiling(uint32_t customer, Nanos now) {
 void Gateway::send_ready(Nanos now) {
   for (Tunnel* const tunnel : ready_) {
     tunnel->ready = false;
+    if (std::exchange(tunnel->revalued, false)) revalue(*tunnel, now);
     share_ceiling(tunnel->customer(), now);
     if (tunnel->waiting() > 0) carry(*tunnel, now);
   }
   ready_.clear();
+}
+
+// A flow learns its new budget when it sends. One that the former budget has put off for long
+// begins anew instead.
+void Gateway::revalue(const Tunnel& tunnel, Nanos now) {
+  sender::Flow* const flow = lcore_.flows.find(tunnel.flow);
+  if (flow == nullptr || flow->datagrams != &tunnel || flow->stage != sender::Stage::kOpen) return;
+  if (flow->send_at == kNever || flow->send_at <= now + kPutOff) return;
+  customers_[tunnel.customer()]->source->abandon(*flow, now);
 }
 
 // Datagrams wait: their flow sends them, or opens.
@@ -309,8 +327,10 @@ Nanos Gateway::poll(Nanos now) {
   });
   send_ready(now);
   if (now >= next_sweep_) sweep(now);
+  if (now >= next_attempt_) [[unlikely]]
+    seek_silent(now);
   tx_.flush(now);
-  Nanos next = lcore_.wheel.next_deadline();
+  Nanos next = std::min(lcore_.wheel.next_deadline(), next_attempt_);
   if (lcore_.flows.open_flows() > 0) next = std::min(next, next_sweep_);
   if (tx_.waiting() > 0) next = std::min(next, now + kRetry);
   return std::max(next, now);
@@ -325,16 +345,45 @@ void Gateway::after_event(const sender::Flow& flow, Tunnel& tunnel, Nanos now) {
 // The tunnel's peer may have fallen silent, or its flow may have ended with datagrams left.
 void Gateway::after_failure(Tunnel& tunnel, Nanos now) {
   sender::Flow* const flow = lcore_.flows.find(tunnel.flow);
+  const bool known = silent(tunnel.peer());
   if (flow == nullptr || flow->datagrams != &tunnel) {
-    if (tunnel.waiting() > 0 && !silent(tunnel.peer())) open(tunnel, now);
+    if (tunnel.waiting() > 0 && !known) open(tunnel, now);
     return;
   }
   const bool opening = flow->stage == sender::Stage::kOpening;
   if (flow->backoff < (opening ? 1U : kSilentTimeouts)) return;
-  silent_[tunnel.peer()].store(true, std::memory_order_relaxed);
-  peers_[tunnel.peer()].next_attempt = now + kProbe;
+  Peer& peer = peers_[tunnel.peer()];
+  if (known && opening && peer.seeker == tunnel.number()) return;
+  if (!known) {
+    silent_[tunnel.peer()].store(true, std::memory_order_relaxed);
+    peer.seeker = tunnel.number();
+    peer.next_attempt = now + kProbe;
+    next_attempt_ = std::min(next_attempt_, peer.next_attempt);
+  }
   customers_[flow->host]->source->abandon(*flow, now);
   totals_.silent_drops.add(tunnel.clear());
+}
+
+// Customers' packets cannot make these attempts: hosts whose packets were dropped wait longer and
+// longer, and would find the peer back a whole time-out later. One flow keeps trying, so that an
+// answer counts however long it takes.
+void Gateway::seek_silent(Nanos now) {
+  next_attempt_ = kNever;
+  for (size_t p = 0; p < peers_.size(); ++p) {
+    if (!silent(p)) continue;
+    Peer& peer = peers_[p];
+    if (now >= peer.next_attempt) {
+      peer.next_attempt = now + kProbe;
+      Tunnel& tunnel = *tunnels_[peer.seeker];
+      sender::Flow* const flow = lcore_.flows.find(tunnel.flow);
+      if (flow != nullptr && flow->datagrams == &tunnel) {
+        customers_[flow->host]->source->retry(*flow, now);
+      } else {
+        open(tunnel, now);
+      }
+    }
+    next_attempt_ = std::min(next_attempt_, peer.next_attempt);
+  }
 }
 
 void Gateway::sweep(Nanos now) {

@@ -88,6 +88,7 @@ class Gateway final : public router::Tunnels {
   Nanos poll(Nanos now) override;
   Origin fill(router::Burst& burst, Nanos now) override;
   void restrict(router::Burst& burst) override;
+  void refused(const router::Burst& burst) override;
   void stalled(Nanos now) override { lcore_.last_stall_end = now; }
   /// The router ends: drops what waits for tunnels, and returns the number of these packets. Call
   /// when the worker has stopped.
@@ -201,6 +202,8 @@ class Gateway final : public router::Tunnels {
   /// Drops packets that have come in the clear from behind a peer.
   void refuse_clear(router::Burst& burst) const;
   [[nodiscard]] bool is_core_address(const uint8_t* ip, bool ipv6) const;
+  /// The flow of a tunnel whose customer's budget has changed follows it.
+  void revalue(const Tunnel& tunnel, Nanos now);
   /// Has the flows of `ready_` send what is due.
   void send_ready(Nanos now);
   void carry(Tunnel& tunnel, Nanos now);
@@ -208,6 +211,8 @@ class Gateway final : public router::Tunnels {
   /// `flow` of `tunnel` has received an answer, or its timer has fired.
   void after_event(const sender::Flow& flow, Tunnel& tunnel, Nanos now);
   void after_failure(Tunnel& tunnel, Nanos now);
+  /// Tries to reach the peers that do not answer, where that is due.
+  void seek_silent(Nanos now);
   /// Publishes figures of some customers, and closes tunnels without packets.
   void sweep(Nanos now);
   void receive(rte_mbuf* m, Nanos now);
@@ -251,6 +256,7 @@ class Gateway final : public router::Tunnels {
   std::vector<Tunnel*> ready_;  // those that have got packets since the last send_ready()
   size_t hand_ = 0;             // tunnel that sweep() looks at next
   Nanos next_sweep_{0};
+  Nanos next_attempt_ = kNever;  // to reach a silent peer
 };
 
 }  // namespace turnpike::gateway

@@ -38,4 +38,17 @@ void Gateway::take_error(const rte_mbuf& m, const router::PacketInfo& p, Nanos n
   if (peers_.limit_mtu(flow->to, error->mtu, now)) totals_.mtu_reductions.add();
 }
 
+// A link of this router may be narrower than the one to which the MTU of tunnels belongs. Its ICMP
+// errors would be for itself, and it sends none.
+void Gateway::refused(const router::Burst& burst) {
+  router::for_each(burst.dropped, [&](unsigned i) {
+    const router::PacketInfo& p = burst.info[i];
+    if (burst.reason[i] != router::DropReason::kTooBig || p.congestion == 0) return;
+    const uint8_t* const header = router::frame_of(burst.mbufs[i]) + p.l4 + wire::kUdpSize;
+    const sender::Flow* const flow = lcore_.flows.find(wire::load_be32(header + wire::kFlowAt));
+    if (flow != nullptr && peers_.limit_mtu(flow->to, p.hop->mtu, burst.now))
+      totals_.mtu_reductions.add();
+  });
+}
+
 }  // namespace turnpike::gateway

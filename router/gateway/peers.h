@@ -22,6 +22,7 @@ namespace turnpike::gateway {
 struct Peer {
   router::NextHop hop{};    // of datagrams that are larger: names the MTU in ICMP errors
   Nanos next_attempt{0};    // to reach it, while it does not answer
+  uint32_t seeker = 0;      // the tunnel that makes these
   Nanos mtu_until{kNever};  // the path's MTU counts as known; kNever: it is the configured one
   uint16_t inner_mtu = 0;   // B of the largest datagram that a tunnel to it carries now
   uint16_t headers = 0;     // B of a tunnel's packet before its payload

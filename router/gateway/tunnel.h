@@ -62,6 +62,7 @@ class Tunnel final : public sender::DatagramSource {
   void sent(uint32_t size, double price) override { traffic_.prices.record(price, size); }
 
   [[nodiscard]] const FairQueue& queue() const { return queue_; }
+  [[nodiscard]] uint32_t number() const { return place_.number; }
   [[nodiscard]] uint32_t customer() const { return place_.customer; }
   [[nodiscard]] uint32_t class_index() const { return place_.class_index; }
   [[nodiscard]] uint32_t peer() const { return place_.peer; }
@@ -82,8 +83,9 @@ class Tunnel final : public sender::DatagramSource {
   /// Whether packets wait that this bound holds back. Any thread.
   [[nodiscard]] bool at_most() const { return at_most_.load(std::memory_order_relaxed); }
 
-  uint32_t flow = 0;   // id of the flow that carries the packets; 0: none was ever open
-  bool ready = false;  // among the tunnels whose flows the gateway looks at in this poll
+  uint32_t flow = 0;      // id of the flow that carries the packets; 0: none was ever open
+  bool ready = false;     // among the tunnels whose flows the gateway looks at in this poll
+  bool revalued = false;  // the customer's budget has changed
 
  private:
   rte_mbuf* with_room(rte_mbuf* packet, uint16_t headers);

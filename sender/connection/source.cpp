@@ -177,7 +177,10 @@ void Source::after_answer(Flow& f, const Acknowledged& done, Nanos now) {
 }
 
 void Source::link_restored(Flow& f, Nanos now) {
-  if (f.backoff == 0) return;
+  if (f.backoff > 0) retry(f, now);
+}
+
+void Source::retry(Flow& f, Nanos now) {
   f.backoff = 0;
   f.rto_base = now - f.rtt.timeout(0);
   arm(f);

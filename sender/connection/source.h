@@ -63,6 +63,9 @@ class Source {
   /// The path may be back: a flow that has backed off times out now.
   void link_restored(Flow& flow, Nanos now);
 
+  /// A flow that waits for an answer times out now, and again after its first time-out.
+  void retry(Flow& flow, Nanos now);
+
   /// The timer of one of this host's flows has fired.
   void on_timer(Flow& flow, Nanos now);
 

@@ -26,7 +26,9 @@ class Pacer {
   }
   [[nodiscard]] double rate() const { return rate_; }
 
-  void set_rate(double rate, Nanos now) {
+  /// A rate of nothing is one of a packet in weeks, so that a later rate scales what is left of it.
+  void set_rate(double wanted, Nanos now) {
+    const double rate = std::max(wanted, kMinRate);
     if (rate == rate_) return;
     if (rate_ > 0 && due_ > now) {
       const double left = static_cast<double>((due_ - now).count()) * (rate_ / rate);
@@ -44,8 +46,13 @@ class Pacer {
   ///   token bucket on its way, as of an edge router (router/datapath/enforcement), forgets what
   ///   was paid too little but not what was paid too much. The flow waits for its debt beyond a
   ///   packet.
-  void reprice(double before, double after, uint32_t size, Nanos now) {
-    const double packet = size, worth = before / after;               // of money, in bytes
+  ///
+  /// `spent`: the part of the flow's budget that its next rate spends at the new price. The rest
+  /// pays debts as well, which are counted in bytes that the rate sends meanwhile: a link that
+  /// falls idle asks next to nothing, for which a debt is worth more bytes than the rate sends in
+  /// an hour.
+  void reprice(double before, double after, uint32_t size, double spent, Nanos now) {
+    const double packet = size, worth = before / after * spent;       // of money, in bytes
     const double left = to_seconds(due_ - now) * rate_;               // B
     const double lacks = std::max(packet - left, 0.0) * (1 - worth);  // B
     double wait = after > kSteep * before ? lacks : 0;                // B
@@ -79,6 +86,7 @@ class Pacer {
   }
 
  private:
+  static constexpr double kMinRate = 1e-3;                        // B/s
   static constexpr int64_t kMaxGap = int64_t{3600} * 1000000000;  // ns between two packets
 
   [[nodiscard]] double gap_of(uint32_t size) const {  // ns

@@ -174,7 +174,10 @@ void Receiver::sweep(Nanos now, size_t steps, bool urgent) {
     if (!s.used) continue;
     // A copy of its packets could open it again, with an empty window.
     if (s.checked && now - s.opened < kTokenLife + kTokenLife) continue;
-    const Nanos timeout = !s.finished() ? kIdle : urgent ? 0_ns : kLinger;
+    // A tunnel that has lost its state here opens anew within a round trip: when room is needed,
+    // one that pauses makes it, such as those of a gateway that has ended and was started again.
+    const Nanos open = urgent && datagrams_ ? kLinger : kIdle;
+    const Nanos timeout = !s.finished() ? open : urgent ? 0_ns : kLinger;
     if (now - s.last_packet >= timeout) forget(s);
   }
 }

@@ -127,6 +127,20 @@ TEST_F(ReceiverTest, IdleFlowsMakeRoomForNewOnes) {
   EXPECT_EQ(send(3, Kind::kData, 1, 62_s)->acknowledgement, 3U);
 }
 
+/// As when a gateway with many tunnels has been killed and started again: their flows are new ones.
+TEST_F(ReceiverTest, ATunnelThatPausesMakesRoomForANewOne) {
+  make(8, 0);
+  for (uint32_t f = 0; f < 8; ++f) open(f, 1_s);
+  shake_hands(99, 2_s);
+  EXPECT_FALSE(send(99, Kind::kData, 0, 2_s));
+  EXPECT_TRUE(send(3, Kind::kData, 2, 3_s));
+  for (uint32_t f = 100; f < 107; ++f) {
+    shake_hands(f, 3_s + 1_ms);
+    EXPECT_TRUE(send(f, Kind::kData, 0, 3_s + 1_ms)) << f;
+  }
+  EXPECT_EQ(send(3, Kind::kData, 3, 3_s + 2_ms)->kind, Kind::kAck) << "it did not pause";
+}
+
 TEST_F(ReceiverTest, EndedFlowsLingerUnlessRoomIsNeeded) {
   make(8, 64);
   for (uint32_t f = 0; f < 8; ++f) {

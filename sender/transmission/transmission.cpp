@@ -116,8 +116,14 @@ void Transmission::set_rate(Flow& f, Nanos now) {
   const double rate =
       std::min({std::max(allowed.rate, allowed.floor), parts_.line_rate, f.limit()});
   if (const auto price = static_cast<float>(allowed.price); price != f.price) {
-    if (f.price > 0 && price > 0 && f.pacer.rate() > 0)
-      f.pacer.reprice(f.price, price, f.kind->packet, now);
+    if (f.price > 0 && price > 0 && f.pacer.rate() > 0) {
+      // Only a price that collapses makes debts long; to ask the strategy costs a cache line.
+      const bool asks = f.wants_budget && price < f.price / 2;
+      const double budget = asks ? parts_.strategy->target(f.member).count() : 0;
+      const double spends = allowed.price * rate;
+      const double spent = spends < budget ? spends / budget : 1;
+      f.pacer.reprice(f.price, price, f.kind->packet, spent, now);
+    }
     f.price = price;
   }
   f.pacer.set_rate(rate, now);

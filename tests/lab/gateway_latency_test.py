@@ -13,7 +13,7 @@ import latency  # noqa: E402
 from tap import Tap  # noqa: E402
 
 SECONDS = 12            # as the page's table
-ABOVE_IDLE_MS = 5      # of the 99th percentile of a ping
+ABOVE_IDLE_MS = 5      # of the 99th percentile of a ping and of a request
 OF_DROP_TAIL = 0.5     # of the time of a page load
 
 
@@ -46,12 +46,14 @@ def main():
             late = busy["p99"] - idle["p99"]
             tap.check(f"p99 of {customer}'s ping beside {beside} is {late:.2f} ms above idle, none is lost",
                       late <= ABOVE_IDLE_MS and busy["lost"] == 0)
+            late = found[run][f"request-{customer}"]["p99"] - found["idle"][f"request-{customer}"]["p99"]
+            tap.check(f"p99 of {customer}'s requests beside {beside} is {late:.2f} ms above idle", late <= ABOVE_IDLE_MS)
         before, page = (found[run][f"page-{customer}"] for run in ("drop-tail", "gateways"))
         for share in ("p50", "p99"):
             tap.check(f"{share} of {customer}'s page loads: {page[share]:.2f} s, {before[share]:.2f} s behind drop-tail",
                       page[share] <= OF_DROP_TAIL * before[share])
     if found:
-        tap.check("no object of a page is missing behind gateways", found["gateways"]["unfinished"] == 0, found)
+        tap.check("no object of a page and no request is missing behind gateways", found["gateways"]["unfinished"] == 0, found)
     tap.finish()
 
 

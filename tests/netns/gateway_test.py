@@ -98,6 +98,7 @@ def wide(tap, program):
         else:
             tap.check(text, ok, machine, *([] if ok else states(program)))
     watched(tap, program)
+    ecn(tap, program)
     bypass(tap, program)
     restart(tap, program, routers)
     world.until(lambda: False, 2)  # a row has both, the last ping before and its answer
@@ -134,6 +135,35 @@ def watched(tap, program):
             for row in rows.values()]
     tap.check("top has both customers with rates, spending, price and waits", {"anna", "bert"} <= rows.keys() and all(fine),
               done)
+
+
+def counter(namespace, name):
+    """One of the IP counters of a kernel."""
+    lines = world.sh("cat", "/proc/net/netstat", namespace=namespace).splitlines()
+    names, values = (line.split() for line in lines if line.startswith("IpExt:"))
+    return int(values[names.index(name)])
+
+
+def ecn(tap, program):
+    """A connection that knows ECN is marked in its gateway's queue, and loses nothing there."""
+    for host in ("anna", "server"):
+        world.sh("sh", "-c", "echo 1 >/proc/sys/net/ipv4/tcp_ecn", namespace=host)
+    before, tunnels = counter("server", "InCEPkts"), row(program, "anna")
+    rate, said = cases.Transfer("anna", "server", SERVER[4], 4).finish()
+    marked = counter("server", "InCEPkts") - before
+    now = row(program, "anna")
+    tap.check(f"a connection that knows ECN gets {marked} marks, and its queue drops no packet",
+              0 < marked <= now["marked"] - tunnels["marked"] and now["dropped"] == tunnels["dropped"] and rate > 1,
+              said, tunnels, now)
+    for host in ("anna", "server"):
+        world.sh("sh", "-c", "echo 2 >/proc/sys/net/ipv4/tcp_ecn", namespace=host)
+
+
+def row(program, customer):
+    """A customer's figures at west."""
+    done = subprocess.run([tool(program), "show", "tunnels", "--json", "--router", "west"], capture_output=True, text=True,
+                          timeout=30, check=False)
+    return next(row for row in json.loads(done.stdout)["tunnels"] if row["customer"] == customer)
 
 
 def bypass(tap, program):

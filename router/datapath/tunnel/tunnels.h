@@ -34,6 +34,8 @@ class Tunnels {
   virtual Origin fill(Burst& burst, Nanos now) = 0;
   /// After the lookup of packets that have left a tunnel: drops those that do not go to customers.
   virtual void restrict(Burst& burst) = 0;
+  /// After the lookup of packets towards the core, of which it has dropped some.
+  virtual void refused(const Burst& burst) = 0;
 
   /// The worker's thread was descheduled until `now`.
   virtual void stalled(Nanos now) = 0;
