@@ -200,6 +200,7 @@ class TunnelsToTheRight final : public Tunnels {
   Nanos poll(Nanos /*now*/) override { return kNever; }
   Origin fill(Burst& /*burst*/, Nanos /*now*/) override { return Origin::kNothing; }
   void restrict(Burst& /*burst*/) override {}
+  void refused(const Burst& /*burst*/) override {}
   void stalled(Nanos /*now*/) override {}
 };
 
