@@ -107,7 +107,9 @@ TEST_F(GatewayLoads, ABudgetComesBackFromNothing) {
       make(topology_of(text_of(site)));
       world->run_until(2_s);
       site.customers = anna(least) + bert;
-      if (!first) ASSERT_TRUE(world->reload(topology_of(text_of(site))).has_value());
+      if (!first) {
+        ASSERT_TRUE(world->reload(topology_of(text_of(site))).has_value());
+      }
       world->run_until(4_s);
       site.customers = anna("1 $/s") + bert;
       ASSERT_TRUE(world->reload(topology_of(text_of(site))).has_value());
