@@ -18,8 +18,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 UNBOUNDED = 1e6  # $/s
 # Hosts that misbehave on purpose.
 LIARS = {"fcp-text-negative-preload": {"taker"}, "fcp-fig13a": {"boaster"}}
-# Links with a class for traffic without prices, which is not charged there.
-FREE = {"policies"}
+# Settings of enforcement by file. Where a class carries traffic without prices, this is not charged; flows that a
+# deadline class refuses pay its price for a round trip, together for more than 100 ms of their customer's budget.
+ENFORCE = {"policies": "{ charge_unpriced: false, burst: 250 ms }"}
 
 
 def all_files():
@@ -56,7 +57,7 @@ def settings(path, lcores=1):
             if budget is not None and router in routers:
                 customers.append(f"{host}: {{ budget: {budget:g} $/s, link: {link} }}")
                 edges.add(router)
-    enforce = "{ charge_unpriced: false }" if path.stem in FREE else "{}"
+    enforce = ENFORCE.get(path.stem, "{}")
     return [f"customers={{ {', '.join(customers)} }}", *(f"routers.{r}.enforce={enforce}" for r in sorted(edges)),
             *(f"routers.{r}.lcores={list(range(lcores))}" for r in sorted(routers) if lcores > 1)]
 
