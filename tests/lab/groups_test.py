@@ -86,6 +86,21 @@ ATTACKS = {
 }
 
 
+# Groups of weights 1 and 2, the second with many flows, which send less than a packet per round trip of 1 ms.
+MANY = """\
+run: {{ duration: 2 s, sample: 100 ms, measure: {{ shared: {{ from: 1 s }} }} }}
+groups: {{ one: {{ weight: 1 }}, two: {{ weight: 2 }} }}
+customers: {{ one: {{ link: one, budget: 1 $/s, group: one }}, two: {{ link: two, budget: 1 $/s, group: two }} }}
+hosts: {{ one: {{ budget: 1 $/s }}, two: {{ budget: 1 $/s }}, sink: {{}} }}
+routers: {{ gate: {{}} }}
+links:
+  one: {{ ends: [one, gate], rate: 10 Gbps, delay: 250 us }}
+  two: {{ ends: [two, gate], rate: 10 Gbps, delay: 250 us }}
+  shared: {{ ends: [gate, sink], rate: 1 Gbps, delay: 250 us, buffer: 1 BDP, forward: {{ law: {{ fcp: {{ groups: link }} }} }} }}
+traffic: {{ flows: {{ one: {{ from: one, to: sink }}, two: {{ from: two, to: sink, count: {} }} }} }}
+"""
+
+
 def play(turnpike, folder, text, *options):
     file = pathlib.Path(folder) / "topology.yaml"
     file.write_text(text)
@@ -126,6 +141,15 @@ def main():
             change = rates(found, "change")
             part = (change["bob"] + change["ben"]) / sum(change.values())
             tap.check("who prints money gains nothing meanwhile", part < 0.52, change)
+    for count in (300, 3000):
+        with tempfile.TemporaryDirectory() as folder:
+            found, text = play(turnpike, folder, MANY.format(count))
+            if tap.check(f"a group of {count} slow flows plays", found, text):
+                got, link = rates(found, "shared"), found["measure"]["shared"]["links"]["shared"]
+                tap.check(f"a group of {count} slow flows has what its weight buys",
+                          abs(got["two"] / got["one"] / 2 - 1) <= 0.02, got)
+                tap.check(f"{count} slow flows fill the link and lose less than a hundredth",
+                          link["utilization"] >= 0.97 and link["loss_rate"] < 0.01, link)
     for name, (topology, least) in ATTACKS.items():
         with tempfile.TemporaryDirectory() as folder:
             found, text = play(turnpike, folder, topology)

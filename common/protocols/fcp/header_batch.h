@@ -18,7 +18,7 @@ namespace turnpike::fcp {
 /// Congestion headers of a burst, one array per field; row k is one packet. Filled row by row, then
 /// computed in vectors as wide as the machine's; results are the same on all machines:
 ///
-///     rows.read<Syn::kWithoutRtt>(burst);
+///     rows.read<Counted::kAdmitted>(burst);
 ///     ...                                   // rows.convert(rates) if rows.foreign
 ///     ...                                   // fill in rows.paid
 ///     const Totals totals = rows.total(terms);
@@ -34,12 +34,13 @@ class HeaderBatch {
     uint64_t unpriced_bytes = 0;  // B of admitted packets without a header
     uint64_t opens = 0;           // bit k: packet k is a SYN
   };
-  /// How a SYN counts, which has no round trip yet.
-  enum class Syn : uint8_t { kWithoutRtt, kNotCounted };
+  /// Which rows count. Of the law with commitments (eq 2) those of all admitted packets, a SYN as
+  /// one without a round trip. Of that with promises those of all data packets: a flow goes on
+  /// after a packet that is dropped.
+  enum class Counted : uint8_t { kAdmitted, kData };
 
-  /// Reads the headers of a burst into rows. Packets that are not admitted are validated but not
-  /// counted.
-  template <Syn kSyn>
+  /// Reads the headers of a burst into rows. Packets that do not count are validated.
+  template <Counted kCounted>
   Arrivals read(std::span<const LinkPacket> burst) {
     Arrivals sums;
     size_t unpriced = 0;
@@ -56,10 +57,10 @@ class HeaderBatch {
         put_padding(k);
         continue;
       }
-      put(k, p.header, counted);
+      put(k, p.header, kCounted == Counted::kData ? p.size : counted);
       if (p.opens) [[unlikely]] {
         sums.opens |= uint64_t{1} << k;
-        if constexpr (kSyn == Syn::kNotCounted) {
+        if constexpr (kCounted == Counted::kData) {
           sizes[k] = 0;
         } else {
           fields_[k][0] = 0;

@@ -77,7 +77,7 @@ class Burst {
 };
 
 void fill(HeaderBatch& batch, std::span<const Row> rows) {
-  batch.read<HeaderBatch::Syn::kWithoutRtt>(Burst(rows).packets);
+  batch.read<HeaderBatch::Counted::kAdmitted>(Burst(rows).packets);
   for (size_t k = 0; k < rows.size(); ++k) batch.paid[k] = rows[k].paid;
 }
 
@@ -139,7 +139,7 @@ TEST(HeaderBatch, StampAddsAsPricesAdd) {
     rows.push_back({{.price = -1}, 100, true, 0});
     const Burst burst(rows);
     HeaderBatch c;
-    c.read<HeaderBatch::Syn::kWithoutRtt>(burst.packets);
+    c.read<HeaderBatch::Counted::kAdmitted>(burst.packets);
     c.stamp(link, burst.packets, uint64_t{1} << 7);
     for (size_t k = 0; k < std::size(paths); ++k)
       EXPECT_EQ(load(burst.packets[k].header).price,

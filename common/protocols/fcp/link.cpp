@@ -123,7 +123,7 @@ uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkSta
   const double average_rtt = to_seconds(shard.d) / params_[kWindow];
 
   HeaderBatch rows;  // one for each packet
-  const HeaderBatch::Arrivals arrived = rows.read<HeaderBatch::Syn::kWithoutRtt>(burst);
+  const HeaderBatch::Arrivals arrived = rows.read<HeaderBatch::Counted::kAdmitted>(burst);
   if (rows.foreign || worth() != 1) [[unlikely]] {
     std::array<float, HeaderBatch::kMax> rates;
     rates.fill(worth());

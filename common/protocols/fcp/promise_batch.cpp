@@ -14,7 +14,10 @@ namespace {
 constexpr float kSamePrice = 0.97F;
 // A round trip counts in the average as at most this factor away from it.
 constexpr float kRttRange = 4;
+// A changed price changes a flow's gap by at most this factor.
+constexpr float kMaxTurn = 4;
 
+constexpr auto kMinBalance = static_cast<float>(kMinPrice.count());  // $/B
 constexpr auto kBuckets = static_cast<uint32_t>(Knees::kBuckets);
 
 // A comparison with NaN is false, so that these return `b` for a NaN.
@@ -42,29 +45,38 @@ void PromiseBatch::look_back() {
          (static_cast<int32_t>(h.rtt_ns[k] == 0) | static_cast<int32_t>(h.rtt_ns[k] >= kMinRttNs));
 }
 
-// The packet's bytes divided by its promise's life.
+// The packet's bytes divided by the time for which it was sent, and the promise's life: until the
+// flow's next packet. A flow that sends less than a packet per round trip has this packet's price
+// by then, and waits for what is left of its gap at that price (docs/control.md).
 [[gnu::always_inline]] inline void PromiseBatch::spread(size_t k, const Terms& t, float size) {
   const float least = t.average_rtt / kRttRange, most = t.average_rtt * kRttRange;
   constexpr auto kReach = static_cast<float>(PromiseWheel::kSlots - 2);
   const float rtt = static_cast<float>(headers.rtt_ns[k]) * 1e-9F;
   const float slot = number(headers.slot[k] & ~kSign);
-  const float life = greater(greater(slot, t.life * rtt), t.scale.tick);
   const float usual = lesser(greater(greater(slot, rtt), least), most);
+
+  const float reserve = number(headers.reserve[k]);
+  const float balance = greater(number(headers.balance[k]), kMinBalance);
+  const auto then = static_cast<float>(headers.paid[k]);
+  const float change = then == then ? t.price - then : 0.0F;  // of this link's price; 0 if NaN
+  const float turn = greater(balance + change, reserve) / greater(balance, reserve);
+  const float rest = greater(slot - rtt, 0.0F) * lesser(greater(turn, 1 / kMaxTurn), kMaxTurn);
+  const float shortest = greater(t.life * rtt, t.scale.tick);
+  const float life = greater(lesser(slot, rtt) + rest, shortest);
   const float ticks = lesser(t.scale.passed + life * t.scale.ticks, kReach);
-  rtt_rate[k] = size / life;
+  rtt_rate[k] = size / greater(slot, shortest);
   rtt_sum[k] = rtt_rate[k] * usual;
   places[k] = static_cast<uint32_t>(static_cast<int32_t>(ticks)) * kBuckets;
 }
 
 [[gnu::always_inline]] inline void PromiseBatch::demand(size_t k, const Terms& t) {
-  constexpr auto kFloor = static_cast<float>(kMinPrice.count());
   const float change = 1 + number(headers.preload[k]);
   const float most = t.growth * rtt_rate[k];
   const float next = change > 0 ? lesser(rtt_rate[k] * change, most) : 0.0F;
 
   // The part of the packet's payment that is this link's price.
   const float reserve = number(headers.reserve[k]);
-  const float balance = greater(number(headers.balance[k]), kFloor);
+  const float balance = greater(number(headers.balance[k]), kMinBalance);
   const auto past = static_cast<float>(headers.paid[k]);
   const float then = past == past ? past : t.unknown;  // true unless NaN
   const bool alone = then >= kSamePrice * balance;

@@ -26,7 +26,7 @@ class PromiseBatch {
   /// Reads the headers of a burst into rows, and computes `ago`. A SYN's row is validated but not
   /// counted.
   HeaderBatch::Arrivals read(std::span<const LinkPacket> burst) {
-    const HeaderBatch::Arrivals sums = headers.read<HeaderBatch::Syn::kNotCounted>(burst);
+    const HeaderBatch::Arrivals sums = headers.read<HeaderBatch::Counted::kData>(burst);
     look_back();
     return sums;
   }
@@ -36,6 +36,7 @@ class PromiseBatch {
     float life;         // of a promise, in round trips
     float growth;       // bound of a packet's announced rate, as a multiple of its own
     float average_rtt;  // s
+    float price;        // $/B, now
     float unknown;      // $/B, used where the link has no past price
   };
   /// Sums over the rows that are counted and credible.

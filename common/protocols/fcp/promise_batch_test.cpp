@@ -18,6 +18,7 @@ constexpr PromiseBatch::Terms kTerms{.scale = {.tick = 1e-3F, .ticks = 1000, .pa
                                      .life = 0.3F,
                                      .growth = 8.08F,
                                      .average_rtt = 0.05F,
+                                     .price = 2e-9F,
                                      .unknown = 1e-9F};
 constexpr size_t kBuckets = Knees::kBuckets;
 
@@ -139,6 +140,29 @@ TEST(PromiseBatch, PromiseIsTheHeadersCurve) {
   EXPECT_EQ(batch->places[0], place(15, 2e-9));
   EXPECT_EQ(batch->places[1], place(15, 20e-9));
   EXPECT_EQ(batch->places[2], place(20, 0.75e-9));
+}
+
+// A packet of a flow that sends one in 50 ms, with a round trip of 10 ms: the flow waits for 40 ms
+// at the price of now, 2e-9, instead of the one that it paid.
+TEST(PromiseBatch, LivesUntilTheFlowsNextPacket) {
+  auto batch = std::make_unique<PromiseBatch>();
+  const auto ticks = [&](float reserve, float balance, double paid, float slot = 0.05F) {
+    const Header h{.rtt_ns = 10'000'000, .reserve = reserve, .balance = balance, .slot = slot};
+    const Row row{h, 1500, paid};
+    reckon(*batch, std::span(&row, 1));
+    EXPECT_FLOAT_EQ(batch->rtt_rate[0], 1500 / slot) << "for as long as it was sent";
+    return batch->places[0] / kBuckets;
+  };
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(ticks(1e-10F, 1e-9F, 1e-9), 10 + 2 * 40) << "twice the price";
+  EXPECT_EQ(ticks(1e-10F, 4e-9F, 4e-9), 10 + 40 / 2);
+  EXPECT_EQ(ticks(1e-10F, 4e-9F, 1e-9), 10 + 40 * 5 / 4) << "3e-9 is another link's";
+  EXPECT_EQ(ticks(1e-10F, 1e-12F, 1e-12), 10 + 4 * 40) << "at most fourfold";
+  EXPECT_EQ(ticks(8e-9F, 1e-9F, 1e-9), 50) << "its application sends no faster";
+  EXPECT_EQ(ticks(1.5e-9F, 4e-9F, 4e-9), 10 + 40 / 2);
+  EXPECT_EQ(ticks(3e-9F, 4e-9F, 4e-9), 10 + 40 * 3 / 4) << "no faster than it wants";
+  EXPECT_EQ(ticks(1e-10F, 1e-9F, kUnknown), 50);
+  EXPECT_EQ(ticks(1e-10F, 1e-9F, 1e-9, 0.008F), 8) << "sent again before the ACK";
 }
 
 }  // namespace

@@ -322,6 +322,7 @@ PromiseBatch::Totals ReserveLink::on_data(Shard& shard, PromiseBatch& rows, Nano
                    .life = static_cast<float>(life_),
                    .growth = static_cast<float>(growth_),
                    .average_rtt = static_cast<float>(shard.average_rtt),
+                   .price = static_cast<float>(shard.price),
                    .unknown = static_cast<float>(unknown)});
   shard.changed |= shard.promises.add(rows.promises());
   shard.first_rounds.count_arrival(totals.first_bytes);

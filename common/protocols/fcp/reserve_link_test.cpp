@@ -242,6 +242,16 @@ TEST(ReserveLink, LcoresAgreeAtAnyIntervals) {
   }
 }
 
+// Otherwise a full queue would hide the demand that fills it.
+TEST(ReserveLink, AFlowGoesOnAfterAPacketThatIsDropped) {
+  ReserveLink link(params(), 1);
+  Packet p(kElastic);
+  std::array<LinkPacket, 1> burst{{{p.bytes.data(), 1000, false, false}}};
+  EXPECT_EQ(link.arrive(0, burst, kIdle, 1_s), 0U);
+  EXPECT_GT(gauge(link, "demand_mbps"), 0);
+  EXPECT_EQ(p.header().price, 0) << "not stamped";
+}
+
 TEST(ReserveLink, NonsenseIsRefusedBeforeItIsCounted) {
   ReserveLink link(params(), 1);
   Packet p({.rtt_ns = kRtt, .preload = std::numeric_limits<float>::quiet_NaN()});
