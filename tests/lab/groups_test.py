@@ -88,7 +88,7 @@ ATTACKS = {
 
 # Groups of weights 1 and 2, the second with many flows, which send less than a packet per round trip of 1 ms.
 MANY = """\
-run: {{ duration: 2 s, sample: 100 ms, measure: {{ shared: {{ from: 1 s }} }} }}
+run: {{ duration: 3 s, sample: 100 ms, measure: {{ shared: {{ from: 1.5 s }} }} }}
 groups: {{ one: {{ weight: 1 }}, two: {{ weight: 2 }} }}
 customers: {{ one: {{ link: one, budget: 1 $/s, group: one }}, two: {{ link: two, budget: 1 $/s, group: two }} }}
 hosts: {{ one: {{ budget: 1 $/s }}, two: {{ budget: 1 $/s }}, sink: {{}} }}
