@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/dpdk/device.h"
 
+#include <bit>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -21,10 +21,10 @@ namespace turnpike {
 
 namespace {
 
-std::string station_text(const std::array<uint8_t, 6>& mac) {
-  std::array<char, 18> text{};
-  std::snprintf(text.data(), text.size(), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
-                mac[3], mac[4], mac[5]);
+std::string ether_text(const std::array<uint8_t, 6>& mac) {
+  std::array<char, RTE_ETHER_ADDR_FMT_SIZE> text{};
+  const auto address = std::bit_cast<rte_ether_addr>(mac);
+  rte_ether_format_addr(text.data(), text.size(), &address);
   return text.data();
 }
 
@@ -98,7 +98,7 @@ Device memif_device(unsigned number, const MemifOptions& options) {
                 ",id=" + std::to_string(options.id) +
                 ",socket=" + options.socket.substr(abstract ? 1 : 0) +
                 ",socket-abstract=" + (abstract ? "yes" : "no") +
-                ",mac=" + station_text(options.mac) + ",rsize=" + std::to_string(options.log2_ring);
+                ",mac=" + ether_text(options.mac) + ",rsize=" + std::to_string(options.log2_ring);
   d.fix = abstract
               ? "another process may serve this socket: ss -xlp | grep " + options.socket
               : "the socket's folder must exist and be writable, and no other process serve it";
@@ -134,7 +134,7 @@ Device tap_device(unsigned number, const std::string& interface,
                   const std::array<uint8_t, 6>& kernel_mac) {
   const std::string name = name_of("tap", number);
   return {.name = name,
-          .arguments = name + ",iface=" + interface + ",mac=" + station_text(kernel_mac),
+          .arguments = name + ",iface=" + interface + ",mac=" + ether_text(kernel_mac),
           .fix =
               "/dev/net/tun must exist (modprobe tun) and the process have CAP_NET_ADMIN: run "
               "as root"};

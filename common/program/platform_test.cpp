@@ -15,12 +15,10 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-using Made = testing::MadeRoot;
-
 constexpr const char* kCpus = "/sys/devices/system/cpu/";
 
 TEST(Platform, FactsOfAMachine) {
-  const Made m;
+  const testing::MadeRoot m;
   m.put("/proc/cpuinfo", "processor\t: 0\nmodel name\t: Some CPU: fast\nmodel name\t: another\n");
   m.put("/proc/cmdline",
         "BOOT_IMAGE=/vmlinuz root=UUID=1 isolcpus=managed_irq,2-3 hugepagesz=1G hugepages=8 quiet "
@@ -50,7 +48,7 @@ TEST(Platform, FactsOfAMachine) {
 }
 
 TEST(Platform, SaysNothingAboutWhatItCannotRead) {
-  const Made m;
+  const testing::MadeRoot m;
   EXPECT_EQ(machine_json(m.root), Json({{"governors", Json::array()},
                                         {"command_line", Json::array()},
                                         {"hugepages", Json::object()}}));
@@ -58,7 +56,7 @@ TEST(Platform, SaysNothingAboutWhatItCannotRead) {
 }
 
 TEST(Platform, FactsOfACpu) {
-  const Made m;
+  const testing::MadeRoot m;
   m.put(std::string(kCpus) + "isolated", "2-5,12\n");
   m.put(std::string(kCpus) + "cpu12/topology/thread_siblings_list", "4,12\n");
   m.put(std::string(kCpus) + "cpu12/cpufreq/scaling_governor", "performance\n");

@@ -16,20 +16,20 @@ namespace fs = std::filesystem;
 const std::string kRoot = TURNPIKE_SOURCE_ROOT;
 const RunSpec kDemo{.name = "demo", .file = kRoot + "/configs/demo.yaml"};
 
-config::Topology topology_of(const RunSpec& run, const std::vector<config::Setting>& settings) {
+config::Topology topology_with(const RunSpec& run, const std::vector<config::Setting>& settings) {
   auto topology = config::load_file(run.file, settings);
   EXPECT_TRUE(topology) << topology.error()[0].text();
   return *topology;
 }
 
 TEST(Mutants, ChangeEveryLinkThatTheyName) {
-  const config::Topology right = topology_of(kDemo, {});
+  const config::Topology right = topology_with(kDemo, {});
   for (size_t i = 0; i < kMutations.size(); ++i) {
     SCOPED_TRACE(kMutations[i]);
     const auto mutation = static_cast<Mutation>(i);
     const auto settings = mutated(kDemo, mutation);
     ASSERT_TRUE(settings) << settings.error()[0].text();
-    const config::Topology wrong = topology_of(kDemo, *settings);
+    const config::Topology wrong = topology_with(kDemo, *settings);
     std::set<std::string> narrow;
     if (mutation == Mutation::kAccess) narrow = {"alice-gate", "bob-gate", "carol-gate"};
     if (mutation == Mutation::kSomeAccess) narrow = {"alice-gate", "carol-gate"};
@@ -63,7 +63,7 @@ TEST(Mutants, AreMistakesOfTheirOwnWhereTheIndexNamesThem) {
   run.mistake = {{"links.bottleneck.rate", "7 Mbps"}, {"hosts.alice.budget", "5 $/s"}};
   const auto settings = mutated(run, Mutation::kOwn);
   ASSERT_TRUE(settings) << settings.error()[0].text();
-  const config::Topology wrong = topology_of(run, *settings);
+  const config::Topology wrong = topology_with(run, *settings);
   EXPECT_EQ(wrong.links[3].directions[0].rate, BitRate(7e6));
   EXPECT_EQ(wrong.hosts[0].budget, Budget(5));
 }
@@ -75,7 +75,7 @@ TEST(Mutants, CountAnotherLaw) {
   EXPECT_EQ(counted_law(run, Mutation::kScheme), "fcp");
   const auto settings = mutated(run, Mutation::kScheme);
   ASSERT_TRUE(settings) << settings.error()[0].text();
-  for (const config::Flow& flow : topology_of(run, *settings).flows)
+  for (const config::Flow& flow : topology_with(run, *settings).flows)
     EXPECT_EQ(flow.protocol, "fcp");
   EXPECT_EQ(settings->back().path, "run.quantum");
   run.count = "fcp";

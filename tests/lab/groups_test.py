@@ -13,6 +13,8 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "lab" / "evolution")]
 import tenants  # noqa: E402
 from tap import Tap  # noqa: E402
 
+SLOW = ROOT / "configs/evolution/slow-flows.yaml"
+
 # Two honest tenants with weight 1 and the attacker's with weight 1 share 90 Mbps, round trip 20 ms.
 BASE = """\
 run: {{ duration: 4 s, sample: 50 ms, measure: {{ shared: {{ from: 2 s }} }} }}
@@ -86,21 +88,6 @@ ATTACKS = {
 }
 
 
-# Groups of weights 1 and 2, the second with many flows, which send less than a packet per round trip of 1 ms.
-MANY = """\
-run: {{ duration: 3 s, sample: 100 ms, measure: {{ shared: {{ from: 1.5 s }} }} }}
-groups: {{ one: {{ weight: 1 }}, two: {{ weight: 2 }} }}
-customers: {{ one: {{ link: one, budget: 1 $/s, group: one }}, two: {{ link: two, budget: 1 $/s, group: two }} }}
-hosts: {{ one: {{ budget: 1 $/s }}, two: {{ budget: 1 $/s }}, sink: {{}} }}
-routers: {{ gate: {{}} }}
-links:
-  one: {{ ends: [one, gate], rate: 10 Gbps, delay: 250 us }}
-  two: {{ ends: [two, gate], rate: 10 Gbps, delay: 250 us }}
-  shared: {{ ends: [gate, sink], rate: 1 Gbps, delay: 250 us, buffer: 1 BDP, forward: {{ law: {{ fcp: {{ groups: link }} }} }} }}
-traffic: {{ flows: {{ one: {{ from: one, to: sink }}, two: {{ from: two, to: sink, count: {} }} }} }}
-"""
-
-
 def play(turnpike, folder, text, *options):
     file = pathlib.Path(folder) / "topology.yaml"
     file.write_text(text)
@@ -143,7 +130,7 @@ def main():
             tap.check("who prints money gains nothing meanwhile", part < 0.52, change)
     for count in (300, 3000):
         with tempfile.TemporaryDirectory() as folder:
-            found, text = play(turnpike, folder, MANY.format(count))
+            found, text = play(turnpike, folder, SLOW.read_text(), "--set", f"traffic.flows.two.count={count}")
             if tap.check(f"a group of {count} slow flows plays", found, text):
                 got, link = rates(found, "shared"), found["measure"]["shared"]["links"]["shared"]
                 tap.check(f"a group of {count} slow flows has what its weight buys",

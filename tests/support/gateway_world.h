@@ -10,6 +10,7 @@
 #include "common/config/load.h"
 #include "lab/simulator/world.h"
 #include "tests/support/eal.h"
+#include "tests/support/ignored_outcomes.h"
 
 namespace turnpike::lab {
 
@@ -49,9 +50,7 @@ class GatewayWorld : public ::testing::Test {
               (datagrams + tunnel.queue().dropped() + tunnel.queue().packets()) * size);
   }
 
-  struct : sender::OutcomeSink {
-    void flow_ended(const sender::FlowOutcome&) override {}
-  } outcomes;
+  testing::IgnoredOutcomes outcomes;
   config::Topology topology;
   std::unique_ptr<World> world;
 };
