@@ -23,7 +23,7 @@ Opening Flow::on_syn_ack(const FlowState& s, const PacketNote& note, const uint8
     return {allow(s, false)};
   }
   priced_ = s.now - std::max(s.rtt, s.answered_after);
-  deadline_.refused_at(price_);
+  deadline_.refused_by(price_, s.now);
   const auto promise = note.get<Promise>();
   const double rtt = rtt_field(s.rtt) * 1e-9;
   // The host's remaining budget may be below the cost of the first round: then grant only a part.
@@ -42,7 +42,7 @@ double Flow::write_data(const FlowState& s, uint32_t size, uint8_t* header, Pack
   if (std::fabs(promise.preload) < kMinNormal) promise.preload = 0;
   const bool takes = conduct_ == Misbehaviour::kTake && promise.preload == 0 && !stale_;
   store({.rtt_ns = rtt_ns,
-         .reserve = deadline_.wanted() ? deadline_.price : 0,
+         .reserve = deadline_.wanted() ? deadline_.price() : 0,
          .age_ns = rtt_field(s.now - priced_),
          .preload = takes ? -1 : promise.preload,
          .balance = paid},
@@ -78,7 +78,7 @@ double Flow::preload_for(const FlowState& s, uint32_t size, double rtt) {
     round_end_ = s.now + s.rtt;
   }
   // Do not promise more than the flow can send in one RTT, or the application at its limit.
-  const double limit = deadline_.wanted() ? std::min<double>(s.limit, deadline_.rate) : s.limit;
+  const double limit = deadline_.wanted() ? std::min<double>(s.limit, deadline_.rate()) : s.limit;
   const double useful = price_ * std::min(s.unsent / rtt, limit);
   const double wanted = honest ? std::min(target_, useful) : target_;
   const double need = std::min(wanted - committed(), s.headroom);
@@ -116,10 +116,13 @@ double Flow::write_fin(const FlowState& s, uint32_t size, uint8_t* header, Packe
 Allowance Flow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
   settle(note, true);
   first_rtt_gain_ = 1;
+  const Nanos sent = s.now - std::max(s.rtt, s.answered_after);
+  if (deadline_.outdates(sent)) [[unlikely]]
+    return allow(s);
   if (!take_price(header, price_)) return allow(s, false);
-  priced_ = s.now - std::max(s.rtt, s.answered_after);
+  priced_ = sent;
   stale_ = false;
-  deadline_.refused_at(price_);
+  deadline_.refused_by(price_, s.now);
   return allow(s);
 }
 

@@ -165,12 +165,25 @@ TEST(FcpFlow, ARefusedDeadlineFlowCompetesByItsBudget) {
   s.law.on_ack(s.state, s.send(), echo_of_price(8e-8).data());
   const PacketNote next = s.send();
   EXPECT_EQ(s.last.reserve, 0) << "any price is accepted";
+  s.state.now += s.state.rtt;
   s.law.on_ack(s.state, next, echo_of_price(8e-8).data());
   for (int i = 0; i < 50; ++i) {
     s.state.now += 1_ms;
     s.law.on_ack(s.state, s.send(), echo_of_price(8e-8).data());
   }
   EXPECT_NEAR(s.law.allowance.granted, 1, 0.05);
+}
+
+TEST(FcpFlow, PricesOfTheClassThatRefusedAFlowAreNotItsOwn) {
+  Sender s = deadline_sender();
+  s.open(kFixed);
+  s.law.set_target(Budget(1));
+  const PacketNote refused = s.send();
+  const PacketNote priced_by_class = s.send();
+  s.law.on_ack(s.state, refused, echo_of_price(8e-8).data());
+  s.state.now += 1_ms;
+  s.law.on_ack(s.state, priced_by_class, echo_of_price(kFixed).data());
+  EXPECT_FLOAT_EQ(static_cast<float>(s.law.allowance.price), 8e-8F);
 }
 
 TEST(FcpFlow, NeverPromisesMoreThanTheHostHasLeft) {

@@ -44,7 +44,7 @@ Opening ReserveFlow::on_syn_ack(const FlowState& s, const PacketNote& note, cons
   const Header echoed = load(header);
   const bool credible = take_price(echoed, price_);
   if (!credible) price_ = kMaxPrice;
-  deadline_.refused_at(price_);
+  deadline_.refused_by(price_, s.now);
   priced_ = s.now - std::max(s.rtt, s.answered_after);
   const auto first = note.get<Promised>();
   const double limit =
@@ -101,13 +101,13 @@ double ReserveFlow::write_request(const FlowState& s, uint32_t size, uint8_t* he
   const uint32_t rtt_ns = rtt_field(s.rtt);
   const double rtt = rtt_ns * 1e-9;
   const double rate = std::max(rate_, 1.0);
-  const double wanted = std::min({double{deadline_.rate}, s.limit, s.line});
+  const double wanted = std::min({double{deadline_.rate()}, s.limit, s.line});
   double preload = asked_ ? 0 : std::max((wanted - rate) * rtt / size, 0.0);
   if (s.unsent <= rate * rtt) preload = -1;  // the last round trip returns the rate
   asked_ = true;
   const auto slot = static_cast<float>(size / rate);
   store({.rtt_ns = rtt_ns,
-         .reserve = deadline_.price,
+         .reserve = deadline_.price(),
          .age_ns = rtt_field(s.now - priced_),
          .preload = static_cast<float>(preload),
          .balance = static_cast<float>(price_),
@@ -136,9 +136,12 @@ double ReserveFlow::write_fin(const FlowState& s, uint32_t size, uint8_t* header
 }
 
 Allowance ReserveFlow::on_ack(const FlowState& s, const PacketNote& note, const uint8_t* header) {
+  const Nanos sent = s.now - std::max(s.rtt, s.answered_after);
+  if (deadline_.outdates(sent)) [[unlikely]]
+    return reprice(s);
   const bool credible = take_price(load(header), price_);
-  if (credible) priced_ = s.now - std::max(s.rtt, s.answered_after);
-  const bool refused = deadline_.refused_at(price_);
+  if (credible) priced_ = sent;
+  const bool refused = deadline_.refused_by(price_, s.now);
   Allowance allowance = refused ? restart(s) : on_ack_without_feedback(s, note);
   allowance.credible = credible;
   return allowance;

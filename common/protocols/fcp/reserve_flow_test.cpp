@@ -102,6 +102,20 @@ TEST(ReserveFlow, ARefusedDeadlineFlowCompetesByItsBudget) {
   EXPECT_NEAR(s.rate(), 1 / kOther, 0.05 / kOther);
 }
 
+TEST(ReserveFlow, PricesOfTheClassThatRefusedAFlowAreNotItsOwn) {
+  constexpr double kPrice = 1e-12, kOther = 1e-6;  // $/B
+  Sender s = deadline_sender(5e6, kPrice);
+  s.open(kPrice);
+  const PacketNote refused = s.send();
+  const PacketNote priced_by_class = s.send();
+  s.acknowledge(refused, kOther);
+  const double restarted = s.rate();
+  s.state.now += 1_ms;
+  s.acknowledge(priced_by_class, kPrice);
+  EXPECT_DOUBLE_EQ(s.rate(), restarted) << "neither the price nor the rate that it asked for";
+  EXPECT_DOUBLE_EQ(s.law.allowance.price, static_cast<float>(kOther));
+}
+
 TEST(ReserveFlow, SynAnnouncesTheFirstRound) {
   Sender s;
   s.open(1e-18);
