@@ -70,7 +70,7 @@ TEST(Enforcement, IsOnTheLinksOfHostsUnlessTheFileNamesOthers) {
   ASSERT_TRUE(t.routers[0].enforcement);
   EXPECT_EQ(t.routers[0].enforcement->links, (std::vector<size_t>{0, 1}));
   EXPECT_EQ(t.routers[0].enforcement->burst, 50_ms);
-  EXPECT_EQ(t.routers[0].enforcement->promise_burst, 250_ms);
+  EXPECT_EQ(t.routers[0].enforcement->promise_burst, 150_ms);
   // Sources are validated, and links add their prices.
   EXPECT_EQ(t.links[0].directions[0].source_check, SourceCheck::kStrict);
   EXPECT_TRUE(t.routers[0].enforcement->charge_unpriced);

@@ -81,8 +81,8 @@ void describe(V& v, EnforcementSpec& s) {
            .min = "1 ms",
            .max = "1 min"});
   v.field("promise_burst", s.promise_burst,
-          {.doc = "as `burst`, for what its packets announce; more than its longest round trip",
-           .fallback = "250 ms",
+          {.doc = "as `burst`, for announcements; at least a third of the customer's longest RTT",
+           .fallback = "150 ms",
            .min = "1 ms",
            .max = "1 min"});
   v.field("charge_unpriced", s.charge_unpriced,
