@@ -19,7 +19,7 @@ constexpr Nanos kMaxWarmUp = 10_s;
 
 constexpr const char* kFile = R"(
 hosts: { near: {}, far: { external: true, addresses: [10.9.0.2/24], mac: "02:00:00:00:09:02" } }
-routers: { gate: {} }
+routers: { gate: { routes: { prefix: 32.0.0.0/8, via: core } } }
 links:
   inner: { ends: [gate, near], rate: 100 Gbps, attach: memif, drain: line-rate }
   core: { ends: [gate, far], rate: 100 Gbps, attach: memif, drain: line-rate, buffer: 1 MB, law: fcp, mtu: 1640,
@@ -40,7 +40,6 @@ config::Topology topology_of(unsigned customers, bool sealed) {
     gateway.security = config::GatewaySecurity{.key_file = "none"};
     gateway.peers[0].keys.emplace_back(std::vector<uint8_t>(SecretBytes::kMaxSize, 1));
   }
-  loaded->routers[0].ipv4_routes.push_back({{kDestination & 0xff000000, 8}, 1});
   for (config::Link& link : loaded->links)
     for (config::Direction& d : link.directions) d.source_check = config::SourceCheck::kOff;
   return std::move(*loaded);

@@ -85,6 +85,10 @@ void check_sources(Draft& draft, const Router& router, size_t index);
 void place_customer_table(Draft& draft, const Field<std::string>& table);
 /// Gateways: their core links and their peers. Needs routes.
 void place_gateways(Draft& draft);
+/// Reports a peer that the gateway has no route to, in the file or computed. Called by
+/// place_gateways().
+void check_peer_routes(Draft& draft, const Gateway& gateway, const GatewayPeer& peer,
+                       const Named<GatewayPeerSpec>& named);
 /// Keys of the gateway's peers. Called by place_gateways().
 void place_keys(Draft& draft, Gateway& gateway, const Field<std::string>& key_file);
 /// Trees: addresses, receivers, and each router's branch.

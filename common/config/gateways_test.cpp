@@ -11,7 +11,7 @@ namespace {
 /// alice and carol are west's, bob is behind inner, which is behind east.
 std::string two_sites(const std::string& gateways) {
   return R"(hosts: {alice: {budget: 1 $/s}, bob: {}, carol: {}}
-routers: {west: {}, east: {}, inner: {}}
+routers: {west: {routes: [{prefix: 10.0.0.0/8, via: core}, {prefix: 'fd00::/8', via: core}]}, east: {}, inner: {}}
 links:
   alice: {ends: [alice, west], rate: 1 Gbps}
   carol: {ends: [carol, west], rate: 1 Gbps}
@@ -116,6 +116,27 @@ TEST(Gateways, ReportMistakesInClasses) {
   for (int i = 0; i < 9; ++i)
     many += "c" + std::to_string(i) + ": {dscp: " + std::to_string(i) + "}, ";
   expect_mistakes(wrong(many + "}"), {"more than 8 classes"});
+}
+
+TEST(Gateways, NeedRoutesToTheirPeers) {
+  const auto text = [](const std::string& peer, const std::string& router = "") {
+    std::string file = two_sites("  west: {core: core, peers: {far: {" + peer + "}}}\n");
+    const size_t routes = file.find("routes:"), end = file.find("]}, east");
+    return file.replace(routes, end - routes + 1,
+                        router.empty() ? "routes: {prefix: 10.80.0.0/12, via: core}" : router);
+  };
+  expect_right(text("address: 10.81.0.7, prefix: 10.80.0.0/16"));
+  expect_right(text("address: 10.81.0.7, prefix: 10.0.0.0/8"));
+  expect_mistakes(text("address: ^192.0.2.7, prefix: 10.80.0.0/16"),
+                  {"'west' has no route to 192.0.2.7: give it one, by a core link (`routers.west"});
+  expect_mistakes(text("address: 10.81.0.7, prefix: [10.80.0.0/16, ^192.0.2.0/24]"),
+                  {"no route to 192.0.2.0/24, and drops packets"});
+  expect_mistakes(text("address: ^fd01::7, prefix: 10.80.0.0/16"), {"no route to fd01::7"});
+  expect_mistakes(text("address: ^10.81.0.7, prefix: 10.80.0.0/16",
+                       "routes: {prefix: 10.80.0.0/12, via: carol}"),
+                  {"is link 'carol', which is no core link"});
+  // A control plane adds them.
+  expect_right(text("address: 192.0.2.7, prefix: 192.0.2.0/24", "fib: {}"));
 }
 
 TEST(Gateways, ReportMistakes) {

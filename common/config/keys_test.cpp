@@ -20,7 +20,7 @@ class KeyFile : public ::testing::Test {
   std::string with(const std::string& keys, bool wrong = false) {
     std::ofstream(path) << keys;
     return R"(hosts: {alice: {budget: 1 $/s}, bob: {}}
-routers: {west: {}, east: {}}
+routers: {west: {routes: {prefix: 0.0.0.0/0, via: core}}, east: {}}
 links:
   alice: {ends: [alice, west], rate: 1 Gbps}
   core: {ends: [west, east], rate: 100 Mbps, law: fcp}

@@ -225,6 +225,7 @@ class Gateways {
     } else if (other != nullptr) {
       add_subnets(*other, peer);
     }
+    if (!spec.address.wrong) check_peer_routes(d_, g, peer, named);
     g.peers.push_back(std::move(peer));
   }
 

@@ -57,6 +57,15 @@ class SimChannel {
   [[nodiscard]] uint32_t under_way(size_t queue) const { return queues_[queue].size(); }
   /// Packets that were lost at random.
   [[nodiscard]] uint64_t lost() const { return lost_; }
+  /// Adds a packet of another sender, which takes no part of the rate. It arrives at `due`, no
+  /// later than a packet that is sent now. Its checksums have not been verified.
+  void inject(rte_mbuf* packet, Nanos due) { arrive(packet, due, queue_of(packet)); }
+  /// Calls read(const rte_mbuf&) for each packet on its way to a queue, the next one to arrive
+  /// first.
+  template <class Read>
+  void read(size_t queue, Read&& read) const {
+    queues_[queue].read(read);
+  }
 
   // Of a channel whose sender is apart.
   /// On the sending thread, before its first packet of a window.
@@ -78,6 +87,10 @@ class SimChannel {
     /// Inserts a packet before those that are due later.
     void insert(rte_mbuf* packet, Nanos due);
     uint16_t take(Nanos now, std::span<rte_mbuf*> out);
+    template <class Read>
+    void read(Read&& read) const {
+      for (uint32_t i = head_; i != tail_; ++i) read(*at(i).packet);
+    }
     [[nodiscard]] Nanos next() const { return size() == 0 ? kNever : at(head_).due; }
     [[nodiscard]] uint32_t size() const { return tail_ - head_; }
 

@@ -84,6 +84,9 @@ class World {
   /// changed.
   tl::expected<void, std::string> reload(const config::Topology& wanted);
 
+  /// For reading a link's packets, and for adding others to them.
+  [[nodiscard]] SimLink& link(size_t i) { return links_[i]; }
+
   /// From now on a link has this delay, and loses this share of packets: its path has changed.
   void set_path(size_t link, Nanos delay, double loss);
 

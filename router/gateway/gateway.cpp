@@ -329,8 +329,10 @@ Nanos Gateway::poll(Nanos now) {
   if (now >= next_sweep_) sweep(now);
   if (now >= next_attempt_) [[unlikely]]
     seek_silent(now);
+  if (now >= next_claim_) [[unlikely]]
+    settle_claims(now);
   tx_.flush(now);
-  Nanos next = std::min(lcore_.wheel.next_deadline(), next_attempt_);
+  Nanos next = std::min({lcore_.wheel.next_deadline(), next_attempt_, next_claim_});
   if (lcore_.flows.open_flows() > 0) next = std::min(next, next_sweep_);
   if (tx_.waiting() > 0) next = std::min(next, now + kRetry);
   return std::max(next, now);
@@ -354,6 +356,14 @@ void Gateway::after_failure(Tunnel& tunnel, Nanos now) {
   if (flow->backoff < (opening ? 1U : kSilentTimeouts)) return;
   Peer& peer = peers_[tunnel.peer()];
   if (known && opening && peer.seeker == tunnel.number()) return;
+  // The peer has answered other tunnels meanwhile: this one's flow alone has failed.
+  const bool answers = peer.last_answer != kNever && now - peer.last_answer < flow->rtt.timeout(0);
+  if (!known && answers) {
+    if (opening) return;  // its SYN goes again
+    customers_[flow->host]->source->abandon(*flow, now);
+    if (tunnel.waiting() > 0) open(tunnel, now);
+    return;
+  }
   if (!known) {
     silent_[tunnel.peer()].store(true, std::memory_order_relaxed);
     peer.seeker = tunnel.number();

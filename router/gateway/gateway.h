@@ -218,6 +218,10 @@ class Gateway final : public router::Tunnels {
   void receive(rte_mbuf* m, Nanos now);
   /// An ICMP message to this router from the core: a tunnel's packet may have been too big.
   void take_error(const rte_mbuf& m, const router::PacketInfo& p, Nanos now);
+  /// Lowers the MTU to peers where the packet that was too big counts as lost.
+  void settle_claims(Nanos now);
+  /// An answer to a packet of the flow whose packet was said to be too big.
+  void check_claim(size_t peer, const sender::AckInfo& answer);
   class Opening;
   void describe(router::Burst& burst, unsigned i) const;
   bool take_request(rte_mbuf& m, const sender::ReceivedPacket& arrival, size_t peer, Nanos now);
@@ -257,6 +261,7 @@ class Gateway final : public router::Tunnels {
   size_t hand_ = 0;             // tunnel that sweep() looks at next
   Nanos next_sweep_{0};
   Nanos next_attempt_ = kNever;  // to reach a silent peer
+  Nanos next_claim_ = kNever;    // that a packet was too big, to settle
 };
 
 }  // namespace turnpike::gateway

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The path MTU of tunnels: routers in the core say what is too big (RFC 1191, RFC 8201).
+#include <algorithm>
+
 #include "common/wire/checksum.h"
+#include "common/wire/serial.h"
 #include "router/datapath/ingress/ip.h"
 #include "router/datapath/local/packet_sum.h"
 #include "router/gateway/gateway.h"
@@ -19,6 +22,20 @@ bool checksum_holds(const rte_mbuf& m, const router::PacketInfo& p, uint32_t len
   return wire::fold(sum) == 0xffff;
 }
 
+/// The record of a packet in flight; null: it was answered, is lost or was never sent. Tunnels send
+/// no packet again, so that sequence numbers rise along the list.
+const sender::SentPacket* in_flight(const sender::Flow& flow, sender::RecordPool& pool,
+                                    uint32_t sequence) {
+  if (!wire::serial_before(sequence, static_cast<uint32_t>(flow.next_sequence))) return nullptr;
+  for (uint32_t i = flow.in_flight.head(); i != sender::kNoRecord; i = pool[i].next) {
+    const sender::SentPacket& r = pool[i];
+    const auto own = static_cast<uint32_t>(r.sequence);
+    if (own == sequence && r.kind == wire::Kind::kData) return &r;
+    if (wire::serial_before(sequence, own)) return nullptr;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 // The router's own ICMP sees the message as well.
@@ -35,7 +52,36 @@ void Gateway::take_error(const rte_mbuf& m, const router::PacketInfo& p, Nanos n
     received_.forged_packets.add();
     return;
   }
-  if (peers_.limit_mtu(flow->to, error->mtu, now)) totals_.mtu_reductions.add();
+  MtuClaim& claim = peers_[flow->to].claim;
+  if (claim.until != kNever || !peers_.would_limit(flow->to, error->mtu)) return;
+  const sender::SentPacket* const packet = in_flight(*flow, lcore_.records, error->sequence);
+  if (packet == nullptr || packet->size <= error->mtu) {
+    received_.forged_packets.add();
+    return;
+  }
+  const Nanos away = std::max(flow->rtt.smoothed(), flow->newest_rtt) + flow->rtt.reordering();
+  claim = {.until = std::max(packet->sent + away, now),
+           .flow = error->flow,
+           .sequence = error->sequence,
+           .mtu = error->mtu};
+  next_claim_ = std::min(next_claim_, claim.until);
+}
+
+void Gateway::settle_claims(Nanos now) {
+  totals_.mtu_reductions.add(peers_.settle_claims(now));
+  next_claim_ = peers_.next_claim();
+}
+
+// A packet is too large for a link, or it arrives: an answer is stronger than an error, which
+// anyone who sees the packet may forge.
+void Gateway::check_claim(size_t peer, const sender::AckInfo& answer) {
+  const uint32_t sequence = peers_[peer].claim.sequence;
+  const auto covers = [&](const wire::SeqRange& range) {
+    return !wire::serial_before(sequence, range.begin) && wire::serial_before(sequence, range.end);
+  };
+  if (answer.kind != wire::Kind::kAck) return;
+  if (answer.sequence == sequence || std::ranges::any_of(answer.ranges, covers))
+    peers_.refute_claim(peer);
 }
 
 // A link of this router may be narrower than the one to which the MTU of tunnels belongs. Its ICMP

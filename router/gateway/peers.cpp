@@ -78,14 +78,49 @@ tl::expected<Peers, std::string> Peers::make(const config::Topology& topology, s
   return peers;
 }
 
+uint16_t Peers::accepted(size_t peer, uint16_t mtu) const {
+  return std::max(mtu, ip_version(peer) == 6 ? uint16_t{config::kMinIpv6Mtu} : kMinMtu);
+}
+
+bool Peers::would_limit(size_t peer, uint16_t mtu) const {
+  return accepted(peer, mtu) < peers_[peer].inner_mtu + peers_[peer].headers;
+}
+
 bool Peers::limit_mtu(size_t peer, uint16_t mtu, Nanos now) {
+  if (!would_limit(peer, mtu)) return false;
   Peer& p = peers_[peer];
-  const uint16_t least = ip_version(peer) == 6 ? config::kMinIpv6Mtu : kMinMtu;
-  const auto packet = std::max(mtu, least);
-  if (packet >= p.inner_mtu + p.headers) return false;
-  p.set_mtu(packet);
+  p.set_mtu(accepted(peer, mtu));
   p.mtu_until = now + kMtuKnown;
   return true;
+}
+
+unsigned Peers::settle_claims(Nanos now) {
+  unsigned held = 0;
+  for (size_t i = 0; i < peers_.size(); ++i) {
+    Peer& p = peers_[i];
+    if (now < p.claim.until) continue;
+    p.claim.until = kNever;
+    const auto before = static_cast<uint16_t>(p.inner_mtu + p.headers);
+    if (!limit_mtu(i, p.claim.mtu, now)) continue;
+    p.claim.before = before;
+    ++held;
+  }
+  return held;
+}
+
+Nanos Peers::next_claim() const {
+  Nanos next = kNever;
+  for (const Peer& p : peers_) next = std::min(next, p.claim.until);
+  return next;
+}
+
+void Peers::refute_claim(size_t peer) {
+  Peer& p = peers_[peer];
+  if (p.claim.before != 0) {
+    p.set_mtu(p.claim.before);
+    if (p.claim.before == p.mtu) p.mtu_until = kNever;
+  }
+  p.claim = {};
 }
 
 void Peers::forget_mtus(Nanos now) {
@@ -93,6 +128,7 @@ void Peers::forget_mtus(Nanos now) {
     if (now < p.mtu_until) continue;
     p.set_mtu(p.mtu);
     p.mtu_until = kNever;
+    p.claim.before = 0;
   }
 }
 

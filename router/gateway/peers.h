@@ -19,14 +19,25 @@
 
 namespace turnpike::gateway {
 
+/// A router's word that a packet was too big. It holds once the packet counts as lost, and no
+/// longer when the packet's answer comes after all: a packet that has arrived was not too big.
+struct MtuClaim {
+  Nanos until = kNever;             // then the packet counts as lost; kNever: no claim waits
+  uint32_t flow = 0, sequence = 0;  // of the packet; flow 0: there was no claim
+  uint16_t mtu = 0;                 // B
+  uint16_t before = 0;              // B of a tunnel's packet before the claim held; 0: it does not
+};
+
 struct Peer {
-  router::NextHop hop{};    // of datagrams that are larger: names the MTU in ICMP errors
-  Nanos next_attempt{0};    // to reach it, while it does not answer
-  uint32_t seeker = 0;      // the tunnel that makes these
-  Nanos mtu_until{kNever};  // the path's MTU counts as known; kNever: it is the configured one
-  uint16_t inner_mtu = 0;   // B of the largest datagram that a tunnel to it carries now
-  uint16_t headers = 0;     // B of a tunnel's packet before its payload
-  uint16_t mtu = 0;         // B of a tunnel's packet, as configured
+  router::NextHop hop{};       // of datagrams that are larger: names the MTU in ICMP errors
+  Nanos next_attempt{0};       // to reach it, while it does not answer
+  uint32_t seeker = 0;         // the tunnel that makes these
+  Nanos last_answer = kNever;  // to a packet of any tunnel; kNever: none yet
+  MtuClaim claim = {};         // the newest
+  Nanos mtu_until{kNever};     // the path's MTU counts as known; kNever: it is the configured one
+  uint16_t inner_mtu = 0;      // B of the largest datagram that a tunnel to it carries now
+  uint16_t headers = 0;        // B of a tunnel's packet before its payload
+  uint16_t mtu = 0;            // B of a tunnel's packet, as configured
 
   void set_mtu(uint16_t packet) {
     inner_mtu = static_cast<uint16_t>(packet - headers);
@@ -57,6 +68,14 @@ class Peers {
   /// than was known. No less than IPv6's least MTU or 576 B is accepted: a smaller one is a mistake
   /// or an attack. It holds for ten minutes (RFC 1191 section 6.3).
   bool limit_mtu(size_t peer, uint16_t mtu, Nanos now);
+  /// Whether limit_mtu() would lower the MTU.
+  [[nodiscard]] bool would_limit(size_t peer, uint16_t mtu) const;
+  /// Makes the claims hold whose packets count as lost by now. Returns their number.
+  unsigned settle_claims(Nanos now);
+  /// When settle_claims() has something to do.
+  [[nodiscard]] Nanos next_claim() const;
+  /// The claim's packet has been answered: gives back the MTU from before.
+  void refute_claim(size_t peer);
   /// Gives back the configured MTU where that time is over.
   void forget_mtus(Nanos now);
 
@@ -80,6 +99,8 @@ class Peers {
     bool ipv6 = false;
   };
   static Ends ends_of(const wire::FrameSpec& frame);
+  /// B of a tunnel's packet that a claim of `mtu` allows.
+  [[nodiscard]] uint16_t accepted(size_t peer, uint16_t mtu) const;
 
   std::vector<Peer> peers_;
   std::vector<wire::FrameSpec> frames_;

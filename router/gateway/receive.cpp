@@ -163,9 +163,15 @@ void Gateway::take_answer(const uint8_t* frame, const ReceivedPacket& arrival, N
   }
   auto& tunnel = static_cast<Tunnel&>(*flow->datagrams);
   std::array<wire::SeqRange, wire::kMaxRanges> ranges;
-  customers_[flow->host]->source->on_answer(
-      arrival.header.flow, sender::ack_info(frame, arrival, ranges), arrival.header.protocol,
+  const sender::AckInfo answer = sender::ack_info(frame, arrival, ranges);
+  const bool matched = customers_[flow->host]->source->on_answer(
+      arrival.header.flow, answer, arrival.header.protocol,
       wire::load_be16(frame + arrival.at.udp + wire::kUdpDestinationAt), now);
+  if (!matched) return;
+  Peer& peer = peers_[tunnel.peer()];
+  peer.last_answer = now;
+  if (peer.claim.flow == arrival.header.flow) [[unlikely]]
+    check_claim(tunnel.peer(), answer);
   if (flow->stage == sender::Stage::kOpen && flow->backoff == 0)
     silent_[tunnel.peer()].store(false, std::memory_order_relaxed);
   after_event(*flow, tunnel, now);

@@ -40,7 +40,8 @@ std::optional<TooBig> read_too_big(std::span<const uint8_t> icmp, bool ipv6) {
   const uint8_t* const own = ip + udp + wire::kUdpSize;
   return TooBig{.mtu = static_cast<uint16_t>(std::min<uint32_t>(mtu, UINT16_MAX)),
                 .flow = wire::load_be32(own + wire::kFlowAt),
-                .token = wire::load_be32(own + wire::kEchoAt)};
+                .token = wire::load_be32(own + wire::kEchoAt),
+                .sequence = wire::load_be32(own + wire::kSequenceAt)};
 }
 
 }  // namespace turnpike::gateway

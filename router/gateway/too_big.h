@@ -11,7 +11,7 @@ namespace turnpike::gateway {
 /// The error, and what the Turnpike header says that it quotes.
 struct TooBig {
   uint16_t mtu = 0;  // B of the link
-  uint32_t flow = 0, token = 0;
+  uint32_t flow = 0, token = 0, sequence = 0;
 };
 
 /// Reads an ICMP message: IPv4's `fragmentation needed` (RFC 1191) or IPv6's `packet too big` (RFC

@@ -29,18 +29,20 @@ std::vector<uint8_t> message(bool ipv6, size_t quoted = 32) {
                 .protocol = 1,
                 .length = static_cast<uint16_t>(wire::kHeaderSize + quoted),
                 .flow = kFlow,
+                .sequence = 77,
                 .token = kToken},
                m.data() + 8 + ip + wire::kUdpSize);
   return m;
 }
 
-TEST(TooBig, SaysMtuFlowAndToken) {
+TEST(TooBig, SaysMtuAndPacket) {
   for (const bool ipv6 : {false, true}) {
     const auto found = read_too_big(message(ipv6), ipv6);
     ASSERT_TRUE(found.has_value());
     EXPECT_EQ(found->mtu, 1400);
     EXPECT_EQ(found->flow, kFlow);
     EXPECT_EQ(found->token, kToken);
+    EXPECT_EQ(found->sequence, 77U);
   }
 }
 

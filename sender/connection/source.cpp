@@ -116,30 +116,30 @@ void Source::wind_down(Flow& f, Nanos now) {
 
 void Source::abandon(Flow& f, Nanos now) { finish(f, FlowEnd::kOpen, now); }
 
-void Source::on_answer(uint32_t id, const AckInfo& answer, uint8_t protocol, uint16_t port,
+bool Source::on_answer(uint32_t id, const AckInfo& answer, uint8_t protocol, uint16_t port,
                        Nanos now) {
   Flow* f = parts_.lcore.flows.find(id);
   if (f == nullptr || f->host != parts_.host || f->kind->protocol->id != protocol ||
       f->port != port) {
     parts_.totals.unknown_flows.add();
-    return;
+    return false;
   }
   // An off-path attacker does not know the flow's token. A SYN-ACK brings it.
   if (answer.kind != Kind::kSynAck && answer.token != f->token) [[unlikely]] {
     parts_.totals.forged_packets.add();
-    return;
+    return false;
   }
   FlowState state = f->state(now, ledger_.headroom(*f), parts_.line_rate);
   const Acknowledged done =
       acknowledge(*f, parts_.lcore.records, ledger_, answer, state, parts_.lcore.last_stall_end);
   if (!done.matched) {
     parts_.totals.duplicate_acks.add();
-    return;
+    return false;
   }
   if (answer.kind == Kind::kReset) {
     parts_.totals.resets.add();
     finish(*f, FlowEnd::kReset, now);
-    return;
+    return true;
   }
   if (!f->allowance.credible) parts_.totals.bad_feedback.add();
   if (done.own == Kind::kSyn && f->stage == Stage::kOpening) {
@@ -150,6 +150,7 @@ void Source::on_answer(uint32_t id, const AckInfo& answer, uint8_t protocol, uin
   parts_.credit(*f, done);
   if (done.measured) note_delays(*f);
   after_answer(*f, done, now);
+  return true;
 }
 
 void Source::after_answer(Flow& f, const Acknowledged& done, Nanos now) {

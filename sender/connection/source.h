@@ -58,7 +58,8 @@ class Source {
     if (next != kNoRecord) parts_.lcore.records.prefetch(next);
   }
   /// Handles an answer to one of this host's flows, received on UDP port `port`.
-  void on_answer(uint32_t id, const AckInfo& answer, uint8_t protocol, uint16_t port, Nanos now);
+  /// Returns whether it answers a packet in flight.
+  bool on_answer(uint32_t id, const AckInfo& answer, uint8_t protocol, uint16_t port, Nanos now);
 
   /// The path may be back: a flow that has backed off times out now.
   void link_restored(Flow& flow, Nanos now);

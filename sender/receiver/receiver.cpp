@@ -211,6 +211,7 @@ std::optional<Reply> Receiver::receive(const FlowKey& key, const Request& reques
 
 // The packets of a flow that carries datagrams come once or never. Its FIN ends it at once. The
 // acknowledgement number stays 0: gaps are never filled, so no number covers all packets before it.
+// A second copy has no reply: its sender sends none, and replays would fill the path back.
 std::optional<Reply> Receiver::datagram(State& s, const Request& request, Nanos now) {
   const wire::Header& header = request.header;
   if (header.kind == Kind::kFin) {
@@ -223,15 +224,15 @@ std::optional<Reply> Receiver::datagram(State& s, const Request& request, Nanos 
     totals_.refused_packets.add();
     return std::nullopt;
   }
-  reply.fresh = s.window.add(sequence);
-  if (reply.fresh) {
-    totals_.received_packets.add();
-    totals_.received_bytes.add(request.size);
-    if (s.law != nullptr && s.protocol == &request.protocol)
-      s.law->on_data(request.size, request.congestion, now);
-  } else {
+  if (!s.window.add(sequence)) {
     totals_.duplicate_packets.add();
+    return std::nullopt;
   }
+  reply.fresh = true;
+  totals_.received_packets.add();
+  totals_.received_bytes.add(request.size);
+  if (s.law != nullptr && s.protocol == &request.protocol)
+    s.law->on_data(request.size, request.congestion, now);
   // One range stands in for lost ACKs: the packets up to this one that have all arrived.
   reply.ranges = 1;
   reply.range[0] = {static_cast<uint32_t>(s.window.run_before(sequence)),

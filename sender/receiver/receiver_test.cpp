@@ -304,7 +304,7 @@ TEST_F(CheckedReceiverTest, CountsAndAnswersAuthenticPacketsAlone) {
   EXPECT_TRUE(data(1));
   EXPECT_FALSE(put(Kind::kData, 2, false));
   EXPECT_TRUE(data(2)) << "a forgery does not take a true packet's place";
-  EXPECT_FALSE(data(2)) << "a copy";
+  EXPECT_FALSE(put(Kind::kData, 2, true)) << "no reply to a copy";
   EXPECT_EQ(totals.received_packets.read(), 3U);
   EXPECT_EQ(check.asked, 7U) << "once each";
 }
