@@ -4,12 +4,11 @@
 #include <filesystem>
 #include <utility>
 
-#include "common/config/resolve.h"
 #include "common/report/run_data.h"
 #include "common/report/whole_file.h"
+#include "lab/batch/content.h"
 #include "lab/batch/content_hash.h"
 #include "lab/batch/own_build.h"
-#include "lab/input_files.h"
 
 namespace turnpike::lab {
 namespace {
@@ -18,24 +17,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 tl::unexpected<std::string> no_plan(const std::string& why) { return tl::unexpected(why); }
-
-/// The topology and what it reads, as text.
-tl::expected<std::string, std::string> content_of(const Case& run) {
-  auto loaded = config::load_file(run.file, run.settings);
-  if (!loaded) return no_plan(loaded.error().front().text());
-  loaded->run.seed = run.seed;
-  loaded->run.output.clear();
-  std::string content = config::resolved_text(*loaded);
-  content += "\n" + run.count;
-  std::vector<std::string> files = input_files(*loaded);
-  if (!run.count.empty()) files.push_back(run.counter);
-  for (const std::string& file : files) {
-    const auto text = report::read_text(file);
-    if (!text) return no_plan(text.error());
-    content += "\n" + content_hash(*text);
-  }
-  return content;
-}
 
 json to_json(const Task& task) {
   json settings = json::array();
@@ -68,7 +49,7 @@ tl::expected<void, std::string> Plan::add(std::string name, Case run) {
   run.folder.clear();
   const auto content = content_of(run);
   if (!content) return no_plan(content.error());
-  std::string key = content_hash(program_ + *content);
+  std::string key = content_hash(program_ + content->text);
   tasks_.push_back({std::move(name), std::move(run), std::move(key)});
   return {};
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/report/run_data.h"
+#include "lab/batch/content.h"
 #include "lab/batch/content_hash.h"
 #include "lab/batch/engine.h"
 #include "lab/batch/own_build.h"
@@ -64,6 +65,21 @@ class PlanTest : public ::testing::Test {
 
   std::string folder;
 };
+
+TEST_F(PlanTest, WorkGrowsWithTheRateAndTheDurationOfARun) {
+  const auto work = [&](const std::string& rate, const std::string& duration) {
+    Case run = net(rate);
+    run.settings.push_back({"links.r-b.law", "fcp"});
+    run.settings.push_back({"run.duration", duration});
+    const auto content = content_of(run);
+    EXPECT_TRUE(content) << content.error();
+    return content ? content->work : 0;
+  };
+  const double small = work("10 Mbps", "1 s");
+  EXPECT_GT(small, 0);
+  EXPECT_EQ(work("20 Mbps", "1 s"), 2 * small);
+  EXPECT_EQ(work("10 Mbps", "3 s"), 3 * small);
+}
 
 TEST_F(PlanTest, ResultsAreNamedByAllThatARunReads) {
   const std::string first = key(net());

@@ -30,6 +30,16 @@ tl::expected<void, std::string> add_runs(const std::vector<const Experiment*>& e
 }
 
 // Hard links: no file of a result is changed later, only replaced.
+tl::expected<void, std::string> copy_result(const std::string& from, const std::string& to) {
+  std::error_code error;
+  fs::remove_all(to, error);
+  fs::create_directories(to, error);
+  if (!error)
+    fs::copy(from, to, fs::copy_options::recursive | fs::copy_options::create_hard_links, error);
+  if (error) return tl::unexpected(to + ": " + error.message());
+  return {};
+}
+
 tl::expected<void, std::string> place_results(const std::vector<const Experiment*>& experiments,
                                               const Plan& plan) {
   size_t task = 0;
@@ -38,16 +48,11 @@ tl::expected<void, std::string> place_results(const std::vector<const Experiment
       for (const uint64_t seed : run.seeds) {
         if (task >= plan.tasks().size())
           return tl::unexpected(plan.folder() + ": the plan is of other experiments");
-        const fs::path place = run_folder(plan.folder(), *e, run, seed);
-        std::error_code error;
-        fs::remove_all(place, error);
-        if (plan.finished(task)) {
-          fs::create_directories(place, error);
-          if (!error)
-            fs::copy(plan.result(task), place,
-                     fs::copy_options::recursive | fs::copy_options::create_hard_links, error);
-          if (error) return tl::unexpected(place.string() + ": " + error.message());
-        }
+        const std::string place = run_folder(plan.folder(), *e, run, seed);
+        std::error_code ignored;
+        fs::remove_all(place, ignored);
+        if (plan.finished(task))
+          if (auto copied = copy_result(plan.result(task), place); !copied) return copied;
         ++task;
       }
   return {};

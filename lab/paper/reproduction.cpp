@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
+#include <span>
 
 #include <unistd.h>
 
 #include "common/parallel/threads.h"
 #include "common/report/number.h"
-#include "lab/batch/case.h"
+#include "lab/batch/content.h"
+#include "lab/paper/plan_runs.h"
 #include "lab/paper/schemes.h"
 
 namespace turnpike::lab {
@@ -83,10 +86,12 @@ Reproduction::Done Reproduction::play_mutants() {
       }
       const std::vector<Played> mutants = played_;
       if (auto played = play_added(); !played) return played;
-      for (const Played& p : mutants) {
-        EvaluatedExperiment& e = evaluated_[p.experiment];
-        break_checks(*e.experiment, e.metrics, options_.folder, {p.run}, mutation, e.evaluation);
-      }
+      for (const Played& p : mutants)
+        for (const Place& place : p.places) {
+          EvaluatedExperiment& e = evaluated_[place.experiment];
+          break_checks(*e.experiment, e.metrics, options_.folder, {place.run}, mutation,
+                       e.evaluation);
+        }
       // One of several runs cannot move the median of all.
       for (EvaluatedExperiment& e : evaluated_)
         if (const auto runs = mutated_runs(*e.experiment, mutation); all && runs.size() > 1)
@@ -122,23 +127,36 @@ Reproduction::Done Reproduction::add(size_t experiment, size_t run, uint64_t see
                     .folder = folder,
                     .count = mutation != nullptr ? counted_law(r, *mutation) : r.count,
                     .counter = options_.root + "/" + kOperations};
+  const auto content = content_of(played);
+  if (!content) return tl::unexpected(name + ": " + content.error());
+  if (mutation == nullptr) ++left_[experiment];
+  const auto [same, is_new] = contents_.emplace(content->text, played_.size());
+  if (!is_new) {
+    played_[same->second].places.push_back({experiment, run, folder});
+    return {};
+  }
   auto command = command_for(played, own_executable());
   if (!command) return tl::unexpected(command.error());
   if (mutation != nullptr)
     command->argv.insert(command->argv.begin(), {"/usr/bin/prlimit", kMutantLimit});
   command->name = name + ", seed " + std::to_string(seed);
-  commands_.push_back(std::move(*command));
-  played_.push_back({experiment, run, mutation != nullptr});
-  if (mutation == nullptr) ++left_[experiment];
+  played_.push_back({.command = std::move(*command),
+                     .mutant = mutation != nullptr,
+                     .work = content->work,
+                     .places = {{experiment, run, folder}}});
   return {};
 }
 
 Reproduction::Done Reproduction::play_added() {
-  const bool done = run_jobs(commands_, options_.jobs, [this](const JobEnd& end) { ended(end); });
-  runs_ += commands_.size();
+  std::ranges::stable_sort(played_, std::greater(), &Played::work);
+  std::vector<Command> commands;
+  commands.reserve(played_.size());
+  for (const Played& p : played_) commands.push_back(p.command);
+  const bool done = run_jobs(commands, options_.jobs, [this](const JobEnd& end) { ended(end); });
+  runs_ += played_.size();
   ended_ = 0;
-  commands_.clear();
   played_.clear();
+  contents_.clear();
   if (!done) return tl::unexpected(std::string("interrupted"));
   return {};
 }
@@ -146,21 +164,26 @@ Reproduction::Done Reproduction::play_added() {
 void Reproduction::ended(const JobEnd& end) {
   ++ended_;
   if (isatty(STDERR_FILENO) != 0)
-    std::fprintf(stderr, "\r%zu of %zu runs\r", ended_, commands_.size());
-  const auto& [experiment, run, mutant] = played_[end.job];
-  evaluated_[experiment].wall_s += end.wall_s;
-  if (mutant) {
-    failed_mutants_ += end.why.empty() ? 0 : 1;
+    std::fprintf(stderr, "\r%zu of %zu runs\r", ended_, played_.size());
+  const Played& p = played_[end.job];
+  std::string why = end.why;
+  for (const Place& place : std::span(p.places).subspan(1))
+    if (const auto copied = copy_result(p.places[0].folder, place.folder); !copied && why.empty())
+      why = copied.error();
+  evaluated_[p.places[0].experiment].wall_s += end.wall_s;
+  if (p.mutant) {
+    failed_mutants_ += why.empty() ? 0 : 1;
     return;
   }
-  if (!end.why.empty()) {
+  if (!why.empty()) {
     ++failed_;
-    std::fprintf(stderr, "turnpike paper: %s: %s\n", commands_[end.job].name.c_str(),
-                 end.why.c_str());
+    std::fprintf(stderr, "turnpike paper: %s: %s\n", p.command.name.c_str(), why.c_str());
   }
-  double& seconds = seconds_[experiment][run];
-  seconds = std::max(seconds, end.wall_s);
-  --left_[experiment];
+  for (const Place& place : p.places) {
+    double& seconds = seconds_[place.experiment][place.run];
+    seconds = std::max(seconds, end.wall_s);
+    --left_[place.experiment];
+  }
   if (!options_.mutants) print_evaluated();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -27,8 +28,9 @@ struct ReproductionOptions {
   bool mutants = false;
 };
 
-/// Evaluates experiments, and prints each one's verdicts as soon as it and all before it are
-/// evaluated. With mutants that is when all runs have ended.
+/// Plays the runs that take longest first, so that all processors are busy to the end, and those of
+/// the same content once. Evaluates experiments, and prints each one's verdicts as soon as it and
+/// all before it are evaluated. With mutants that is when all runs have ended.
 class Reproduction {
  public:
   /// The experiments must outlive the object.
@@ -50,10 +52,17 @@ class Reproduction {
 
  private:
   using Done = tl::expected<void, std::string>;
-  /// A run of a seed, right or mutated.
-  struct Played {
+  /// A run of an experiment, and the folder of its results.
+  struct Place {
     size_t experiment = 0, run = 0;
+    std::string folder = {};
+  };
+  /// A run of a seed, right or mutated. It is played in the first place and copied to the others.
+  struct Played {
+    Command command = {};
     bool mutant = false;
+    double work = 0;  // CaseContent::work
+    std::vector<Place> places = {};
   };
 
   Done add(size_t experiment, size_t run, uint64_t seed, const Mutation* mutation);
@@ -72,8 +81,8 @@ class Reproduction {
   std::vector<EvaluatedExperiment> evaluated_;
   std::vector<std::vector<double>> seconds_;  // by experiment and run: the longest of its seeds
   std::vector<size_t> left_;                  // right runs, by experiment
-  std::vector<Command> commands_;             // to be played next
-  std::vector<Played> played_;                // by command
+  std::vector<Played> played_;                // to be played next
+  std::map<std::string, size_t> contents_;    // of played_, by CaseContent::text
   size_t ended_ = 0;                          // of them
   size_t shown_ = 0, runs_ = 0, failed_ = 0, failed_mutants_ = 0;
 };

@@ -154,10 +154,6 @@ uint16_t SimChannel::send(Nanos now, std::span<rte_mbuf*> burst) {
   return n;
 }
 
-uint16_t SimChannel::receive(size_t queue, Nanos now, std::span<rte_mbuf*> out) {
-  return queues_[queue].take(now, out);
-}
-
 SimLink::SimLink(const std::array<SimLinkOptions, 2>& wires,
                  const std::array<SimLinkNodes, 2>& nodes) {
   const bool apart = nodes[0].schedule != nodes[1].schedule;

@@ -52,7 +52,10 @@ class SimChannel {
     straight_ = false;
   }
   /// Receives packets that have arrived at that queue by `now`.
-  uint16_t receive(size_t queue, Nanos now, std::span<rte_mbuf*> out);
+  uint16_t receive(size_t queue, Nanos now, std::span<rte_mbuf*> out) {
+    Queue& q = queues_[queue];
+    return q.next() > now ? uint16_t{0} : q.take(now, out);
+  }
   [[nodiscard]] Nanos next(size_t queue) const { return queues_[queue].next(); }
   [[nodiscard]] uint32_t under_way(size_t queue) const { return queues_[queue].size(); }
   /// Packets that were lost at random.

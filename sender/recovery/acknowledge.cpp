@@ -30,8 +30,13 @@ bool is_own(const SentPacket& r, const AckInfo& answer) {
          static_cast<uint32_t>(r.sequence) == answer.sequence && answers(answer.kind, r.kind);
 }
 
+// Answers come in the order of sending, mostly: packets before the one behind the last answer's own
+// are missing. They were sent earlier, too.
 uint32_t find_own(const Flow& flow, RecordPool& pool, const AckInfo& answer) {
-  for (uint32_t i = flow.in_flight.head(); i != kNoRecord; i = pool[i].next) {
+  const uint32_t after = flow.after_answered;
+  const bool later =
+      after != kNoRecord && wire::serial_before(wire::to_ticks(pool[after].sent), answer.echo);
+  for (uint32_t i = later ? after : flow.in_flight.head(); i != kNoRecord; i = pool[i].next) {
     const SentPacket& r = pool[i];
     // Everything from here on was sent later.
     if (wire::serial_before(answer.echo, wire::to_ticks(r.sent))) break;

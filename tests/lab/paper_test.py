@@ -119,6 +119,10 @@ def main():
                   and "; 3 runs, 0 failed" in out,
                   broken, out, err)
         index.write_text(MUTATED + MUTATED.split("experiments:\n")[1].replace("id: tiny", "id: second"))
+        code, out, err = paper(turnpike, "both", cwd=folder)
+        tap.check("a run that two experiments have is played once",
+                  "2 of 2 checks of our own; 1 run, 0 failed" in out and
+                  (folder / "both" / "second").is_dir(), code, out, err)
         planned = [call(turnpike, "tiny", "--plan", "plan", *task, cwd=folder) for task in ([], ["--task", "0"])]
         code, out, err = call(turnpike, "--collect", "plan", cwd=folder)
         tap.check("a plan of one experiment is run by number, and gathered without its name",

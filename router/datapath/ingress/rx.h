@@ -10,9 +10,10 @@
 namespace turnpike::router {
 
 /// Receives a burst from `port`, the worker's queue pair at link `link`, and prefetches its
-/// headers. All packets start in `forward`. Returns their number.
+/// headers. All packets start in `forward`. Returns their number; 0 leaves the burst as it was.
 inline unsigned rx(Burst& burst, QueuePair& port, unsigned link, Nanos now) {
   const unsigned n = port.rx(now, std::span(burst.mbufs));
+  if (n == 0) return 0;
   burst.begin(n, link, now);
   for (unsigned i = 0; i < n; ++i) rte_prefetch0(frame_of(burst.mbufs[i]));
   return n;

@@ -19,6 +19,7 @@ uint64_t bytes_of(const Burst& burst, const PricedGroup& group, uint32_t left) {
 }  // namespace
 
 void LinkQueue::enqueue(Burst& burst, const PricedGroup& group) {
+  idle_until_ = Nanos(0);
   if (ring_ != nullptr) {
     enqueue_to_owner(burst, group);
   } else {

@@ -65,31 +65,40 @@ Nanos LinkQueue::update(Nanos now) {
   return next_update_ == kNever ? kNever : next_update_ + missed_;
 }
 
-Nanos LinkQueue::poll(Nanos now) {
-  if (!tx_) return kNever;
+// The time until which nothing is due is known if all packets come from this worker, in one class.
+Nanos LinkQueue::serve(Nanos now) {
+  idle_until_ = Nanos(0);
+  if (!tx_) return idle_until_ = kNever;
   if (!up()) [[unlikely]]
     return drop_waiting(now);
-  Nanos next = shaper_ ? shaper_->poll(*this, *tx_, now) : kNever;
+  Nanos next = kNever;
+  if (shaper_) {
+    next = shaper_->poll(*this, *tx_, now);
+    moved_ = shaper_->moved();
+  }
   if (!tx_->empty()) {
     tx_->flush(now);
-    if (!tx_->empty()) next = std::min(next, now + LinkShaper::kPortRetry);
+    if (!tx_->empty()) return std::min(next, now + LinkShaper::kPortRetry);
   }
+  if (!shaper_ || (ring_ != nullptr && shaper_->single())) idle_until_ = next;
   return next;
 }
 
 // The law is not called: a link that comes up again goes on with its prices.
 Nanos LinkQueue::drop_waiting(Nanos now) {
   tx_->discard(DropReason::kLinkDown);
-  return shaper_ && shaper_->discard_some(DropReason::kLinkDown) ? now : kNever;
+  if (!shaper_) return kNever;
+  const bool left = shaper_->discard_some(DropReason::kLinkDown);
+  moved_ = shaper_->moved();
+  return left ? now : kNever;
 }
-
-bool LinkQueue::moved() const { return shaper_ && shaper_->moved(); }
 
 void LinkQueue::read_link(bool begins) {
   audit_ = link_.audits.empty() ? nullptr : link_.audits[worker_].get();
   ring_ = link_.ring[worker_].get();
   if (begins || next_update_ == kNever) next_update_ = Nanos(0);
   if (shaper_) shaper_->read_link();
+  idle_until_ = Nanos(0);
 }
 
 std::array<double, kMaxClasses> LinkQueue::waiting_bytes(unsigned kept) const {
@@ -108,6 +117,7 @@ void LinkQueue::replace_shaper(std::unique_ptr<LinkShaper>& made, unsigned kept,
                                std::array<double, kMaxClasses> waiting) {
   made->replace(*shaper_, kept, moved);
   std::swap(shaper_, made);
+  idle_until_ = Nanos(0);
   const unsigned classes = link_.traits.classes;
   if (kept < classes - 1) std::swap(waiting[kept], waiting[classes - 1]);
   for (LinkShard& s : link_.shards)
@@ -120,6 +130,7 @@ void LinkQueue::replace_shaper(std::unique_ptr<LinkShaper>& made, unsigned kept,
 bool LinkQueue::drains(const LinkRing* ring) const { return shaper_ && shaper_->drains(ring); }
 
 void LinkQueue::discard(DropReason why) {
+  idle_until_ = Nanos(0);
   if (shaper_) shaper_->discard(why);
   if (tx_) tx_->discard(why);
 }

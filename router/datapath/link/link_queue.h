@@ -55,9 +55,13 @@ class LinkQueue {
 
   /// Sends packets that are due; drops packets that wait for a link that is down. Returns the time
   /// of the next call, kNever while the queue is empty.
-  Nanos poll(Nanos now);
+  Nanos poll(Nanos now) {
+    moved_ = false;
+    if (now < idle_until_ && up()) return idle_until_;
+    return serve(now);
+  }
   /// Whether the last poll sent or dropped anything from the rings.
-  [[nodiscard]] bool moved() const;
+  [[nodiscard]] bool moved() const { return moved_; }
 
   /// Runs the law's control interval if this worker owns the link and the interval has ended.
   /// Returns the time of the next call.
@@ -141,6 +145,7 @@ class LinkQueue {
   [[nodiscard]] LinkState state_at(double queue) const;
   void fill_gap(uint64_t bytes);
   void enter(uint64_t bytes, uint64_t packets);
+  Nanos serve(Nanos now);
   Nanos drop_waiting(Nanos now);
   void enqueue_to_owner(Burst& burst, const PricedGroup& group);
   void enqueue_to_port(Burst& burst, const PricedGroup& group);
@@ -162,6 +167,8 @@ class LinkQueue {
   std::unique_ptr<PortTx> tx_;          // null: this worker has no queue at the port
   std::unique_ptr<LinkShaper> shaper_;  // null: another worker owns the link, or it has no rings
   Nanos next_update_{0};                // in law time
+  Nanos idle_until_{0};                 // poll() sends nothing before, unless packets are enqueued
+  bool moved_ = false;
   unsigned worker_;
 };
 

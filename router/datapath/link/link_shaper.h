@@ -34,6 +34,9 @@ class alignas(64) LinkShaper {
   /// one is due, kNever while the rings are empty.
   Nanos poll(LinkQueue& queue, PortTx& port, Nanos now);
 
+  /// Whether all packets come from one ring: the next departure changes only as it gets packets.
+  [[nodiscard]] bool single() const { return sources_.size() == 1; }
+
   /// Whether the last poll sent anything, or discard_some() dropped anything.
   [[nodiscard]] bool moved() const { return moved_; }
 
