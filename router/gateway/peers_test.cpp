@@ -61,7 +61,7 @@ TEST_F(MtuClaims, EndWithTheAnswerOfTheirPacket) {
   EXPECT_EQ(mtu(), 1640U);
 }
 
-/// What was known before comes back.
+/// The MTU that was known before comes back.
 TEST_F(MtuClaims, ALateAnswerTakesThemBack) {
   claim(1500, 30_ms);
   EXPECT_EQ(peers->settle_claims(30_ms), 1U);

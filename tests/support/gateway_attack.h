@@ -190,13 +190,13 @@ class GatewayAttack : public ::testing::TestWithParam<bool> {
 
   /// Adds the packets on the core to `seen`, of which the newest stay.
   void look() {
-    constexpr size_t kMost = 1000;
+    constexpr size_t kMaxKept = 1000;
     const auto add = [](std::vector<TunnelPacket>& to, const std::vector<Frame>& frames,
                         wire::Kind kind) {
       for (const Frame& frame : frames)
         if (auto p = read_tunnel_packet(frame); p && p->header.kind == kind)
           to.push_back(std::move(*p));
-      if (to.size() > kMost) to.erase(to.begin(), to.end() - kMost);
+      if (to.size() > kMaxKept) to.erase(to.begin(), to.end() - kMaxKept);
     };
     add(seen.data, to_east->read(), wire::Kind::kData);
     add(seen.answers, to_west->read(), wire::Kind::kAck);
