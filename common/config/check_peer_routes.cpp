@@ -36,10 +36,10 @@ void check_peer_routes(Draft& d, const Gateway& g, const GatewayPeer& peer,
   const Router& router = d.topology.routers[g.router];
   // A control plane adds routes later.
   if (!d.tables_right || router.fib || router.linux_control) return;
-  const auto& [name, at, spec] = named;
-  const std::string path = "gateways." + router.name + ".peers." + name;
+  const GatewayPeerSpec& spec = named.value;
+  const std::string path = "gateways." + router.name + ".peers." + named.name;
   const auto check_address = [&](const auto& routes, const auto& address, const std::string& text) {
-    const Position place = spec.address.given ? spec.address.at : at;
+    const Position place = spec.address.given ? spec.address.at : named.at;
     const auto* const route = route_to(routes, address);
     if (route == nullptr) {
       d.mistakes.add(place, path + ".address",
