@@ -13,12 +13,12 @@ INSTANTIATE_TEST_SUITE_P(, GatewayAttack, ::testing::Bool(),
                          [](const auto& p) { return p.param ? "Sealed" : "Clear"; });
 
 // Volumes: at east's port as many bytes again as the bottleneck carries, at west's a tenth of it.
-constexpr double kToWest = kCoreRate / 10;
+constexpr double kToWest = kBottleneckRate / 10;
 
 TEST_P(GatewayAttack, ReplayedPackets) {
   expect_untouched([&](Nanos now) {
     look();
-    at_rate(*to_east, kCoreRate, now, [&] { to_east->send(old(seen.data).frame()); });
+    at_rate(*to_east, kBottleneckRate, now, [&] { to_east->send(old(seen.data).frame()); });
     at_rate(*to_west, kToWest, now, [&] { to_west->send(old(seen.answers).frame()); });
   });
   EXPECT_GT(east().received().duplicate_packets.read(), 5000U);
@@ -40,7 +40,7 @@ TEST_P(GatewayAttack, PacketsWithoutATrueToken) {
       p.header.sequence += static_cast<uint32_t>(random());
       return p.frame();
     };
-    at_rate(*to_east, kCoreRate, now, [&] { to_east->send(forge(old(seen.data))); });
+    at_rate(*to_east, kBottleneckRate, now, [&] { to_east->send(forge(old(seen.data))); });
     at_rate(*to_west, kToWest, now, [&] { to_west->send(forge(old(seen.answers))); });
   });
   EXPECT_GT(east().received().forged_packets.read(), 5000U);
@@ -62,7 +62,7 @@ TEST_P(GatewayAttack, LiesInEveryField) {
     at_rate(*to_west, kToWest, now, [&] { to_west->send(answer(old(seen.answers))); });
     TunnelPacket* const own = mallorys(seen.data);
     if (own == nullptr) return;
-    at_rate(*to_east, kCoreRate, now, [&] { to_east->send(lie(*own, random)); });
+    at_rate(*to_east, kBottleneckRate, now, [&] { to_east->send(lie(*own, random)); });
   });
   // In the clear her own tunnel fails again and again; that is no reason to leave the others'.
   EXPECT_EQ(west().totals().outside.read(), 0U);
