@@ -6,7 +6,7 @@
 #include "common/protocols/fcp/header.h"
 #include "tests/support/gateway_lies.h"
 
-namespace turnpike::lab {
+namespace turnpike::lab::gateway_attack_test {
 namespace {
 
 INSTANTIATE_TEST_SUITE_P(, GatewayAttack, ::testing::Bool(),
@@ -111,4 +111,4 @@ TEST_P(GatewayAttack, PacketsFromACustomersLink) {
 }
 
 }  // namespace
-}  // namespace turnpike::lab
+}  // namespace turnpike::lab::gateway_attack_test

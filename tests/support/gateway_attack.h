@@ -22,7 +22,7 @@
 #include "tests/support/gateway_world.h"
 #include "tests/support/link_attacker.h"
 
-namespace turnpike::lab {
+namespace turnpike::lab::gateway_attack_test {
 
 constexpr size_t kMallorysLink = 2, kWestMiddle = 3, kBottleneck = 4;
 constexpr size_t kCustomers = 2;               // beside mallory: anna, bert
@@ -306,4 +306,4 @@ class GatewayAttack : public ::testing::TestWithParam<bool> {
   std::mt19937_64 random{1};
 };
 
-}  // namespace turnpike::lab
+}  // namespace turnpike::lab::gateway_attack_test

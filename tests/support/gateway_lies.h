@@ -8,7 +8,7 @@
 
 #include "tests/support/link_attacker.h"
 
-namespace turnpike::lab {
+namespace turnpike::lab::gateway_attack_test {
 
 /// An IPv4 datagram whose header has this total length; the checksum is right.
 inline std::vector<uint8_t> datagram(uint32_t source, uint32_t destination, uint8_t protocol,
@@ -119,4 +119,4 @@ inline Frame lie(TunnelPacket p, std::mt19937_64& random) {
   return wire::build_frame(p.spec, p.bytes);  // what is left of the header
 }
 
-}  // namespace turnpike::lab
+}  // namespace turnpike::lab::gateway_attack_test

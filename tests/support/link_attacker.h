@@ -16,7 +16,7 @@
 #include "lab/simulator/world.h"
 #include "tests/support/eal.h"
 
-namespace turnpike::lab {
+namespace turnpike::lab::gateway_attack_test {
 
 using Frame = std::vector<uint8_t>;
 
@@ -84,4 +84,4 @@ class LinkAttacker {
   uint64_t sent_ = 0;
 };
 
-}  // namespace turnpike::lab
+}  // namespace turnpike::lab::gateway_attack_test
