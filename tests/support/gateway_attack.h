@@ -10,11 +10,13 @@
 #include <array>
 #include <cstdio>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,9 +44,12 @@ inline std::string topology_text() {
       "{ budget: 1 $/s, addresses: [10.9.9.2/24] } }\n"
       "routers: { west: {}, middle: {}, east: {} }\n"
       "links:\n";
-  for (const std::string host : {"anna", "bert", "mallory"})
-    text += "  " + host + "-west: { ends: [" + host +
-            ", west], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n";
+  const auto add = [&text](std::initializer_list<std::string_view> parts) {
+    for (const std::string_view part : parts) text += part;
+  };
+  for (const std::string_view host : {"anna", "bert", "mallory"})
+    add({"  ", host, "-west: { ends: [", host,
+         ", west], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"});
   text +=
       "  west-middle: { ends: [west, middle], rate: 1 Gbps, delay: 1 ms, buffer: 1 MB, law: fcp, "
       "mtu: 1640 }\n"
@@ -52,24 +57,24 @@ inline std::string topology_text() {
       "mtu: 1640 }\n"
       "  east-server: { ends: [east, server], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
       "customers:\n";
-  for (const std::string customer : {"anna", "bert", "mallory"})
-    text += "  " + customer + ": { link: " + customer + "-west, budget: 1 $/s }\n";
+  for (const std::string_view customer : {"anna", "bert", "mallory"})
+    add({"  ", customer, ": { link: ", customer, "-west, budget: 1 $/s }\n"});
   text +=
       "  server: { link: east-server, budget: 3 $/s }\n"
       "gateways: { west: { core: west-middle, peers: { east: {} } }, east: { core: bottleneck, "
       "peers: { west: {} } } }\n"
       "traffic:\n  streams:\n";
-  for (const std::string host : {"anna", "bert", "mallory"})
-    text += "    bulk-" + host + ": { from: " + host +
-            ", to: server, rate: { l2: 80 Mbps }, frames: { sizes: 1400 B }, flows: 4 }\n";
-  for (const std::string host : {"anna", "bert"})
-    text += "    ping-" + host + ": { from: " + host +
-            ", to: server, ip_version: 6, rate: { packets: 500 /s }, frames: { sizes: 128 B } }\n";
+  for (const std::string_view host : {"anna", "bert", "mallory"})
+    add({"    bulk-", host, ": { from: ", host,
+         ", to: server, rate: { l2: 80 Mbps }, frames: { sizes: 1400 B }, flows: 4 }\n"});
+  for (const std::string_view host : {"anna", "bert"})
+    add({"    ping-", host, ": { from: ", host,
+         ", to: server, ip_version: 6, rate: { packets: 500 /s }, frames: { sizes: 128 B } }\n"});
   text += "  workloads:\n";
-  for (const std::string host : {"anna", "bert"})
-    text += "    request-" + host + ": { from: " + host +
-            ", to: server, protocol: tcp, arrivals: { poisson: 200 /s }, size: { fixed: 1000 B } "
-            "}\n";
+  for (const std::string_view host : {"anna", "bert"})
+    add({"    request-", host, ": { from: ", host,
+         ", to: server, protocol: tcp, arrivals: { poisson: 200 /s }, size: { fixed: 1000 B } "
+         "}\n"});
   return text;
 }
 

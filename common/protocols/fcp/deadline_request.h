@@ -18,22 +18,22 @@ class DeadlineRequest {
  public:
   explicit DeadlineRequest(const ParamValues& params)
       : rate_(static_cast<float>(params[kDeadlineRate] / 8)),
-        price_(static_cast<float>(params[kFixedPrice])) {}
+        fixed(static_cast<float>(params[kFixedPrice])) {}
 
   /// Whether the flow asks, and has not been refused.
   [[nodiscard]] bool wanted() const { return rate_ > 0; }
   /// B/s. While wanted().
   [[nodiscard]] float rate() const { return rate_; }
   /// $/B, fixed. While wanted().
-  [[nodiscard]] float price() const { return price_; }
+  [[nodiscard]] float price() const { return fixed; }
 
   /// Call with each price fed back. Returns whether it refuses the request, which it ends.
   bool refused_by(double seen, Nanos now) {
     constexpr double kSame = 1.001;  // binary32 rounds prices
-    if (rate_ <= 0 || seen <= price_ * kSame) [[likely]]
+    if (rate_ <= 0 || seen <= fixed * kSame) [[likely]]
       return false;
     rate_ = kRefused;
-    refused_us_ = micros(now);
+    refused_us = micros(now);
     return true;
   }
   /// Call with the time at which an acknowledged packet was sent. Whether it was sent for a request
@@ -41,7 +41,7 @@ class DeadlineRequest {
   bool outdates(Nanos sent) {
     if (rate_ != kRefused) [[likely]]
       return false;
-    if (static_cast<int32_t>(micros(sent) - refused_us_) < 0) return true;
+    if (static_cast<int32_t>(micros(sent) - refused_us) < 0) return true;
     rate_ = 0;  // ACKs of the request have ended
     return false;
   }
@@ -52,8 +52,8 @@ class DeadlineRequest {
 
   float rate_;  // kRefused: ACKs of the request may still arrive
   union {
-    float price_;
-    uint32_t refused_us_;  // of kRefused: since when, modulo 2^32
+    float fixed;          // $/B
+    uint32_t refused_us;  // of kRefused: since when, modulo 2^32
   };
 };
 
