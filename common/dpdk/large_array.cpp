@@ -29,10 +29,12 @@ void* map_large(size_t length) {
   return memory;
 }
 
-void* map_lazily(size_t length) {
+void* map_lazily(size_t length, bool large_pages) {
   void* memory = mmap(nullptr, whole_pages(length), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? nullptr : memory;
+  if (memory == MAP_FAILED) return nullptr;
+  if (large_pages) madvise(memory, whole_pages(length), MADV_HUGEPAGE);
+  return memory;
 }
 
 void unmap_large(void* memory, size_t length) { munmap(memory, whole_pages(length)); }

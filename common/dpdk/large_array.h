@@ -14,9 +14,10 @@ inline constexpr size_t kLargePage = size_t{2} << 20;  // B, on x86
 /// Maps zeroed memory that begins on a large page and ends with the 4 KB page of its last byte, in
 /// large pages as far as the kernel has them; null if there is no memory. `length` in B.
 void* map_large(size_t length);
-/// The same in 4 KB pages, which take memory when they are first written. `length` may be far more
-/// than the machine has.
-void* map_lazily(size_t length);
+/// The same without a reservation: `length` may be far more than the machine has, and pages take
+/// memory when they are first written. In 4 KB pages, or in large ones for memory that is used
+/// without gaps.
+void* map_lazily(size_t length, bool large_pages = false);
 /// Frees memory of either with the same `length`.
 void unmap_large(void* memory, size_t length);
 /// Writes a zero to every page, so that the kernel allocates all of them now.

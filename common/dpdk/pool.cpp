@@ -11,7 +11,6 @@
 #include <rte_ether.h>
 #include <rte_mbuf_pool_ops.h>
 #include <rte_spinlock.h>
-#include <sys/mman.h>
 
 #include "common/dpdk/dpdk_log.h"
 #include "common/dpdk/large_array.h"
@@ -157,11 +156,10 @@ bool fill(rte_mempool* pool, const PoolOptions& o) {
   if (!o.own_memory) return rte_mempool_populate_default(pool) >= static_cast<int>(o.mbufs);
   const size_t each = pool->header_size + pool->elt_size + pool->trailer_size;
   const size_t length = o.mbufs * each + kLargePage;
-  void* memory = map_lazily(length);
-  if (memory == nullptr) return false;
   // Buffers are used from the first one on, without gaps. In 4 KB pages each packet of a large
   // network misses the TLB.
-  madvise(memory, length, MADV_HUGEPAGE);
+  void* memory = map_lazily(length, /*large_pages=*/true);
+  if (memory == nullptr) return false;
   const auto unmap = [](rte_mempool_memhdr* chunk, void*) { unmap_large(chunk->addr, chunk->len); };
   const int filled = rte_mempool_populate_iova(pool, static_cast<char*>(memory), RTE_BAD_IOVA,
                                                length, unmap, nullptr);

@@ -49,10 +49,12 @@ tl::expected<void, std::string> place_results(const std::vector<const Experiment
         if (task >= plan.tasks().size())
           return tl::unexpected(plan.folder() + ": the plan is of other experiments");
         const std::string place = run_folder(plan.folder(), *e, run, seed);
-        std::error_code ignored;
-        fs::remove_all(place, ignored);
-        if (plan.finished(task))
+        if (plan.finished(task)) {
           if (auto copied = copy_result(plan.result(task), place); !copied) return copied;
+        } else {
+          std::error_code ignored;
+          fs::remove_all(place, ignored);
+        }
         ++task;
       }
   return {};

@@ -12,7 +12,7 @@
 namespace turnpike::lab {
 namespace {
 
-constexpr Nanos kRecovery = 2_s;   // bound of issue 20
+constexpr Nanos kRecovery = 2_s;   // until the tunnels carry again
 constexpr Nanos kStep = 50_ms;     // of the search for a recovery
 constexpr Nanos kSteady = 500_ms;  // a rate counts when it lasts for so long
 

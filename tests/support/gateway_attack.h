@@ -31,7 +31,7 @@ constexpr size_t kCustomers = 2;               // beside mallory: anna, bert
 constexpr size_t kMallory = 2;                 // customer
 constexpr double kBottleneckRate = 100e6 / 8;  // B/s
 constexpr Nanos kAttack = 500_ms, kFrom = 1_s, kTo = 3_s, kStep = 1_ms;
-// Bounds of issue 20: 99 % of the share; no later than without the attack, up to 1 % or the time
+// Bounds: 99 % of the share; no later than without the attack, up to 1 % or the time
 // that a full tunnel packet takes on the bottleneck.
 constexpr double kShare = 0.99, kLate = 0.01;
 constexpr Nanos kPacket = from_seconds(1640 / kBottleneckRate);
