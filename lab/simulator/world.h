@@ -68,17 +68,10 @@ class World {
     size_t bytes_each = 0;
     sender::Sizing size;  // of all hosts' traffic
   };
-  /// The kind of the routers' forwarding tables. Large ones for a thousand routers would not fit,
-  /// and to fill one takes 0.1 s of CPU time and 67 MB, which few routes do not repay. Both kinds
-  /// are of the datapath, and find the same routes.
+  /// The kind of the routers' forwarding tables. Large ones for a thousand routers would not fit.
   static router::FibKind fib_kind(const config::Topology& topology) {
     constexpr size_t kMaxLarge = 16;  // routers
-    constexpr size_t kFew = 64;       // routes of a router
-    const bool few = std::ranges::all_of(topology.routers, [](const config::Router& r) {
-      return r.ipv4_routes.size() + r.ipv6_routes.size() <= kFew;
-    });
-    return few || topology.routers.size() > kMaxLarge ? router::FibKind::kRanges
-                                                      : router::FibKind::kTable;
+    return topology.routers.size() > kMaxLarge ? router::FibKind::kRanges : router::FibKind::kTable;
   }
   /// Memory for a router's forwarding tables, about, B.
   static size_t table_memory(const config::Topology& topology, const config::Router& router);
