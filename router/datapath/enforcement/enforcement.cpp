@@ -117,8 +117,8 @@ void Enforcement::add_others(unsigned worker, uint32_t customer, Bucket which) {
   SharedAccount& own = shared(worker, customer);
   const uint32_t more = others - own.seen[b];
   own.seen[b] = others;
-  float& debt = account(worker, customer).debt[b];
-  debt = own.take(b, debt, static_cast<float>(more) * unit(which));
+  PerBucket& debt = account(worker, customer).debt;
+  debt[b] = own.take(b, debt[b], static_cast<float>(more) * unit(which));
 }
 
 void Enforcement::count(unsigned worker, uint32_t customer, Refusal why, uint32_t bytes) {

@@ -52,6 +52,13 @@ void credit_ack(Enforcement& enforcement, unsigned worker, uint32_t customer) {
   if (surplus > 0) add(account.acks_used, static_cast<uint32_t>(surplus));
 }
 
+/// Whether the debt is small enough, whatever the packet adds to it: otherwise a sender of far too
+/// many packets would have only its cheapest ones admitted. Of one bucket or of all of them.
+template <class T>
+[[gnu::always_inline]] inline auto fits(T debt, T cost, T burst) {
+  return (cost <= kMaxCost) & ((debt <= burst) | (debt <= (kMinPackets - 1) * cost));
+}
+
 /// A customer's money is its own: only routers beyond may say what it is worth elsewhere.
 void reset_exchange(uint8_t* congestion, uint8_t at) {
   constexpr uint16_t kOne = 0x3f80;  // bfloat16
@@ -82,6 +89,7 @@ class Charger {
       limits_.promise_burst += stalled;
       limits_.unpriced_burst += stalled;
     }
+    bursts_ = PerBucket{limits_.burst, limits_.promise_burst};
   }
 
   void charge(uint32_t set) {
@@ -165,23 +173,21 @@ class Charger {
                                        const Charge& charge) {
     if (account.misbehaviour.blocked(milli_)) [[unlikely]]
       return Refusal::kMisbehaviour;
-    const float paid = charge.paid * account.per_dollar;
-    const float committed = charge.committed * account.per_dollar;
     // Before the budget: a sender that announces what it is not allowed to send misbehaves, too.
     account.misbehaviour.send(charge, static_cast<float>(p.size), milli_);
-    if (!fits(account.owed(Bucket::kPaid), paid, limits_.burst)) return Refusal::kSpending;
-    if (!fits(account.owed(Bucket::kCommitted), committed, limits_.promise_burst))
+    const PerBucket cost = PerBucket{charge.paid, charge.committed} * account.per_dollar;
+    const auto refused = ~fits(account.debt, cost, bursts_);
+    if (refused[0] != 0) [[unlikely]]
+      return Refusal::kSpending;
+    if (refused[1] != 0) [[unlikely]]
       return Refusal::kCommitment;
     account.rtt = account.rtt > 0 ? std::min(account.rtt * (1 + kForget), charge.rtt) : charge.rtt;
-    withdraw(account, p, Bucket::kPaid, paid);
-    withdraw(account, p, Bucket::kCommitted, committed);
+    account.debt += cost;
+    if (shares_) [[unlikely]] {
+      enforcement_.publish(context_.index, p.customer, Bucket::kPaid, cost[0]);
+      enforcement_.publish(context_.index, p.customer, Bucket::kCommitted, cost[1]);
+    }
     return Refusal::kNone;
-  }
-
-  // Whether the debt is small enough, whatever the packet adds to it: otherwise a sender of far too
-  // many packets would have only its cheapest ones admitted.
-  static bool fits(float debt, float cost, float burst) {
-    return cost <= kMaxCost && debt <= std::max(burst, (kMinPackets - 1) * cost);
   }
 
   // A packet without a charge costs more by the tolerance, so that it gets what the budget buys.
@@ -191,7 +197,7 @@ class Charger {
         price_of(p) * static_cast<float>(p.size) * account.per_dollar * (1 + limits_.tolerance);
     if (account.owed(Bucket::kPaid) > limits_.unpriced_burst || cost > kMaxCost)
       return Refusal::kUnpriced;
-    withdraw(account, p, Bucket::kPaid, cost);
+    enforcement_.withdraw(context_.index, p.customer, Bucket::kPaid, cost);
     return Refusal::kNone;
   }
 
@@ -214,12 +220,6 @@ class Charger {
     return true;
   }
 
-  void withdraw(Account& account, const PacketInfo& p, Bucket which, float cost) {
-    account.debt[static_cast<size_t>(which)] += cost;
-    if (shares_) [[unlikely]]
-      enforcement_.publish(context_.index, p.customer, which, cost);
-  }
-
   // In the customer's money. Packets of a burst usually leave by the same link.
   float price_of(const PacketInfo& p) {
     if (p.hop->action == NextHop::Action::kTree) return 0;  // `link` is none
@@ -236,6 +236,7 @@ class Charger {
   WorkerContext& context_;
   Enforcement& enforcement_;
   ChargeLimits limits_;
+  PerBucket bursts_;
   CustomerAccount* accounts_;
   bool shares_;
   uint32_t tick_, milli_;
