@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
+#include <vector>
 
 #include "common/dpdk/pool.h"
 #include "common/wire/layers.h"
@@ -172,6 +174,24 @@ TEST(Delivery, ALinkThatComesBackEndsTheWaitForATimeOut) {
   EXPECT_TRUE(w.outcomes()[0].completed);
   EXPECT_EQ(w.outcomes()[0].ended, FlowEnd::kClosed);
   EXPECT_LT(w.outcomes()[0].end, 21_s);
+  w.expect_clean();
+}
+
+// Flows whose SYNs a full queue dropped together do not fill it again together.
+TEST(Delivery, FlowsThatStartTogetherTryAgainSpreadOverAQuarterOfTheTimeOut) {
+  FixedLaw::reset(12e6);
+  constexpr size_t kFlows = 200;
+  std::array<size_t, 10> again{};  // by time after the second second, in parts of the quarter
+  World w(with(std::vector<config::Flow>(kFlows, finite(10'000))),
+          {.tap = [&again](size_t, auto&, Nanos now) {
+            if (now < 500_ms) return false;
+            if (now < 1500_ms) ++again.at(static_cast<size_t>((now - 1_s) / 25_ms));
+            return now > 1500_ms;
+          }});
+  w.run(20_s);
+  EXPECT_EQ(std::accumulate(again.begin(), again.end(), size_t{0}), kFlows);
+  for (const size_t part : again) EXPECT_NEAR(static_cast<double>(part), kFlows / 10.0, 15);
+  EXPECT_EQ(w.outcomes().size(), kFlows);
   w.expect_clean();
 }
 

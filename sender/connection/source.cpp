@@ -183,7 +183,7 @@ void Source::link_restored(Flow& f, Nanos now) {
 
 void Source::retry(Flow& f, Nanos now) {
   f.backoff = 0;
-  f.rto_base = now - f.rtt.timeout(0);
+  f.rto_base = now - f.timeout();
   arm(f);
 }
 

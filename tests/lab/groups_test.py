@@ -128,15 +128,16 @@ def main():
             change = rates(found, "change")
             part = (change["bob"] + change["ben"]) / sum(change.values())
             tap.check("who prints money gains nothing meanwhile", part < 0.52, change)
-    for count in (300, 3000):
+    # The packets of 10,000 independent flows need more than the buffer of one BDP.
+    for count, utilization, loss in ((300, 0.97, 0.01), (3000, 0.97, 0.01), (10000, 0.95, 0.05)):
         with tempfile.TemporaryDirectory() as folder:
             found, text = play(turnpike, folder, SLOW.read_text(), "--set", f"traffic.flows.two.count={count}")
             if tap.check(f"a group of {count} slow flows plays", found, text):
                 got, link = rates(found, "shared"), found["measure"]["shared"]["links"]["shared"]
                 tap.check(f"a group of {count} slow flows has what its weight buys",
                           abs(got["two"] / got["one"] / 2 - 1) <= 0.02, got)
-                tap.check(f"{count} slow flows fill the link and lose less than a hundredth",
-                          link["utilization"] >= 0.97 and link["loss_rate"] < 0.01, link)
+                tap.check(f"{count} slow flows fill the link and lose few packets",
+                          link["utilization"] >= utilization and link["loss_rate"] < loss, link)
     for name, (topology, least) in ATTACKS.items():
         with tempfile.TemporaryDirectory() as folder:
             found, text = play(turnpike, folder, topology)
