@@ -11,33 +11,33 @@
 namespace turnpike::sender {
 namespace {
 
-using Arrival = SequenceCheck::Arrival;
+using enum SequenceCheck::Arrival;
 
 TEST(SequenceCheck, OfTheRfcsExample) {
   // RFC 4737, table 1: 1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11: three are reordered.
   SequenceCheck check;
   int reordered = 0;
   for (const uint64_t s : {1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11})
-    reordered += check.note(s) == Arrival::kReordered;
+    reordered += check.note(s) == kReordered;
   EXPECT_EQ(reordered, 3);
   EXPECT_EQ(check.next(), 12U);
 }
 
 TEST(SequenceCheck, CopiesAreNotReordered) {
   SequenceCheck check;
-  EXPECT_EQ(check.note(0), Arrival::kInOrder);
-  EXPECT_EQ(check.note(0), Arrival::kDuplicate);
-  EXPECT_EQ(check.note(2), Arrival::kInOrder);
-  EXPECT_EQ(check.note(1), Arrival::kReordered);
-  EXPECT_EQ(check.note(1), Arrival::kDuplicate);
+  EXPECT_EQ(check.note(0), kInOrder);
+  EXPECT_EQ(check.note(0), kDuplicate);
+  EXPECT_EQ(check.note(2), kInOrder);
+  EXPECT_EQ(check.note(1), kReordered);
+  EXPECT_EQ(check.note(1), kDuplicate);
 }
 
 TEST(SequenceCheck, WhatLiesTooFarBackOrAhead) {
   SequenceCheck check;
-  EXPECT_EQ(check.note(SequenceCheck::kWindow * 3), Arrival::kInOrder);
-  EXPECT_EQ(check.note(0), Arrival::kTooOld);
-  EXPECT_EQ(check.note(SequenceCheck::kWindow * 3 - 1), Arrival::kReordered);
-  EXPECT_EQ(check.note(uint64_t{1} << 47), Arrival::kAbsurd);
+  EXPECT_EQ(check.note(SequenceCheck::kWindow * 3), kInOrder);
+  EXPECT_EQ(check.note(0), kTooOld);
+  EXPECT_EQ(check.note(SequenceCheck::kWindow * 3 - 1), kReordered);
+  EXPECT_EQ(check.note(uint64_t{1} << 47), kAbsurd);
   EXPECT_EQ(check.next(), SequenceCheck::kWindow * 3 + 1);
 }
 
@@ -52,9 +52,9 @@ TEST(SequenceCheck, AsOneThatForgetsNothing) {
     if (step < 5) s = next + random() % 300;
     if (step == 5) s = next + random() % (3 * SequenceCheck::kWindow);
     if (step > 80) s = next - std::min(next, random() % (SequenceCheck::kWindow - 64));
-    const Arrival expected = s >= next                ? Arrival::kInOrder
-                             : !seen.insert(s).second ? Arrival::kDuplicate
-                                                      : Arrival::kReordered;
+    const SequenceCheck::Arrival expected = s >= next                ? kInOrder
+                                            : !seen.insert(s).second ? kDuplicate
+                                                                     : kReordered;
     seen.insert(s);
     ASSERT_EQ(check->note(s), expected) << i << ": " << s << " where " << next << " is next";
     next = std::max(next, s + 1);

@@ -22,7 +22,7 @@ using test::kLeft;
 using test::kRight;
 
 constexpr uint32_t kSize = 1500;
-constexpr double kBurst = 0.25, kTolerance = 0.05;
+constexpr double kDepth = 0.25, kTolerance = 0.05;
 
 /// One customer of 2 $/s, the left host, and an edge router.
 config::Topology edge() {
@@ -124,14 +124,14 @@ TEST_F(IngressBudget, AdmitsPromisesThatItBuys) {
 TEST_F(IngressBudget, AgreesWithATokenBucket) {
   std::mt19937_64 random(3);
   std::exponential_distribution<double> gap(150), cost(60);
-  double tokens = 2 * kBurst * (1 + kTolerance), last = 0;
+  double tokens = 2 * kDepth * (1 + kTolerance), last = 0;
   size_t differ = 0, yes = 0;
   const Nanos start = world().now;
   double t = 0;
   for (int i = 0; i < 3000; ++i) {
     t += gap(random);
     const double dollars = std::min(cost(random), 0.1);
-    tokens = std::min(tokens + (t - last) * 2 * (1 + kTolerance), 2 * kBurst * (1 + kTolerance));
+    tokens = std::min(tokens + (t - last) * 2 * (1 + kTolerance), 2 * kDepth * (1 + kTolerance));
     last = t;
     const bool pass = admits(packet(paying(dollars)), start + from_seconds(t));
     // Admits the packet that overdraws. Rounding may decide where they are almost equal.
@@ -339,7 +339,7 @@ TEST_F(Unpriced, OpeningsOfShortFlowsAreNeverRefused) {
 
 TEST_F(Unpriced, FloodsOfOpeningsAreBounded) {
   // In one second at twice 2 $/s, and the burst.
-  const double most = 2 * 2 * (1 + kTolerance) * (1 + kBurst);
+  const double most = 2 * 2 * (1 + kTolerance) * (1 + kDepth);
   EXPECT_NEAR(static_cast<double>(admitted(syn(1e9), 10'000, 1)) * (45'000 + 84) * kPrice, most,
               0.1);
   SetUp();
