@@ -2,6 +2,7 @@
 // Takes packets out of the link's queue: calls the law's departure hook, then sends them.
 #include "router/datapath/link/checksum_range.h"
 #include "router/datapath/link/link_queue.h"
+#include "router/datapath/scratch.h"
 
 namespace turnpike::router {
 
@@ -13,7 +14,8 @@ void LinkQueue::dequeue(std::span<const QueuedPacket> batch, Nanos now) {
 
 void LinkQueue::depart(std::span<const QueuedPacket> packets, Nanos now) {
   const HeaderRange rewritten = link_.traits.rewritten;
-  std::array<LinkPacket, kBurst> leaving;
+  Scratch<LinkPacket> scratch;
+  const std::span<LinkPacket> leaving(scratch.of.data(), packets.size());
   std::array<uint32_t, kBurst> before;
   for (size_t k = 0; k < packets.size(); ++k) {
     const QueuedPacket& q = packets[k];
@@ -24,7 +26,7 @@ void LinkQueue::depart(std::span<const QueuedPacket> packets, Nanos now) {
     before[k] = sum_of(leaving[k].header, rewritten);
   }
   const LinkState state = state_at(static_cast<double>(link_.queued()));
-  link_.law->depart(worker_, std::span(leaving.data(), packets.size()), state, law_time(now));
+  link_.law->depart(worker_, leaving, state, law_time(now));
   for (size_t k = 0; k < packets.size(); ++k)
     if (leaving[k].header != nullptr)
       update_checksum(leaving[k].header, before[k], sum_of(leaving[k].header, rewritten));

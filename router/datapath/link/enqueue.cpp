@@ -2,6 +2,7 @@
 // Sixth stage: puts priced packets into the link's queue.
 #include "router/datapath/egress/rewrite.h"
 #include "router/datapath/link/link_queue.h"
+#include "router/datapath/scratch.h"
 
 namespace turnpike::router {
 
@@ -54,25 +55,25 @@ void LinkQueue::enqueue_to_owner(Burst& burst, const PricedGroup& group) {
 
 // Puts a set of packets, which are counted already, into the ring.
 void LinkQueue::push(Burst& burst, uint32_t set, unsigned queue_class) {
-  std::array<QueuedPacket, kBurst> batch;
+  Scratch<QueuedPacket> batch;
   std::array<uint8_t, kBurst> members;
   unsigned n = 0;
   const uint8_t protocol = link_.protocol;
   for_each(set, [&](unsigned i) {
     const PacketInfo& p = burst.info[i];
     rewrite(burst.mbufs[i], p);
-    batch[n] = {.mbuf = burst.mbufs[i],
-                .time = burst.since,
-                .size = p.size,
-                .congestion = p.protocol == protocol ? p.congestion : uint16_t{0},
-                .opens = p.has(kOpens),
-                .queue_class = static_cast<uint8_t>(queue_class)};
+    batch.of[n] = {.mbuf = burst.mbufs[i],
+                   .time = burst.since,
+                   .size = p.size,
+                   .congestion = p.protocol == protocol ? p.congestion : uint16_t{0},
+                   .opens = p.has(kOpens),
+                   .queue_class = static_cast<uint8_t>(queue_class)};
     members[n++] = static_cast<uint8_t>(i);
   });
-  const unsigned taken = ring_->push({batch.data(), n}, queue_class);
+  const unsigned taken = ring_->push({batch.of.data(), n}, queue_class);
   for (unsigned k = 0; k < taken; ++k) burst.leave(members[k]);
   for (unsigned k = taken; k < n; ++k) {
-    shard_.leave(batch[k].size);
+    shard_.leave(batch.of[k].size);
     burst.drop(members[k], DropReason::kQueueSlots);
   }
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "router/datapath/scratch.h"
+
 namespace turnpike::router {
 
 LinkShaper::LinkShaper(EgressLink& link, unsigned worker, Nanos slack)
@@ -74,7 +76,8 @@ Nanos LinkShaper::poll(LinkQueue& queue, PortTx& port, Nanos now) {
   for (unsigned c = 0; c < classes && classes > 1; ++c) find_first(c);
   if (choose(now) == nullptr) return kNever;
   const bool shaped = link_.drain == config::Drain::kShaped;
-  std::array<QueuedPacket, kBatch> batch;
+  Scratch<QueuedPacket> scratch;
+  auto& batch = scratch.of;
   for (unsigned sent = 0; sent < kPerPoll;) {
     unsigned n = 0;
     Nanos next = kNever;

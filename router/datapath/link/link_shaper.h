@@ -65,7 +65,7 @@ class alignas(64) LinkShaper {
 
  private:
   static constexpr unsigned kPerPoll = 128;  // packets; bounds the delay of other links
-  static constexpr unsigned kBatch = 32;
+  static constexpr unsigned kBatch = kBurst;
 
   // Packets taken out of one worker's ring, so that the rings' oldest packets can be compared.
   struct Source {

@@ -6,6 +6,7 @@
 #include "router/datapath/link/checksum_range.h"
 #include "router/datapath/link/ecn.h"
 #include "router/datapath/link/link_queue.h"
+#include "router/datapath/scratch.h"
 
 namespace turnpike::router {
 
@@ -33,23 +34,21 @@ uint64_t admit_plain(Burst& burst, uint32_t members, const LinkState& state) {
 struct LawBatch {
   unsigned count = 0;
   uint64_t bytes = 0;  // of all members on the link
-  union {              // uninitialised until the constructor fills it in
-    std::array<LinkPacket, kBurst> packets;
-  };
+  Scratch<LinkPacket> packets;
   std::array<uint32_t, kBurst> before;  // checksum sums of the bytes that the law may rewrite
 
   LawBatch(const Burst& burst, uint32_t members, const EgressLink& link) {
     with_sum(link.traits.rewritten, [&](auto sum) { gather(burst, members, link.protocol, sum); });
   }
 
-  [[nodiscard]] std::span<LinkPacket> span() { return {packets.data(), count}; }
+  [[nodiscard]] std::span<LinkPacket> span() { return {packets.of.data(), count}; }
 
   /// Sets the groups of packets with a header; those without one spend no money. `groups`: by
   /// customer.
   void set_groups(const Burst& burst, uint32_t members, const uint16_t* groups) {
     unsigned k = 0;
     for_each(members, [&](unsigned i) {
-      if (packets[k].header != nullptr) packets[k].group = groups[burst.info[i].customer];
+      if (packets.of[k].header != nullptr) packets.of[k].group = groups[burst.info[i].customer];
       ++k;
     });
   }
@@ -77,7 +76,7 @@ struct LawBatch {
         header = frame_of(burst.mbufs[i]) + p.congestion;
         before[k] = sum(header);
       }
-      new (&packets[k]) LinkPacket{.header = header, .size = p.size, .opens = p.has(kOpens)};
+      new (&packets.of[k]) LinkPacket{.header = header, .size = p.size, .opens = p.has(kOpens)};
       total += p.size;
       ++k;
     });
@@ -90,7 +89,7 @@ struct LawBatch {
     const unsigned n = count;
     uint64_t stamped = 0;
     for (unsigned k = 0; k < n; ++k) {
-      const LinkPacket& p = packets[k];
+      const LinkPacket& p = packets.of[k];
       if (p.header == nullptr || !p.admitted) continue;
       update_checksum(p.header, before[k], sum(p.header));
       ++stamped;
@@ -103,7 +102,7 @@ struct LawBatch {
 template <class F>
 void for_each_of(LawBatch& batch, uint32_t members, F&& f) {
   unsigned k = 0;
-  for_each(members, [&](unsigned i) { f(batch.packets[k++], i); });
+  for_each(members, [&](unsigned i) { f(batch.packets.of[k++], i); });
 }
 
 /// Admits packets under a law; each class has a buffer of its own.
@@ -169,15 +168,15 @@ void reclassify(Burst& burst, PricedGroup& group, LawBatch& batch) {
 /// Runs the departure hook on the packets of a batch that were admitted.
 void depart_at_once(EgressLink& link, unsigned worker, LawBatch& batch, const LinkState& state,
                     Nanos now) {
-  std::array<LinkPacket, kBurst> leaving;
+  Scratch<LinkPacket> leaving;
   size_t n = 0;
   for (const LinkPacket& p : batch.span())
     if (p.admitted) {
-      leaving[n] = p;
-      if (p.header != nullptr) leaving[n].flow = flow_hash(p.header);
+      leaving.of[n] = p;
+      if (p.header != nullptr) leaving.of[n].flow = flow_hash(p.header);
       ++n;
     }
-  if (n > 0) link.law->depart(worker, std::span(leaving.data(), n), state, now);
+  if (n > 0) link.law->depart(worker, std::span(leaving.of.data(), n), state, now);
 }
 
 }  // namespace

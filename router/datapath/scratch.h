@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A scratch buffer for a value of each packet of a burst.
+#pragma once
+
+#include <array>
+
+#include "router/datapath/burst.h"
+
+namespace turnpike::router {
+
+/// Elements are not initialised, which for a burst of one packet would cost more than its value.
+template <class T>
+struct Scratch {
+  Scratch() {}
+  union {
+    std::array<T, kBurst> of;
+  };
+};
+
+}  // namespace turnpike::router
