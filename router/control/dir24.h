@@ -51,7 +51,10 @@ class Dir24 {
 
   void find(std::span<const uint32_t> addresses, uint64_t* out) const {
     const LargeArray<uint32_t>& entries = *entries_;
-    for (size_t i = 0; i < addresses.size(); ++i) out[i] = entries[addresses[i] >> 8];
+    uint64_t any = 0;
+    for (size_t i = 0; i < addresses.size(); ++i) any |= out[i] = entries[addresses[i] >> 8];
+    if ((any & kGrouped) == 0) [[likely]]
+      return;
     for (size_t i = 0; i < addresses.size(); ++i)
       if ((out[i] & kGrouped) != 0) [[unlikely]]
         out[i] = entries[(out[i] & ~kGrouped) + (addresses[i] & 0xff)];

@@ -95,24 +95,35 @@ class Charger {
   void charge(uint32_t set) {
     const uint32_t in_columns = read(set);
     unsigned row = 0;
-    for_each(set, [&](unsigned i) {
-      const PacketInfo& p = burst_.info[i];
-      if (p.customer == 0) return;
-      CustomerAccount& account = accounts_[p.customer];
-      const float seconds = account.pass(tick_);
-      if (shares_) [[unlikely]]
-        enforcement_.shared(context_.index, p.customer).pass(seconds);
-      const Refusal why =
-          (in_columns >> i & 1) != 0 ? spend(account, p, row_of(row++)) : refusal(account, i, p);
-      if (why == Refusal::kNone) [[likely]]
-        return;
-      enforcement_.count(context_.index, p.customer, why, p.size);
-      burst_.drop(i, DropReason::kOverBudget);
+    for_each(in_columns, [&](unsigned i) {
+      settle(i, [&](Account& account, const PacketInfo& p) {
+        return spend(account, p, row_of(row++));
+      });
+    });
+    for_each(set & ~in_columns, [&](unsigned i) {
+      if (burst_.info[i].customer == 0) return;
+      settle(i, [&](Account& account, const PacketInfo& p) { return refusal(account, i, p); });
     });
   }
 
  private:
   using Account = CustomerAccount;
+
+  // Lets time pass for the account of packet i's customer, and drops the packet if `judge`, which
+  // charges the account, refuses it.
+  template <class Judge>
+  [[gnu::always_inline]] void settle(unsigned i, Judge&& judge) {
+    const PacketInfo& p = burst_.info[i];
+    Account& account = accounts_[p.customer];
+    const float seconds = account.pass(tick_);
+    if (shares_) [[unlikely]]
+      enforcement_.shared(context_.index, p.customer).pass(seconds);
+    const Refusal why = judge(account, p);
+    if (why == Refusal::kNone) [[likely]]
+      return;
+    enforcement_.count(context_.index, p.customer, why, p.size);
+    burst_.drop(i, DropReason::kOverBudget);
+  }
 
   // Reads the charges of customers' data packets of one protocol, the first in the set, and sets
   // exchange rates to 1. Returns these packets.
