@@ -26,6 +26,9 @@ FlowClass make_kind(const Protocol& protocol, const auto& entry, const Terms& te
           .packet = static_cast<uint32_t>(entry.packet.count()),
           .headers = packet_headers(protocol, entry.ip_version),
           .count_packets = entry.count_packets,
+          .metered = protocol.charge != nullptr &&
+                     (protocol.cheats == nullptr || entry.params.size() == 0 ||
+                      !protocol.cheats(entry.params)),
           .limit = entry.limit.count() > 0 ? bytes_per_second(entry.limit) : INFINITY};
 }
 

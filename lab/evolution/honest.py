@@ -25,7 +25,7 @@ ENFORCE = {"policies": "{ charge_unpriced: false }"}
 def all_files():
     configs = ROOT / "configs"
     return [configs / "demo.yaml", *sorted(configs.glob("control/*.yaml")), *sorted(configs.glob("paper/fcp-*.yaml")),
-            configs / "evolution/policies.yaml", configs / "evolution/long-round-trip.yaml",
+            *(configs / "evolution" / f"{name}.yaml" for name in ("policies", "long-round-trip", "many-flows")),
             configs / "evolution/cheaters/five-hosts.yaml"]
 
 

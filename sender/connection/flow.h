@@ -39,6 +39,7 @@ struct FlowClass {
   uint32_t packet = 1500;      // B of a full IP datagram
   uint32_t headers = 0;        // B of that which are not payload
   bool count_packets = false;  // sizes count IP datagrams, not their payload
+  bool metered = false;        // its packets cost money, which must not exceed the host's budget
   double limit = std::numeric_limits<double>::infinity();  // B/s that the application can send
   [[nodiscard]] uint32_t payload() const { return packet - headers; }
 };

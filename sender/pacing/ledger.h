@@ -51,6 +51,7 @@ class Ledger {
   /// $/s of the host, or of each of its flows where the budget is not shared.
   [[nodiscard]] double budget() const { return budget_; }
   [[nodiscard]] double committed() const { return committed_; }
+  [[nodiscard]] bool shared() const { return shared_; }
   /// $/s that this flow may still promise.
   [[nodiscard]] double headroom(const Flow& flow) const {
     return budget_ - (shared_ ? committed_ : flow.allowance.committed);

@@ -73,6 +73,9 @@ class Pacer {
     due_ += Nanos(whole);
   }
 
+  /// The next packet goes no earlier than that, and those behind it later by as much.
+  void postpone(Nanos until) { due_ = std::max(due_, until); }
+
   /// There is something to send again: time in which there was nothing is not made up for.
   void resume(Nanos now) {
     if (due_ < now) skip(now);

@@ -43,6 +43,15 @@ double unpaid_share(const Flow& f) {
   return std::max(0.0, 1 - f.allowance.granted / cost);
 }
 
+// $ of a packet that the host's meter counts.
+double metered_cost(const Flow& f, uint32_t size, double budget) {
+  const double cost = f.allowance.price * size;
+  if (!f.underpaid) [[likely]]
+    return cost;
+  const double unpaid = cost * unpaid_share(f);
+  return cost - unpaid + std::min(unpaid, SpendMeter::kMaxUnpaid * budget);
+}
+
 // Share of a flow's first packet that its budget has not paid for since the handshake.
 double unsaved_share(const Flow& f, uint32_t size) {
   const double saved = to_seconds(f.first_wait) * f.pacer.rate();
@@ -76,6 +85,8 @@ bool Transmission::send_due(Flow& f, Nanos now) {
   FlowState state = state_of(f, now);
   for (unsigned burst = 0; due(f) <= now && f.sendable() && window_open(f); ++burst) {
     if (burst == kMaxBurst) break;  // others are due as well; this one is again at once
+    if (waits_for_money(f, now)) [[unlikely]]
+      break;
     const uint32_t size = send_next(f, state);
     update(f, state);
     if (size == 0) {
@@ -88,6 +99,17 @@ bool Transmission::send_due(Flow& f, Nanos now) {
   // The packets that were to be sent again had arrived after all.
   if (f.stage == Stage::kClosing && f.in_flight.empty() && f.lost.empty()) return false;
   plan_sending(f, not_before);
+  return true;
+}
+
+bool Transmission::waits_for_money(Flow& f, Nanos now) {
+  if (!f.kind->metered || !ledger_.shared()) return false;
+  const double budget = ledger_.budget();
+  const Nanos turn =
+      meter_.ready(metered_cost(f, f.kind->packet, budget), f.underpaid, budget, now);
+  if (turn <= now) [[likely]]
+    return false;
+  f.pacer.postpone(turn);
   return true;
 }
 
@@ -336,6 +358,8 @@ void Transmission::sent(Flow& f, uint32_t index, Nanos now) {
     parts_.lcore.groups[f.source].sent_bytes.add(r.size);
     const double cost = f.allowance.price * r.size;
     add(parts_.totals.spend, cost);
+    if (f.kind->metered)
+      meter_.spend(metered_cost(f, r.size, ledger_.budget()), ledger_.budget(), now);
     if (f.underpaid) add(parts_.totals.unbudgeted_spend, cost * unpaid_share(f));
     if (r.sequence == 0 && f.next_sequence == 0 && !f.underpaid)
       add(parts_.totals.unbudgeted_spend, cost * unsaved_share(f, r.size));

@@ -7,6 +7,7 @@
 
 #include "sender/connection/source_parts.h"
 #include "sender/pacing/ledger.h"
+#include "sender/pacing/spend_meter.h"
 
 namespace turnpike::sender {
 
@@ -81,8 +82,12 @@ class Transmission {
     flow.update(state, ledger_.headroom(flow));
   }
 
+  /// Postpones the flow's next packet while the host owes too much. Whether it did.
+  bool waits_for_money(Flow& flow, Nanos now);
+
   SourceParts& parts_;
   Ledger& ledger_;
+  SpendMeter meter_;  // of flows that share the budget
 };
 
 }  // namespace turnpike::sender

@@ -16,9 +16,10 @@ from tap import Tap  # noqa: E402
 KINDS = ("honest", "budget", "price", "over-preload", "false-cancel", "high-exchange", "ignore-price", "forged-minimum",
          "split-addresses", "udp-spoofed", "mix-18")
 KINDS_ON_TWO = ("honest", "budget", "short-rtt", "split-flows", "udp")
-FILES_ON_TWO = ("control/two-hosts.yaml", "paper/fcp-fig12cd.yaml", "evolution/policies.yaml")
+FILES_ON_TWO = ("control/two-hosts.yaml", "paper/fcp-fig12cd.yaml", "evolution/policies.yaml", "evolution/many-flows.yaml")
 FILES = ("demo.yaml", "control/two-hosts.yaml", "control/two-links.yaml", "control/reverse-path.yaml",
-         "paper/fcp-fig12cd.yaml", "paper/fcp-fig20.yaml", "evolution/policies.yaml", "evolution/long-round-trip.yaml")
+         "paper/fcp-fig12cd.yaml", "paper/fcp-fig20.yaml", "evolution/policies.yaml", "evolution/long-round-trip.yaml",
+         "evolution/many-flows.yaml")
 
 
 def run(script, turnpike, *words):

@@ -109,16 +109,16 @@ class Charger {
  private:
   using Account = CustomerAccount;
 
-  // Lets time pass for the account of packet i's customer, and drops the packet if `judge`, which
+  // Lets time pass for the account of packet i's customer, and drops the packet if `decide`, which
   // charges the account, refuses it.
-  template <class Judge>
-  [[gnu::always_inline]] void settle(unsigned i, Judge&& judge) {
+  template <class Decide>
+  [[gnu::always_inline]] void settle(unsigned i, Decide&& decide) {
     const PacketInfo& p = burst_.info[i];
     Account& account = accounts_[p.customer];
     const float seconds = account.pass(tick_);
     if (shares_) [[unlikely]]
       enforcement_.shared(context_.index, p.customer).pass(seconds);
-    const Refusal why = judge(account, p);
+    const Refusal why = decide(account, p);
     if (why == Refusal::kNone) [[likely]]
       return;
     enforcement_.count(context_.index, p.customer, why, p.size);
