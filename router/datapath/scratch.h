@@ -11,7 +11,7 @@ namespace turnpike::router {
 /// Elements are not initialised, which for a burst of one packet would cost more than its value.
 template <class T>
 struct Scratch {
-  Scratch() {}
+  Scratch() {}  // NOLINT(modernize-use-equals-default): that would be deleted, as the union's is
   union {
     std::array<T, kBurst> of;
   };
