@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a host has paid beyond its budget, as a token bucket on its packets' way counts it.
+// Counts by how much a host has overspent its budget, as a token bucket on its packets' way does.
 #pragma once
 
 #include <algorithm>
@@ -33,22 +33,21 @@ class SpendMeter {
   }
 
   /// Counts a packet that has gone. No cost, not a number included, makes others wait for more than
-  /// kLongest.
+  /// kMaxWait.
   void spend(double cost, double budget, Nanos now) {
-    const double owed = debt(budget, now) + cost, longest = kLongest * budget;
+    const double owed = debt(budget, now) + cost, longest = kMaxWait * budget;
     owed_ = owed < longest ? owed : longest;
     at_ = now;
   }
 
  private:
-  static constexpr double kLongest =
-      4;  // s: a flow sends a packet in that time, however dear it is
+  static constexpr double kMaxWait = 4;  // s: no flow's gap is longer
 
   [[nodiscard]] double debt(double budget, Nanos now) const {
     return std::max(owed_ - budget * to_seconds(now - at_), 0.0);
   }
   static Nanos seconds_of(double dollars, double budget) {
-    return from_seconds(dollars < kLongest * budget ? dollars / budget : kLongest);
+    return from_seconds(dollars < kMaxWait * budget ? dollars / budget : kMaxWait);
   }
 
   double owed_ = 0;  // $ at `at_`
