@@ -8,7 +8,7 @@
 
 namespace turnpike::router {
 
-/// Elements are not initialised, which for a burst of one packet would cost more than its value.
+/// Elements are not initialised: to clear all of them takes longer than to set one.
 template <class T>
 struct Scratch {
   Scratch() {}  // NOLINT(modernize-use-equals-default): that would be deleted, as the union's is
