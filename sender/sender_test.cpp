@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "common/config/load.h"
+#include "common/units/instrumented.h"
 #include "tests/support/sender_world.h"
 
 namespace turnpike::sender::testing {
@@ -128,7 +129,7 @@ TEST(SenderRun, WaitingFlowsCountTheirTimeFromTheirArrival) {
   FixedLaw::reset(20e6);
   config::Topology t = two_hosts();
   // The flow table holds the arrivals of 4 s, and each flow takes far longer.
-  t.workloads = {periodic_flows(20, Bytes(100'000))};
+  t.workloads = {periodic_flows(20, Bytes(kInstrumented ? 10'000 : 100'000))};
   t.workloads[0].stop = 10_s;
   World w(std::move(t), {.delay = 2_s});
   w.run(600_s);

@@ -58,7 +58,9 @@ TEST(Customers, ReportMistakes) {
 TEST(Customers, HaveAsManyGroupsAsALinkTells) {
   std::string text = "groups:\n";
   for (unsigned i = 0; i < kMaxGroups; ++i) text.append("  g" + std::to_string(i) + ":\n");
-  EXPECT_EQ(expect_right(changed("", text)).groups.size(), kMaxGroups);
+  if (!kInstrumented) {
+    EXPECT_EQ(expect_right(changed("", text)).groups.size(), kMaxGroups);
+  }
   expect_mistakes(changed("", text + "  ^more:\n"), {"more than 65535 groups"});
 }
 
@@ -115,7 +117,7 @@ TEST_F(CustomerTable, FollowsTheCustomersOfTheTopologyFile) {
 }
 
 TEST_F(CustomerTable, HoldsAMillion) {
-  constexpr uint32_t kCustomers = kInstrumented ? 100'000 : 1'000'000;
+  constexpr uint32_t kCustomers = kInstrumented ? 50'000 : 1'000'000;
   std::string text;
   for (uint32_t i = 0; i < kCustomers; ++i)
     text.append(prefix_text(Ipv4Prefix{0x20000000 + (i << 8), 24})).append(" 1$/s\n");

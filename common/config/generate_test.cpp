@@ -12,6 +12,7 @@
 #include "common/config/address.h"
 #include "common/config/marked_file.h"
 #include "common/config/path.h"
+#include "common/units/instrumented.h"
 
 namespace turnpike::config {
 namespace {
@@ -193,11 +194,13 @@ TEST(Generate, HasAccessLinksAsTheOthersUnlessGiven) {
 }
 
 TEST(Generate, IsBounded) {
-  std::string huge = "run: {}\ngenerate:\n";
-  for (int i = 0; i < 300; ++i)
-    huge += "  " + std::string(i == 21 ? "^" : "") + "n" + std::to_string(i) +
-            ": { shape: { fat_tree: 16 }, links: { rate: 1 Gbps } }\n";
-  expect_mistakes(huge, {"more than 65536 links"});
+  if (!kInstrumented) {  // it makes them all first; BoundsAnAsLikeNetwork does not
+    std::string huge = "run: {}\ngenerate:\n";
+    for (int i = 0; i < 300; ++i)
+      huge += "  " + std::string(i == 21 ? "^" : "") + "n" + std::to_string(i) +
+              ": { shape: { fat_tree: 16 }, links: { rate: 1 Gbps } }\n";
+    expect_mistakes(huge, {"more than 65536 links"});
+  }
   std::string many =
       "run: { duration: 1 s }\ngenerate:\n  net: { shape: { dumbbell: 500 }, links: { rate: 1 Gbps "
       "}, hosts: { budget: 1 $/s } }\ntraffic:\n  workloads:\n";

@@ -48,8 +48,10 @@ class OnThreads : public ::testing::Test {
   [[nodiscard]] std::string expect_same(const std::string& text) const {
     const std::string name = folder + "/file.yaml";
     std::string one = all_of(load_text(text, name));
-    for (const unsigned count : {2U, 8U})
+    for (const unsigned count : {2U, 8U}) {
+      if (kInstrumented && count == 2) continue;
       EXPECT_EQ(all_of(load_text(text, name, {}, Threads(count))), one) << count << " threads";
+    }
     return one;
   }
 
@@ -65,8 +67,10 @@ TEST_F(OnThreads, RoutesAndRoundTripsOfGeneratedNetworksAreTheSame) {
   const auto of = [&](const std::string& shape) {
     return expect_same("generate:\n  net:\n    shape: " + shape + "\n" + more);
   };
-  EXPECT_NE(of("{ fat_tree: 8 }").find("buffer"), std::string::npos);
-  EXPECT_NE(of("{ dumbbell: 500 }").find("buffer"), std::string::npos);
+  EXPECT_NE(of(kInstrumented ? "{ fat_tree: 4 }" : "{ fat_tree: 8 }").find("buffer"),
+            std::string::npos);
+  EXPECT_NE(of(kInstrumented ? "{ dumbbell: 50 }" : "{ dumbbell: 500 }").find("buffer"),
+            std::string::npos);
 }
 
 /// Lines of a table of `count` routes; those whose number is in `wrong` are no routes.
@@ -91,7 +95,7 @@ std::string row_of_three(const std::string& traffic) {
          traffic;
 }
 
-constexpr size_t kRoutes = kInstrumented ? 150'000 : 400'000;  // several blocks of lines
+constexpr size_t kRoutes = kInstrumented ? 80'000 : 400'000;  // several blocks of lines
 
 TEST_F(OnThreads, TablesAreTheSame) {
   write("t0.txt", table_text(kRoutes, {}));

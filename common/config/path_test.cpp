@@ -10,6 +10,7 @@
 #include "common/config/all_pairs.h"
 #include "common/config/graph_paths.h"
 #include "common/config/marked_file.h"
+#include "common/units/instrumented.h"
 #include "common/units/text.h"
 
 namespace turnpike::config {
@@ -168,7 +169,7 @@ std::vector<std::vector<std::pair<int, int>>> all_distances(const Random& net) {
 
 TEST(Paths, AreTheShortestInRandomNetworks) {
   std::mt19937_64 rng(7);
-  for (int round = 0; round < 600; ++round) {
+  for (int round = 0; round < (kInstrumented ? 100 : 600); ++round) {
     const Random net = random_network(rng, round % 2 == 1);
     const Topology t = expect_right(net.text);
     ASSERT_EQ(t.hosts.size(), net.hosts);
@@ -203,7 +204,7 @@ TEST(Paths, AreTheShortestInRandomNetworks) {
 
 TEST(Paths, OfAllPairsAreThoseOfEachPair) {
   std::mt19937_64 rng(11);
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < (kInstrumented ? 60 : 300); ++round) {
     const Random net = random_network(rng, round % 2 == 1);
     const Topology t = expect_right(net.text);
     const Threads threads(1 + static_cast<unsigned>(round % 3));

