@@ -164,7 +164,8 @@ def unresolved(tap):
 def tcp(tap):
     """A TCP session to the router itself, as BGP's."""
     for v in (4, 6):
-        cases.tcp(tap, f"TCP to a listener on the router, IPv{v}", "left", "gate", gate.NEAR[v], 10, 1000)
+        cases.tcp(tap, f"TCP to a listener on the router, IPv{v}", "left", "gate", gate.NEAR[v], cases.BESIDE_OTHERS,
+                  1000)
 
 
 def routing_protocols(tap):

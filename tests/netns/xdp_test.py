@@ -40,7 +40,7 @@ def main():
         for v in (4, 6):
             cases.ping(tap, f"ping the router through AF_XDP, IPv{v}", "left", gate.NEAR[v])
             cases.ping(tap, f"ping through the router, IPv{v}", "left", gate.RIGHT[v], 63)
-        cases.tcp(tap, "TCP through AF_XDP", "left", "right", gate.RIGHT[4], 25, 50)
+        cases.tcp(tap, "TCP through AF_XDP", "left", "right", gate.RIGHT[4], cases.BESIDE_OTHERS, 50)
         gate.stop_router(tap, router)
     tap.finish()
 
