@@ -77,9 +77,9 @@ size_t flow_tables(const config::Topology& t, const sender::Traces& traces, cons
 
 size_t tables(const config::Topology& t) {
   constexpr size_t kLarge = size_t{72} << 20;  // touched of two FIBs
-  if (World::fib_kind(t) == router::FibKind::kTable) return t.routers.size() * kLarge;
   size_t bytes = 0;
-  for (const config::Router& r : t.routers) bytes += World::table_memory(t, r);
+  for (const config::Router& r : t.routers)
+    bytes += World::fib_kind(t, r) == router::FibKind::kTable ? kLarge : World::table_memory(t, r);
   return bytes;
 }
 

@@ -68,11 +68,9 @@ class World {
     size_t bytes_each = 0;
     sender::Sizing size;  // of all hosts' traffic
   };
-  /// The kind of the routers' forwarding tables. Large ones for a thousand routers would not fit.
-  static router::FibKind fib_kind(const config::Topology& topology) {
-    constexpr size_t kMaxLarge = 16;  // routers
-    return topology.routers.size() > kMaxLarge ? router::FibKind::kRanges : router::FibKind::kTable;
-  }
+  /// The kind of a router's forwarding tables. The ranges of few prefixes stay in the cache, and
+  /// large tables for a thousand routers would not fit.
+  static router::FibKind fib_kind(const config::Topology& topology, const config::Router& router);
   /// Memory for a router's forwarding tables, about, B.
   static size_t table_memory(const config::Topology& topology, const config::Router& router);
   static Buffers buffers(const config::Topology& topology, const sender::Traces& traces);

@@ -12,6 +12,7 @@
 
 #include "lab/simulator/link_options.h"
 #include "lab/simulator/world.h"
+#include "router/gateway/peers.h"
 #include "sender/sizing.h"
 
 namespace turnpike::lab {
@@ -55,6 +56,9 @@ uint16_t data_room(const config::Topology& t) {
   return static_cast<uint16_t>(std::min<uint32_t>(RTE_ALIGN_CEIL(room, kLine), UINT16_MAX));
 }
 
+/// Prefixes of a router's own addresses and subnets, at most.
+size_t own_prefixes(const config::Router& router) { return 4 * router.links.size(); }
+
 /// Ticks are as coarse as the world's quantum: each level of a wheel that a timer passes costs a
 /// poll.
 unsigned tick_shift(Nanos quantum) {
@@ -79,10 +83,17 @@ World::Buffers World::buffers(const config::Topology& t, const sender::Traces& t
           .size = size};
 }
 
+router::FibKind World::fib_kind(const config::Topology& t, const config::Router& router) {
+  constexpr size_t kMaxLarge = 16;  // routers
+  if (t.routers.size() > kMaxLarge) return router::FibKind::kRanges;
+  return router::fib_kind(router.ipv4_routes.size() + router.ipv6_routes.size() +
+                          own_prefixes(router));
+}
+
 size_t World::table_memory(const config::Topology& t, const config::Router& router) {
   constexpr size_t kLarge = size_t{96} << 20;
-  if (fib_kind(t) == router::FibKind::kTable) return kLarge;
-  const size_t own = 4 * router.links.size();  // its addresses and subnets
+  if (fib_kind(t, router) == router::FibKind::kTable) return kLarge;
+  const size_t own = own_prefixes(router);
   return router::Fib::memory(router.ipv4_routes.size() + own, router.ipv6_routes.size() + own,
                              router::FibKind::kRanges);
 }
@@ -95,10 +106,12 @@ unsigned World::memory_mb(const config::Topology& t, const sender::Traces& trace
       size.likely < size.packets ? used_buffers_of(t, size) : buffers_of(t, size);
   size_t rings = 4 * waiting * sizeof(router::QueuedPacket);
   size_t customers = 0, tables = 0;
-  if (fib_kind(t) == router::FibKind::kTable)  // others take none of EAL's
-    for (const config::Router& r : t.routers) tables += table_memory(t, r);
-  for (const config::Router& r : t.routers)
+  for (const config::Router& r : t.routers) {
+    if (fib_kind(t, r) == router::FibKind::kTable)  // others take none of EAL's
+      tables += table_memory(t, r);
     customers += router::CustomerTable::memory(t, r) + router::route_table_memory(r).dpdk;
+  }
+  for (const config::Gateway& g : t.gateways) tables += gateway::Peers::table_memory(g);
   for (const config::Router& r : t.routers)
     rings += r.links.size() * r.lcores.size() * kMaxClasses *
              router::LinkRing::memory(router::LinkRing::kFirstSlots);
@@ -215,7 +228,7 @@ tl::expected<void, std::string> World::add_router(size_t r, const Options& optio
   o.slack = std::max(options.slack, topology_.run.quantum);
   o.most_held = source_pool_.get()->size;
   o.growing = true;
-  o.fib = fib_kind(topology_);
+  o.fib = fib_kind(topology_, self);
   o.find = options.find;
   auto made = router::Router::make(topology_, r, ports, pools, o);
   if (!made) return tl::unexpected(made.error());

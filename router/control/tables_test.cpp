@@ -22,7 +22,14 @@ int naive_link(const std::vector<config::Route<Prefix>>& routes, const Address& 
   return link;
 }
 
-TEST(Tables, FindTheLongestMatch) {
+class TablesOf : public ::testing::TestWithParam<FibKind> {};
+
+INSTANTIATE_TEST_SUITE_P(EachKind, TablesOf, ::testing::Values(FibKind::kTable, FibKind::kRanges),
+                         [](const auto& kind) {
+                           return kind.param == FibKind::kTable ? "Table" : "Ranges";
+                         });
+
+TEST_P(TablesOf, FindTheLongestMatch) {
   World keep_eal_up;
   std::mt19937_64 random(9);
   config::Topology t = topology();
@@ -49,7 +56,7 @@ TEST(Tables, FindTheLongestMatch) {
     if (seen6.emplace(p.address, p.length).second)
       gate.ipv6_routes.push_back({p, static_cast<size_t>(random() % 3)});
   }
-  auto tables = Tables::build(t, 0, -1);
+  auto tables = Tables::build(t, 0, -1, Tables::With::kRoutes, GetParam());
   ASSERT_TRUE(tables) << tables.error();
   for (int i = 0; i < 20000; ++i) {
     const uint32_t a = 0x64000000 | static_cast<uint32_t>(random() & 0x010103ff);
