@@ -26,4 +26,8 @@ bool run_jobs(std::span<const Command> commands, unsigned at_once,
 /// Processors that this process may use.
 unsigned processors();
 
+/// How many runs keep the processors busy: at its start each waits 0.1 s for DPDK, which measures
+/// the processor's clock.
+inline unsigned runs_at_once() { return processors() + 1; }
+
 }  // namespace turnpike::lab

@@ -14,7 +14,7 @@
 namespace turnpike::lab {
 
 struct PlanOptions {
-  Engine engine{.jobs = processors()};
+  Engine engine{.jobs = runs_at_once()};
   bool distributed = false;    // --on was given
   std::string plan, collect;   // folders of plans
   std::optional<size_t> task;  // of `plan`

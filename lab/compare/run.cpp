@@ -63,7 +63,7 @@ ExitCode run_comparison(const CompareOptions& o, const config::Topology& topolog
   }
 
   size_t failed = 0;
-  const bool whole = run_jobs(commands, processors(), [&](const JobEnd& end) {
+  const bool whole = run_jobs(commands, runs_at_once(), [&](const JobEnd& end) {
     SchemeRun& run = comparison.runs[end.job];
     auto summary = nlohmann::json::parse(end.output, nullptr, /*allow_exceptions=*/false);
     if (end.why.empty() && summary.is_object()) {

@@ -84,6 +84,7 @@ struct alignas(64) Flow {
   bool wants_budget : 1 = false;  // the strategy counts it
   bool cut_short : 1 = false;     // stopped before all that was asked for was sent
   bool reported : 1 = false;      // its outcome is recorded
+  bool blocked : 1 = false;       // it has something to send, but its window is full
   bool underpaid : 1 = false;     // no budget pays for all of its pace, which the floor asks for
   bool carries : 1 = false;       // datagrams of `datagrams`
   bool sack : 1 = true;           // Opening::sack
@@ -185,6 +186,12 @@ struct alignas(64) Flow {
 
   /// B/s that the application can send.
   [[nodiscard]] double limit() const { return carries ? datagrams->demand() : kind->limit; }
+
+  /// Whether it sent nothing although it was allowed to. To wait for the ACKs of a full window is
+  /// no pause.
+  [[nodiscard]] bool paused(Nanos now) const {
+    return send_at == kNever && !blocked && pacer.due() < now;
+  }
 
   /// Whether it has something to send: an open flow has data or its FIN, one that carries datagrams
   /// may wait for some.

@@ -79,8 +79,7 @@ Flow& Source::open(const FlowClass& kind, const Event& event, Nanos now,
 void Source::wake(Flow& f, Nanos now) {
   if (f.stage != Stage::kOpen) return;
   // Transmission::wake() sets the rate of a flow that has paused.
-  const bool paused = f.send_at == kNever && f.pacer.due() < now;
-  if (!paused) transmission_.set_rate(f, now);
+  if (!f.paused(now)) transmission_.set_rate(f, now);
   transmission_.wake(f, now);
   if (f.send_at <= now) send_due(f, now);
   arm(f);

@@ -114,7 +114,8 @@ bool Transmission::waits_for_money(Flow& f, Nanos now) {
 }
 
 void Transmission::plan_sending(Flow& f, Nanos not_before) {
-  const bool may = f.sendable() && window_open(f);
+  f.blocked = f.sendable() && !window_open(f);
+  const bool may = f.sendable() && !f.blocked;
   f.send_at = may ? std::max(due(f), not_before) : kNever;
 }
 
@@ -124,10 +125,8 @@ void Transmission::paused(Flow& f, Nanos idle, Nanos now) {
 }
 
 void Transmission::wake(Flow& f, Nanos now) {
-  if (f.send_at == kNever) {
-    if (f.pacer.due() < now) paused(f, now - f.pacer.due(), now);
-    f.pacer.resume(now);
-  }
+  if (f.paused(now)) paused(f, now - f.pacer.due(), now);
+  if (f.send_at == kNever) f.pacer.resume(now);
   plan_sending(f, due(f));
 }
 

@@ -60,6 +60,33 @@ def chance(tap, turnpike, folder):
     tap.check("two links that are alike do not mark alike", len(one) == len(two) == 50 and one != two)
 
 
+# A round trip longer than the least time-out. Events wait, so that ACKs come later than the smoothed round trip says.
+LONG = """
+run: { duration: 16 s, quantum: 100 us, output: out/long }
+hosts: { a: { budget: 1 $/s }, b: {} }
+routers: { gate: {} }
+links:
+  a-gate: { ends: [a, gate], rate: 10 Gbps, delay: 1 ms }
+  bottleneck: { ends: [gate, b], rate: 150 Mbps, delay: 699 ms, buffer: 1 BDP, law: tcp }
+traffic:
+  workloads:
+    a: { from: a, to: b, protocol: tcp, arrivals: { periodic: 1 /s }, stop: 1 s, size: { fixed: 100 KB }, packet: 1000 B }
+"""
+
+
+def long_round_trip(tap, turnpike, folder):
+    """Waiting for the ACKs of a full window is no silence, after which the window begins anew (RFC 5681 section 4.1):
+    slow start sends 103 packets in six round trips, of 2, 4, 8, ... packets; two in each would take 70 s."""
+    file = folder / "long.yaml"
+    file.write_text(LONG)
+    done = subprocess.run([turnpike, "lab", file, "--out", folder / "long", "--json"], text=True, timeout=120,
+                          capture_output=True, check=False)
+    if tap.check("a round trip of 1.4 s plays", done.returncode == 0, done.stderr):
+        flows = json.loads(done.stdout)["flows"]
+        tap.check("slow start doubles the window each round trip, however long that is",
+                  flows["started"] == flows["completed"] == 1, flows)
+
+
 def main():
     turnpike = pathlib.Path(sys.argv[1]).resolve()
     tap = Tap()
@@ -90,6 +117,7 @@ def main():
             rates = [promised["hosts"][h]["goodput_mbps"] for h in "ab"]
             tap.check("RIO gives more to those whom more was promised", rates[0] > 1.5 * rates[1], rates)
         chance(tap, turnpike, pathlib.Path(name))
+        long_round_trip(tap, turnpike, pathlib.Path(name))
     tap.finish()
 
 
