@@ -8,7 +8,7 @@ namespace turnpike::lab {
 
 void add_plan_options(CLI::App& verb, PlanOptions& o) {
   verb.add_option("--jobs", o.engine.jobs,
-                  "runs at a time, on each host (default: processors and one)")
+                  "runs at a time, on each host (default: one more than processors)")
       ->check(CLI::Range(1, 1024));
   verb.add_option_function<std::string>(
           "--on",

@@ -68,8 +68,7 @@ class World {
     size_t bytes_each = 0;
     sender::Sizing size;  // of all hosts' traffic
   };
-  /// The kind of a router's forwarding tables. The ranges of few prefixes stay in the cache, and
-  /// large tables for a thousand routers would not fit.
+  /// The kind of a router's forwarding tables.
   static router::FibKind fib_kind(const config::Topology& topology, const config::Router& router);
   /// Memory for a router's forwarding tables, about, B.
   static size_t table_memory(const config::Topology& topology, const config::Router& router);

@@ -12,7 +12,6 @@
 
 #include "lab/simulator/link_options.h"
 #include "lab/simulator/world.h"
-#include "router/gateway/peers.h"
 #include "sender/sizing.h"
 
 namespace turnpike::lab {
@@ -59,6 +58,25 @@ uint16_t data_room(const config::Topology& t) {
 /// Prefixes of a router's own addresses and subnets, at most.
 size_t own_prefixes(const config::Router& router) { return 4 * router.links.size(); }
 
+/// Prefixes behind a gateway's peers.
+size_t prefixes_behind(const config::Gateway& gateway) {
+  size_t n = 0;
+  for (const config::GatewayPeer& p : gateway.peers) n += p.ipv4.size() + p.ipv6.size();
+  return n;
+}
+
+/// The kind of a table of so many prefixes. A table of DPDK's takes 32 MB and more for each IP
+/// version, which a run fills at its start, and lookups in it miss the cache; the ranges of few
+/// prefixes stay there. Tables for a thousand routers would not fit.
+router::FibKind kind_for(const config::Topology& t, size_t prefixes) {
+  constexpr size_t kFewPrefixes = 256, kMaxRouters = 16;
+  return prefixes <= kFewPrefixes || t.routers.size() > kMaxRouters ? router::FibKind::kRanges
+                                                                    : router::FibKind::kTable;
+}
+
+/// About as many B of EAL's memory as a table of kTable takes, of both IP versions.
+constexpr size_t kTable = size_t{96} << 20;
+
 /// Ticks are as coarse as the world's quantum: each level of a wheel that a timer passes costs a
 /// poll.
 unsigned tick_shift(Nanos quantum) {
@@ -84,15 +102,11 @@ World::Buffers World::buffers(const config::Topology& t, const sender::Traces& t
 }
 
 router::FibKind World::fib_kind(const config::Topology& t, const config::Router& router) {
-  constexpr size_t kMaxLarge = 16;  // routers
-  if (t.routers.size() > kMaxLarge) return router::FibKind::kRanges;
-  return router::fib_kind(router.ipv4_routes.size() + router.ipv6_routes.size() +
-                          own_prefixes(router));
+  return kind_for(t, router.ipv4_routes.size() + router.ipv6_routes.size() + own_prefixes(router));
 }
 
 size_t World::table_memory(const config::Topology& t, const config::Router& router) {
-  constexpr size_t kLarge = size_t{96} << 20;
-  if (fib_kind(t, router) == router::FibKind::kTable) return kLarge;
+  if (fib_kind(t, router) == router::FibKind::kTable) return kTable;
   const size_t own = own_prefixes(router);
   return router::Fib::memory(router.ipv4_routes.size() + own, router.ipv6_routes.size() + own,
                              router::FibKind::kRanges);
@@ -110,11 +124,11 @@ unsigned World::memory_mb(const config::Topology& t, const sender::Traces& trace
     if (fib_kind(t, r) == router::FibKind::kTable)  // others take none of EAL's
       tables += table_memory(t, r);
     customers += router::CustomerTable::memory(t, r) + router::route_table_memory(r).dpdk;
-  }
-  for (const config::Gateway& g : t.gateways) tables += gateway::Peers::table_memory(g);
-  for (const config::Router& r : t.routers)
     rings += r.links.size() * r.lcores.size() * kMaxClasses *
              router::LinkRing::memory(router::LinkRing::kFirstSlots);
+  }
+  for (const config::Gateway& g : t.gateways)
+    if (kind_for(t, prefixes_behind(g)) == router::FibKind::kTable) tables += kTable;
   return static_cast<unsigned>(kBase + ((rings + customers + tables) >> 20));
 }
 
@@ -243,11 +257,13 @@ tl::expected<void, std::string> World::add_router(size_t r, const Options& optio
 
 tl::expected<void, std::string> World::add_gateways(const Options& options) {
   for (size_t i = 0; i < topology_.gateways.size(); ++i) {
-    auto made = gateway::Gateway::make(topology_, i,
-                                       {.pool = router_pool_.get(),
-                                        .seed = options.seed + i,
-                                        .tick_shift = tick_shift(topology_.run.quantum),
-                                        .populated = false});
+    auto made = gateway::Gateway::make(
+        topology_, i,
+        {.pool = router_pool_.get(),
+         .seed = options.seed + i,
+         .tick_shift = tick_shift(topology_.run.quantum),
+         .populated = false,
+         .fib = kind_for(topology_, prefixes_behind(topology_.gateways[i]))});
     if (!made) return tl::unexpected(made.error());
     routers_[topology_.gateways[i].router]->worker(0).set_tunnels(made->get());
     gateways_.push_back(std::move(*made));

@@ -106,7 +106,7 @@ tl::expected<std::unique_ptr<Gateway>, std::string> Gateway::make(const config::
   if (protocol == nullptr) return fail("no protocol \"" + g.law.protocol + "\"");
   const std::vector<sender::FlowClass> kinds = kinds_of(g, *protocol);
   auto peers = Peers::make(topology, index, {overhead_of(g, kinds[0]), overhead_of(g, kinds[1])},
-                           options.socket);
+                           options.socket, options.fib);
   if (!peers) return fail(peers.error());
   auto table = router::CustomerTable::build(topology, g.router, options.socket);
   if (!table) return fail(table.error());

@@ -46,9 +46,10 @@ struct GatewayOptions {
   // Of ids, tokens and nonces; none: made from the seed, which is secure in no network. With keys
   // that another process uses, too, it must be random, so that no nonce is used twice.
   std::optional<sender::SecretKey> secret = {};
-  unsigned tick_shift = 0;  // timers fire on ticks of 2^tick_shift ns
-  bool populated = true;    // touch the tables' memory at construction
-  int socket = -1;          // NUMA node of tables; -1: any
+  unsigned tick_shift = 0;                        // timers fire on ticks of 2^tick_shift ns
+  bool populated = true;                          // touch the tables' memory at construction
+  int socket = -1;                                // NUMA node of tables; -1: any
+  router::FibKind fib = router::FibKind::kTable;  // of the prefixes behind peers
 };
 
 /// Counters of a gateway. Its lcore writes, any thread reads.

@@ -48,18 +48,9 @@ Peers::Ends Peers::ends_of(const wire::FrameSpec& frame) {
   return ends;
 }
 
-size_t Peers::table_memory(const config::Gateway& gateway) {
-  size_t ipv4 = 0, ipv6 = 0;
-  for (const config::GatewayPeer& p : gateway.peers) {
-    ipv4 += p.ipv4.size();
-    ipv6 += p.ipv6.size();
-  }
-  const router::FibKind kind = router::fib_kind(ipv4 + ipv6);
-  return kind == router::FibKind::kTable ? router::Fib::memory(ipv4, ipv6, kind) : 0;
-}
-
 tl::expected<Peers, std::string> Peers::make(const config::Topology& topology, size_t gateway,
-                                             std::array<uint32_t, 2> headers, int socket) {
+                                             std::array<uint32_t, 2> headers, int socket,
+                                             router::FibKind kind) {
   const config::Gateway& g = topology.gateways[gateway];
   const config::Router& router = topology.routers[g.router];
   const auto core = std::ranges::find(router.links, g.core.front()) - router.links.begin();
@@ -82,8 +73,7 @@ tl::expected<Peers, std::string> Peers::make(const config::Topology& topology, s
   // The frames' address makes the name unique in the process.
   char name[32];
   std::snprintf(name, sizeof name, "g-%p", static_cast<const void*>(peers.frames_.data()));
-  auto fib =
-      router::Fib::build(name, ipv4, ipv6, socket, router::fib_kind(ipv4.size() + ipv6.size()));
+  auto fib = router::Fib::build(name, ipv4, ipv6, socket, kind);
   if (!fib) return tl::unexpected("table of peers: " + fib.error());
   peers.fib_ = std::move(*fib);
   return peers;

@@ -50,9 +50,8 @@ class Peers {
  public:
   /// `headers`: B of a tunnel's packet beside its datagrams, by IP version: [0] IPv4, [1] IPv6.
   static tl::expected<Peers, std::string> make(const config::Topology& topology, size_t gateway,
-                                               std::array<uint32_t, 2> headers, int socket);
-  /// DPDK's memory for the prefixes behind a gateway's peers, about, B.
-  static size_t table_memory(const config::Gateway& gateway);
+                                               std::array<uint32_t, 2> headers, int socket,
+                                               router::FibKind kind = router::FibKind::kTable);
 
   /// Writes for each destination the number of the peer that it is behind, from 1 on; 0: none.
   void find(std::span<const uint32_t> destinations, uint64_t* out) const {

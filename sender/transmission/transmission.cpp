@@ -114,9 +114,9 @@ bool Transmission::waits_for_money(Flow& f, Nanos now) {
 }
 
 void Transmission::plan_sending(Flow& f, Nanos not_before) {
-  f.blocked = f.sendable() && !window_open(f);
-  const bool may = f.sendable() && !f.blocked;
-  f.send_at = may ? std::max(due(f), not_before) : kNever;
+  const bool sendable = f.sendable();
+  f.blocked = sendable && !window_open(f);
+  f.send_at = sendable && !f.blocked ? std::max(due(f), not_before) : kNever;
 }
 
 void Transmission::paused(Flow& f, Nanos idle, Nanos now) {
