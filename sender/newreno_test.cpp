@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests recovery without SACK: one lost packet per round trip, sent again at once (RFC 6582).
 #include <algorithm>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct Recovery {
     t.flows[0].params = ParamValues(tcp::kFlowParams);
     t.flows[0].params[tcp::kFirstWindow] = 16;
     t.flows[0].params[tcp::kSack] = sack ? 1 : 0;
-    std::set<uint32_t> left = lost, acks_left = lost_acks, seen;
+    std::set<uint32_t> left = lost, acks_left = lost_acks;
+    std::map<uint32_t, Nanos> seen;
     const auto tap = [&](size_t from, const std::vector<uint8_t>& frame, Nanos now) {
       wire::UdpFrame at;
       EXPECT_EQ(wire::locate_udp(frame, at), wire::FrameError::kNone);
@@ -31,7 +33,10 @@ struct Recovery {
       const uint32_t sequence = wire::load_be32(&frame[at.payload + 8]);
       if (kind == wire::Kind::kAck) return acks_left.erase(sequence) == 0;
       if (from != 0 || kind != wire::Kind::kData) return true;
-      if (!seen.insert(sequence).second) again.push_back(now);
+      if (const auto [first, fresh] = seen.try_emplace(sequence, now); !fresh) {
+        again.push_back(now);
+        waits.push_back(now - first->second);
+      }
       return left.erase(sequence) == 0;
     };
     World w(t, {.tap = tap}, find_protocol);
@@ -47,6 +52,7 @@ struct Recovery {
   }
 
   std::vector<Nanos> again;  // times of retransmissions
+  std::vector<Nanos> waits;  // since the packet was sent first
   bool completed = false;
   uint64_t timeouts = 0;
 };
@@ -60,6 +66,19 @@ TEST(NewReno, FindsOneLostPacketPerRoundTrip) {
   }
   EXPECT_LT(with.round_trips(), 1);
   EXPECT_NEAR(without.round_trips(), 3, 0.5);
+}
+
+// RFC 8985 section 6.2 step 4: without reordering three later packets show the loss, and with fewer
+// it takes a quarter of the round trip more.
+TEST(NewReno, ThreeLaterPacketsShowALoss) {
+  for (const bool sack : {true, false}) {
+    const Recovery three(sack, {3}), two(sack, {12, 13});
+    ASSERT_EQ(three.waits.size(), 1U);
+    EXPECT_LT(three.waits[0], kRtt + kRtt / 8);
+    ASSERT_EQ(two.waits.size(), 2U);
+    EXPECT_GE(two.waits[0], kRtt + kRtt / 4);
+    EXPECT_EQ(three.timeouts + two.timeouts, 0U);
+  }
 }
 
 // Ten packets that it does not know of are more in flight than the halved window of eight.

@@ -51,6 +51,10 @@ enum class Stage : uint8_t {
   kClosing,  // FIN sent; retransmissions still go
 };
 
+/// So many packets that arrive after a missing one show that it is lost, on a path that has not
+/// reordered any (DupThresh of RFC 8985 section 6.2 step 4).
+inline constexpr uint8_t kDuplicateThreshold = 3;
+
 /// A packet and its ACK touch the first kHotLines cache lines and no more: timer, transport, round
 /// trip, the law's decision, law. Behind them lies what only the ends of a flow need, and
 /// strategies that watch it.
@@ -80,15 +84,17 @@ struct alignas(64) Flow {
   uint32_t token = 0;           // that the receiver gave it
   uint16_t target_version = 0;  // of the strategy when the law was last given its target
   Stage stage = Stage::kFree;
-  uint8_t backoff : 4 = 0;        // time-outs in a row
-  bool wants_budget : 1 = false;  // the strategy counts it
-  bool cut_short : 1 = false;     // stopped before all that was asked for was sent
-  bool reported : 1 = false;      // its outcome is recorded
-  bool blocked : 1 = false;       // it has something to send, but its window is full
-  bool underpaid : 1 = false;     // no budget pays for all of its pace, which the floor asks for
-  bool carries : 1 = false;       // datagrams of `datagrams`
-  bool sack : 1 = true;           // Opening::sack
-  float price = 0;                // $/B that the pacer's gap is counted in, 0: none
+  uint8_t backoff : 4 = 0;           // time-outs in a row
+  bool wants_budget : 1 = false;     // the strategy counts it
+  bool cut_short : 1 = false;        // stopped before all that was asked for was sent
+  bool reported : 1 = false;         // its outcome is recorded
+  bool blocked : 1 = false;          // it has something to send, but its window is full
+  bool underpaid : 1 = false;        // no budget pays for all of its pace, which the floor asks for
+  bool carries : 1 = false;          // datagrams of `datagrams`
+  bool sack : 1 = true;              // Opening::sack
+  bool reordering_seen : 1 = false;  // RFC 8985 section 6.2 step 3
+  uint8_t sacked : 2 = 0;  // packets delivered beyond a missing one, up to kDuplicateThreshold
+  float price = 0;         // $/B that the pacer's gap is counted in, 0: none
   RoundTrip rtt;
   Nanos newest_sent{0};          // send time and sequence of the youngest packet known delivered
   uint64_t newest_sequence = 0;  // (RFC 8985 section 6.2 step 2)

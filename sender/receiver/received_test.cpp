@@ -198,6 +198,7 @@ TEST(RoundTrip, FollowsRfc6298) {
   EXPECT_EQ(r.timeout(0), Nanos(110'000'000 + 4 * 57'500'000));
   EXPECT_EQ(r.least(), 100_ms);
   EXPECT_EQ(r.latest(), 180_ms);
+  EXPECT_EQ(r.reordering(), 25_ms) << "a queue does not widen the window";
   EXPECT_EQ(r.timeout(200), 60_s);
   for (int i = 0; i < 1000; ++i) r.sample(1_us, 2_s + 1_s * i);
   EXPECT_EQ(r.timeout(0), 200_ms);

@@ -95,6 +95,8 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, Ledger& ledger, const Ack
     flow.newest_rtt = sample;
     flow.newest_sent = packet.sent;
     flow.newest_sequence = packet.sequence;
+  } else {
+    flow.reordering_seen = true;
   }
   flow.rto_base = now;
   flow.backoff = 0;
@@ -131,6 +133,10 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, Ledger& ledger, const Ack
   }
   done.in_order = flow.in_flight.head() == own && flow.newest_sent == packet.sent &&
                   flow.newest_sequence == packet.sequence;
+  if (state.out_of_order)
+    flow.sacked = static_cast<uint8_t>(std::min<unsigned>(flow.sacked + 1U, kDuplicateThreshold));
+  else if (done.in_order && flow.lost.empty())
+    flow.sacked = 0;
   flow.after_answered = own;  // and the one behind it when it leaves
   consume(flow, pool, own, done);
   return done;

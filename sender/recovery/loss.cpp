@@ -7,6 +7,11 @@
 namespace turnpike::sender {
 namespace {
 
+// RFC 8985 section 6.2 step 4.
+Nanos reordering_window(const Flow& flow) {
+  return !flow.reordering_seen && flow.sacked == kDuplicateThreshold ? 0_ns : flow.rtt.reordering();
+}
+
 void lose(Flow& flow, RecordPool& pool, Ledger& ledger, uint32_t i, Nanos now) {
   const FlowState state = flow.state(now, ledger.headroom(flow));
   const SentPacket& r = pool[i];
@@ -28,7 +33,7 @@ Losses detect_losses_behind(Flow& flow, RecordPool& pool, Ledger& ledger, Nanos 
     if (!overtaken(flow, r)) break;
     // Without SACK only the first missing packet is known to be so (RFC 6582 section 3.2 step 3).
     if (!flow.sack && r.kind == wire::Kind::kData && r.sequence != flow.acknowledged) break;
-    const Nanos given_up = r.sent + flow.newest_rtt + flow.rtt.reordering();
+    const Nanos given_up = r.sent + flow.newest_rtt + reordering_window(flow);
     if (given_up > now) {
       losses.next = given_up;
       break;

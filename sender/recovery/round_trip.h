@@ -50,8 +50,10 @@ class RoundTrip {
     return std::min(kMaxTimeout, t * (int64_t{1} << std::min(backoff, 16U)));
   }
 
-  /// How late a packet may be without being lost: RFC 8985 section 6.2 step 4, a quarter RTT.
-  [[nodiscard]] Nanos reordering() const { return std::max(kMinReordering, smoothed_ / 4); }
+  /// How late a packet may be without being lost: a quarter of the least round trip (RFC 8985
+  /// section 6.2 step 4), which no queue inflates. A window that grows with the queue lets a slow
+  /// start overrun the queue for as much longer.
+  [[nodiscard]] Nanos reordering() const { return std::max(kMinReordering, least_ / 4); }
 
  private:
   Nanos latest_{0}, smoothed_{0}, variation_{0}, least_{0};
