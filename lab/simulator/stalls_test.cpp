@@ -225,6 +225,7 @@ std::vector<Hold> holds() {
   for (const char* who : {"router", "sender", "both"})
     for (const auto& [time, period] : times) all.push_back({who, time, period});
   all.push_back({"each", 3_ms, 30_ms});
+  all.push_back({"each", 10_ms, 400_ms});
   return all;
 }
 /// A quarter to a third of each program's time. At 20 Mbps and at 1 Gbps a flow that starts during

@@ -24,8 +24,9 @@ TOLERANCE, LEAST_UTILIZATION = 0.05, 0.95
 # On the virtual clock; at low rates a share is few packets per round trip (20 ms), and may be off by a fifth of one.
 LAB_TOLERANCE, LAB_PACKET = 0.01, 0.2
 # A failed demo is no evidence where the machine took more than this share of the time, or where programs were stalled
-# for longer than MOST_STALLED_S in one second: shorter stalls are compensated. It is repeated, at most twice.
-MOST_TAKEN, MOST_STALLED_S, ATTEMPTS = 0.2, 0.05, 3
+# for longer than the bottleneck buffers (1 BDP, 20 ms) in one second: two stalls in a round trip may fill it. It is
+# repeated, at most twice. lab/simulator/stalls_test.cpp checks longer stalls on the virtual clock.
+MOST_TAKEN, MOST_STALLED_S, ATTEMPTS = 0.2, 0.02, 3
 
 
 def play(turnpike, rate, folder):
@@ -114,7 +115,9 @@ def main():
                           *said.splitlines()[-25:])
                 check_conserved(tap, rate, folder)
                 continue
-            tap.check(f"{rate}: exit code {code}", code == 0, *said.splitlines()[-25:])
+            machine = summary["machine"] if summary else {}
+            stalled = f"stalls of {1000 * machine.get('most_stalled_s', 0):.0f} ms at most in a second"
+            tap.check(f"{rate}: exit code {code}, {stalled}", code == 0, *said.splitlines()[-25:])
             if not tap.check(f"{rate}: summary.json is there", summary is not None):
                 continue
             found = summary["intervals"]
@@ -124,7 +127,7 @@ def main():
                 for interval, expected in zip(found, INTERVALS):
                     check_interval(tap, rate, interval, *expected)
             lost = {name: host["lost_packets"] for name, host in summary["hosts"].items()}
-            tap.check(f"{rate}: no packet lost", not any(lost.values()), lost)
+            tap.check(f"{rate}: lost packets: {sum(lost.values())}", not any(lost.values()), lost)
             check_conserved(tap, rate, folder)
             check_report(tap, rate, folder)
     tap.finish()
