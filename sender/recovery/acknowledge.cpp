@@ -89,7 +89,9 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, Ledger& ledger, const Ack
 
   // The send time is known exactly, so this sample has the clock's resolution, not the wire's.
   const Nanos sample = std::max(now - packet.sent, 1_ns);
-  done.measured = packet.sent >= last_stall_end || flow.rtt.smoothed() == Nanos(0);
+  // A stall of the host only lengthens it.
+  done.measured = packet.sent >= last_stall_end || flow.rtt.smoothed() == Nanos(0) ||
+                  sample < flow.rtt.smoothed();
   if (done.measured) flow.rtt.sample(sample, now);
   if (std::tie(packet.sent, packet.sequence) >= std::tie(flow.newest_sent, flow.newest_sequence)) {
     flow.newest_rtt = sample;
