@@ -67,9 +67,12 @@ class ReserveFlow final : public FlowLaw {
   [[nodiscard]] double floor_of(const FlowState& s) const {
     const double rtt = to_seconds(s.smoothed_rtt);
     const double heard =
-        std::min(s.packet_size / rtt, target_ / std::max(price_, kMinPrice.count()));
+        std::min(s.packet_size / rtt, target_ / std::max<double>(price_, kMinPrice.count()));
     return std::max(heard, s.packet_size / std::max(kDeaf, 8 * rtt));
   }
+  void take_round_trip(const FlowState& s);
+  [[nodiscard]] double rtt() const { return rtt_ns_ * 1e-9; }          // s
+  [[nodiscard]] double life() const { return double{life_} * rtt(); }  // of a promise, s
   void remember(const Promised& promised, double span);
   [[nodiscard]] double promised_rate(double span) const;
   Allowance set_rate(const FlowState& s, double wanted);
@@ -88,11 +91,13 @@ class ReserveFlow final : public FlowLaw {
   float syn_packets_, burst_, growth_, life_;
   float wanted_ = 0;       // B/s, the largest rate that the flow could use so far
   float first_round_ = 0;  // B of the first round that are still to be sent
+  uint32_t rtt_ns_ = 0;    // the round trip in headers, see take_round_trip()
+  uint32_t timed_us_ = 0;  // when it was set, modulo 2^32
   uint16_t head_ = 0;      // index of the cell that remember() fills
   bool asked_ = false;     // for the rate of deadline_
-  double price_ = 0;       // $/B of the last feedback; 0 before the handshake
+  float rate_ = 0;         // B/s
+  float price_ = 0;        // $/B of the last feedback; 0 before the handshake
   Nanos priced_{0};        // send time of the packet that brought price_
-  double rate_ = 0;        // B/s
   double committed_ = 0;   // $/s, cost of the rate without the floor
   std::array<Cell, kCells> cells_{};
   DeadlineRequest deadline_;

@@ -2,9 +2,12 @@
 // Tests the sender's law with reserve prices, packet by packet.
 #include "common/protocols/fcp/reserve_flow.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -62,6 +65,48 @@ Sender deadline_sender(double rate, double price) {
   s.law = FlowUnderTest<ReserveFlow>(params);
   s.law.set_target(Budget(1));
   return s;
+}
+
+// A router that was descheduled delays all packets of a round trip. If promises lived for longer at
+// once, links would see a part of the flow.
+TEST(ReserveFlow, TheRoundTripInHeadersRisesNoFasterThanThreeQuartersOfTheTime) {
+  Sender s;
+  s.open(1e-6);
+  s.send();
+  EXPECT_EQ(s.last.rtt_ns, 20'000'000U);
+  s.state.rtt = 90_ms;
+  for (int i = 1; i <= 200; ++i) {
+    s.state.now += 1_ms;
+    s.acknowledge(s.send(), 1e-6);
+    s.send();
+    EXPECT_NEAR(s.last.rtt_ns, std::min(20e6 + i * 0.75e6, 90e6), 1e3) << i;
+  }
+  s.state.rtt = 25_ms;
+  s.acknowledge(s.send(), 1e-6);
+  s.send();
+  EXPECT_EQ(s.last.rtt_ns, 25'000'000U) << "falls at once";
+}
+
+// The promises of a flow of one rate, whose round trip rises as fast as headers allow, sum up to at
+// least 0.89 of its rate: each counts for rate x slot / life during its life.
+TEST(ReserveFlow, PromisesSumUpWhileTheRoundTripRises) {
+  Sender s;
+  s.open(1e-6);
+  const double life = preset_values(kProtocol, false, "turnpike")[kFlowPromiseLife];
+  std::vector<std::pair<double, double>> sent;  // s, life in s
+  double least = 1;
+  for (int i = 0; i < 2000; ++i) {
+    s.state.now += 100_us;
+    s.state.rtt = i < 200 ? 20_ms : 200_ms;
+    s.acknowledge(s.send(), 1e-6);
+    s.send();
+    sent.emplace_back(to_seconds(s.state.now), life * s.last.rtt_ns * 1e-9);
+    double sum = 0;
+    for (const auto& [at, lives] : sent)
+      if (at + lives > to_seconds(s.state.now)) sum += 100e-6 / lives;
+    if (i > 150) least = std::min(least, sum);
+  }
+  EXPECT_GT(least, 0.87);
 }
 
 TEST(ReserveFlow, ADeadlineFlowAsksForItsRateOnceAndReturnsIt) {
