@@ -163,7 +163,7 @@ def main():
     prefer_workers(router)
 
     def show(*what):
-        return world.sh(options.tool, "show", *what, timeout=120, check=False)
+        return world.sh(options.tool, "show", *what, timeout=600, check=False)
 
     stream = Stream(seconds)
     changes = flap(batches, seconds)

@@ -17,7 +17,7 @@ MISTAKES = "tests/config/ten-mistakes.yaml"
 
 def run(*arguments):
     """(exit code, standard output, standard error), in an environment without privileges or EAL."""
-    done = subprocess.run(arguments, capture_output=True, text=True, cwd=ROOT, timeout=120,
+    done = subprocess.run(arguments, capture_output=True, text=True, cwd=ROOT, timeout=600,
                           check=False)
     return done.returncode, done.stdout, done.stderr
 

@@ -20,7 +20,7 @@ def run(capture, *options):
         copy = shutil.copy(DISSECTOR, folder)
         os.chmod(copy, 0o644)
         done = subprocess.run(["tshark", "-X", f"lua_script:{copy}", "-r", "-", *options], stdin=packets,
-                              capture_output=True, timeout=120, check=False,
+                              capture_output=True, timeout=600, check=False,
                               env={**os.environ, "HOME": folder} if root else None, **who)
     # Not text=True, which would take \x1e in fields for an end of a line.
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())

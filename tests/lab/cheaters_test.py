@@ -89,7 +89,7 @@ def check_bounds(tap):
 
 def run(turnpike, folder, *options):
     done = subprocess.run([sys.executable, ROOT / "lab/evolution/cheaters.py", "--turnpike", turnpike, "--out", folder,
-                           "--set", "run.duration=4 s", *options], text=True, timeout=120, capture_output=True,
+                           "--set", "run.duration=4 s", *options], text=True, timeout=600, capture_output=True,
                           check=False)
     return done.returncode, done.stdout, done.stderr
 

@@ -48,7 +48,7 @@ def main():
     for name, spans in SHARES.items():
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([turnpike, "lab", ROOT / "configs" / "evolution" / f"{name}.yaml", "--out", folder,
-                                   "--json"], text=True, timeout=120, capture_output=True, check=False)
+                                   "--json"], text=True, timeout=600, capture_output=True, check=False)
         if not tap.check(f"{name}.yaml runs", done.returncode == 0, done.stderr):
             continue
         measured = json.loads(done.stdout)["measure"]

@@ -18,7 +18,7 @@ SCHEMES = ["fcp", "qcp", "qcp8", "qfcp", "rcp", "xcp", "tcp", "tcp+red"]
 def compare(turnpike, folder, schemes, *more):
     done = subprocess.run([turnpike, "lab", ROOT / "configs" / "demo.yaml", "--compare", ",".join(schemes),
                            "--out", folder, *more],
-                          text=True, timeout=120, capture_output=True, check=False)
+                          text=True, timeout=600, capture_output=True, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -27,7 +27,7 @@ def check_sizes(tap, turnpike, folder):
     size = "traffic.workloads.short.size={pareto: {mean: 10 KB, cap: 1 MB}}"
     done = subprocess.run([turnpike, "lab", ROOT / "configs" / "control" / "short-flows.yaml", "--compare", "fcp,rcp",
                            "--out", folder, "--set", size, "--set", "links.bottleneck.delay=5 ms"],
-                          text=True, timeout=120, capture_output=True, check=False)
+                          text=True, timeout=600, capture_output=True, check=False)
     tap.check("short flows under two schemes", done.returncode == 0, done.stdout, done.stderr)
     by_scheme = json.loads((folder / "compare.json").read_text())["completion_by_size"]
     for scheme, tenths in by_scheme.items():

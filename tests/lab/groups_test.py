@@ -91,7 +91,7 @@ ATTACKS = {
 def play(turnpike, folder, text, *options):
     file = pathlib.Path(folder) / "topology.yaml"
     file.write_text(text)
-    done = subprocess.run([turnpike, "lab", file, "--out", folder, *options], text=True, timeout=120,
+    done = subprocess.run([turnpike, "lab", file, "--out", folder, *options], text=True, timeout=600,
                           capture_output=True, check=False)
     summary = pathlib.Path(folder) / "summary.json"
     found = json.loads(summary.read_text()) if done.returncode == 0 else None

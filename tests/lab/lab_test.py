@@ -16,7 +16,7 @@ from tap import Tap  # noqa: E402
 
 def play(turnpike, folder, *more):
     done = subprocess.run([turnpike, "lab", ROOT / "configs" / "demo.yaml", "--out", folder, "--json",
-                           *more], text=True, timeout=120, capture_output=True, check=False)
+                           *more], text=True, timeout=600, capture_output=True, check=False)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -23,7 +23,7 @@ RUNS = {
 
 def play(turnpike, file, folder, *more):
     done = subprocess.run([turnpike, "lab", file, "--out", folder, *more],
-                          text=True, timeout=120, capture_output=True, check=False)
+                          text=True, timeout=600, capture_output=True, check=False)
     return done.returncode == 0, done.stdout[-2000:], done.stderr
 
 

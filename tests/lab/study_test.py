@@ -79,7 +79,7 @@ def check_cases(tap):
 
 def study(turnpike, folder, *options):
     done = subprocess.run([sys.executable, ROOT / "lab/control/study.py", "--turnpike", turnpike, "--out", folder,
-                           "--seeds", "1", *options], text=True, timeout=120, capture_output=True, check=False)
+                           "--seeds", "1", *options], text=True, timeout=600, capture_output=True, check=False)
     return done.returncode, done.stdout, done.stderr
 
 

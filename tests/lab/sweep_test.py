@@ -17,7 +17,7 @@ RATE = "links.bottleneck.rate"
 
 
 def call(turnpike, *more):
-    done = subprocess.run([turnpike, "sweep", *more], text=True, timeout=120, capture_output=True, check=False)
+    done = subprocess.run([turnpike, "sweep", *more], text=True, timeout=600, capture_output=True, check=False)
     return done.returncode, done.stdout, done.stderr
 
 

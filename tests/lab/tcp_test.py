@@ -20,7 +20,7 @@ def play(turnpike, folder, *settings, seed=1):
     command = [turnpike, "lab", ROOT / "configs" / "tcp.yaml", "--out", folder, "--json", "--seed", str(seed)]
     for s in settings:
         command += ["--set", s]
-    done = subprocess.run(command, text=True, timeout=120, capture_output=True, check=False)
+    done = subprocess.run(command, text=True, timeout=600, capture_output=True, check=False)
     return json.loads(done.stdout)["measure"]["steady"] if done.returncode == 0 else done.stderr
 
 
@@ -49,7 +49,7 @@ def chance(tap, turnpike, folder):
     links = {}
     for name, seed in (("first", 1), ("again", 1), ("other", 2)):
         done = subprocess.run([turnpike, "lab", file, "--seed", str(seed), "--out", folder / name], text=True,
-                              timeout=120, capture_output=True, check=False)
+                              timeout=600, capture_output=True, check=False)
         if not tap.check(f"twins play, {name} run", done.returncode == 0, done.stderr):
             return
         links[name] = (folder / name / "links.csv").read_text()
@@ -79,7 +79,7 @@ def long_round_trip(tap, turnpike, folder):
     slow start sends 103 packets in six round trips, of 2, 4, 8, ... packets; two in each would take 70 s."""
     file = folder / "long.yaml"
     file.write_text(LONG)
-    done = subprocess.run([turnpike, "lab", file, "--out", folder / "long", "--json"], text=True, timeout=120,
+    done = subprocess.run([turnpike, "lab", file, "--out", folder / "long", "--json"], text=True, timeout=600,
                           capture_output=True, check=False)
     if tap.check("a round trip of 1.4 s plays", done.returncode == 0, done.stderr):
         flows = json.loads(done.stdout)["flows"]
@@ -105,7 +105,7 @@ def overrun(tap, turnpike, folder):
     been answered (RFC 8985 section 6.2 step 4): after a round trip through the queue, 0.82 s, so 1,028 are lost."""
     file = folder / "overrun.yaml"
     file.write_text(OVERRUN)
-    done = subprocess.run([turnpike, "lab", file, "--out", folder / "overrun", "--json"], text=True, timeout=120,
+    done = subprocess.run([turnpike, "lab", file, "--out", folder / "overrun", "--json"], text=True, timeout=600,
                           capture_output=True, check=False)
     if tap.check("a slow start that overruns the buffer plays", done.returncode == 0, done.stderr):
         lost = json.loads(done.stdout)["links"]["bottleneck"]["dropped_packets"]

@@ -20,7 +20,7 @@ LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128")
 
 
 def ip_json(*arguments):
-    out = world.sh("ip", "-N", "-j", "-d", *arguments, timeout=120)
+    out = world.sh("ip", "-N", "-j", "-d", *arguments, timeout=600)
     return json.loads(out or "[]")
 
 
@@ -176,4 +176,4 @@ def batch(lines, force=False):
     """Runs many commands of ip(8) at once."""
     path = pathlib.Path("/run/batch")
     path.write_text("\n".join(lines) + "\n")
-    return world.sh("ip", *(["-force"] if force else []), "-batch", path, timeout=120, check=not force)
+    return world.sh("ip", *(["-force"] if force else []), "-batch", path, timeout=600, check=not force)

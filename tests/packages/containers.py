@@ -28,7 +28,7 @@ graphroot = "{folder}/graph-{driver}"
 """
 
 
-def run(*command, check=True, timeout=120, **options):
+def run(*command, check=True, timeout=600, **options):
     """A command's output, both streams; exits if it fails and `check` is set."""
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           timeout=timeout, check=False, **options)
@@ -91,7 +91,7 @@ class Store:
         self.containers.append(name)
         return run("podman", "run", "-d", "--name", name, *arguments)
 
-    def inside(self, name, *command, check=False, timeout=120):
+    def inside(self, name, *command, check=False, timeout=600):
         return run("podman", "exec", name, *command, check=check, timeout=timeout)
 
     def copy(self, file, name, to):
