@@ -258,9 +258,7 @@ std::string name_of(const ::testing::TestParamInfo<std::tuple<const char*, Hold>
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StartBesideStalls);
 std::vector<Hold> starts() {
   if (kInstrumented) return {};
-  std::vector<Hold> all;
-  for (int k = 0; k < 4; ++k) all.push_back({"each", 2_ms, 10_ms + 111_us * k});
-  return all;
+  return {{"each", 2_ms, 10_ms}, {"each", 2_ms, 10111_us}, {"each", 2_ms, 10222_us}};
 }
 INSTANTIATE_TEST_SUITE_P(TwoOfTenMs, StartBesideStalls,
                          ::testing::Combine(::testing::Values(kRates.back()),
