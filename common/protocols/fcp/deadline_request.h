@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "common/protocols/fcp/header.h"
 #include "common/protocols/fcp/params.h"
 #include "common/units/units.h"
 
@@ -48,7 +49,6 @@ class DeadlineRequest {
 
  private:
   static constexpr float kRefused = -1;
-  static uint32_t micros(Nanos t) { return static_cast<uint32_t>(t.count() / 1000); }
 
   float rate_;  // kRefused: ACKs of the request may still arrive
   union {

@@ -96,6 +96,9 @@ inline uint32_t rtt_field(Nanos rtt) {
   return static_cast<uint32_t>(std::clamp<int64_t>(rtt.count(), kMinRttNs, UINT32_MAX));
 }
 
+/// A time in us modulo 2^32, of which flows keep differences in 4 B.
+inline uint32_t micros(Nanos t) { return static_cast<uint32_t>(t.count() / 1000); }
+
 inline bool credible_amount(float v) { return v == 0 || (v >= kMinNormal && v <= kMaxPrice); }
 
 /// Whether every field is within the range that compliant senders and links write.

@@ -8,8 +8,6 @@ namespace {
 
 double seconds_of(Nanos rtt) { return rtt_field(rtt) * 1e-9; }
 
-uint32_t micros(Nanos t) { return static_cast<uint32_t>(t.count() / 1000); }
-
 // How much the round trip in headers may rise while time passes.
 constexpr double kRise = 0.75;
 
