@@ -60,6 +60,15 @@ def chance(tap, turnpike, folder):
     tap.check("two links that are alike do not mark alike", len(one) == len(two) == 50 and one != two)
 
 
+def play_text(tap, what, turnpike, folder, text):
+    """The summary of a topology; None, after a failed check, if it did not play."""
+    file = folder / "topology.yaml"
+    file.write_text(text)
+    done = subprocess.run([turnpike, "lab", file, "--out", folder / "text", "--json"], text=True, timeout=600,
+                          capture_output=True, check=False)
+    return json.loads(done.stdout) if tap.check(f"{what} plays", done.returncode == 0, done.stderr) else None
+
+
 # A round trip longer than the least time-out. Events wait, so that ACKs come later than the smoothed round trip says.
 LONG = """
 run: { duration: 16 s, quantum: 100 us, output: out/long }
@@ -77,12 +86,9 @@ traffic:
 def long_round_trip(tap, turnpike, folder):
     """Waiting for the ACKs of a full window is no silence, after which the window begins anew (RFC 5681 section 4.1):
     slow start sends 103 packets in six round trips, of 2, 4, 8, ... packets; two in each would take 70 s."""
-    file = folder / "long.yaml"
-    file.write_text(LONG)
-    done = subprocess.run([turnpike, "lab", file, "--out", folder / "long", "--json"], text=True, timeout=600,
-                          capture_output=True, check=False)
-    if tap.check("a round trip of 1.4 s plays", done.returncode == 0, done.stderr):
-        flows = json.loads(done.stdout)["flows"]
+    found = play_text(tap, "a round trip of 1.4 s", turnpike, folder, LONG)
+    if found:
+        flows = found["flows"]
         tap.check("slow start doubles the window each round trip, however long that is",
                   flows["started"] == flows["completed"] == 1, flows)
 
@@ -103,12 +109,9 @@ traffic:
 def overrun(tap, turnpike, folder):
     """Slow start sends two packets for each that leaves the full queue, until three that follow the first loss have
     been answered (RFC 8985 section 6.2 step 4): after a round trip through the queue, 0.82 s, so 1,028 are lost."""
-    file = folder / "overrun.yaml"
-    file.write_text(OVERRUN)
-    done = subprocess.run([turnpike, "lab", file, "--out", folder / "overrun", "--json"], text=True, timeout=600,
-                          capture_output=True, check=False)
-    if tap.check("a slow start that overruns the buffer plays", done.returncode == 0, done.stderr):
-        lost = json.loads(done.stdout)["links"]["bottleneck"]["dropped_packets"]
+    found = play_text(tap, "a slow start that overruns the buffer", turnpike, folder, OVERRUN)
+    if found:
+        lost = found["links"]["bottleneck"]["dropped_packets"]
         tap.check("it loses what the link carries in a round trip through the full queue", 0.97 < lost / 1028 < 1.03,
                   lost)
 
