@@ -30,13 +30,14 @@ bool is_own(const SentPacket& r, const AckInfo& answer) {
          static_cast<uint32_t>(r.sequence) == answer.sequence && answers(answer.kind, r.kind);
 }
 
-// Answers come in the order of sending, mostly: packets before the one behind the last answer's own
-// are missing. They were sent earlier, too.
-uint32_t find_own(const Flow& flow, RecordPool& pool, const AckInfo& answer) {
-  const uint32_t after = flow.after_answered;
-  const bool later =
-      after != kNoRecord && wire::serial_before(wire::to_ticks(pool[after].sent), answer.echo);
-  for (uint32_t i = later ? after : flow.in_flight.head(); i != kNoRecord; i = pool[i].next) {
+/// Whether the answer's own packet, if in flight, lies behind the last answer's.
+bool goes_on(const Flow& flow, RecordPool& pool, const AckInfo& answer) {
+  return flow.after_answered != kNoRecord &&
+         wire::serial_before(wire::to_ticks(pool[flow.after_answered].sent), answer.echo);
+}
+
+uint32_t find_own(RecordPool& pool, uint32_t first, const AckInfo& answer) {
+  for (uint32_t i = first; i != kNoRecord; i = pool[i].next) {
     const SentPacket& r = pool[i];
     // Everything from here on was sent later.
     if (wire::serial_before(answer.echo, wire::to_ticks(r.sent))) break;
@@ -74,9 +75,12 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, Ledger& ledger, const Ack
                          FlowState& state, Nanos last_stall_end) {
   const Nanos now = state.now;
   Acknowledged done;
+  // Answers come in the order of sending, mostly.
   const bool in_turn =
       flow.after_answered != kNoRecord && is_own(pool[flow.after_answered], answer);
-  const uint32_t own = in_turn ? flow.after_answered : find_own(flow, pool, answer);
+  const uint32_t unseen =  // packets before it were missing at the last answer
+      in_turn || goes_on(flow, pool, answer) ? flow.after_answered : flow.in_flight.head();
+  const uint32_t own = in_turn ? unseen : find_own(pool, unseen, answer);
   if (own == kNoRecord) return done;
   done.matched = true;
   const SentPacket& packet = pool[own];
@@ -113,9 +117,9 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, Ledger& ledger, const Ack
   state.rtt = flow.rtt.latest();
   state.smoothed_rtt = flow.rtt.smoothed();
   // Without SACK thousands may be missing for as many round trips. The last answer has covered
-  // what it could of them, and the next in turn, which acknowledges no more, says nothing new.
-  const bool news = flow.sack || more || !in_turn;
-  for (uint32_t i = news ? flow.in_flight.head() : own; i != own;) {
+  // what it could of them, and this one, unless it acknowledges more, says nothing new of them.
+  const bool news = flow.sack || more;
+  for (uint32_t i = news ? flow.in_flight.head() : unseen; i != own;) {
     const uint32_t next = pool[i].next;
     if (covered(flow, pool[i], answer.ranges)) {
       ledger.record(flow, flow.law().on_ack_without_feedback(state, pool[i].note));
