@@ -24,6 +24,7 @@ inline constexpr size_t kUdpSize = 8;
 
 inline constexpr uint16_t kEtherTypeIpv4 = 0x0800;
 inline constexpr uint16_t kEtherTypeVlan = 0x8100;
+inline constexpr uint16_t kEtherTypeServiceVlan = 0x88a8;  // the outer tag of IEEE 802.1ad
 inline constexpr uint16_t kEtherTypeIpv6 = 0x86dd;
 inline constexpr uint8_t kProtocolUdp = 17;
 
@@ -48,6 +49,13 @@ inline constexpr size_t kUdpChecksumAt = 6;
 
 inline constexpr uint16_t kIpv4DontFragment = 0x4000;
 inline constexpr uint16_t kIpv4FragmentMask = 0x3fff;  // more fragments, and the offset
+
+inline constexpr uint16_t kVidMask = 0x0fff;  // of a tag's control field: the rest is PCP and DEI
+
+/// Whether an EtherType begins a VLAN tag.
+constexpr bool is_tag(uint16_t type) {
+  return type == kEtherTypeVlan || type == kEtherTypeServiceVlan;
+}
 
 /// A whole UDP datagram within a frame: offsets from the frame's first byte.
 struct UdpFrame {

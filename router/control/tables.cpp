@@ -129,7 +129,8 @@ tl::expected<std::unique_ptr<const Tables>, std::string> Tables::build(
     const size_t end = link.end_at(node.name);
     const config::Interface& own = link.ends[end];
     forward[i] = plan.add(hop_over(link, end, i));
-    t->stations_.push_back({own.mac, own.ipv4, own.ipv6, link_local_of(own.mac), link.mtu});
+    t->stations_.push_back(
+        {own.mac, own.ipv4, own.ipv6, link_local_of(own.mac), link.mtu, own.tagged_port});
     if (own.ipv4.address != 0) t->own_ipv4_.push_back(own.ipv4.address);
     if (given(own.ipv6.address)) t->own_ipv6_.push_back(own.ipv6.address);
   }

@@ -24,6 +24,7 @@ struct Station {
   config::Ipv6Prefix ipv6;
   config::Ipv6 link_local{};  // fe80::/64 with the MAC's EUI-64 (RFC 4291 appendix A)
   uint16_t mtu = 1500;
+  bool tagged_port = false;  // frames that still have a tag are in a VLAN of no link (VlanTrunk)
 };
 
 /// The router's part of a multicast tree: packets from the root arrive by `upstream` and leave by

@@ -15,6 +15,7 @@ namespace turnpike::router {
   X(kNotForUs, "not_for_us", "the destination MAC is another station's")                           \
   X(kLinkBroadcast, "link_broadcast", "a unicast datagram in a link-layer broadcast")              \
   X(kUnknownEthertype, "unknown_ethertype", "neither IPv4, IPv6 nor ARP, or a second VLAN tag")    \
+  X(kUnknownVlan, "unknown_vlan", "in a VLAN that no link of its port has, or untagged there")     \
   X(kScatteredHeaders, "scattered_headers", "headers over several segments and no room to join")   \
   X(kBadVersion, "bad_version", "the IP version is not the one that Ethernet announced")           \
   X(kBadHeaderLength, "bad_header_length", "an IPv4 header length below 20 B or past the end")     \

@@ -25,6 +25,7 @@ struct Interface {
   Ipv6Prefix ipv6;
   Mac mac{};
   Attachment attachment;
+  bool tagged_port = false;  // its port carries VLANs: this link's, or another link's
 };
 
 /// Validation of source addresses at a link's receiving end, a router (RFC 3704, RFC 8704).
@@ -78,6 +79,7 @@ struct Link {
   std::array<Direction, 2> directions;  // [0]: ends[0] to ends[1]
   bool emulate_delay = true;            // false: the cable itself has `delay`
   uint16_t mtu = 1500;                  // largest IP datagram
+  uint16_t vlan = 0;                    // 802.1Q VID of its frames at routers' ports; 0: untagged
 
   /// The end, 0 or 1, at this node.
   [[nodiscard]] size_t end_at(const std::string& node) const {

@@ -32,6 +32,7 @@ DropReason parse_ethernet(rte_mbuf& m, PacketInfo& p, const Station& station) {
     if (m.data_len < wire::kEthernetSize + wire::kVlanSize) return DropReason::kRunt;
     p.l3 += wire::kVlanSize;
     type = wire::load_be16(frame + wire::kEtherTypeAt + wire::kVlanSize);
+    if (station.tagged_port && !wire::is_tag(type)) return DropReason::kUnknownVlan;
   }
   switch (type) {
     case wire::kEtherTypeIpv4:

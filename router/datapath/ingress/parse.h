@@ -7,7 +7,8 @@
 namespace turnpike::router {
 
 /// Checks every received packet from Ethernet to UDP and fills in its PacketInfo:
-///  - Ethernet with at most one 802.1Q tag, which stays on the packet;
+///  - Ethernet with at most one 802.1Q tag, which stays on the packet; at a port of links in VLANs,
+///    VlanTrunk has removed these links' tags, and packets with another one are dropped;
 ///  - IPv4 by RFC 1812 5.2.2, IPv6 by RFC 8200; addresses by RFC 1812 5.3.7 and RFC 4291;
 ///  - Turnpike in UDP at the topology's port; drops a packet whose Turnpike header is invalid.
 /// Afterwards the frame holds only the datagram, its headers are in one segment, and every offset
