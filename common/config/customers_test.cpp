@@ -25,8 +25,8 @@ TEST(Customers, ArePrefixesOrLinksWithABudget) {
   EXPECT_EQ(t.customers[0].name, "acme");
   EXPECT_EQ(t.customers[0].budget.count(), 2);
   EXPECT_EQ(t.customers[0].group, 0U);
-  EXPECT_EQ(t.customers[0].link, kNoIndex);
-  EXPECT_EQ(t.customers[1].link, 0U);
+  EXPECT_TRUE(t.customers[0].links.empty());
+  EXPECT_EQ(t.customers[1].links, std::vector<size_t>{0});
   EXPECT_EQ(t.customers[1].budget.count(), 0.5);
   EXPECT_EQ(t.groups[0].weight, 2);
   ASSERT_EQ(t.ipv4_customers.size(), 1U);
@@ -40,9 +40,9 @@ TEST(Customers, ReportMistakes) {
   const auto customers = [](const std::string& text) {
     return changed("", "groups: {gold: }\ncustomers:\n" + text);
   };
-  expect_mistakes(customers("  ^a: {budget: 1 $/s}\n"), {"either 'prefix' or 'link'"});
+  expect_mistakes(customers("  ^a: {budget: 1 $/s}\n"), {"either 'prefix' or 'link' or 'vlan'"});
   expect_mistakes(customers("  ^a: {budget: 1 $/s, prefix: 10.1.0.0/16, link: left}\n"),
-                  {"either 'prefix' or 'link'"});
+                  {"either 'prefix' or 'link' or 'vlan'"});
   expect_mistakes(customers("  a: {budget: 1 $/s, prefix: ^10.1.2.0/16}\n"), {"10.1.0.0/16"});
   expect_mistakes(customers("  a: {budget: 1 $/s, prefix: [10.1.0.0/16, ^10.1.0.0/16]}\n"),
                   {"customers.a.prefix[1]: 10.1.0.0/16 is already a prefix of customer 'a'"});

@@ -296,7 +296,10 @@ class Family {
     const Given<Prefix>& told = a.prefix ? a : b;
     complain(told.at, told.path,
              prefix_text(network(other)) + " overlaps the subnet of link '" +
-                 d_.topology.links[i].name + "', " + prefix_text(network(one)));
+                 d_.topology.links[i].name + "', " + prefix_text(network(one)) +
+                 (d_.topology.links[i].vlan == d_.topology.links[j].vlan
+                      ? ""
+                      : ": VLANs have no routes of their own"));
   }
 
   // The first end that is a router with a prefix.

@@ -2,6 +2,7 @@
 // Groups and customers, and the routers that enforce customers' budgets.
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "common/config/address.h"
 #include "common/config/draft.h"
@@ -19,16 +20,6 @@ size_t group_of(Draft& d, const Field<std::string>& group, const std::string& pa
   for (const Group& g : d.topology.groups) names.emplace_back(g.name);
   d.mistakes.add(group.at, path,
                  "there is no group '" + group.value + "'" + suggestion(group.value, names));
-  return kNoIndex;
-}
-
-size_t link_of(Draft& d, const Field<std::string>& link, const std::string& path) {
-  if (!link.given || link.wrong || d.file.links.wrong) return kNoIndex;
-  if (const auto found = d.links.find(link.value); found != d.links.end()) return found->second;
-  std::vector<std::string_view> names;
-  for (const Link& l : d.topology.links) names.emplace_back(l.name);
-  d.mistakes.add(link.at, path,
-                 "there is no link '" + link.value + "'" + suggestion(link.value, names));
   return kNoIndex;
 }
 
@@ -58,19 +49,78 @@ void add_prefix(Draft& d, std::vector<CustomerPrefix<Prefix>>& all,
   all.push_back({key, static_cast<uint32_t>(customer)});
 }
 
+// Path and position of item `i` of a list. A single value has no position of its own.
+template <class T>
+std::pair<std::string, Position> item_at(const Field<OneOrMany<T>>& field, size_t i,
+                                         const std::string& path) {
+  const auto& items = field.value.items;
+  if (items.size() == 1) return {path, field.at};
+  return {path + "[" + std::to_string(i) + "]", items[i].at};
+}
+
 void place_prefixes(Draft& d, const CustomerSpec& spec, Taken& taken, const std::string& path) {
   const auto& items = spec.prefix.value.items;
   for (size_t i = 0; i < items.size(); ++i) {
     if (items[i].wrong || spec.prefix.wrong) continue;
-    const std::string where =
-        path + ".prefix" + (items.size() > 1 ? "[" + std::to_string(i) + "]" : std::string());
-    // A single value has no position of its own.
-    const Position at = items.size() > 1 ? items[i].at : spec.prefix.at;
+    const auto [where, at] = item_at(spec.prefix, i, path + ".prefix");
     if (const auto* v4 = std::get_if<Ipv4Prefix>(&items[i].value.prefix))
       add_prefix(d, d.topology.ipv4_customers, taken.ipv4, *v4, at, where);
     else
       add_prefix(d, d.topology.ipv6_customers, taken.ipv6,
                  std::get<Ipv6Prefix>(items[i].value.prefix), at, where);
+  }
+}
+
+// All packets of link `l` are the latest customer's.
+void add_link(Draft& d, Taken& taken, size_t l, Position at, const std::string& path) {
+  std::vector<size_t>& others = taken.links[l];
+  const Link& link = d.topology.links[l];
+  const std::string vlan = link.vlan == 0 ? "" : " (VLAN " + std::to_string(link.vlan) + ")";
+  for (size_t i = 0; i < others.size() && !d.mistakes.full(); ++i)
+    d.mistakes.add(at, path,
+                   "link '" + link.name + "'" + vlan + " is already that of customer '" +
+                       d.topology.customers[others[i]].name + "'");
+  others.push_back(d.topology.customers.size() - 1);
+  d.topology.customers.back().links.push_back(l);
+}
+
+void place_own_links(Draft& d, const CustomerSpec& spec, Taken& taken, const std::string& path) {
+  if (!spec.link.given || spec.link.wrong || d.file.links.wrong) return;
+  const auto& items = spec.link.value.items;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (items[i].wrong) continue;
+    const auto [where, at] = item_at(spec.link, i, path + ".link");
+    if (const auto found = d.links.find(items[i].value); found != d.links.end()) {
+      add_link(d, taken, found->second, at, where);
+      continue;
+    }
+    std::vector<std::string_view> names;
+    for (const Link& l : d.topology.links) names.emplace_back(l.name);
+    d.mistakes.add(at, where,
+                   "there is no link '" + items[i].value + "'" + suggestion(items[i].value, names));
+  }
+}
+
+void place_vlans(Draft& d, const CustomerSpec& spec, Taken& taken, const std::string& path) {
+  if (!spec.vlan.given || spec.vlan.wrong || d.file.links.wrong) return;
+  const auto& items = spec.vlan.value.items;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (items[i].wrong) continue;
+    const auto [first, last] = items[i].value;
+    const auto [where, at] = item_at(spec.vlan, i, path + ".vlan");
+    bool any = false;
+    for (size_t l = 0; l < d.topology.links.size(); ++l) {
+      const uint16_t vlan = d.topology.links[l].vlan;
+      if (vlan < first || vlan > last) continue;
+      any = true;
+      add_link(d, taken, l, at, where);
+    }
+    const std::string one = std::to_string(first);
+    if (!any)
+      d.mistakes.add(at, where,
+                     "no link has " +
+                         (first == last ? "'vlan: " + one + "'"
+                                        : "a 'vlan' from " + one + " to " + std::to_string(last)));
   }
 }
 
@@ -85,17 +135,10 @@ void place_customer(Draft& d, const Named<CustomerSpec>& named, Taken& taken) {
     d.mistakes.add(spec.ceiling.at, path + ".ceiling",
                    "holds where a gateway sends the customer's packets, and the file has none");
   customer.group = group_of(d, spec.group, path + ".group");
-  customer.link = link_of(d, spec.link, path + ".link");
-  if (spec.prefix.given == spec.link.given)
-    d.mistakes.add(at, path, "needs either 'prefix' or 'link'");
-  if (customer.link != kNoIndex) {
-    std::vector<size_t>& others = taken.links[customer.link];
-    for (size_t i = 0; i < others.size() && !d.mistakes.full(); ++i)
-      d.mistakes.add(spec.link.at, path + ".link",
-                     "link '" + spec.link.value + "' is already that of customer '" +
-                         d.topology.customers[others[i]].name + "'");
-    others.push_back(d.topology.customers.size() - 1);
-  }
+  if (spec.prefix.given + spec.link.given + spec.vlan.given != 1)
+    d.mistakes.add(at, path, "needs either 'prefix' or 'link' or 'vlan'");
+  place_own_links(d, spec, taken, path);
+  place_vlans(d, spec, taken, path);
   place_prefixes(d, spec, taken, path);
 }
 

@@ -168,10 +168,11 @@ class Gateways {
   // Packets from the core are no customer's.
   void check_customers(const GatewaySpec& spec, const Gateway& g) {
     for (const Customer& c : d_.topology.customers)
-      if (std::ranges::count(g.core, c.link) != 0)
-        d_.mistakes.add(spec.core.at, path_ + ".core",
-                        "'" + d_.topology.links[c.link].name + "' is the link of customer '" +
-                            c.name + "', whose packets come by other links than the core's");
+      for (const size_t l : c.links)
+        if (std::ranges::count(g.core, l) != 0)
+          d_.mistakes.add(spec.core.at, path_ + ".core",
+                          "'" + d_.topology.links[l].name + "' is the link of customer '" + c.name +
+                              "', whose packets come by other links than the core's");
   }
 
   // A tunnel's packet crosses the core whole, and has room for headers and a datagram.

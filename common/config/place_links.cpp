@@ -125,6 +125,7 @@ void place_directions(Draft& d, size_t index) {
   if (no_rate)
     d.mistakes.add(d.file.links.value[index].at, d.link_path(index), "missing key 'rate'");
   link.mtu = spec.mtu.value;
+  link.vlan = spec.vlan.value;
 }
 
 // Names of runs allow fewer characters than names of files.

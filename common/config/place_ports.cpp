@@ -2,10 +2,12 @@
 // Ports: attaches each end, and reports two ends of one process at one device.
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <string_view>
 
 #include "common/config/describe.h"
 #include "common/config/draft.h"
+#include "common/config/port_device.h"
 
 namespace turnpike::config {
 namespace {
@@ -77,19 +79,6 @@ Attachment attachment(const Draft& d, size_t link, size_t end, const AttachSpec&
   return memif(d, link, end, spec.memif.value, other ? other->memif.value : MemifSpec{});
 }
 
-// The device that no two ends may share, by name; empty: none.
-std::string device(const Attachment& a) {
-  if (const auto* x = std::get_if<AttachPci>(&a)) return "PCI device " + x->address;
-  if (const auto* x = std::get_if<AttachAfPacket>(&a)) return "interface " + x->interface;
-  if (const auto* x = std::get_if<AttachAfXdp>(&a)) return "interface " + x->interface;
-  if (const auto* x = std::get_if<AttachTap>(&a)) return "interface " + x->interface;
-  if (const auto* x = std::get_if<AttachMemif>(&a))
-    return "memif " + std::to_string(x->id) + " on " + x->socket;
-  if (const auto* x = std::get_if<AttachVdev>(&a))
-    return "device " + x->arguments.substr(0, x->arguments.find(','));
-  return {};
-}
-
 bool is_real(const Attachment& a) {
   return std::holds_alternative<AttachPci>(a) || std::holds_alternative<AttachAfPacket>(a) ||
          std::holds_alternative<AttachAfXdp>(a) || std::holds_alternative<AttachTap>(a) ||
@@ -134,14 +123,18 @@ void check_pair(Draft& d, size_t link, const std::array<PlacedSpec, 2>& specs) {
                    a->server ? "both ends are memif servers" : "neither end is the memif server");
 }
 
-// A router opens a port for each attached link; DPDK opens at most kMaxPorts in a process.
+// A router opens a port for each attached link, or one for links in several VLANs; DPDK opens at
+// most kMaxPorts in a process.
 void check_counts(Draft& d) {
   for (const Router& router : d.topology.routers) {
     size_t ports = 0;
+    std::set<std::string> shared;
     for (const size_t i : router.links) {
       const Link& link = d.topology.links[i];
       const size_t end = link.ends[0].node == router.name ? 0 : 1;
       const Attachment& attachment = link.ends[end].attachment;
+      const std::string device = port_device(attachment);
+      if (link.ends[end].tagged_port && !device.empty() && !shared.insert(device).second) continue;
       const bool port = attachment.index() != 0 && !std::holds_alternative<AttachRing>(attachment);
       if (!port || ++ports != kMaxPorts + 1) continue;
       d.mistakes.add(d.link_spec(i).attach.at, d.link_path(i) + ".attach",
@@ -151,12 +144,70 @@ void check_counts(Draft& d) {
   }
 }
 
+// Ends of links, and the ports under them. A process attaches a device once. Each router is a
+// process; all hosts are in the sender's. Two routers may name the same PCI address, on two
+// machines. Links at a router share a port if they are in different VLANs.
+class Users {
+ public:
+  explicit Users(Draft& draft) : d_(draft) {}
+
+  void add(size_t link, size_t end, const PlacedSpec& spec) {
+    const Link& own = d_.topology.links[link];
+    const Interface& here = own.ends[end];
+    const bool host = d_.hosts.contains(here.node);
+    if (host && own.vlan != 0 && here.attachment.index() != 0 && !is_external(here.node))
+      d_.mistakes.add(d_.link_spec(link).vlan.at, d_.link_path(link) + ".vlan",
+                      "the sender's ports send no tags: '" + here.node + "' is not external");
+    const std::string device = port_device(here.attachment);
+    if (device.empty()) {  // capture files, of one link
+      d_.topology.links[link].ends[end].tagged_port =
+          std::holds_alternative<AttachPcap>(here.attachment) && own.vlan != 0;
+      return;
+    }
+    Port& port = ports_[{host ? "the sender" : here.node, device}];
+    const uint16_t vlan = host ? 0 : own.vlan;
+    const auto [other, fresh] = port.by_vlan.emplace(vlan, std::pair(link, end));
+    if (!fresh) {
+      const auto [l, e] = other->second;
+      const std::string in = vlan == 0 ? "" : "VLAN " + std::to_string(vlan) + " of ";
+      d_.mistakes.add(spec.at, spec.path,
+                      "two ends on one port: " + in + device + " is that of '" +
+                          d_.topology.links[l].ends[e].node + "' on link '" +
+                          d_.topology.links[l].name + "'" +
+                          (host ? "" : "; links share a port by different values of 'vlan'"));
+    } else if (port.by_vlan.size() > 1 && here.attachment != port.first->attachment) {
+      d_.mistakes.add(spec.at, spec.path,
+                      "links that share " + device + " need the same settings of it");
+    }
+    if (port.first == nullptr) port.first = &here;
+    port.tagged |= vlan != 0;
+  }
+
+  void mark_tagged() {
+    for (const auto& [key, port] : ports_)
+      for (const auto& [vlan, at] : port.by_vlan)
+        d_.topology.links[at.first].ends[at.second].tagged_port = port.tagged;
+  }
+
+ private:
+  struct Port {
+    std::map<uint16_t, std::pair<size_t, size_t>> by_vlan;  // link and end; 0: untagged
+    const Interface* first = nullptr;
+    bool tagged = false;
+  };
+
+  [[nodiscard]] bool is_external(const std::string& host) const {
+    return d_.topology.hosts[d_.hosts.find(host)->second].external;
+  }
+
+  Draft& d_;
+  std::map<std::pair<std::string, std::string>, Port> ports_;  // by process and device
+};
+
 }  // namespace
 
 void place_ports(Draft& d) {
-  // A process attaches a device once. Each router is a process; all hosts are in the sender's. Two
-  // routers may name the same PCI address, on two machines.
-  std::map<std::pair<std::string, std::string>, std::string> users;
+  Users users(d);
   for (size_t i = 0; i < d.topology.links.size(); ++i) {
     Link& link = d.topology.links[i];
     const auto specs = attach_specs(d, i);
@@ -169,18 +220,10 @@ void place_ports(Draft& d) {
     check_pair(d, i, specs);
     const auto& emulate = d.link_spec(i).emulate_delay;
     link.emulate_delay = emulate.given ? emulate.value : !real;
-    for (size_t e = 0; e < 2; ++e) {
-      const std::string used = device(link.ends[e].attachment);
-      if (used.empty()) continue;
-      const std::string& node = link.ends[e].node;
-      const std::string process = d.hosts.contains(node) ? "the sender" : node;
-      const auto [first, fresh] =
-          users.emplace(std::pair(process, used), "'" + node + "' on link '" + link.name + "'");
-      if (!fresh)
-        d.mistakes.add(specs[e].at, specs[e].path,
-                       "two ends on one port: " + used + " is that of " + first->second);
-    }
+    for (size_t e = 0; e < 2; ++e)
+      if (specs[e].spec) users.add(i, e, specs[e]);
   }
+  users.mark_tagged();
   check_counts(d);
 }
 

@@ -252,6 +252,25 @@ Complaint read_scalar(const YamlNode& node, const About& about, DeviceArgument& 
   return {};
 }
 
+Complaint read_scalar(const YamlNode& node, const About&, VlanRange& out) {
+  constexpr unsigned kMaxVid = 4094;
+  const std::string_view text = node.text;
+  const size_t dash = text.find('-');
+  const auto vid = [](std::string_view digits) -> unsigned {
+    unsigned value = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto [rest, error] = std::from_chars(digits.data(), end, value);
+    return error == std::errc() && rest == end && value <= kMaxVid ? value : 0;
+  };
+  const unsigned first = vid(text.substr(0, dash));
+  const unsigned last = dash == std::string_view::npos ? first : vid(text.substr(dash + 1));
+  if (first == 0 || last == 0)
+    return quoted(node) + " is neither a VID from 1 to 4094 nor a range of them such as 20-29";
+  if (last < first) return quoted(node) + " is a range that ends before it begins";
+  out = {static_cast<uint16_t>(first), static_cast<uint16_t>(last)};
+  return {};
+}
+
 Complaint read_parameter(const YamlNode& node, const ParamSpec& spec, double& out) {
   const auto take = [&](const auto& parsed, auto in_base_units) -> Complaint {
     if (!parsed) return parsed.error();

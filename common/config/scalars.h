@@ -37,6 +37,7 @@ Complaint read_scalar(const YamlNode& node, const About& about, PciAddress& out)
 Complaint read_scalar(const YamlNode& node, const About& about, InterfaceName& out);
 Complaint read_scalar(const YamlNode& node, const About& about, Name& out);
 Complaint read_scalar(const YamlNode& node, const About& about, DeviceArgument& out);
+Complaint read_scalar(const YamlNode& node, const About& about, VlanRange& out);
 
 /// Whether `text` is a valid name of a host, link, flow or run: names go into paths and file names.
 bool is_name(std::string_view text);

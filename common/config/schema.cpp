@@ -77,6 +77,11 @@ Json schema_of(const PciAddress*, const About&) {
 Json schema_of(const InterfaceName*, const About&) { return pattern("^[^/:, ]{1,15}$"); }
 Json schema_of(const Name*, const About&) { return pattern(kNamePattern); }
 Json schema_of(const DeviceArgument*, const About&) { return pattern("^[^, ]{1,107}$"); }
+Json schema_of(const VlanRange*, const About&) {
+  return {{"oneOf",
+           {{{"type", "integer"}, {"minimum", 1}, {"maximum", 4094}},
+            pattern("^[0-9]{1,4}(-[0-9]{1,4})?$")}}};
+}
 Json schema_of(const Nothing*, const About&) { return {{"type", "object"}, {"maxProperties", 0}}; }
 
 Json parameter(const ParamSpec& spec) {

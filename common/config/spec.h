@@ -60,6 +60,10 @@ struct InterfaceName {
 struct Name {
   std::string text;
 };
+/// VIDs of 802.1Q: one, or all of a range.
+struct VlanRange {
+  uint16_t first = 0, last = 0;
+};
 /// An argument in a DPDK device's argument list: no comma, no blank.
 struct DeviceArgument {
   std::string text;
@@ -158,7 +162,8 @@ struct GroupSpec {
 
 struct CustomerSpec {
   Field<OneOrMany<AddressSpec>> prefix;
-  Field<std::string> link;
+  Field<OneOrMany<std::string>> link;
+  Field<OneOrMany<VlanRange>> vlan;
   Field<Budget> budget;
   Field<BitRate> ceiling;
   Field<std::string> group;
@@ -282,7 +287,7 @@ struct DirectionSpec {
 struct LinkSpec : DirectionSpec {  // settings of both directions
   Field<std::vector<Field<std::string>>> ends;
   Field<DirectionSpec> forward, reverse;  // settings of one direction
-  Field<uint16_t> mtu;
+  Field<uint16_t> mtu, vlan;
   Field<bool> emulate_delay;
   Field<AttachBothSpec> attach;
   Field<Table<OneOrMany<AddressSpec>>> addresses;

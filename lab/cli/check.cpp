@@ -145,7 +145,9 @@ std::string ports(const Topology& t) {
       const std::string who = host == hosts.end()      ? "turnpike-router"
                               : host->second->external ? "an external host"
                                                        : "turnpike-sender";
-      table.row({e == 0 ? link.name : "", end.node, port_text(end.attachment), "by " + who});
+      const std::string vlan =
+          end.tagged_port && link.vlan != 0 ? ", VLAN " + std::to_string(link.vlan) : std::string();
+      table.row({e == 0 ? link.name : "", end.node, port_text(end.attachment) + vlan, "by " + who});
     }
   return table.text();
 }

@@ -2,7 +2,11 @@
 #include "operator/doctor/checks.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <variant>
+
+#include "common/config/port_device.h"
 
 namespace turnpike::ops {
 
@@ -33,9 +37,12 @@ Wanted wanted_of(const config::Topology& t) {
   for (const config::Router& r : t.routers) {
     w.lcores.insert(w.lcores.end(), r.lcores.begin(), r.lcores.end());
     if (r.linux_control) add_linux(t, r, w);
+    std::set<std::string> shared;  // ports of links in VLANs
     for (const size_t l : r.links) {
       const config::Link& link = t.links[l];
-      const config::Attachment& at = link.ends[link.end_at(r.name)].attachment;
+      const config::Interface& own = link.ends[link.end_at(r.name)];
+      if (own.tagged_port && !shared.insert(config::port_device(own.attachment)).second) continue;
+      const config::Attachment& at = own.attachment;
       if (const auto* pci = std::get_if<config::AttachPci>(&at)) w.pci.push_back(pci->address);
       if (const auto* raw = std::get_if<config::AttachAfPacket>(&at))
         w.interfaces.push_back(

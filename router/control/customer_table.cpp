@@ -47,10 +47,11 @@ tl::expected<std::unique_ptr<const CustomerTable>, std::string> CustomerTable::b
   const std::vector<size_t>& links = topology.routers[router].links;
   t->by_link_.resize(links.size());
   for (size_t c = 0; c < t->size_; ++c) {
-    if (topology.customers[c].link == config::kNoIndex) continue;
-    const auto at = std::ranges::find(links, topology.customers[c].link);
-    if (at != links.end())
-      t->by_link_[static_cast<size_t>(at - links.begin())] = static_cast<uint32_t>(c + 1);
+    for (const size_t link : topology.customers[c].links) {
+      const auto at = std::ranges::find(links, link);
+      if (at != links.end())
+        t->by_link_[static_cast<size_t>(at - links.begin())] = static_cast<uint32_t>(c + 1);
+    }
   }
   return t;
 }

@@ -20,8 +20,8 @@ class CustomerTableTest : public ::testing::Test {
   CustomerTableTest() { testing::test_pool(); }  // starts EAL
 
   uint32_t add(std::optional<size_t> link = {}) {
-    world.customers.push_back(
-        {.name = "c", .budget = Budget(1), .link = link.value_or(config::kNoIndex)});
+    world.customers.push_back({.name = "c", .budget = Budget(1)});
+    if (link) world.customers.back().links = {*link};
     return static_cast<uint32_t>(world.customers.size() - 1);
   }
   void build() {

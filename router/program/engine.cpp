@@ -32,6 +32,7 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
   std::vector<Port> ports;
   ports.reserve(devices.size());
   for (size_t l = 0; l < devices.size(); ++l) {
+    if (devices[l].port < ports.size()) continue;
     auto port = Port::attach(devices[l].device);
     if (!port) return tl::unexpected("link " + link(l).name + ": " + port.error());
     ports.push_back(std::move(*port));
@@ -55,19 +56,31 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
   port_options.chains = sends_chains(topology, node);
   e->balancer_ = PortBalancer::make(topology, node, devices, options.workers);
   port_options.moves_buckets = e->balancer_ != nullptr;
+  std::vector<uint16_t> mtus(e->ports_.size());
+  e->port_links_.resize(e->ports_.size());
+  e->first_links_.resize(e->ports_.size(), devices.size());
   for (size_t l = 0; l < devices.size(); ++l) {
-    port_options.queues = devices[l].queues;
-    port_options.mtu = link(l).mtu;
-    const auto done = e->ports_[l].configure(port_options, {&mempool, 1});
-    if (!done) return tl::unexpected("link " + link(l).name + ": " + done.error());
-    e->kept_ += devices[l].device.keeps;
+    const size_t p = devices[l].port;
+    std::string& names = e->port_links_[p];
+    names += (names.empty() ? "" : ", ") + link(l).name;
+    mtus[p] = std::max(mtus[p], link(l).mtu);
+    e->first_links_[p] = std::min(e->first_links_[p], l);
     e->links_.push_back(link(l).name);
+    e->port_of_.push_back(p);
   }
+  for (size_t p = 0; p < e->ports_.size(); ++p) {
+    const LinkDevice& own = devices[e->first_links_[p]];
+    port_options.queues = own.queues;
+    port_options.mtu = mtus[p];
+    const auto done = e->ports_[p].configure(port_options, {&mempool, 1});
+    if (!done) return tl::unexpected("link " + e->port_links_[p] + ": " + done.error());
+    e->kept_ += own.device.keeps;
+  }
+  e->link_queues_ = std::make_unique<LinkQueues>(topology, node, devices, e->ports_);
   const auto queues = e->plug_in(topology, node, devices, options.workers, needs.mbufs);
   for (size_t l = 0; l < queues.size(); ++l)
     for (unsigned w = 0; w < options.workers; ++w)
-      if (queues[l][w] != nullptr)
-        e->remote_ += turnpike::remote_text(link(l).name, e->ports_[l], w);
+      if (queues[l][w] != nullptr) e->remote_ += turnpike::remote_text(link(l).name, e->port(l), w);
   const std::vector<rte_mempool*> pools(options.workers, mempool);
   RouterOptions router_options;
   router_options.workers = options.workers;
@@ -111,9 +124,9 @@ std::vector<std::vector<QueuePair*>> Engine::plug_in(const config::Topology& top
                                              &config::Router::name) != topology.routers.end();
     const auto queue = [&](uint16_t q) -> QueuePair* {
       // The sender delays both directions of its hosts' links, a router only its transmissions.
-      auto wire =
-          to_router ? delay_line_at(ports_[l].queue(q), link, end, false, buffers) : nullptr;
-      if (!wire) return &ports_[l].queue(q);
+      QueuePair& own = link_queues_->at(l, q);
+      auto wire = to_router ? delay_line_at(own, link, end, false, buffers) : nullptr;
+      if (!wire) return &own;
       return delay_lines_.emplace_back(std::move(wire)).get();
     };
     queues[l].resize(workers, nullptr);
@@ -121,7 +134,7 @@ std::vector<std::vector<QueuePair*>> Engine::plug_in(const config::Topology& top
     if (devices[l].queues == workers) {
       for (unsigned w = 0; w < workers; ++w) queues[l][w] = queue(static_cast<uint16_t>(w));
     } else {
-      queues[l][l % workers] = queue(0);
+      queues[l][devices[l].port % workers] = queue(0);
     }
   }
   return queues;
@@ -140,37 +153,38 @@ tl::expected<void, std::string> Engine::start(const std::function<bool()>& pause
   if (!text.empty()) return tl::unexpected(text);
   if (filters_) filters_->install(ports_, linux_ != nullptr);
   for (const size_t l : wait_for_links(ports, pause, /*clients_only=*/true))
-    text += (text.empty() ? "no link to the router at the other end of " : ", ") + links_[l];
+    text += (text.empty() ? "no link to the router at the other end of " : ", ") + port_links_[l];
   if (!text.empty()) return tl::unexpected(text);
   for (const Port& p : ports_) facts_.push_back(read_port_facts(p));
-  if (balancer_) balancer_->start(ports_, links_);
+  if (balancer_) balancer_->start(ports_, port_links_);
   // Not before: a router that cannot start leaves nothing behind.
   if (linux_) return linux_->keep();
   return {};
 }
 
 void Engine::count_nic_drops() {
-  if (filters_) filters_->count(*router_);
+  if (filters_) filters_->count(*router_, first_links_);
 }
 
 LinkMonitor Engine::monitor() {
   std::vector<LinkMonitor::Link> links;
-  for (size_t l = 0; l < ports_.size(); ++l) links.push_back({links_[l], &ports_[l]});
+  for (size_t l = 0; l < links_.size(); ++l) links.push_back({links_[l], &port(l)});
   return LinkMonitor(std::move(links));
 }
 
 void Engine::follow_links(const LinkMonitor& links) {
-  for (size_t l = 0; l < ports_.size(); ++l) {
-    if (!ports_[l].has_carrier()) continue;
+  for (size_t l = 0; l < links_.size(); ++l) {
+    if (!port(l).has_carrier()) continue;
     router_->set_link_up(l, links.up(l));
     // A link may come up later, and go down before the results are written.
-    if (links.up(l) && facts_[l].link_mbps == 0) facts_[l].link_mbps = ports_[l].link_mbps();
+    PortFacts& facts = facts_[port_of_[l]];
+    if (links.up(l) && facts.link_mbps == 0) facts.link_mbps = port(l).link_mbps();
   }
 }
 
 Nanos Engine::serve_linux(const LinkMonitor& links, Nanos now) {
   if (!control_) return kNever;
-  for (size_t l = 0; l < ports_.size(); ++l) linux_->follow(l, links.up(l));
+  for (size_t l = 0; l < links_.size(); ++l) linux_->follow(l, links.up(l));
   return control_->poll(now);
 }
 
@@ -273,6 +287,7 @@ tl::expected<void, std::string> Engine::close() {
   router_.reset();
   gateway_.reset();
   delay_lines_.clear();
+  link_queues_.reset();
   filters_.reset();
   ports_.clear();
   balancer_.reset();
@@ -296,8 +311,9 @@ Nanos Engine::stalled() const {
 }
 
 std::optional<size_t> Engine::link_of_port(uint16_t port) const {
-  for (size_t l = 0; l < ports_.size(); ++l)
-    if (ports_[l].id() == port) return l;
+  if (const auto vlan = LinkQueues::link_of(port)) return vlan;
+  for (size_t p = 0; p < ports_.size(); ++p)
+    if (ports_[p].id() == port) return first_links_[p];
   return {};
 }
 

@@ -23,6 +23,7 @@
 #include "router/linux/linux_interfaces.h"
 #include "router/program/barrier.h"
 #include "router/program/lcore_meter.h"
+#include "router/program/link_queues.h"
 #include "router/program/linux_control.h"
 #include "router/program/nic_filters.h"
 #include "router/program/port_balancer.h"
@@ -96,16 +97,17 @@ class Engine {
   [[nodiscard]] std::vector<std::string> spread_warnings() const;
   /// A line for every NIC whose slot is slower than the NIC or its link, with the way out.
   [[nodiscard]] std::vector<std::string> slot_warnings() const;
-  /// By link.
+  /// By link; links in VLANs of one port have its counters each.
   [[nodiscard]] std::vector<PortStats> port_stats() const;
   /// By link, as start() found them; the speed of a link that is up is the present one.
   [[nodiscard]] std::vector<PortFacts> port_facts() const;
-  /// The link of a port by DPDK's number; none: it is no port of this router.
+  /// The link of a received packet by rte_mbuf::port; none: it came from no port of this router.
   [[nodiscard]] std::optional<size_t> link_of_port(uint16_t port) const;
   /// The port at a link, and whether its link is up.
-  [[nodiscard]] const std::string& port_name(size_t link) const { return ports_[link].name(); }
-  [[nodiscard]] bool link_up(size_t link) const { return ports_[link].link_up(); }
-  /// By link, with all that the drivers count. Control thread.
+  [[nodiscard]] const std::string& port_name(size_t link) const { return port(link).name(); }
+  [[nodiscard]] bool link_up(size_t link) const { return port(link).link_up(); }
+  /// By link, with all that the drivers count; links in VLANs of one port have all of its counters
+  /// each. Control thread.
   [[nodiscard]] std::vector<PortFigures> ports() const;
   /// Asks the NICs how many packets they have dropped for the router, which counts them from then
   /// on. stop() does so last. Control thread.
@@ -142,14 +144,21 @@ class Engine {
                                                const std::vector<LinkDevice>& devices,
                                                unsigned workers, size_t buffers);
   void run(unsigned index);
+  [[nodiscard]] Port& port(size_t link) { return ports_[port_of_[link]]; }
+  [[nodiscard]] const Port& port(size_t link) const { return ports_[port_of_[link]]; }
+  [[nodiscard]] PortStats stats(size_t link) const;
 
   Barrier barrier_;
   Pool pool_;
   std::unique_ptr<PortBalancer> balancer_;  // null: no flows move; has packets of the pool
   std::vector<Port> ports_;
-  std::unique_ptr<NicFilters> filters_;  // null: NICs drop nothing; ends before the ports
-  std::vector<PortFacts> facts_;         // by port, since start()
-  std::vector<std::string> links_;       // names, by port
+  std::unique_ptr<NicFilters> filters_;      // null: NICs drop nothing; ends before the ports
+  std::vector<PortFacts> facts_;             // by port, since start()
+  std::vector<std::string> port_links_;      // names of the links, by port
+  std::vector<size_t> first_links_;          // the first link of each port
+  std::vector<std::string> links_;           // names, by link
+  std::vector<size_t> port_of_;              // index into ports_, by link
+  std::unique_ptr<LinkQueues> link_queues_;  // with received packets of the pool
   std::vector<std::unique_ptr<DelayLine>> delay_lines_;  // of links to other routers
   std::unique_ptr<gateway::Gateway> gateway_;  // null: the router is none; ends after its worker
   std::unique_ptr<Router> router_;

@@ -44,48 +44,56 @@ std::vector<LcoreFigures> Engine::lcores() const {
 
 std::vector<PortFigures> Engine::ports() const {
   std::vector<PortFigures> all;
-  for (size_t l = 0; l < ports_.size(); ++l)
+  for (size_t l = 0; l < links_.size(); ++l)
     all.push_back({.link = links_[l],
-                   .device = ports_[l].name(),
-                   .driver = ports_[l].driver(),
-                   .offloads = offloads_text(ports_[l].offloads()),
-                   .up = ports_[l].link_up(),
-                   .stats = ports_[l].stats(),
-                   .flow_control = ports_[l].flow_control(),
-                   .extended = ports_[l].extended_stats().read(),
-                   .omitted = ports_[l].extended_stats().omitted()});
+                   .device = port(l).name(),
+                   .driver = port(l).driver(),
+                   .offloads = offloads_text(port(l).offloads()),
+                   .up = port(l).link_up(),
+                   .stats = stats(l),
+                   .flow_control = port(l).flow_control(),
+                   .extended = port(l).extended_stats().read(),
+                   .omitted = port(l).extended_stats().omitted()});
   return all;
 }
 
 std::vector<std::string> Engine::nic_texts() const {
-  std::vector<std::string> texts = router::nic_texts(ports_, links_);
-  if (filters_) std::ranges::move(filters_->texts(ports_, links_), std::back_inserter(texts));
+  std::vector<std::string> texts = router::nic_texts(ports_, port_links_);
+  if (filters_) std::ranges::move(filters_->texts(ports_, port_links_), std::back_inserter(texts));
   return texts;
 }
 
 std::vector<std::string> Engine::spread_warnings() const {
-  return router::spread_warnings(ports_, links_);
+  return router::spread_warnings(ports_, port_links_);
 }
 
 std::vector<PortFacts> Engine::port_facts() const {
-  std::vector<PortFacts> facts = facts_;
-  for (size_t l = 0; l < facts.size(); ++l)
-    if (const uint32_t mbps = ports_[l].link_mbps(); mbps > 0) facts[l].link_mbps = mbps;
+  std::vector<PortFacts> facts;
+  for (size_t l = 0; l < links_.size() && !facts_.empty(); ++l) {
+    facts.push_back(facts_[port_of_[l]]);
+    if (const uint32_t mbps = port(l).link_mbps(); mbps > 0) facts.back().link_mbps = mbps;
+  }
   return facts;
 }
 
 std::vector<std::string> Engine::slot_warnings() const {
   std::vector<std::string> texts;
-  for (size_t l = 0; l < facts_.size(); ++l)
-    for (const std::string& warning : port_warnings(facts_[l]))
-      texts.push_back("link " + links_[l] + ": " + warning);
+  for (size_t p = 0; p < facts_.size(); ++p)
+    for (const std::string& warning : port_warnings(facts_[p]))
+      texts.push_back("link " + port_links_[p] + ": " + warning);
   return texts;
 }
 
 std::vector<PortStats> Engine::port_stats() const {
   std::vector<PortStats> stats;
-  for (const Port& p : ports_) stats.push_back(p.stats());
+  for (size_t l = 0; l < links_.size(); ++l) stats.push_back(this->stats(l));
   return stats;
+}
+
+PortStats Engine::stats(size_t link) const {
+  PortStats s = port(link).stats();
+  s.tx_errors += link_queues_->without_room(port_of_[link]);
+  return s;
 }
 
 }  // namespace turnpike::router

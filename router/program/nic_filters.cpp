@@ -14,9 +14,9 @@ void NicFilters::install(std::span<const Port> ports, bool linux_control) {
       filters_[l].emplace(flow_api_of(ports[l].id()), martian_sources(linux_control));
 }
 
-void NicFilters::count(Router& router) {
-  for (size_t l = 0; l < filters_.size(); ++l)
-    if (filters_[l]) router.set_nic_drops(l, filters_[l]->dropped());
+void NicFilters::count(Router& router, std::span<const size_t> links) {
+  for (size_t p = 0; p < filters_.size(); ++p)
+    if (filters_[p]) router.set_nic_drops(links[p], filters_[p]->dropped());
 }
 
 std::vector<std::string> NicFilters::texts(std::span<const Port> ports,

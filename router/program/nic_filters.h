@@ -20,8 +20,9 @@ class NicFilters {
   /// object. `linux_control`: see martian_sources().
   void install(std::span<const Port> ports, bool linux_control);
 
-  /// Asks the NICs how many packets they have dropped, and lets the router count them.
-  void count(Router& router);
+  /// Asks the NICs how many packets they have dropped, and lets the router count them. `links`: for
+  /// each port, the link to count them at.
+  void count(Router& router, std::span<const size_t> links);
   /// Lines for the log: the sources whose packets a NIC drops, and those for which its driver takes
   /// no rule, with the reason. `links`: names.
   [[nodiscard]] std::vector<std::string> texts(std::span<const Port> ports,

@@ -27,6 +27,7 @@ std::unique_ptr<PortBalancer> PortBalancer::make(const config::Topology& topolog
   if (!self.rebalance || lcores < 2) return nullptr;
   if (is_gateway(topology, node) || has_branches(topology, node)) return nullptr;
   for (size_t l = 0; l < devices.size(); ++l) {
+    if (devices[l].port != l) return nullptr;  // several links share a port
     const config::Link& link = topology.links[self.links[l]];
     const bool direct = egress_of(topology, node, link).drain == config::Drain::kLineRate;
     if (direct && devices[l].queues < lcores) return nullptr;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
+#include "common/config/port_device.h"
 #include "common/dpdk/pool.h"
 #include "common/program/attachment.h"
 #include "router/control/customer_table.h"
@@ -14,13 +16,23 @@ namespace turnpike::router {
 tl::expected<std::vector<LinkDevice>, std::string> link_devices(const config::Topology& t,
                                                                 size_t node, unsigned workers) {
   std::vector<LinkDevice> devices;
+  std::map<std::string, size_t> shared;  // ports that carry VLANs, by device: index of a link there
+  size_t ports = 0;
   for (const size_t link : t.routers[node].links) {
     const size_t end = t.links[link].end_at(t.routers[node].name);
-    const bool many = multiqueue(t.links[link].ends[end].attachment);
-    const unsigned queues = many ? workers : 1;
+    const config::Interface& own = t.links[link].ends[end];
+    if (own.tagged_port) {
+      const std::string name = config::port_device(own.attachment);
+      const auto [first, fresh] = shared.emplace(name, devices.size());
+      if (!fresh && !name.empty()) {
+        devices.push_back(LinkDevice(devices[first->second]));
+        continue;
+      }
+    }
+    const unsigned queues = multiqueue(own.attachment) ? workers : 1;
     auto device = device_at(t.links[link], end, static_cast<unsigned>(devices.size()), queues);
     if (!device) return tl::unexpected(device.error());
-    devices.push_back({std::move(*device), static_cast<uint16_t>(queues)});
+    devices.push_back({std::move(*device), static_cast<uint16_t>(queues), ports++});
   }
   return devices;
 }
@@ -36,7 +48,8 @@ std::vector<std::string> pci_addresses(const config::Topology& t, size_t node) {
   std::vector<std::string> addresses;
   for (const config::Attachment* own : attachments(t, node)) {
     const auto* pci = std::get_if<config::AttachPci>(own);
-    if (pci != nullptr) addresses.push_back(pci->address);
+    if (pci != nullptr && std::ranges::count(addresses, pci->address) == 0)
+      addresses.push_back(pci->address);
   }
   return addresses;
 }

@@ -16,6 +16,7 @@ namespace turnpike::router {
 struct LinkDevice {
   Device device;
   uint16_t queues = 1;  // of each direction; one worker each
+  size_t port = 0;      // number of its port: links in VLANs of one port have the same
 };
 
 /// The device at each of the router's links. The error: a link without an attachment, or with one
@@ -26,7 +27,7 @@ tl::expected<std::vector<LinkDevice>, std::string> link_devices(const config::To
 /// The attachments of the router's own ends, by link.
 std::vector<const config::Attachment*> attachments(const config::Topology& topology, size_t node);
 
-/// PCI addresses among the router's attachments, for EAL.
+/// PCI addresses among the router's attachments, each once, for EAL.
 std::vector<std::string> pci_addresses(const config::Topology& topology, size_t node);
 
 /// Whether the router is a gateway; whether a tree has a branch there.

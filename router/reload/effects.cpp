@@ -148,6 +148,7 @@ Consequence Effects::of_link(const Difference& d) const {
   const bool at_peer = d.keys.size() > 3 && d.keys[3] == peer;
   if (key == "ends") return refused("ports open at the start");
   if (key == "mtu") return refused("ports and packet buffers have their size from the start");
+  if (key == "vlan") return refused("ports know their VLANs from the start");
   if (key == "attach")
     return at_peer ? elsewhere("not this router's: the other end's port")
                    : refused("ports open at the start");

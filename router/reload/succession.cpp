@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <vector>
 
 namespace turnpike::router {
 namespace {
@@ -12,9 +13,11 @@ std::string_view group_of(const config::Topology& t, const config::Customer& c) 
   return c.group == config::kNoIndex ? std::string_view() : t.groups[c.group].name;
 }
 
-/// The customer's own link, if the router has it.
-std::string_view link_of(const config::Topology& t, const config::Customer& c) {
-  return c.link == config::kNoIndex ? std::string_view() : t.links[c.link].name;
+/// The customer's own links.
+std::vector<std::string_view> links_of(const config::Topology& t, const config::Customer& c) {
+  std::vector<std::string_view> names;
+  for (const size_t l : c.links) names.emplace_back(t.links[l].name);
+  return names;
 }
 
 template <class Prefix>
@@ -36,7 +39,7 @@ bool same_table(const config::Topology& a, const config::Topology& b) {
          same_prefixes(a.ipv6_customers, b.ipv6_customers) &&
          std::ranges::equal(
              a.customers, b.customers, [&](const config::Customer& x, const config::Customer& y) {
-               return group_of(a, x) == group_of(b, y) && link_of(a, x) == link_of(b, y);
+               return group_of(a, x) == group_of(b, y) && links_of(a, x) == links_of(b, y);
              });
 }
 

@@ -31,8 +31,10 @@ template <class V>
 void describe(V& v, CustomerSpec& s) {
   v.field("prefix", s.prefix, {.doc = "source addresses: one prefix or a list"});
   v.field("link", s.link,
-          {.doc = "or the link on which all packets are this customer's; other routers do not know "
-                  "its packets"});
+          {.doc = "or the link on which all packets are this customer's, or a list; other routers "
+                  "do not know its packets"});
+  v.field("vlan", s.vlan,
+          {.doc = "or the links by their `vlan`: one VID, a range such as 20-29, or a list"});
   v.field("budget", s.budget,
           {.doc = "budget of all its hosts together",
            .min = "0 $/s",

@@ -79,6 +79,12 @@ void describe(V& v, LinkSpec& s) {
            .fallback = "1500",
            .min = "68",
            .max = "65535"});
+  v.field("vlan", s.vlan,
+          {.doc = "VID of 802.1Q: routers' ports send the link's frames with this tag and receive "
+                  "those with it; several links, and one without a tag, may share a port. No "
+                  "effect in the lab",
+           .min = "1",
+           .max = "4094"});
   v.field("emulate_delay", s.emulate_delay,
           {.doc = "emulate `delay` in software; true unless an end is a real device"});
   v.field("attach", s.attach,

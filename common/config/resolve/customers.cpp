@@ -37,7 +37,9 @@ void write_customers(YamlWriter& out, const Topology& t) {
         std::vector<YamlPair> keys{{"budget", to_text(c.budget)}};
         if (c.ceiling.count() > 0) keys.push_back({"ceiling", to_text(c.ceiling)});
         if (!prefixes[i].empty()) keys.push_back({"prefix", listed(prefixes[i])});
-        if (c.link != kNoIndex) keys.push_back({"link", plain(t.links[c.link].name)});
+        std::vector<std::string> links;
+        for (const size_t l : c.links) links.push_back(plain(t.links[l].name));
+        if (!links.empty()) keys.push_back({"link", listed(links)});
         if (c.group != kNoIndex) keys.push_back({"group", plain(t.groups[c.group].name)});
         out.put(plain(c.name), mapped(keys));
       }

@@ -92,6 +92,7 @@ void write_link(YamlWriter& out, const Link& link) {
     out.put("ends", listed(ends));
     write_directions(out, link);
     out.put("mtu", std::to_string(link.mtu));
+    if (link.vlan != 0) out.put("vlan", std::to_string(link.vlan));
     out.put("emulate_delay", truth(link.emulate_delay));
     std::vector<YamlPair> attach, address, mac;
     for (size_t e = 0; e < 2; ++e) {

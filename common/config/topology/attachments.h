@@ -15,29 +15,38 @@ enum class FlowControl : uint8_t { kOff, kRx, kTx, kOn };
 struct AttachPci {
   std::string address;
   std::optional<FlowControl> flow_control = {};  // none: as the NIC's driver sets it
+  bool operator==(const AttachPci&) const = default;
 };
 struct AttachMemif {
   std::string socket;
   uint32_t id = 0;
   bool server = false;
+  bool operator==(const AttachMemif&) const = default;
 };
 struct AttachAfPacket {
   std::string interface;
+  bool operator==(const AttachAfPacket&) const = default;
 };
 struct AttachAfXdp {
   std::string interface;
+  bool operator==(const AttachAfXdp&) const = default;
 };
 struct AttachTap {
   std::string interface;
+  bool operator==(const AttachTap&) const = default;
 };
-struct AttachRing {};  // both ends in one process (the lab)
+struct AttachRing {  // both ends in one process (the lab)
+  bool operator==(const AttachRing&) const = default;
+};
 struct AttachPcap {
   std::string rx_file, tx_file;
   bool repeat = false;
+  bool operator==(const AttachPcap&) const = default;
 };
 /// A DPDK virtual device by its own name and arguments, for devices without a type here.
 struct AttachVdev {
   std::string arguments;
+  bool operator==(const AttachVdev&) const = default;
 };
 
 /// Ports that DPDK opens in one process (RTE_MAX_ETHPORTS, as Debian builds it).

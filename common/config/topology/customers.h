@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "common/units/units.h"
 
@@ -18,13 +19,13 @@ struct Group {
 
 inline constexpr size_t kNoIndex = SIZE_MAX;  // no such index
 
-/// A customer of the network, known by its prefixes or by the link on which it sends.
+/// A customer of the network, known by its prefixes or by the links on which it sends.
 struct Customer {
   std::string name;
   Budget budget{0};
-  BitRate ceiling{0};       // of what a gateway sends for it; 0: none
-  size_t group = kNoIndex;  // index into Topology::groups
-  size_t link = kNoIndex;   // index into Topology::links
+  BitRate ceiling{0};              // of what a gateway sends for it; 0: none
+  size_t group = kNoIndex;         // index into Topology::groups
+  std::vector<size_t> links = {};  // indices into Topology::links, each once
 };
 
 template <class Prefix>

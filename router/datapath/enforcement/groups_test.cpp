@@ -25,7 +25,7 @@ config::Topology with_groups(bool enforce) {
   t.customers = {{.name = "acme", .budget = Budget(1e6), .group = 1},
                  {.name = "beta", .budget = Budget(1e6), .group = 0},
                  {.name = "solo", .budget = Budget(1e6)},
-                 {.name = "port", .budget = Budget(1e6), .group = 0, .link = kNarrow}};
+                 {.name = "port", .budget = Budget(1e6), .group = 0, .links = {kNarrow}}};
   t.ipv4_customers = {{*config::parse_ipv4_prefix("10.0.1.0/24"), 0},
                       {*config::parse_ipv4_prefix("192.0.2.0/24"), 1},
                       {*config::parse_ipv4_prefix("198.51.100.0/24"), 2}};

@@ -221,7 +221,7 @@ TEST_F(IngressBudget, NeitherChargesNorDropsOthers) {
 TEST_F(IngressBudget, KnowsCustomersByTheirLink) {
   config::Topology t = edge();
   t.ipv4_customers.clear();
-  t.customers[0].link = kLeft;
+  t.customers[0].links = {kLeft};
   start(1, t);
   EXPECT_NEAR(static_cast<double>(admitted(packet(paying(0.02)), 300, 10)), 1050 + 25, 3);
 }
