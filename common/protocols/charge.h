@@ -3,6 +3,7 @@
 // budgets.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -24,9 +25,20 @@ struct Charge {
   float first_bytes = 0;  // B announced for the first round
   float budget = 0;       // $/s that the flow may spend, 0: unknown
   float rtt = 0;          // s, 0: unknown
+
+  /// $ that the packet announces, outside a first round. Flows that send at most one packet per
+  /// round trip need not announce it.
+  [[nodiscard]] float announced() const { return slow ? std::max(paid, expected) : expected; }
 };
 
-/// Charges of a burst's packets, in columns: row k is packet k's.
+/// Of a data packet's Charge, the amounts that a budget needs.
+struct alignas(16) ChargeRow {
+  float paid, committed;
+  float announced;  // Charge::announced()
+  float rtt;
+};
+
+/// Charges of a burst's packets: row k is packet k's.
 struct ChargeBatch {
   static constexpr size_t kMax = 32;
 
@@ -37,8 +49,9 @@ struct ChargeBatch {
   }
 
   // As in Charge.
-  alignas(64) std::array<float, kMax> paid, charged, committed, expected, rtt;
-  alignas(64) std::array<uint32_t, kMax> first, slow;  // 1: true
+  alignas(64) std::array<ChargeRow, kMax> rows;
+  alignas(64) std::array<uint32_t, kMax> first;  // 1: true
+  alignas(64) std::array<float, kMax> paid, charged;
   std::array<const uint8_t*, kMax> headers;
   std::array<uint32_t, kMax> sizes;
   size_t count = 0;
@@ -50,10 +63,10 @@ struct ChargeBatch {
 struct ChargeReader {
   /// Of one packet: its congestion header; B on the link; whether it is a SYN.
   Charge (*one)(const uint8_t* header, uint32_t size, bool opens);
-  /// Of data packets: fills in all columns but `charged`.
+  /// Of data packets: fills in `rows` and `first`.
   /// Returns whether the money of all of them has the value 1 (Protocol::exchange_at).
   bool (*data)(ChargeBatch& batch);
-  /// Of data packets: fills in the columns `paid` and `charged`, and the sums of bytes.
+  /// Of data packets: fills in `paid` and `charged`, and the sums of bytes.
   void (*payments)(ChargeBatch& batch);
 };
 

@@ -32,7 +32,7 @@ struct GoneOn {
   GoneOn(const config::Topology& running, const config::Topology& wanted)
       : before(*Enforcement::make(running, 0, 2, -1)) {
     before->account(0, 1).debt[0] = 0.03F;
-    before->account(1, 1).opened = 0.5F;
+    before->account(1, 1).debt[2] = 0.5F;
     before->count(1, 2, Refusal::kSpending, 700);
     succession = succession_of(running, wanted, 0, 0, *before);
     after = *Enforcement::make_successor(wanted, 0, 2, -1, succession);
@@ -51,7 +51,7 @@ TEST(CustomersGoOn, WithAnotherBudget) {
   EXPECT_EQ(g.succession.changed, std::vector<uint32_t>{1});
   EXPECT_EQ(&g.after->customers(), g.table) << "the table of prefixes is not built again";
   EXPECT_FLOAT_EQ(g.after->account(0, 1).owed(Bucket::kPaid), 0.03F);
-  EXPECT_FLOAT_EQ(g.after->account(1, 1).opened, 0.5F);
+  EXPECT_FLOAT_EQ(g.after->account(1, 1).owed(Bucket::kOpenings), 0.5F);
   EXPECT_NEAR(g.after->account(0, 1).per_dollar, 1 / 4.0 / 1.005, 1e-6);
   EXPECT_NEAR(g.after->account(1, 2).per_dollar, 1 / 2.0 / 1.005, 1e-6);
   ASSERT_EQ(g.after->drops().size(), 1U);
@@ -67,7 +67,7 @@ TEST(CustomersGoOn, WithOthersBeforeThem) {
   EXPECT_FALSE(g.succession.same);
   EXPECT_EQ(g.succession.from, (std::vector<uint32_t>{0, 0, 2, 1}));
   EXPECT_FLOAT_EQ(g.after->account(0, 3).owed(Bucket::kPaid), 0.03F);
-  EXPECT_FLOAT_EQ(g.after->account(1, 3).opened, 0.5F);
+  EXPECT_FLOAT_EQ(g.after->account(1, 3).owed(Bucket::kOpenings), 0.5F);
   EXPECT_FLOAT_EQ(g.after->account(0, 1).owed(Bucket::kPaid), 0);
   ASSERT_EQ(g.after->drops().size(), 1U);
   EXPECT_EQ(g.after->drops()[0].customer, 2U);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/protocols/fcp/charge.h"
 
+#include <array>
+#include <bit>
 #include <cstring>
 
 #include "common/protocols/fcp/batch_loops.h"
@@ -9,44 +11,68 @@
 namespace turnpike::fcp {
 namespace {
 
+// Four packets' values: lane i is packet i's.
+using Words [[gnu::vector_size(16)]] = uint32_t;
+using Ints [[gnu::vector_size(16)]] = int32_t;
+using Floats [[gnu::vector_size(16)]] = float;
+constexpr size_t kQuad = 4;
+
 // Comparisons with NaN are false.
 [[gnu::always_inline]] inline float not_negative(float v) { return v > 0 ? v : 0.0F; }
-[[gnu::always_inline]] inline float bounded(float v) {
-  return v < 1e30F ? v > -1e30F ? v : 0.0F : 0.0F;
+[[gnu::always_inline]] inline Floats not_negative(Floats v) { return v > 0 ? v : Floats{}; }
+[[gnu::always_inline]] inline Floats bounded(Floats v) {
+  return ((v < 1e30F) & (v > -1e30F)) != 0 ? v : Floats{};
+}
+[[gnu::always_inline]] inline Floats larger(Floats a, Floats b) { return a < b ? b : a; }
+
+[[gnu::always_inline]] inline Floats numbers(Words bits) { return std::bit_cast<Floats>(bits); }
+
+// Between network and host byte order.
+[[gnu::always_inline]] inline Words swapped(Words w) {
+  using Bytes [[gnu::vector_size(16)]] = uint8_t;
+  const Bytes b = std::bit_cast<Bytes>(w);
+  return std::bit_cast<Words>(
+      __builtin_shufflevector(b, b, 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
 }
 
-// A packet's words in host byte order.
+template <class Vector>
+[[gnu::always_inline]] inline void transpose(Vector (&rows)[kQuad]) {
+  const Vector a = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5);
+  const Vector b = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5);
+  const Vector c = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
+  const Vector d = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
+  rows[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+  rows[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+  rows[2] = __builtin_shufflevector(c, d, 0, 1, 4, 5);
+  rows[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
+}
+
+// Words of headers in host byte order.
 struct ChargeWords {
-  uint32_t rtt, reserve, preload, balance, slot;
+  Words rtt, reserve, preload, balance, slot;
 };
 
-struct ChargeRow {
-  float paid, committed, expected, rtt;
-  uint32_t first, slow;
+struct Amounts {
+  Floats paid, committed, expected, rtt, slot;
+  Words first;  // 1: true
 };
 
-[[gnu::always_inline]] inline ChargeRow row_of(const ChargeWords& w, float bytes) {
-  const float balance = not_negative(number(w.balance)), reserve = not_negative(number(w.reserve));
-  const float next = 1 + number(w.preload), slot = number(w.slot & ~kSign);
-  const float rtt = static_cast<float>(w.rtt) * 1e-9F;
+[[gnu::always_inline]] inline Amounts amounts_of(const ChargeWords& w, Floats bytes) {
+  const Floats balance = not_negative(numbers(w.balance));
+  const Floats next = 1 + numbers(w.preload), slot = numbers(w.slot & ~kSign);
   return {.paid = not_negative(balance * bytes),
-          .committed =
-              not_negative((reserve > balance ? reserve : balance) * bytes * not_negative(next)),
+          .committed = not_negative(larger(balance, not_negative(numbers(w.reserve))) * bytes *
+                                    not_negative(next)),
           .expected = bounded(balance * bytes * next),
-          .rtt = rtt,
+          .rtt = __builtin_convertvector(w.rtt, Floats) * 1e-9F,
+          .slot = slot,
           // Without slots (preset `paper`) packets do not tell their round.
-          .first = w.slot >> 31 | static_cast<uint32_t>(slot == 0),
-          .slow = static_cast<uint32_t>(slot >= rtt)};
+          .first = w.slot >> 31 | (std::bit_cast<Words>(slot == 0) & 1)};
 }
 
 [[gnu::always_inline]] inline float charged_of(uint32_t money, float bytes) {
   return not_negative(not_negative(number(money << 16)) * bytes);
 }
-
-constexpr size_t kHeaderWords = kHeaderSize / sizeof(uint32_t);
-using HeaderFields = std::array<std::array<uint32_t, kHeaderWords>, ChargeBatch::kMax>;
-
-constexpr size_t word(size_t offset) { return offset / sizeof(uint32_t); }
 
 size_t rows_of(const ChargeBatch& b) { return (b.count + kLanes - 1) / kLanes * kLanes; }
 
@@ -58,50 +84,65 @@ Charge charge_of(const uint8_t* header, uint32_t size, bool opens) {
   if (opens)
     return {.first_bytes = not_negative(number(at(kPreloadOffset))) * bytes,
             .budget = not_negative(number(at(kBalanceOffset)))};
-  const ChargeRow row = row_of({.rtt = at(kRttOffset),
-                                .reserve = at(kReserveOffset),
-                                .preload = at(kPreloadOffset),
-                                .balance = at(kBalanceOffset),
-                                .slot = at(kSlotOffset)},
-                               bytes);
-  return {.paid = row.paid,
+  const Amounts a = amounts_of({.rtt = Words{at(kRttOffset)},
+                                .reserve = Words{at(kReserveOffset)},
+                                .preload = Words{at(kPreloadOffset)},
+                                .balance = Words{at(kBalanceOffset)},
+                                .slot = Words{at(kSlotOffset)}},
+                               Floats{bytes});
+  return {.paid = a.paid[0],
           .charged = charged_of(at(kExchangeOffset), bytes),
-          .committed = row.committed,
-          .expected = row.expected,
-          .first = row.first != 0,
-          .slow = row.slow != 0,
-          .rtt = row.rtt};
+          .committed = a.committed[0],
+          .expected = a.expected[0],
+          .first = a.first[0] != 0,
+          .slow = a.slot[0] >= a.rtt[0],
+          .rtt = a.rtt[0]};
 }
 
 TURNPIKE_WIDEST
 bool read_charges(ChargeBatch& b) {
-  alignas(64) HeaderFields fields;
-  const size_t n = rows_of(b);
-  for (size_t k = 0; k < b.count; ++k) std::memcpy(&fields[k], b.headers[k], kHeaderSize);
-  for (size_t k = b.count; k < n; ++k) {
-    fields[k] = {};
+  constexpr uint32_t kOne = 0x803f;  // the bfloat16 in network byte order
+  static constexpr auto kPadding = [] {
+    std::array<uint8_t, kHeaderSize> header{};
+    header[kExchangeOffset] = kOne & 0xff;
+    header[kExchangeOffset + 1] = kOne >> 8;
+    return header;
+  }();
+  const size_t count = b.count, end = (count + kQuad - 1) / kQuad * kQuad;
+  for (size_t k = count; k < end; ++k) {
+    b.headers[k] = kPadding.data();
     b.sizes[k] = 0;
   }
-  for (size_t k = 0; k < n; ++k) {
-    const auto at = [&](size_t offset) { return wire::swap_be32(fields[k][word(offset)]); };
-    const ChargeRow row = row_of({.rtt = at(kRttOffset),
-                                  .reserve = at(kReserveOffset),
-                                  .preload = at(kPreloadOffset),
-                                  .balance = at(kBalanceOffset),
-                                  .slot = at(kSlotOffset)},
-                                 static_cast<float>(static_cast<int32_t>(b.sizes[k])));
-    b.paid[k] = row.paid;
-    b.committed[k] = row.committed;
-    b.expected[k] = row.expected;
-    b.rtt[k] = row.rtt;
-    b.first[k] = row.first;
-    b.slow[k] = row.slow;
+  Words foreign{};
+  for (size_t k = 0; k < end; k += kQuad) {
+    Words front[kQuad], back[kQuad], sizes;  // the halves of four headers
+    for (size_t i = 0; i < kQuad; ++i) {
+      std::memcpy(&front[i], b.headers[k + i], sizeof front[i]);
+      std::memcpy(&back[i], b.headers[k + i] + sizeof front[i], sizeof back[i]);
+    }
+    std::memcpy(&sizes, &b.sizes[k], sizeof sizes);
+    transpose(front);
+    transpose(back);
+    const auto at = [&](size_t offset) {
+      const size_t word = offset / sizeof(uint32_t);
+      return word < kQuad ? front[word] : back[word - kQuad];
+    };
+    const Amounts a = amounts_of({.rtt = swapped(at(kRttOffset)),
+                                  .reserve = swapped(at(kReserveOffset)),
+                                  .preload = swapped(at(kPreloadOffset)),
+                                  .balance = swapped(at(kBalanceOffset)),
+                                  .slot = swapped(at(kSlotOffset))},
+                                 __builtin_convertvector(std::bit_cast<Ints>(sizes), Floats));
+    const Floats announced = a.slot >= a.rtt ? larger(a.paid, a.expected) : a.expected;
+    Floats rows[kQuad] = {a.paid, a.committed, announced, a.rtt};
+    transpose(rows);
+    static_assert(sizeof(ChargeRow) == sizeof(Floats));
+    for (size_t i = 0; i < kQuad; ++i) std::memcpy(&b.rows[k + i], &rows[i], sizeof rows[i]);
+    std::memcpy(&b.first[k], &a.first, sizeof a.first);
+    foreign |= at(kExchangeOffset) ^ kOne;
   }
-  constexpr auto kOne = std::bit_cast<uint32_t>(1.0F);
-  uint32_t foreign = 0;
-  for (size_t k = 0; k < n; ++k)
-    foreign |= k < b.count ? wire::swap_be32(fields[k][word(kExchangeOffset)]) ^ kOne : 0;
-  return foreign >> 16 == 0;
+  const auto [low, high] = std::bit_cast<std::array<uint64_t, 2>>(foreign & 0xffff);
+  return (low | high) == 0;
 }
 
 TURNPIKE_WIDEST

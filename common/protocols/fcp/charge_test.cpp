@@ -56,12 +56,11 @@ TEST(FcpCharge, ColumnsAreAsTheSinglePackets) {
     double counted = 0, owed = 0;
     for (size_t k = 0; k < count; ++k) {
       const Charge c = charge_of(packets[k].data(), all.sizes[k], false);
-      EXPECT_EQ(all.paid[k], c.paid);
-      EXPECT_EQ(all.committed[k], c.committed);
-      EXPECT_EQ(all.expected[k], c.expected);
-      EXPECT_EQ(all.rtt[k], c.rtt);
+      EXPECT_EQ(all.rows[k].paid, c.paid);
+      EXPECT_EQ(all.rows[k].committed, c.committed);
+      EXPECT_EQ(all.rows[k].announced, c.announced());
+      EXPECT_EQ(all.rows[k].rtt, c.rtt);
       EXPECT_EQ(all.first[k] != 0, c.first);
-      EXPECT_EQ(all.slow[k] != 0, c.slow);
       EXPECT_EQ(payments.paid[k], c.paid);
       EXPECT_EQ(payments.charged[k], c.charged);
       for (const float v : {c.paid, c.charged, c.committed}) EXPECT_GE(v, 0);

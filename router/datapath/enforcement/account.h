@@ -11,12 +11,14 @@
 
 namespace turnpike::router {
 
-/// The token buckets of a customer that all lcores withdraw from: of payments, of commitments.
-enum class Bucket : uint8_t { kPaid, kCommitted, kCount };
-inline constexpr size_t kBuckets = static_cast<size_t>(Bucket::kCount);
+/// The token buckets of a customer: of payments, of commitments, of SYNs.
+enum class Bucket : uint8_t { kPaid, kCommitted, kOpenings };
+/// All lcores withdraw from the first ones, each from openings of its own.
+inline constexpr size_t kSharedBuckets = 2;
 
-/// A number for each Bucket, in its order. GCC and clang calculate with both at once.
-using PerBucket [[gnu::vector_size(kBuckets * sizeof(float))]] = float;
+/// A number for each Bucket, in its order, and an unused one. GCC and clang calculate with all of
+/// them at once.
+using PerBucket [[gnu::vector_size(4 * sizeof(float))]] = float;
 
 /// One lcore's state of one customer: the only cache line of it that a data packet touches if no
 /// other lcore charges customers. Written by that lcore alone.
@@ -28,11 +30,10 @@ struct alignas(64) CustomerAccount {
   static constexpr unsigned kTickShift = 14;  // a tick is 2^14 ns, 16 us
   static constexpr float kTick = static_cast<float>(1 << kTickShift) * 1e-9F;
 
+  PerBucket debt{};      // s
   uint32_t at = 0;       // tick of the last pass(); a customer idle for 19 h keeps its debt
   float per_dollar = 0;  // s of the budget, tolerance included, that a dollar is
   float rtt = 0;         // s, the shortest of the customer's round trips; 0: unknown
-  float opened = 0;      // s, debt of SYNs; not shared
-  PerBucket debt{};      // s
   Misbehaviour misbehaviour;
 
   static uint32_t tick_of(Nanos now) { return static_cast<uint32_t>(now.count() >> kTickShift); }
@@ -41,7 +42,6 @@ struct alignas(64) CustomerAccount {
   float pass(uint32_t tick) {
     const auto seconds = static_cast<float>(tick - at) * kTick;
     at = tick;
-    opened = std::max(opened - seconds, 0.0F);
     const PerBucket left = debt - seconds;
     debt = left > 0 ? left : PerBucket{};
     return seconds;
@@ -61,11 +61,12 @@ static_assert(sizeof(CustomerAccount) == 64);
 /// The rest of that state, which other lcores read: the withdrawals that they have to add, and free
 /// ACKs. Written by one lcore; the others read the atomic fields.
 struct alignas(64) SharedAccount {
-  float since[kBuckets] = {};    // s: change of the debt since the last take(), not bounded below
-  float carry[kBuckets] = {};    // units of `published` not yet published
-  uint32_t seen[kBuckets] = {};  // other lcores' `published` at the last take()
-  std::atomic<uint32_t> published[kBuckets] = {};     // withdrawals, in units; wraps around
-  std::atomic<uint32_t> ack_credit{0}, acks_used{0};  // packets; wrap around
+  float since[kSharedBuckets] =
+      {};  // s: change of the debt since the last take(), not bounded below
+  float carry[kSharedBuckets] = {};    // units of `published` not yet published
+  uint32_t seen[kSharedBuckets] = {};  // other lcores' `published` at the last take()
+  std::atomic<uint32_t> published[kSharedBuckets] = {};  // withdrawals, in units; wraps around
+  std::atomic<uint32_t> ack_credit{0}, acks_used{0};     // packets; wrap around
 
   void pass(float seconds) {
     for (float& s : since) s -= seconds;
@@ -80,7 +81,7 @@ struct alignas(64) SharedAccount {
   /// As CustomerAccount::go_on_from().
   void go_on_from(const SharedAccount& before) {
     constexpr auto kRelaxed = std::memory_order_relaxed;
-    for (size_t b = 0; b < kBuckets; ++b) {
+    for (size_t b = 0; b < kSharedBuckets; ++b) {
       since[b] = before.since[b];
       carry[b] = before.carry[b];
       seen[b] = before.seen[b];

@@ -2,6 +2,8 @@
 #include "router/datapath/enforcement/ingress_budget.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 #include "common/wire/bytes.h"
 #include "router/datapath/enforcement/enforcement.h"
@@ -53,14 +55,15 @@ void credit_ack(Enforcement& enforcement, unsigned worker, uint32_t customer) {
 }
 
 /// Whether the debt is small enough, whatever the packet adds to it: otherwise a sender of far too
-/// many packets would have only its cheapest ones admitted. Of one bucket or of all of them.
+/// many packets would have only its cheapest ones admitted. Of one bucket or, by lane, of all.
 template <class T>
 [[gnu::always_inline]] inline auto fits(T debt, T cost, T burst) {
-  return (cost <= kMaxCost) & ((debt <= burst) | (debt <= (kMinPackets - 1) * cost));
+  const T few = (kMinPackets - 1) * cost;
+  return (cost <= kMaxCost) & (debt <= (burst < few ? few : burst));
 }
 
 /// A customer's money is its own: only routers beyond may say what it is worth elsewhere.
-void reset_exchange(uint8_t* congestion, uint8_t at) {
+void set_to_one(uint8_t* congestion, uint8_t at) {
   constexpr uint16_t kOne = 0x3f80;  // bfloat16
   if (wire::load_be16(congestion + at) == kOne) [[likely]]
     return;
@@ -70,7 +73,8 @@ void reset_exchange(uint8_t* congestion, uint8_t at) {
   update_checksum(congestion, before, sum_of(congestion, range));
 }
 
-/// One worker's view of one burst.
+/// One worker's view of one burst. `kShares`: Enforcement::shares().
+template <bool kShares>
 class Charger {
  public:
   Charger(Burst& burst, WorkerContext& context)
@@ -79,7 +83,6 @@ class Charger {
         enforcement_(*context.enforcement),
         limits_(enforcement_.limits()),
         accounts_(enforcement_.accounts(context.index)),
-        shares_(enforcement_.shares()),
         tick_(CustomerAccount::tick_of(burst.now)),
         milli_(Misbehaviour::tick_of(burst.now)) {
     // Packets that waited during a stall of this worker come at once, at the time of its end.
@@ -93,16 +96,21 @@ class Charger {
   }
 
   void charge(uint32_t set) {
-    const uint32_t in_columns = read(set);
-    unsigned row = 0;
-    for_each(in_columns, [&](unsigned i) {
-      settle(i, [&](Account& account, const PacketInfo& p) {
-        return spend(account, p, row_of(row++));
+    const uint32_t others = read(set);
+    for (size_t k = 0; k < batch_.count; ++k) {
+      const uint32_t customer = customers_[k];
+      settle(customer, places_[k], [&](Account& account) {
+        if (account.misbehaviour.opened() && batch_.first[k] != 0) [[unlikely]]
+          return spend(account, customer, batch_.sizes[k],
+                       reader_->one(batch_.headers[k], batch_.sizes[k], false));
+        return spend(account, customer, batch_.rows[k],
+                     [&] { account.misbehaviour.send(batch_.rows[k], milli_); });
       });
-    });
-    for_each(set & ~in_columns, [&](unsigned i) {
-      if (burst_.info[i].customer == 0) return;
-      settle(i, [&](Account& account, const PacketInfo& p) { return refusal(account, i, p); });
+    }
+    for_each(others, [&](unsigned i) {
+      const PacketInfo& p = burst_.info[i];
+      if (p.customer == 0) return;
+      settle(p.customer, i, [&](Account& account) { return refusal(account, i, p); });
     });
   }
 
@@ -112,67 +120,63 @@ class Charger {
   // Lets time pass for the account of packet i's customer, and drops the packet if `decide`, which
   // charges the account, refuses it.
   template <class Decide>
-  [[gnu::always_inline]] void settle(unsigned i, Decide&& decide) {
-    const PacketInfo& p = burst_.info[i];
-    Account& account = accounts_[p.customer];
-    const float seconds = account.pass(tick_);
-    if (shares_) [[unlikely]]
-      enforcement_.shared(context_.index, p.customer).pass(seconds);
-    const Refusal why = decide(account, p);
+  [[gnu::always_inline]] void settle(uint32_t customer, unsigned i, Decide&& decide) {
+    Account& account = accounts_[customer];
+    [[maybe_unused]] const float seconds = account.pass(tick_);
+    if constexpr (kShares) enforcement_.shared(context_.index, customer).pass(seconds);
+    const Refusal why = decide(account);
     if (why == Refusal::kNone) [[likely]]
       return;
-    enforcement_.count(context_.index, p.customer, why, p.size);
+    enforcement_.count(context_.index, customer, why, burst_.info[i].size);
     burst_.drop(i, DropReason::kOverBudget);
   }
 
   // Reads the charges of customers' data packets of one protocol, the first in the set, and sets
-  // exchange rates to 1. Returns these packets.
+  // exchange rates to 1. Returns the other packets.
   uint32_t read(uint32_t set) {
-    uint32_t in_columns = 0, others = 0;
-    const ChargeReader* reader = nullptr;
-    uint8_t protocol = 0;
-    for_each(set, [&](unsigned i) {
+    constexpr unsigned kNone = 256;
+    unsigned protocol = kNone;
+    uint32_t others = 0;
+    size_t n = 0;
+    for_each_dense(set, [&](unsigned i) {
       const PacketInfo& p = burst_.info[i];
-      if (p.congestion == 0) return;
-      if (p.customer == 0 || p.has(kOpens) || (reader != nullptr && p.protocol != protocol))
+      if (p.protocol != protocol || p.congestion == 0 || p.customer == 0 || p.has(kOpens))
           [[unlikely]] {
-        others |= uint32_t{1} << i;
-        return;
-      }
-      if (reader == nullptr) {
-        reader = enforcement_.charges(p.protocol);
+        const bool data = p.congestion != 0 && p.customer != 0 && !p.has(kOpens);
+        if (data && protocol == kNone) reader_ = enforcement_.charges(p.protocol);
+        if (!data || protocol != kNone || reader_ == nullptr) {
+          others |= uint32_t{1} << i;
+          return;
+        }
         protocol = p.protocol;
-        if (reader == nullptr) return;
       }
-      columns_.add(frame_of(burst_.mbufs[i]) + p.congestion, p.size);
-      in_columns |= uint32_t{1} << i;
+      places_[n] = static_cast<uint16_t>(i);
+      customers_[n] = p.customer;
+      batch_.headers[n] = frame_of(burst_.mbufs[i]) + p.congestion;
+      batch_.sizes[n++] = p.size;
     });
-    if (reader != nullptr && !reader->data(columns_)) [[unlikely]]
-      others |= in_columns;
+    batch_.count = n;
+    if (n > 0 && !reader_->data(batch_)) [[unlikely]]
+      for (size_t k = 0; k < n; ++k) reset_exchange(places_[k]);
     for_each(others, [&](unsigned i) {
-      const PacketInfo& p = burst_.info[i];
-      const uint8_t exchange = enforcement_.exchange_at(p.protocol);
-      if (exchange != 0) reset_exchange(frame_of(burst_.mbufs[i]) + p.congestion, exchange);
+      if (burst_.info[i].congestion != 0) reset_exchange(i);
     });
-    return in_columns;
+    return others;
   }
 
-  [[nodiscard]] Charge row_of(size_t k) const {
-    return {.paid = columns_.paid[k],
-            .committed = columns_.committed[k],
-            .expected = columns_.expected[k],
-            .first = columns_.first[k] != 0,
-            .slow = columns_.slow[k] != 0,
-            .rtt = columns_.rtt[k]};
+  void reset_exchange(unsigned i) {
+    const PacketInfo& p = burst_.info[i];
+    const uint8_t at = enforcement_.exchange_at(p.protocol);
+    if (at != 0) set_to_one(frame_of(burst_.mbufs[i]) + p.congestion, at);
   }
 
-  // Of a packet that is not in the columns.
+  // Of a packet that is not in the batch.
   Refusal refusal(Account& account, unsigned i, const PacketInfo& p) {
     const ChargeReader* reader = p.congestion != 0 ? enforcement_.charges(p.protocol) : nullptr;
     if (reader == nullptr) return unpriced(account, p);
     const Charge charge =
         reader->one(frame_of(burst_.mbufs[i]) + p.congestion, p.size, p.has(kOpens));
-    if (!p.has(kOpens)) return spend(account, p, charge);
+    if (!p.has(kOpens)) return spend(account, p.customer, p.size, charge);
     if (account.misbehaviour.blocked(milli_)) [[unlikely]]
       return Refusal::kMisbehaviour;
     const Refusal why = open(account, p, charge);
@@ -180,23 +184,36 @@ class Charger {
     return why;
   }
 
-  [[gnu::always_inline]] Refusal spend(Account& account, const PacketInfo& p,
-                                       const Charge& charge) {
+  [[gnu::noinline]] Refusal spend(Account& account, uint32_t customer, uint32_t size,
+                                  const Charge& charge) {
+    const ChargeRow row{.paid = charge.paid,
+                        .committed = charge.committed,
+                        .announced = charge.announced(),
+                        .rtt = charge.rtt};
+    return spend(account, customer, row,
+                 [&] { account.misbehaviour.send(charge, static_cast<float>(size), milli_); });
+  }
+
+  // `compare` passes the packet's announcement to account.misbehaviour.
+  template <class Compare>
+  [[gnu::always_inline]] Refusal spend(Account& account, uint32_t customer, const ChargeRow& row,
+                                       Compare&& compare) {
     if (account.misbehaviour.blocked(milli_)) [[unlikely]]
       return Refusal::kMisbehaviour;
     // Before the budget: a sender that announces what it is not allowed to send misbehaves, too.
-    account.misbehaviour.send(charge, static_cast<float>(p.size), milli_);
-    const PerBucket cost = PerBucket{charge.paid, charge.committed} * account.per_dollar;
-    const auto refused = ~fits(account.debt, cost, bursts_);
-    if (refused[0] != 0) [[unlikely]]
-      return Refusal::kSpending;
-    if (refused[1] != 0) [[unlikely]]
-      return Refusal::kCommitment;
-    account.rtt = account.rtt > 0 ? std::min(account.rtt * (1 + kForget), charge.rtt) : charge.rtt;
+    compare();
+    static_assert(sizeof row == sizeof(PerBucket));
+    const PerBucket cost =
+        __builtin_shufflevector(std::bit_cast<PerBucket>(row), PerBucket{}, 0, 1, 4, 5) *
+        account.per_dollar;
+    const auto admitted = fits(account.debt, cost, bursts_);
+    if (std::bit_cast<std::array<uint64_t, 2>>(admitted)[0] != ~uint64_t{0}) [[unlikely]]
+      return admitted[0] == 0 ? Refusal::kSpending : Refusal::kCommitment;
+    account.rtt = account.rtt > 0 ? std::min(account.rtt * (1 + kForget), row.rtt) : row.rtt;
     account.debt += cost;
-    if (shares_) [[unlikely]] {
-      enforcement_.publish(context_.index, p.customer, Bucket::kPaid, cost[0]);
-      enforcement_.publish(context_.index, p.customer, Bucket::kCommitted, cost[1]);
+    if constexpr (kShares) {
+      enforcement_.publish(context_.index, customer, Bucket::kPaid, cost[0]);
+      enforcement_.publish(context_.index, customer, Bucket::kCommitted, cost[1]);
     }
     return Refusal::kNone;
   }
@@ -219,8 +236,9 @@ class Charger {
     const float first = std::min(charge.first_bytes * price, budget * rtt);
     const float cost =
         (first + price * static_cast<float>(p.size)) * account.per_dollar / kOpenings;
-    if (!fits(account.opened, cost, limits_.promise_burst)) return Refusal::kOpenings;
-    account.opened += cost;
+    if (!fits(account.owed(Bucket::kOpenings), cost, limits_.promise_burst))
+      return Refusal::kOpenings;
+    account.debt[static_cast<size_t>(Bucket::kOpenings)] += cost;
     return Refusal::kNone;
   }
 
@@ -242,14 +260,17 @@ class Charger {
     return groups ? price_ * enforcement_.per_link_dollar(p.customer) : price_;
   }
 
-  ChargeBatch columns_;
+  ChargeBatch batch_;
+  // Of the batch's rows: places in the burst, and customers.
+  std::array<uint16_t, kBurst> places_;
+  std::array<uint32_t, kBurst> customers_;
+  const ChargeReader* reader_ = nullptr;
   Burst& burst_;
   WorkerContext& context_;
   Enforcement& enforcement_;
   ChargeLimits limits_;
   PerBucket bursts_;
   CustomerAccount* accounts_;
-  bool shares_;
   uint32_t tick_, milli_;
   uint32_t link_ = UINT32_MAX;
   float price_ = 0;
@@ -258,8 +279,12 @@ class Charger {
 }  // namespace
 
 void charge_customers(Burst& burst, WorkerContext& context) {
-  Charger charger(burst, context);
-  charger.charge(burst.forward | burst.oversized | burst.multicast);
+  const uint32_t set = burst.forward | burst.oversized | burst.multicast;
+  if (context.enforcement->shares()) {
+    Charger<true>(burst, context).charge(set);
+  } else {
+    Charger<false>(burst, context).charge(set);
+  }
 }
 
 void credit_acks(const Burst& burst, WorkerContext& context) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "common/protocols/charge.h"
@@ -42,30 +43,21 @@ class Misbehaviour {
 
   /// Counts a data packet of `size` B.
   void send(const Charge& c, float size, uint32_t now) {
-    rtt_ = std::max(rtt_ * kKeep, c.rtt);
-    if (packets_ == 0) [[unlikely]]
-      end_ = now + ticks(std::clamp(kRoundTrips * rtt_, kMinWindow, kMaxWindow));
-    const bool first = c.first && opened_ >= size;
-    if (first) [[unlikely]] {
+    if (c.first && opened_ >= size) {
       opened_ -= size;
-      least_ += std::max(c.paid, c.expected);
-      most_ += c.paid + c.expected;
+      add(std::max(c.paid, c.expected), c.paid + c.expected, c.paid, c.rtt, now);
     } else {
-      const float announced = c.slow ? std::max(c.paid, c.expected) : c.expected;
-      least_ += announced;
-      most_ += announced;
+      add(c.announced(), c.announced(), c.paid, c.rtt, now);
     }
-    spent_ += c.paid;
-    if (packets_ + 1 < kEvidence) {
-      ++packets_;
-      return;
-    }
-    packets_ = kEvidence;
-    if (after(now, end_)) [[unlikely]]
-      judge(now);
+  }
+  /// Whether packets of first rounds are due. Without any, a packet is of none.
+  [[nodiscard]] bool opened() const { return std::bit_cast<uint32_t>(opened_) != 0; }
+  /// The same as send() above for a packet that is of no first round.
+  [[gnu::always_inline]] void send(const ChargeRow& row, uint32_t now) {
+    add(row.announced, row.announced, row.paid, row.rtt, now);
   }
 
-  [[nodiscard]] bool blocked(uint32_t now) const { return blocks_ && after(until_, now); }
+  [[nodiscard]] bool blocked(uint32_t now) const { return offences_ != 0 && after(until_, now); }
 
  private:
   static constexpr float kKeep = 0.999F;    // of the longest round trip, per packet
@@ -77,18 +69,33 @@ class Misbehaviour {
   }
   static bool after(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) > 0; }
 
+  /// Adds a packet's dollars to the sums of the window.
+  [[gnu::always_inline]] void add(float least, float most, float spent, float rtt, uint32_t now) {
+    rtt_ = std::max(rtt_ * kKeep, rtt);
+    least_ += least;
+    most_ += most;
+    spent_ += spent;
+    if (packets_ + 1 < kEvidence) {
+      if (packets_ == 0) [[unlikely]]
+        end_ = now + ticks(std::clamp(kRoundTrips * rtt_, kMinWindow, kMaxWindow));
+      ++packets_;
+      return;
+    }
+    packets_ = kEvidence;
+    if (after(now, end_)) [[unlikely]]
+      judge(now);
+  }
+
   void judge(uint32_t now) {
-    const int8_t way = least_ > kMaxRatio * spent_ ? 1 : most_ < kMinRatio * spent_ ? -1 : 0;
-    windows_ = way != 0 && way == way_ ? static_cast<uint8_t>(windows_ + 1) : way != 0 ? 1 : 0;
-    way_ = way;
+    const int way = least_ > kMaxRatio * spent_ ? 1 : most_ < kMinRatio * spent_ ? -1 : 0;
+    windows_ = static_cast<int8_t>(way * windows_ > 0 ? windows_ + way : way);
     least_ = most_ = spent_ = 0;
     packets_ = 0;
-    if (windows_ < kWindows) return;
+    if (way * windows_ < kWindows) return;
     windows_ = 0;
-    if (!blocks_ || after(now, pardon_)) offences_ = 0;
+    if (after(now, pardon_)) offences_ = 0;
     const float time = std::min(kBlock * static_cast<float>(1U << offences_), kMaxBlock);
     offences_ = static_cast<uint8_t>(std::min(offences_ + 1, 6));
-    blocks_ = true;
     until_ = now + ticks(time);
     pardon_ = until_ + ticks(4 * time);
   }
@@ -98,13 +105,11 @@ class Misbehaviour {
   float opened_ = 0;                 // B announced by SYNs, not yet sent
   float rtt_ = 0;                    // s
   uint32_t end_ = 0;                 // of the window
-  uint32_t until_ = 0, pardon_ = 0;  // of the last block
+  uint32_t until_ = 0, pardon_ = 0;  // of the last block; valid if there are offences
   uint16_t packets_ = 0;             // in the window, up to kEvidence
-  uint8_t windows_ = 0;              // in a row
-  int8_t way_ = 0;                   // of the last window: 1: announced too much, -1: too little
-  uint8_t offences_ = 0;             // blocks since the last pardon
-  bool blocks_ = false;              // there was a block; its times are valid
+  int8_t windows_ = 0;               // in a row that announced too much; negative: too little
+  uint8_t offences_ = 0;             // blocks since the last pardon, the last one included
 };
-static_assert(sizeof(Misbehaviour) == 40);
+static_assert(sizeof(Misbehaviour) == 36);
 
 }  // namespace turnpike::router
