@@ -44,9 +44,9 @@ class CustomerTable {
   void find(std::span<const config::Ipv6> sources, uint64_t* out) const {
     ipv6_.find(sources, out);
   }
-  /// Prefetches the entries of IPv4 addresses.
-  void prefetch(std::span<const uint32_t> sources) const {
-    if (ipv4_) ipv4_.prefetch(sources);
+  /// Prefetches the entry of an IPv4 address.
+  void prefetch(uint32_t source) const {
+    if (ipv4_) ipv4_.prefetch(source);
   }
   /// The customer that has one of the router's links to itself; 0: look up the source address.
   [[nodiscard]] uint32_t of_link(size_t link) const { return by_link_[link]; }

@@ -60,11 +60,8 @@ class Dir24 {
         out[i] = entries[(out[i] & ~kGrouped) + (addresses[i] & 0xff)];
   }
 
-  /// Prefetches the first entries of addresses.
-  void prefetch(std::span<const uint32_t> addresses) const {
-    const LargeArray<uint32_t>& entries = *entries_;
-    for (const uint32_t a : addresses) rte_prefetch0(&entries[a >> 8]);
-  }
+  /// Prefetches the first entry of an address.
+  void prefetch(uint32_t address) const { rte_prefetch0(&(*entries_)[address >> 8]); }
 
   void apply(std::span<const Write> writes);
 

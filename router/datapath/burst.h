@@ -67,7 +67,7 @@ struct Burst {
   uint32_t multicast = 0;   // to the group of a tree
   uint32_t unresolved = 0;  // to a next hop whose MAC address is not known
   // Packets whose TTL or hop limit is more than 1 and whose destinations are in the arrays below,
-  // so that lookup() need not collect them; from parse() to lookup().
+  // so that lookups need not collect them; from parse() on.
   uint32_t with_ipv4 = 0, with_ipv6 = 0;
   std::array<rte_mbuf*, kBurst> mbufs;
   std::array<PacketInfo, kBurst> info;

@@ -39,9 +39,13 @@ void seek_customers(Burst& burst, AddressBatch& sources, const WorkerContext& co
     return;
   }
   sources.take(
-      burst, burst.forward, [](const uint8_t* ip) { return ip + wire::kIpv4SourceAt; },
+      burst, burst.forward,
+      [&](const uint8_t* ip) {
+        const uint8_t* source = ip + wire::kIpv4SourceAt;
+        table.prefetch(wire::load_be32(source));
+        return source;
+      },
       [](unsigned, const uint8_t* ip) { return ip + wire::kIpv6SourceAt; });
-  table.prefetch(sources.ipv4());
 }
 
 void find_customers(Burst& burst, AddressBatch& sources, const WorkerContext& context, bool edge) {

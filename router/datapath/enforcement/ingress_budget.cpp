@@ -9,6 +9,7 @@
 #include "router/datapath/enforcement/enforcement.h"
 #include "router/datapath/ingress/ip.h"
 #include "router/datapath/link/checksum_range.h"
+#include "router/datapath/lookup/address_batch.h"
 
 namespace turnpike::router {
 
@@ -290,32 +291,38 @@ void charge_customers(Burst& burst, WorkerContext& context) {
 void credit_acks(const Burst& burst, WorkerContext& context) {
   Enforcement& enforcement = *context.enforcement;
   const CustomerTable& table = enforcement.customers();
-  const auto credit = [&](uint64_t customer) {
+  const auto credit = [&](unsigned, uint64_t customer) {
     if (customer != 0) credit_ack(enforcement, context.index, static_cast<uint32_t>(customer));
   };
-  uint32_t ipv4[kBurst];
-  config::Ipv6 ipv6[kBurst];
-  size_t n4 = 0, n6 = 0;
-  for_each(burst.forward, [&](unsigned i) {
+  uint32_t by_address = burst.forward;  // data packets whose receivers' addresses are looked up
+  uint32_t link = UINT32_MAX;           // the last edge without a customer of its own
+  for_each_dense(burst.forward, [&](unsigned i) {
     const PacketInfo& p = burst.info[i];
-    if (p.congestion == 0 || !enforcement.edge(p.link)) return;
-    if (const uint32_t own = table.of_link(p.link); own != 0) return credit(own);
-    const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
-    if (p.has(kIpv6)) {
-      ipv6[n6++] = load_ipv6(ip + wire::kIpv6DestinationAt);
-    } else {
-      ipv4[n4++] = wire::load_be32(ip + wire::kIpv4DestinationAt);
+    if (p.congestion != 0 && p.link == link) [[likely]]
+      return;
+    if (p.congestion != 0 && enforcement.edge(p.link)) {
+      const uint32_t own = table.of_link(p.link);
+      if (own == 0) {
+        link = p.link;
+        return;
+      }
+      credit(i, own);
     }
+    by_address &= ~(uint32_t{1} << i);
   });
-  uint64_t found[kBurst];
-  if (n4 > 0) {
-    table.find(std::span<const uint32_t>(ipv4, n4), found);
-    for (size_t k = 0; k < n4; ++k) credit(found[k]);
+  const uint32_t collected = by_address & burst.with_ipv4, others = by_address & ~collected;
+  if (collected != 0) {
+    uint64_t found[kBurst], any = 0;
+    const auto n = static_cast<size_t>(std::bit_width(collected));
+    table.find(std::span(burst.destinations4).first(n), found);
+    for (size_t i = 0; i < n; ++i) any |= found[i];
+    if (any != 0) for_each(collected, [&](unsigned i) { credit(i, found[i]); });
   }
-  if (n6 > 0) {
-    table.find(std::span<const config::Ipv6>(ipv6, n6), found);
-    for (size_t k = 0; k < n6; ++k) credit(found[k]);
-  }
+  if (others == 0) return;
+  const AddressBatch rest(
+      burst, others, [](const uint8_t* ip) { return ip + wire::kIpv4DestinationAt; },
+      [](unsigned, const uint8_t* ip) { return ip + wire::kIpv6DestinationAt; });
+  rest.find<uint64_t>(table, credit);
 }
 
 }  // namespace turnpike::router

@@ -27,7 +27,7 @@ class AddressBatch {
   template <class Ipv4, class Ipv6>
   void take(const Burst& burst, uint32_t set, Ipv4&& ipv4, Ipv6&& ipv6) {
     size_t n4 = 0, n6 = 0;  // local, since stores to the arrays may alias members
-    for_each(set, [&](unsigned i) {
+    for_each_dense(set, [&](unsigned i) {
       const PacketInfo& p = burst.info[i];
       const uint8_t* ip = frame_of(burst.mbufs[i]) + p.l3;
       if (!p.has(kIpv6)) {
@@ -44,7 +44,6 @@ class AddressBatch {
 
   void clear() { n4_ = n6_ = 0; }
   [[nodiscard]] bool empty() const { return n4_ + n6_ == 0; }
-  [[nodiscard]] std::span<const uint32_t> ipv4() const { return {ipv4_, n4_}; }
 
   /// Calls f(i, found) for every packet added. `Value` and `table.find(addresses, values)`: as in
   /// Tables.

@@ -122,8 +122,8 @@ void look_up_others(Burst& burst, uint32_t set, const WorkerContext& context) {
 
 void lookup(Burst& burst, const WorkerContext& context) {
   const Routes& routes = *context.routes;
-  const uint32_t ipv4 = std::exchange(burst.with_ipv4, 0) & burst.forward;
-  uint32_t ipv6 = std::exchange(burst.with_ipv6, 0) & burst.forward;
+  const uint32_t ipv4 = burst.with_ipv4 & burst.forward;
+  uint32_t ipv6 = burst.with_ipv6 & burst.forward;
   // A look-up of IPv6 takes long: none is made for a packet of IPv4 between others.
   if ((ipv6 & (ipv6 + 1)) != 0) ipv6 = 0;
   const uint32_t others = burst.forward & ~(ipv4 | ipv6);

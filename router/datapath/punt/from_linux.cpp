@@ -80,10 +80,7 @@ bool send_from_linux(WorkerContext& context, Nanos now) {
 
 void take_waiting(Burst& burst, WorkerContext& context, Nanos now) {
   NeighbourQueue& waiting = *context.punt->shard(context.index).waiting;
-  burst.count = 0;
-  burst.now = burst.since = now;
-  burst.forward = burst.local = burst.oversized = burst.dropped = burst.multicast = 0;
-  burst.unresolved = 0;
+  burst.begin(0, 0, now);
   bool closed = false;
   waiting.update(now, [&](const NeighbourQueue::Waiting& w) {
     if (closed) return false;
