@@ -15,8 +15,9 @@ def family_of(address):
 
 
 def ping(tap, name, namespace, address, ttl=None, options=()):
-    """Five pings, all answered; with `ttl`, by an answer that has so many hops left."""
-    out = sh("ping", family_of(address), "-n", "-c", "5", "-i", "0.05", "-W", "10", *options, address,
+    """Five pings at once, all answered; with `ttl`, by an answer that has so many hops left."""
+    # After the first answer ping waits for late ones as long as its interval.
+    out = sh("ping", family_of(address), "-n", "-c", "5", "-l", "5", "-i", "10", "-W", "10", *options, address,
              namespace=namespace, check=False)
     hops = set(re.findall(r"ttl=(\d+)", out))
     passed = " 5 received" in out and (ttl is None or hops == {str(ttl)})
