@@ -25,7 +25,7 @@ tl::expected<std::vector<LinkDevice>, std::string> link_devices(const config::To
       const std::string name = config::port_device(own.attachment);
       const auto [first, fresh] = shared.emplace(name, devices.size());
       if (!fresh && !name.empty()) {
-        devices.push_back(LinkDevice(devices[first->second]));
+        devices.push_back(devices[first->second]);
         continue;
       }
     }

@@ -30,7 +30,7 @@ constexpr size_t kQuad = 4;
 // Between network and host byte order.
 [[gnu::always_inline]] inline Words swapped(Words w) {
   using Bytes [[gnu::vector_size(16)]] = uint8_t;
-  const Bytes b = std::bit_cast<Bytes>(w);
+  const auto b = std::bit_cast<Bytes>(w);
   return std::bit_cast<Words>(
       __builtin_shufflevector(b, b, 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
 }
