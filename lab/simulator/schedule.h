@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "common/units/units.h"
@@ -16,65 +15,67 @@ class Schedule {
  public:
   /// Adds a node that is due at once; returns its number, counted from 0.
   uint32_t add() {
-    const auto node = static_cast<uint32_t>(due_.size());
-    due_.emplace_back(0);
-    place_.push_back(node);
-    heap_.push_back(node);
-    rise(node);
+    const auto node = static_cast<uint32_t>(place_.size());
+    const auto place = static_cast<uint32_t>(heap_.size());
+    place_.push_back(place);
+    heap_.emplace_back();
+    rise(place, {Nanos(0), node});
     return node;
   }
 
-  [[nodiscard]] size_t size() const { return due_.size(); }
-  [[nodiscard]] Nanos due(uint32_t node) const { return due_[node]; }
+  [[nodiscard]] size_t size() const { return heap_.size(); }
+  [[nodiscard]] Nanos due(uint32_t node) const { return heap_[place_[node]].due; }
   /// The node that is due first; there must be one.
-  [[nodiscard]] uint32_t first() const { return heap_.front(); }
-  [[nodiscard]] Nanos next() const { return heap_.empty() ? kNever : due_[heap_.front()]; }
+  [[nodiscard]] uint32_t first() const { return heap_.front().node; }
+  [[nodiscard]] Nanos next() const { return heap_.empty() ? kNever : heap_.front().due; }
 
   void set(uint32_t node, Nanos at) {
-    const Nanos before = std::exchange(due_[node], at);
+    const uint32_t place = place_[node];
+    const Nanos before = heap_[place].due;
     if (at < before) {
-      rise(place_[node]);
+      rise(place, {at, node});
     } else if (at > before) {
-      sink(place_[node]);
+      sink(place, {at, node});
     }
   }
   /// An event happens at the node at `at`: makes it due no later.
   void wake(uint32_t node, Nanos at) {
-    if (at < due_[node]) set(node, at);
+    if (at < due(node)) rise(place_[node], {at, node});
   }
 
  private:
-  [[nodiscard]] bool before(uint32_t a, uint32_t b) const {
-    return due_[a] < due_[b] || (due_[a] == due_[b] && a < b);
-  }
-  void put(uint32_t place, uint32_t node) {
-    heap_[place] = node;
-    place_[node] = place;
-  }
-  void rise(uint32_t place) {
-    const uint32_t node = heap_[place];
-    while (place > 0 && before(node, heap_[(place - 1) / 2])) {
-      put(place, heap_[(place - 1) / 2]);
-      place = (place - 1) / 2;
+  struct Entry {
+    Nanos due{0};
+    uint32_t node = 0;
+    [[nodiscard]] bool before(const Entry& other) const {
+      return due < other.due || (due == other.due && node < other.node);
     }
-    put(place, node);
+  };
+
+  void put(uint32_t place, const Entry& entry) {
+    heap_[place] = entry;
+    place_[entry.node] = place;
   }
-  void sink(uint32_t place) {
-    const uint32_t node = heap_[place];
+  // Both put an entry in place of the one that is there.
+  void rise(uint32_t place, const Entry& entry) {
+    for (; place > 0 && entry.before(heap_[(place - 1) / 2]); place = (place - 1) / 2)
+      put(place, heap_[(place - 1) / 2]);
+    put(place, entry);
+  }
+  void sink(uint32_t place, const Entry& entry) {
     for (;;) {
       uint32_t child = 2 * place + 1;
       if (child >= heap_.size()) break;
-      if (child + 1 < heap_.size() && before(heap_[child + 1], heap_[child])) ++child;
-      if (!before(heap_[child], node)) break;
+      if (child + 1 < heap_.size() && heap_[child + 1].before(heap_[child])) ++child;
+      if (!heap_[child].before(entry)) break;
       put(place, heap_[child]);
       place = child;
     }
-    put(place, node);
+    put(place, entry);
   }
 
-  std::vector<Nanos> due_;       // by node
+  std::vector<Entry> heap_;
   std::vector<uint32_t> place_;  // of each node in the heap
-  std::vector<uint32_t> heap_;
 };
 
 }  // namespace turnpike::lab

@@ -53,12 +53,14 @@ void SimChannel::Queue::insert(rte_mbuf* packet, Nanos due) {
   uint32_t i = tail_ - 1;
   for (; i != head_ && at(i - 1).due > due; --i) at(i) = at(i - 1);  // a packet that is overtaken
   at(i) = {due, packet};
+  next_ = at(head_).due;
 }
 
 uint16_t SimChannel::Queue::take(Nanos now, std::span<rte_mbuf*> out) {
   uint16_t n = 0;
   for (; n < out.size() && head_ != tail_ && at(head_).due <= now; ++head_, ++n)
     out[n] = at(head_).packet;
+  next_ = size() == 0 ? kNever : at(head_).due;
   // Thousands of other packets were sent since these were, so they have left the cache. Prefetches
   // as many as arrived now, the best estimate for the next call.
   const uint32_t ahead = std::min<uint32_t>(n, size());

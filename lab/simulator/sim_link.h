@@ -56,7 +56,7 @@ class SimChannel {
     Queue& q = queues_[queue];
     return q.next() > now ? uint16_t{0} : q.take(now, out);
   }
-  [[nodiscard]] Nanos next(size_t queue) const { return queues_[queue].next(); }
+  [[nodiscard]] const Nanos& next(size_t queue) const { return queues_[queue].next(); }
   [[nodiscard]] uint32_t under_way(size_t queue) const { return queues_[queue].size(); }
   /// Packets that were lost at random.
   [[nodiscard]] uint64_t lost() const { return lost_; }
@@ -85,6 +85,7 @@ class SimChannel {
     /// Adds a packet that is due no earlier than all others.
     void append(rte_mbuf* packet, Nanos due) {
       if (size() > mask_) grow();
+      if (size() == 0) next_ = due;
       at(tail_++) = {due, packet};
     }
     /// Inserts a packet before those that are due later.
@@ -94,7 +95,8 @@ class SimChannel {
     void read(Read&& read) const {
       for (uint32_t i = head_; i != tail_; ++i) read(*at(i).packet);
     }
-    [[nodiscard]] Nanos next() const { return size() == 0 ? kNever : at(head_).due; }
+    /// When the first packet arrives; kNever: there is none. Changes in place.
+    [[nodiscard]] const Nanos& next() const { return next_; }
     [[nodiscard]] uint32_t size() const { return tail_ - head_; }
 
    private:
@@ -105,6 +107,7 @@ class SimChannel {
     [[nodiscard]] Entry& at(uint32_t i) { return entries_[i & mask_]; }
     [[nodiscard]] const Entry& at(uint32_t i) const { return entries_[i & mask_]; }
     void grow();
+    Nanos next_ = kNever;
     uint32_t mask_ = 63;            // one less than its capacity, a power of two
     uint32_t head_ = 0, tail_ = 0;  // unmasked; they wrap
     std::vector<Entry> entries_ = std::vector<Entry>(mask_ + 1);
@@ -158,6 +161,7 @@ class SimLinkEnd final : public QueuePair {
   }
   uint16_t tx(Nanos now, std::span<rte_mbuf*> burst) override { return out_.send(now, burst); }
   [[nodiscard]] Nanos next_deadline() const override { return in_.next(queue_); }
+  [[nodiscard]] const Nanos* next_arrival() const override { return &in_.next(queue_); }
   [[nodiscard]] uint32_t held() const override { return in_.under_way(queue_); }
 
  private:

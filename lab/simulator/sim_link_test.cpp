@@ -60,6 +60,26 @@ TEST_F(CableTest, DelaysAndWakesTheReceiver) {
   EXPECT_EQ(line.next(0), kNever);
 }
 
+// Nodes keep its address: it is the first packet's time of arrival, however packets come and go.
+TEST_F(CableTest, KeepsTheNextArrivalInPlace) {
+  SimChannel line = make({.delay = 5_ms});
+  const Nanos& next = line.next(0);
+  EXPECT_EQ(next, kNever);
+  send(line, 1_ms, 100);  // more than the queue holds before it grows
+  EXPECT_EQ(next, 6_ms);
+  send(line, 2_ms);
+  EXPECT_EQ(next, 6_ms);
+  line.set_path(1_ms, 0);
+  send(line, 3_ms);  // overtakes all others
+  EXPECT_EQ(next, 4_ms);
+  EXPECT_EQ(arrived(line, 5_ms).size(), 1U);
+  EXPECT_EQ(next, 6_ms);
+  EXPECT_EQ(arrived(line, 6_ms).size(), 100U);
+  EXPECT_EQ(next, 7_ms);
+  EXPECT_EQ(arrived(line, 7_ms).size(), 1U);
+  EXPECT_EQ(next, kNever);
+}
+
 TEST_F(CableTest, CarriesNoFasterThanItsRate) {
   SimChannel line = make({.rate = 1e6, .delay = 1_ms, .overhead = 24});  // 1024 B take 1.024 ms
   send(line, 0_ms, 3);

@@ -18,6 +18,17 @@
 #include "router/datapath/tunnel/tunnels.h"
 
 namespace turnpike::router {
+namespace {
+
+// For ports that do not know their next arrival: they are always polled.
+constexpr Nanos kAnyTime{0};
+
+const Nanos* next_arrival(const QueuePair& port) {
+  const Nanos* at = port.next_arrival();
+  return at != nullptr ? at : &kAnyTime;
+}
+
+}  // namespace
 
 Worker::Worker(const Parts& parts)
     : tables_(*parts.tables),
@@ -39,7 +50,8 @@ Worker::Worker(const Parts& parts)
   for (unsigned l = 0; l < parts.links.size(); ++l) {
     QueuePair* port = parts.ports[l];
     context_.queues.emplace_back(*parts.links[l], parts.index, port, parts.slack);
-    if (port != nullptr) inputs_.push_back({.link = l, .port = port});
+    if (port != nullptr)
+      inputs_.push_back({.link = l, .port = port, .next_arrival = next_arrival(*port)});
   }
   read_parts(parts);
 }
@@ -99,6 +111,10 @@ Nanos Worker::poll_with(Nanos now, Timer timer) {
     Input& in = inputs_[at];
     if (in.behind && waits_for_port(now)) [[unlikely]] {
       next = std::min(next, drain(now));
+      continue;
+    }
+    if (*in.next_arrival > now && !in.behind) {
+      next = std::min(next, *in.next_arrival);
       continue;
     }
     const unsigned n = rx(burst_, *in.port, in.link, now);
@@ -344,7 +360,10 @@ void Worker::set_probe(Probe* probe) {
   const auto observed = [&](unsigned l) {
     return probe == nullptr ? ports_[l] : &probe->before(l, *ports_[l]);
   };
-  for (Input& in : inputs_) in.port = observed(in.link);
+  for (Input& in : inputs_) {
+    in.port = observed(in.link);
+    in.next_arrival = next_arrival(*in.port);
+  }
   guard_inputs();
   for (unsigned l = 0; l < ports_.size(); ++l)
     if (ports_[l] != nullptr) context_.queues[l].observe(*observed(l), probe, l);

@@ -30,9 +30,10 @@ class alignas(64) Worker {
   struct Input {
     unsigned link = 0;
     QueuePair* port = nullptr;
-    bool behind = false;     // packets that arrived during a stall wait there
-    bool guarded = false;    // examine() looks at its packets
-    bool edge = false;       // its packets are customers', see Enforcement
+    const Nanos* next_arrival = nullptr;  // at the port; never null in inputs_
+    bool behind = false;                  // packets that arrived during a stall wait there
+    bool guarded = false;                 // examine() looks at its packets
+    bool edge = false;                    // its packets are customers', see Enforcement
     bool customers = false;  // of its packets matter: at an edge, or for links that groups share
     config::SourceCheck source_check = config::SourceCheck::kOff;
   };
