@@ -23,8 +23,9 @@ class QueuePair {
   virtual uint16_t tx(Nanos now, std::span<rte_mbuf*> burst) = 0;
   /// Time of the next arrival or internal transmission; kNever if only polling can find out.
   [[nodiscard]] virtual Nanos next_deadline() const { return kNever; }
-  /// Where the port keeps the time before which rx() returns nothing, at any time; null if only
-  /// rx() can find out. Saves the calls to ports without packets.
+  /// Address of the time of the next arrival, kNever if no packet is on its way: rx() before that
+  /// time returns none, so that callers may skip the port. The port updates it in place for as long
+  /// as it lives. Null if only polling can find out, or if the port transmits by itself.
   [[nodiscard]] virtual const Nanos* next_arrival() const { return nullptr; }
   /// Packets inside a delay line: held until they come out.
   [[nodiscard]] virtual uint32_t held() const { return 0; }

@@ -15,11 +15,10 @@ class Schedule {
  public:
   /// Adds a node that is due at once; returns its number, counted from 0.
   uint32_t add() {
-    const auto node = static_cast<uint32_t>(place_.size());
-    const auto place = static_cast<uint32_t>(heap_.size());
-    place_.push_back(place);
+    const auto node = static_cast<uint32_t>(heap_.size());
+    place_.push_back(node);
     heap_.emplace_back();
-    rise(place, {Nanos(0), node});
+    rise(node, {Nanos(0), node});
     return node;
   }
 
@@ -56,7 +55,7 @@ class Schedule {
     heap_[place] = entry;
     place_[entry.node] = place;
   }
-  // Both put an entry in place of the one that is there.
+  // Put an entry instead of the one at `place`: one that is due earlier, or one that is due later.
   void rise(uint32_t place, const Entry& entry) {
     for (; place > 0 && entry.before(heap_[(place - 1) / 2]); place = (place - 1) / 2)
       put(place, heap_[(place - 1) / 2]);

@@ -56,6 +56,7 @@ class SimChannel {
     Queue& q = queues_[queue];
     return q.next() > now ? uint16_t{0} : q.take(now, out);
   }
+  /// As QueuePair::next_arrival().
   [[nodiscard]] const Nanos& next(size_t queue) const { return queues_[queue].next(); }
   [[nodiscard]] uint32_t under_way(size_t queue) const { return queues_[queue].size(); }
   /// Packets that were lost at random.
@@ -95,7 +96,7 @@ class SimChannel {
     void read(Read&& read) const {
       for (uint32_t i = head_; i != tail_; ++i) read(*at(i).packet);
     }
-    /// When the first packet arrives; kNever: there is none. Changes in place.
+    /// When the first packet arrives; kNever: there is none. Updated in place.
     [[nodiscard]] const Nanos& next() const { return next_; }
     [[nodiscard]] uint32_t size() const { return tail_ - head_; }
 

@@ -20,7 +20,7 @@
 namespace turnpike::router {
 namespace {
 
-// For ports that do not know their next arrival: they are always polled.
+// Of ports that do not know their next arrival: always due, so that they are polled.
 constexpr Nanos kAnyTime{0};
 
 const Nanos* next_arrival(const QueuePair& port) {

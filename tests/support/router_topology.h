@@ -19,10 +19,12 @@ class MemoryPort final : public QueuePair {
   std::deque<rte_mbuf*> out;
   std::deque<Nanos> when;  // of each in `out`
   size_t room = SIZE_MAX;
+  Nanos arrival{0};  // says that no packet arrives before
 
   ~MemoryPort() override;
   uint16_t rx(Nanos now, std::span<rte_mbuf*> burst) override;
   uint16_t tx(Nanos now, std::span<rte_mbuf*> burst) override;
+  [[nodiscard]] const Nanos* next_arrival() const override { return &arrival; }
 };
 
 /// Links of the test router, each with a host `.2` at the other end.
