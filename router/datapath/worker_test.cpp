@@ -24,17 +24,5 @@ TEST(Worker, DoesNotReceiveBeforeThePortsNextArrival) {
   EXPECT_EQ(w.sent(kRight).size(), 1U);
 }
 
-TEST(Worker, EndsAStallThoughNoPacketArrives) {
-  World w;
-  MemoryPort& port = w.port(kLeft);
-  port.arrival = kNever;
-  Worker& worker = w.router().worker(0);
-  worker.stall(w.now, w.now + 1_ms);
-  worker.poll(w.now + 1_ms);
-  w.arrive(kLeft, plain(500));
-  worker.poll(w.now + 1_ms);
-  EXPECT_EQ(port.in.size(), 1U) << "the port has caught up, and says that nothing arrives";
-}
-
 }  // namespace
 }  // namespace turnpike::router::test
