@@ -198,14 +198,14 @@ void Sender::apply(const Event& event, Nanos now) {
 
 Nanos Sender::next_deadline(Nanos now) const {
   Nanos next = lcore_.wheel.next_deadline();
-  if (!stopped_) next = std::min(next, schedule_.next_time());
+  if (!stopped_) next = min(next, schedule_.next_time());
   // Starts that wait continue once a flow has ended; a deadline of that flow causes the poll.
   if (!stopped_ && schedule_.starts_held() && !lcore_.flows.full()) next = now;
   for (const auto& host : hosts_) {
-    next = std::min({next, host->queue().next_deadline(), host->open_loop().next_deadline()});
-    if (host->waiting() > 0) next = std::min(next, now + kRetry);
+    next = min(next, min(host->queue().next_deadline(), host->open_loop().next_deadline()));
+    if (host->waiting() > 0) next = min(next, now + kRetry);
   }
-  return std::max(next, now);
+  return max(next, now);
 }
 
 void Sender::stop(Nanos now) {

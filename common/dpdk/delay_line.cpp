@@ -96,7 +96,7 @@ uint16_t DelayLine::tx(Nanos now, std::span<rte_mbuf*> burst) {
 }
 
 Nanos DelayLine::next_deadline() const {
-  return std::min({rx_.next(), tx_.next(), inner_.next_deadline()});
+  return min(min(rx_.next(), tx_.next()), inner_.next_deadline());
 }
 
 uint32_t DelayLine::held() const { return rx_.size() + tx_.size() + inner_.held(); }

@@ -187,7 +187,7 @@ void Source::retry(Flow& f, Nanos now) {
 }
 
 void Source::on_timer(Flow& f, Nanos now) {
-  if (std::min(f.recover_at, f.timeout_at()) <= now) on_recovery(f, now);
+  if (min(f.recover_at, f.timeout_at()) <= now) on_recovery(f, now);
   if (f.send_at <= now && f.stage != Stage::kFree) send_due(f, now);
   arm(f);
 }
@@ -224,7 +224,7 @@ void Source::on_recovery(Flow& f, Nanos now) {
 
 void Source::arm(Flow& f) {
   if (f.stage == Stage::kFree) return;
-  const Nanos recovery = std::min(f.recover_at, f.timeout_at());
+  const Nanos recovery = min(f.recover_at, f.timeout_at());
   if (f.send_at <= recovery) {
     parts_.lcore.wheel.adjust(f.timer, f.send_at);
   } else if (!f.timer.armed() || f.timer.deadline() > recovery) {
@@ -240,7 +240,7 @@ void Source::note_delays(const Flow& f) {
     parts_.delays->round_trips.record(static_cast<uint64_t>(f.rtt.latest().count()));
     parts_.delays->queueing.record(static_cast<uint64_t>(queueing.count()));
   }
-  const Nanos smoothed_queueing = std::max(f.rtt.smoothed() - f.rtt.least(), 0_ns);
+  const Nanos smoothed_queueing = max(f.rtt.smoothed() - f.rtt.least(), 0_ns);
   parts_.totals.rtt.store(f.rtt.smoothed().count(), std::memory_order_relaxed);
   parts_.totals.queueing.store(smoothed_queueing.count(), std::memory_order_relaxed);
   parts_.totals.price.store(f.allowance.price, std::memory_order_relaxed);

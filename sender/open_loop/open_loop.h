@@ -35,7 +35,7 @@ class OpenLoop {
   }
   [[nodiscard]] Nanos next_deadline() const {
     Nanos next = kNever;
-    for (const auto& e : emitters_) next = std::min(next, e->next_deadline());
+    for (const auto& e : emitters_) next = min(next, e->next_deadline());
     return next;
   }
   void stop(Nanos now) {

@@ -74,7 +74,7 @@ class Pacer {
   }
 
   /// The next packet goes no earlier than that, and those behind it later by as much.
-  void postpone(Nanos until) { due_ = std::max(due_, until); }
+  void postpone(Nanos until) { due_ = max(due_, until); }
 
   /// There is something to send again: time in which there was nothing is not made up for.
   void resume(Nanos now) {
@@ -84,7 +84,7 @@ class Pacer {
   /// Gives up what lies too far back to be caught up with; returns how much time that was. The
   /// round trip is the least, which neither queues nor stalls inflate.
   Nanos forgive(Nanos now, Nanos rtt) {
-    const Nanos earliest = now - std::max(kMinLag, rtt / kLagDivisor);
+    const Nanos earliest = now - max(kMinLag, rtt / kLagDivisor);
     return due_ < earliest ? skip(earliest) : Nanos(0);
   }
 

@@ -27,7 +27,7 @@ class SpendMeter {
     const double most = (at_floor ? kMaxDebtAtFloor : kMaxDebt) * budget;
     const double beyond = debt(budget, now) - std::max(most, cost);
     if (beyond <= 0) return now;
-    const Nanos turn = std::max(next_turn_, now + seconds_of(beyond, budget));
+    const Nanos turn = max(next_turn_, now + seconds_of(beyond, budget));
     next_turn_ = turn + seconds_of(cost, budget);
     return turn;
   }

@@ -92,7 +92,7 @@ Acknowledged acknowledge(Flow& flow, RecordPool& pool, Ledger& ledger, const Ack
   }
 
   // The send time is known exactly, so this sample has the clock's resolution, not the wire's.
-  const Nanos sample = std::max(now - packet.sent, 1_ns);
+  const Nanos sample = max(now - packet.sent, 1_ns);
   // A stall of the host only lengthens it.
   done.measured = packet.sent >= last_stall_end || flow.rtt.smoothed() == Nanos(0) ||
                   sample < flow.rtt.smoothed();

@@ -45,7 +45,7 @@ Losses detect_losses_behind(Flow& flow, RecordPool& pool, Ledger& ledger, Nanos 
 }
 
 uint32_t time_out(Flow& flow, RecordPool& pool, Ledger& ledger, Nanos now) {
-  const Nanos away = std::max(flow.rtt.smoothed(), flow.newest_rtt) + flow.rtt.reordering();
+  const Nanos away = max(flow.rtt.smoothed(), flow.newest_rtt) + flow.rtt.reordering();
   uint32_t count = 0;
   ledger.record(flow, flow.law().on_timeout(flow.state(now, ledger.headroom(flow))));
   while (!flow.in_flight.empty()) {

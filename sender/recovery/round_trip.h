@@ -25,12 +25,12 @@ class RoundTrip {
       variation_ = rtt / 2;
       return;
     }
-    least_ = std::min(least_, rtt);
+    least_ = min(least_, rtt);
     const Nanos error = smoothed_ < rtt ? rtt - smoothed_ : smoothed_ - rtt;
     smoothed_ += (rtt - smoothed_) / 8;
-    largest_error_ = std::max(largest_error_, error);
+    largest_error_ = max(largest_error_, error);
     if (error < variation_ && now < round_ends_) return;
-    variation_ += (std::max(error, largest_error_) - variation_) / 4;
+    variation_ += (max(error, largest_error_) - variation_) / 4;
     if (now < round_ends_) return;
     largest_error_ = Nanos(0);
     round_ends_ = now + smoothed_;
@@ -46,14 +46,14 @@ class RoundTrip {
   /// How long to wait for an ACK after `backoff` time-outs in a row: RFC 6298 (2.3), (5.5).
   [[nodiscard]] Nanos timeout(unsigned backoff) const {
     Nanos t = kFirstTimeout;
-    if (smoothed_.count() != 0) t = std::max(least_timeout_, smoothed_ + variation_ * 4);
-    return std::min(kMaxTimeout, t * (int64_t{1} << std::min(backoff, 16U)));
+    if (smoothed_.count() != 0) t = max(least_timeout_, smoothed_ + variation_ * 4);
+    return min(kMaxTimeout, t * (int64_t{1} << std::min(backoff, 16U)));
   }
 
   /// How late a packet may be without being lost: a quarter of the least round trip (RFC 8985
   /// section 6.2 step 4), which no queue inflates. A window that grows with the queue lets a slow
   /// start overrun the queue for as much longer.
-  [[nodiscard]] Nanos reordering() const { return std::max(kMinReordering, least_ / 4); }
+  [[nodiscard]] Nanos reordering() const { return max(kMinReordering, least_ / 4); }
 
  private:
   Nanos latest_{0}, smoothed_{0}, variation_{0}, least_{0};

@@ -116,7 +116,7 @@ bool Transmission::waits_for_money(Flow& f, Nanos now) {
 void Transmission::plan_sending(Flow& f, Nanos not_before) {
   const bool sendable = f.sendable();
   f.blocked = sendable && !window_open(f);
-  f.send_at = sendable && !f.blocked ? std::max(due(f), not_before) : kNever;
+  f.send_at = sendable && !f.blocked ? max(due(f), not_before) : kNever;
 }
 
 void Transmission::paused(Flow& f, Nanos idle, Nanos now) {

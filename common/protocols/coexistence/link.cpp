@@ -106,7 +106,7 @@ Nanos Link::update(const LinkState& link, Nanos now) {
     step();
     step_due_ = now + rtt_;
   }
-  return std::min({due_[kOwn], due_[kTcp], step_due_});
+  return min(min(due_[kOwn], due_[kTcp]), step_due_);
 }
 
 void Link::step() {
