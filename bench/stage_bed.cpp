@@ -69,7 +69,7 @@ StageBed::StageBed(unsigned links, const char* law, Packets kind)
   context.counters = &counters_;
   for (const config::Link& link : topology_.links) {
     links_.push_back(std::make_unique<router::EgressLink>(link, link.end_at("gate"), 1, 1));
-    context.queues.emplace_back(*links_.back(), 0, nullptr, 0_ns);
+    context.queues.emplace_back(*links_.back(), 0, nullptr, 0_ns, idle_until_);
   }
   if (rte_pktmbuf_alloc_bulk(pool_.get(), burst.mbufs.data(), router::kBurst) != 0)
     throw std::runtime_error("no buffers");

@@ -37,6 +37,7 @@ class StageBed {
   Pool pool_;
   std::unique_ptr<const router::Tables> tables_;
   std::vector<std::unique_ptr<router::EgressLink>> links_;
+  Nanos idle_until_{0};  // of all queues, which are not polled
   router::WorkerCounters counters_;
 };
 

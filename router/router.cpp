@@ -167,6 +167,7 @@ tl::expected<std::unique_ptr<Router>, std::string> Router::make(
   for (unsigned w = 0; w < options.workers; ++w) {
     Worker::Parts parts = r->parts_of(topology, node, w);
     for (size_t l = 0; l < r->links_.size(); ++l) parts.ports.push_back(ports[l][w]);
+    parts.link_changes = &r->link_changes_;
     parts.tables = &r->current_;
     parts.routes = r->route_table_ ? &r->route_table_->current() : &r->file_routes_;
     if (r->route_table_) parts.quiescence = &r->route_table_->quiescence();

@@ -99,7 +99,10 @@ class Router {
   /// Says whether the port at a link has a carrier; links begin with one. A link without drops the
   /// packets that are routed to it or wait for it, as `link_down`, and keeps its prices. Any
   /// thread.
-  void set_link_up(size_t link, bool up) { links_[link]->up.store(up, std::memory_order_relaxed); }
+  void set_link_up(size_t link, bool up) {
+    if (links_[link]->up.exchange(up, std::memory_order_relaxed) == up) return;
+    link_changes_.fetch_add(1, std::memory_order_release);
+  }
 
   /// Says how many packets the NIC of a link's port has dropped since the start because of their
   /// martian sources, see SourceFilter. They count as received from the link, without bytes, and as
@@ -156,6 +159,7 @@ class Router {
   std::unique_ptr<RouteTable> route_table_;          // null: the routes are in tables_
   std::atomic<const Routes*> file_routes_{nullptr};  // then
   std::vector<std::unique_ptr<EgressLink>> links_;
+  std::atomic<uint32_t> link_changes_{0};  // times that a link came up or went down
   std::vector<WorkerCounters> counters_;
   std::vector<metrics::Counter> nic_drops_;     // by link; the control thread writes
   std::unique_ptr<PuntPath> punt_;              // null: Linux is not the control plane

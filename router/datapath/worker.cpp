@@ -22,6 +22,7 @@ namespace {
 
 // Of ports that do not know their next arrival: always due, so that they are polled.
 constexpr Nanos kAnyTime{0};
+const std::atomic<uint32_t> kNoChanges{0};
 
 const Nanos* next_arrival(const QueuePair& port) {
   const Nanos* at = port.next_arrival();
@@ -34,7 +35,9 @@ Worker::Worker(const Parts& parts)
     : tables_(*parts.tables),
       routes_(*parts.routes),
       quiescence_(parts.quiescence),
+      link_changes_(parts.link_changes != nullptr ? *parts.link_changes : kNoChanges),
       steering_(parts.steering),
+      idle_until_(parts.links.size()),
       ports_(parts.ports),
       departures_(parts.links.size()) {
   context_.index = parts.index;
@@ -49,10 +52,12 @@ Worker::Worker(const Parts& parts)
   context_.queues.reserve(parts.links.size());
   for (unsigned l = 0; l < parts.links.size(); ++l) {
     QueuePair* port = parts.ports[l];
-    context_.queues.emplace_back(*parts.links[l], parts.index, port, parts.slack);
-    if (port != nullptr)
-      inputs_.push_back({.link = l, .port = port, .next_arrival = next_arrival(*port)});
+    context_.queues.emplace_back(*parts.links[l], parts.index, port, parts.slack, idle_until_[l]);
+    if (port == nullptr) continue;
+    inputs_.push_back({.link = l, .port = port});
+    arrivals_.push_back(next_arrival(*port));
   }
+  due_.resize(inputs_.size());
   read_parts(parts);
 }
 
@@ -104,21 +109,16 @@ Nanos Worker::poll_with(Nanos now, Timer timer) {
   if (context_.scarce) [[unlikely]]
     context_.buffers.share([this](size_t l) { return context_.queues[l].held(); });
   moved_ = false;
-  // Inputs take turns, because the first of several bursts at the same time gets the lowest price.
-  if (++first_ >= inputs_.size()) first_ = 0;
-  for (size_t i = 0, at = first_; i < inputs_.size(); ++i, ++at) {
-    if (at == inputs_.size()) at = 0;
+  if (link_changes_.load(std::memory_order_acquire) != seen_changes_) [[unlikely]]
+    wake_queues();
+  for (const uint16_t at : due_inputs(now, next)) {
     Input& in = inputs_[at];
     if (in.behind && waits_for_port(now)) [[unlikely]] {
-      next = std::min(next, drain(now));
-      continue;
-    }
-    if (*in.next_arrival > now && !in.behind) {
-      next = std::min(next, *in.next_arrival);
+      next = min(next, drain(now));
       continue;
     }
     const unsigned n = rx(burst_, *in.port, in.link, now);
-    next = std::min(next, n == kBurst ? now : in.port->next_deadline());
+    next = min(next, n == kBurst ? now : in.port->next_deadline());
     if (in.behind) [[unlikely]] {
       burst_.since = since_stall(now);
       in.behind = n == kBurst;
@@ -135,22 +135,44 @@ Nanos Worker::poll_with(Nanos now, Timer timer) {
     settle(in, timer);
     // Drains, so that packets which arrived during a stall find the room made by now.
     if (behind_) [[unlikely]] {
-      next = std::min(next, drain(now));
+      next = min(next, drain(now));
       timer.lap(Stage::kTx);
     }
   }
   if (serves_rings_) [[unlikely]]
-    next = std::min(next, serve_rings(now));
+    next = min(next, serve_rings(now));
   if (context_.tunnels != nullptr) [[unlikely]]
-    next = std::min(next, serve_tunnels(now));
+    next = min(next, serve_tunnels(now));
   if (behind_) [[unlikely]]
     end_stall();
-  next = std::min(next, drain(now));
+  next = min(next, drain(now));
   timer.lap(Stage::kTx);
   timer.finish(moved_);
   if (steering_ != nullptr && steering_->leaving(context_.index)) [[unlikely]]
     report_departures(now);
   return next;
+}
+
+// The inputs that may have packets, beginning with another one in each poll: the first of several
+// bursts at the same time gets the lowest price. Lowers `next` to the next arrival at the others.
+std::span<const uint16_t> Worker::due_inputs(Nanos now, Nanos& next) {
+  const size_t count = arrivals_.size();
+  if (++first_ >= count) first_ = 0;
+  const Nanos* const* const arrivals = arrivals_.data();
+  uint16_t* const due = due_.data();
+  const int64_t due_until = (behind_ ? kNever : now).count();
+  int64_t later = next.count();
+  size_t n = 0;
+  // Without branches, and on plain numbers, which GCC keeps in registers.
+  for (size_t i = 0, input = first_; i < count; ++i) {
+    const int64_t at = arrivals[input]->count();
+    due[n] = static_cast<uint16_t>(input);
+    n += at <= due_until ? 1 : 0;
+    later = std::min(later, at > now.count() ? at : INT64_MAX);
+    input = input + 1 < count ? input + 1 : 0;
+  }
+  next = Nanos(later);
+  return {due, n};
 }
 
 bool Worker::joins_answers() const {
@@ -335,14 +357,25 @@ void Worker::housekeeping(Nanos now) {
 Nanos Worker::drain(Nanos now) {
   if (now >= next_update_) {
     next_update_ = kNever;
-    for (LinkQueue& q : context_.queues) next_update_ = std::min(next_update_, q.update(now));
+    for (LinkQueue& q : context_.queues) next_update_ = min(next_update_, q.update(now));
   }
   Nanos next = next_update_;
-  for (LinkQueue& q : context_.queues) {
-    next = std::min(next, q.poll(now));
+  for (size_t l = 0; l < idle_until_.size(); ++l) {
+    if (now < idle_until_[l]) {
+      next = min(next, idle_until_[l]);
+      continue;
+    }
+    LinkQueue& q = context_.queues[l];
+    next = min(next, q.poll(now));
     moved_ = moved_ || q.moved();
   }
   return next;
+}
+
+// Queues of links that have come up or gone down have work to do.
+void Worker::wake_queues() {
+  seen_changes_ = link_changes_.load(std::memory_order_acquire);
+  std::ranges::fill(idle_until_, Nanos(0));
 }
 
 void show_dropped(const WorkerContext& context, const Burst& burst) {
@@ -360,9 +393,9 @@ void Worker::set_probe(Probe* probe) {
   const auto observed = [&](unsigned l) {
     return probe == nullptr ? ports_[l] : &probe->before(l, *ports_[l]);
   };
-  for (Input& in : inputs_) {
-    in.port = observed(in.link);
-    in.next_arrival = next_arrival(*in.port);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    inputs_[i].port = observed(inputs_[i].link);
+    arrivals_[i] = next_arrival(*inputs_[i].port);
   }
   guard_inputs();
   for (unsigned l = 0; l < ports_.size(); ++l)

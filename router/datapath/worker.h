@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "common/dpdk/line_vector.h"
 #include "common/dpdk/queue_pair.h"
 #include "common/dpdk/rss_steering.h"
 #include "router/control/quiescence.h"
@@ -30,10 +31,9 @@ class alignas(64) Worker {
   struct Input {
     unsigned link = 0;
     QueuePair* port = nullptr;
-    const Nanos* next_arrival = nullptr;  // at the port; never null in inputs_
-    bool behind = false;                  // packets that arrived during a stall wait there
-    bool guarded = false;                 // examine() looks at its packets
-    bool edge = false;                    // its packets are customers', see Enforcement
+    bool behind = false;     // packets that arrived during a stall wait there
+    bool guarded = false;    // examine() looks at its packets
+    bool edge = false;       // its packets are customers', see Enforcement
     bool customers = false;  // of its packets matter: at an edge, or for links that groups share
     config::SourceCheck source_check = config::SourceCheck::kOff;
   };
@@ -46,7 +46,9 @@ class alignas(64) Worker {
     Quiescence* quiescence = nullptr;  // of `routes`; null: these never change
     std::vector<EgressLink*> links;    // all of the router's
     std::vector<QueuePair*> ports;     // by link; null: no queue of this worker there
-    Nanos slack{0};                    // see LinkShaper
+    // Number of times that a link has come up or gone down; null: none does.
+    const std::atomic<uint32_t>* link_changes = nullptr;
+    Nanos slack{0};  // see LinkShaper
     TokenBucket errors;
     BufferShare buffers;
     MulticastState* multicast = nullptr;       // null: no tree has a branch at this router
@@ -111,7 +113,10 @@ class alignas(64) Worker {
   [[nodiscard]] LinkQueue& queue(size_t link) { return context_.queues[link]; }
 
   /// Ends reception; packets held are still sent. Call on the polling thread.
-  void stop_receiving() { inputs_.clear(); }
+  void stop_receiving() {
+    inputs_.clear();
+    arrivals_.clear();
+  }
   /// Drops all packets held. Call on the polling thread.
   void discard();
 
@@ -127,11 +132,13 @@ class alignas(64) Worker {
   template <class Timer>
   void settle(const Input& in, Timer& timer);
   void settle_apart();
+  [[nodiscard]] std::span<const uint16_t> due_inputs(Nanos now, Nanos& next);
   Nanos serve_rings(Nanos now);
   Nanos serve_tunnels(Nanos now);
   [[nodiscard]] bool joins_answers() const;
   void housekeeping(Nanos now);
   Nanos drain(Nanos now);
+  void wake_queues();
   /// Whether packets that arrived during a stall are left where they are until a port has room.
   [[nodiscard]] bool waits_for_port(Nanos now) const;
   void end_stall();
@@ -141,17 +148,22 @@ class alignas(64) Worker {
   const std::atomic<const Tables*>& tables_;
   const std::atomic<const Routes*>& routes_;
   Quiescence* quiescence_;
+  const std::atomic<uint32_t>& link_changes_;
   RssSteering* steering_;
   WorkerContext context_;
   std::vector<Input> inputs_;
-  std::vector<QueuePair*> ports_;  // by link; null: none
-  size_t first_ = 0;               // first input of the last poll
-  Nanos next_update_{0};           // of the next control interval of a law
-  Nanos stall_begin_{0};           // start of the last stall
-  Nanos wait_until_{0};            // see waits_for_port()
-  bool behind_ = false;            // any Input::behind
+  std::vector<const Nanos*> arrivals_;  // by input: the time of its port's next arrival
+  LineVector<uint16_t> due_;            // room for the numbers of all inputs
+  LineVector<Nanos> idle_until_;        // by link: LinkQueue::poll() has nothing to do before
+  std::vector<QueuePair*> ports_;       // by link; null: none
+  size_t first_ = 0;                    // first input of the last poll
+  Nanos next_update_{0};                // of the next control interval of a law
+  Nanos stall_begin_{0};                // start of the last stall
+  Nanos wait_until_{0};                 // see waits_for_port()
+  bool behind_ = false;                 // any Input::behind
   unsigned polls_ = 0;
-  bool shared_ = false;  // several workers send to a link with a law
+  uint32_t seen_changes_ = 0;  // of link_changes_
+  bool shared_ = false;        // several workers send to a link with a law
   bool serves_rings_ = false;
   Nanos housekeeping_{0};  // time of the last housekeeping
   bool moved_ = false;

@@ -61,6 +61,19 @@ TEST(LinkDown, DropsPacketsThatWaitAndForwardsAgainAfterwards) {
   EXPECT_EQ(w.sent(kNarrow).size(), 10U);
 }
 
+TEST(LinkDown, DropsAtOnceWhatWaitsForItsTurnOnTheLink) {
+  World w;
+  arrive_many(w, 3, plain(500));
+  Worker& worker = w.router().worker(0);
+  const Nanos next = worker.poll(w.now);
+  ASSERT_GT(next, w.now);
+  EXPECT_EQ(w.snapshot().held, 2U);
+  w.router().set_link_up(kRight, false);
+  worker.poll(w.now);
+  EXPECT_EQ(w.snapshot().held, 0U);
+  EXPECT_EQ(w.drops(DropReason::kLinkDown), 2U);
+}
+
 TEST(LinkDown, KeepsThePromisesThatItsPriceFollowsFrom) {
   // A packet that promises a great deal of money; the price it causes is the same, or that of a
   // later time, whether or not the link goes down for a moment.

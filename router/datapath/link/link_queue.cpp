@@ -5,12 +5,14 @@
 
 namespace turnpike::router {
 
-LinkQueue::LinkQueue(EgressLink& link, unsigned worker, QueuePair* port, Nanos slack)
+LinkQueue::LinkQueue(EgressLink& link, unsigned worker, QueuePair* port, Nanos slack,
+                     Nanos& idle_until)
     : link_(link),
       shard_(link.shards[worker]),
       audit_(link.audits.empty() ? nullptr : link.audits[worker].get()),
       ring_(link.ring[worker].get()),
       tx_(port != nullptr ? std::make_unique<PortTx>(*port, shard_) : nullptr),
+      idle_until_(idle_until),
       worker_(worker) {
   if (owner() && std::ranges::any_of(link.ring, [](const auto& ring) { return ring != nullptr; }))
     shaper_ = std::make_unique<LinkShaper>(link, worker, slack);
@@ -38,7 +40,7 @@ LinkState LinkQueue::observe(Nanos now) {
 // Packets received after a stall fill it with their transmission times: the law counts this part of
 // the stall as time. The rest, in which the link would have been idle, is left out.
 void LinkQueue::fill_gap(uint64_t bytes) {
-  const Nanos took = std::min(owed_, from_seconds(static_cast<double>(bytes) / link_.capacity));
+  const Nanos took = min(owed_, from_seconds(static_cast<double>(bytes) / link_.capacity));
   owed_ -= took;
   if (!link_.traits.knows_stalls) missed_ -= took;
 }
@@ -66,7 +68,8 @@ Nanos LinkQueue::update(Nanos now) {
 }
 
 // The time until which nothing is due is known if all packets come from this worker, in one class.
-Nanos LinkQueue::serve(Nanos now) {
+Nanos LinkQueue::poll(Nanos now) {
+  moved_ = false;
   idle_until_ = Nanos(0);
   if (!tx_) return idle_until_ = kNever;
   if (!up()) [[unlikely]]
@@ -78,7 +81,7 @@ Nanos LinkQueue::serve(Nanos now) {
   }
   if (!tx_->empty()) {
     tx_->flush(now);
-    if (!tx_->empty()) return std::min(next, now + LinkShaper::kPortRetry);
+    if (!tx_->empty()) return min(next, now + LinkShaper::kPortRetry);
   }
   if (!shaper_ || (ring_ != nullptr && shaper_->single())) idle_until_ = next;
   return next;

@@ -38,9 +38,11 @@ struct PricedGroup {
 ///     Nanos next = queue.poll(now);                     // each poll: shape and transmit
 class LinkQueue {
  public:
-  /// `port`: the worker's queue pair at the link, null if it has none. `slack`: see LinkShaper. The
-  /// link, its rings and the port must outlive the queue.
-  LinkQueue(EgressLink& link, unsigned worker, QueuePair* port, Nanos slack);
+  /// `port`: the worker's queue pair at the link, null if it has none. `slack`: see LinkShaper.
+  /// `idle_until`: where the queue keeps the time before which poll() has nothing to do, so that
+  /// the worker finds those of all queues in few cache lines. The link, its rings, the port and
+  /// that place must outlive the queue.
+  LinkQueue(EgressLink& link, unsigned worker, QueuePair* port, Nanos slack, Nanos& idle_until);
   LinkQueue(LinkQueue&&) noexcept;
   ~LinkQueue();
 
@@ -54,12 +56,9 @@ class LinkQueue {
   void enqueue(Burst& burst, const PricedGroup& group);
 
   /// Sends packets that are due; drops packets that wait for a link that is down. Returns the time
-  /// of the next call, kNever while the queue is empty.
-  Nanos poll(Nanos now) {
-    moved_ = false;
-    if (now < idle_until_ && up()) return idle_until_;
-    return serve(now);
-  }
+  /// of the next call, kNever while the queue is empty. Call it before that time if the link has
+  /// come up or gone down.
+  Nanos poll(Nanos now);
   /// Whether the last poll sent or dropped anything from the rings.
   [[nodiscard]] bool moved() const { return moved_; }
 
@@ -145,7 +144,6 @@ class LinkQueue {
   [[nodiscard]] LinkState state_at(double queue) const;
   void fill_gap(uint64_t bytes);
   void enter(uint64_t bytes, uint64_t packets);
-  Nanos serve(Nanos now);
   Nanos drop_waiting(Nanos now);
   void enqueue_to_owner(Burst& burst, const PricedGroup& group);
   void enqueue_to_port(Burst& burst, const PricedGroup& group);
@@ -167,7 +165,7 @@ class LinkQueue {
   std::unique_ptr<PortTx> tx_;          // null: this worker has no queue at the port
   std::unique_ptr<LinkShaper> shaper_;  // null: another worker owns the link, or it has no rings
   Nanos next_update_{0};                // in law time
-  Nanos idle_until_{0};                 // poll() sends nothing before, unless packets are enqueued
+  Nanos& idle_until_;                   // poll() sends nothing before, unless packets are enqueued
   bool moved_ = false;
   unsigned worker_;
 };

@@ -55,7 +55,7 @@ LinkShaper::Source* LinkShaper::choose_by_class(Nanos now) {
     const auto c = static_cast<unsigned>(std::countr_zero(left));
     const Nanos time = first_[c]->front().time;
     present |= uint32_t{time <= free} << c;
-    next = std::min(next, time);
+    next = min(next, time);
   }
   for (uint32_t left = present == 0 ? eligible : 0; left != 0; left &= left - 1) {
     const auto c = static_cast<unsigned>(std::countr_zero(left));
@@ -104,6 +104,7 @@ Nanos LinkShaper::poll(LinkQueue& queue, PortTx& port, Nanos now) {
       }
       batch[n++] = q;
       ++s->next;
+      s->prefetch();
       if (classes > 1) {
         batch[n - 1].queue_class = s->queue_class;
         take_from_class(batch[n - 1]);

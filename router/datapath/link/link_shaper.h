@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "common/dpdk/buffer.h"
 #include "router/datapath/egress/port_tx.h"
 #include "router/datapath/link/class_scheduler.h"
 #include "router/datapath/link/link_queue.h"
@@ -78,6 +79,14 @@ class alignas(64) LinkShaper {
     std::array<QueuedPacket, kBatch> head;
 
     [[nodiscard]] const QueuedPacket& front() const { return head[next]; }
+    /// Prefetches a packet that leaves soon: it may have waited for longer than caches keep it.
+    void prefetch() const {
+      constexpr unsigned kAhead = 2;
+      if (next + kAhead >= count) return;
+      const QueuedPacket& soon = head[next + kAhead];
+      rte_prefetch0(soon.mbuf);
+      if (soon.congestion != 0) prefetch_frame(soon.mbuf, soon.congestion);
+    }
     /// Whether front() is valid; refills from the ring.
     [[nodiscard]] bool ready() {
       if (next < count) return true;
@@ -104,7 +113,7 @@ class alignas(64) LinkShaper {
   /// When the link can send a packet that came at `time`. Rounded up: a packet never leaves before
   /// the link is free.
   [[nodiscard]] Nanos departure(Nanos time, Nanos now) const {
-    return std::max({fraction_ > 0 ? free_ + 1_ns : free_, time, now - slack_});
+    return max(max(fraction_ > 0 ? free_ + 1_ns : free_, time), now - slack_);
   }
 
   EgressLink& link_;
