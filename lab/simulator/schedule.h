@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The nodes of a virtual clock by deadline: a heap with one deadline per node.
+// The nodes of a virtual clock by deadline: a tournament of the nodes, one deadline each.
 #pragma once
 
 #include <cstdint>
@@ -15,66 +15,61 @@ class Schedule {
  public:
   /// Adds a node that is due at once; returns its number, counted from 0.
   uint32_t add() {
-    const auto node = static_cast<uint32_t>(heap_.size());
-    place_.push_back(node);
-    heap_.emplace_back();
-    rise(node, {Nanos(0), node});
+    const uint32_t node = nodes_++;
+    if (node == leaves_) grow();
+    set(node, Nanos(0));
     return node;
   }
 
-  [[nodiscard]] size_t size() const { return heap_.size(); }
-  [[nodiscard]] Nanos due(uint32_t node) const { return heap_[place_[node]].due; }
+  [[nodiscard]] size_t size() const { return nodes_; }
+  [[nodiscard]] Nanos due(uint32_t node) const { return matches_[leaves_ + node].due; }
   /// The node that is due first; there must be one.
-  [[nodiscard]] uint32_t first() const { return heap_.front().node; }
-  [[nodiscard]] Nanos next() const { return heap_.empty() ? kNever : heap_.front().due; }
+  [[nodiscard]] uint32_t first() const { return matches_[1].node; }
+  [[nodiscard]] Nanos next() const { return nodes_ == 0 ? kNever : matches_[1].due; }
 
   void set(uint32_t node, Nanos at) {
-    const uint32_t place = place_[node];
-    const Nanos before = heap_[place].due;
-    if (at < before) {
-      rise(place, {at, node});
-    } else if (at > before) {
-      sink(place, {at, node});
+    // Without branches on who wins, which would often be mispredicted.
+    uint32_t place = leaves_ + node, winner = node;
+    int64_t due = at.count();
+    matches_[place].due = at;
+    for (; place > 1; place /= 2) {
+      const Entry& other = matches_[place ^ 1];
+      const int64_t left = place & 1;  // the other's node is the lower one: it wins ties
+      const bool wins = other.due.count() - left < due;
+      winner = wins ? other.node : winner;
+      due = wins ? other.due.count() : due;
+      Entry& match = matches_[place / 2];
+      // Above, only a match that this node won, or wins now, has another result.
+      if (match.node == winner && winner != node) return;
+      match = {Nanos(due), winner};
     }
   }
   /// An event happens at the node at `at`: makes it due no later.
   void wake(uint32_t node, Nanos at) {
-    if (at < due(node)) rise(place_[node], {at, node});
+    if (at < due(node)) set(node, at);
   }
 
  private:
   struct Entry {
-    Nanos due{0};
+    Nanos due = kNever;
     uint32_t node = 0;
-    [[nodiscard]] bool before(const Entry& other) const {
-      return due < other.due || (due == other.due && node < other.node);
-    }
   };
 
-  void put(uint32_t place, const Entry& entry) {
-    heap_[place] = entry;
-    place_[entry.node] = place;
-  }
-  // Put an entry instead of the one at `place`: one that is due earlier, or one that is due later.
-  void rise(uint32_t place, const Entry& entry) {
-    for (; place > 0 && entry.before(heap_[(place - 1) / 2]); place = (place - 1) / 2)
-      put(place, heap_[(place - 1) / 2]);
-    put(place, entry);
-  }
-  void sink(uint32_t place, const Entry& entry) {
-    for (;;) {
-      uint32_t child = 2 * place + 1;
-      if (child >= heap_.size()) break;
-      if (child + 1 < heap_.size() && heap_[child + 1].before(heap_[child])) ++child;
-      if (!heap_[child].before(entry)) break;
-      put(place, heap_[child]);
-      place = child;
+  void grow() {
+    const std::vector<Entry> before = std::move(matches_);
+    const uint32_t old = leaves_;
+    leaves_ = old == 0 ? 1 : 2 * old;
+    matches_.assign(2 * size_t{leaves_}, {});
+    for (uint32_t n = 0; n < leaves_; ++n) {
+      matches_[leaves_ + n].node = n;
+      set(n, n < old ? before[old + n].due : kNever);
     }
-    put(place, entry);
   }
 
-  std::vector<Entry> heap_;
-  std::vector<uint32_t> place_;  // of each node in the heap
+  uint32_t nodes_ = 0;
+  uint32_t leaves_ = 0;  // 0 or a power of two
+  // Match m is between the winners of 2m, of lower nodes, and 2m + 1; nodes begin at `leaves_`.
+  std::vector<Entry> matches_;
 };
 
 }  // namespace turnpike::lab

@@ -16,6 +16,8 @@ namespace {
 
 // The backlog that a port accepts beyond the wire's, as a NIC's descriptors do.
 constexpr Nanos kMaxBacklog = 10_ms;
+// Entries from the head that SimChannel::Queue::take() prefetches: two cache lines.
+constexpr uint32_t kEntriesAhead = 8;
 
 /// Hashes the fields that NICs hash for receive-side scaling: addresses and ports.
 uint32_t flow_hash(const rte_mbuf* m) {
@@ -33,9 +35,8 @@ uint32_t flow_hash(const rte_mbuf* m) {
 
 /// Prefetches the used parts of a packet on its way: the mbuf's first line and the frame's headers.
 void prefetch(rte_mbuf* packet) {
-  auto* const bytes = reinterpret_cast<char*>(packet);
-  constexpr size_t kFrame = sizeof(rte_mbuf) + RTE_PKTMBUF_HEADROOM;
-  for (const size_t at : {size_t{0}, kFrame, kFrame + 64}) rte_prefetch0(bytes + at);
+  rte_prefetch0(packet);
+  for (const size_t at : {size_t{0}, size_t{64}}) prefetch_frame(packet, at);
 }
 
 }  // namespace
@@ -61,15 +62,16 @@ uint16_t SimChannel::Queue::take(Nanos now, std::span<rte_mbuf*> out) {
   for (; n < out.size() && head_ != tail_ && at(head_).due <= now; ++head_, ++n)
     out[n] = at(head_).packet;
   next_ = size() == 0 ? kNever : at(head_).due;
-  // Thousands of other packets were sent since these were, so they have left the cache. Prefetches
-  // as many as arrived now, the best estimate for the next call.
+  // Thousands of other packets were sent since these were, so they have left the cache, and their
+  // entries, too. Prefetches as many as arrived now, the best estimate for the next call.
+  rte_prefetch0(&at(head_ + n + kEntriesAhead));
   const uint32_t ahead = std::min<uint32_t>(n, size());
   for (uint32_t i = 0; i < ahead; ++i) prefetch(at(head_ + i).packet);
   return n;
 }
 
 SimChannel::SimChannel(const SimLinkOptions& options, Schedule& schedule,
-                       std::vector<uint32_t> receivers, bool apart)
+                       std::vector<SimReceiver> receivers, bool apart)
     : options_(options),
       apart_(apart),
       straight_(receivers.size() == 1 && options.jitter == Nanos(0) && options.loss == 0 &&
@@ -77,8 +79,9 @@ SimChannel::SimChannel(const SimLinkOptions& options, Schedule& schedule,
       nanos_per_byte_(options.rate == 0 ? 0 : 1e9 / options.rate),
       receivers_(std::move(receivers)),
       random_(options.seed, options.stream),
-      schedule_(schedule),
-      queues_(receivers_.size()) {}
+      schedule_(schedule) {
+  for (const SimReceiver& r : receivers_) queues_.emplace_back(*r.next);
+}
 
 SimChannel::~SimChannel() {
   for (Box& box : boxes_)
@@ -110,7 +113,7 @@ void SimChannel::launch(rte_mbuf* packet, Nanos leaves) {
   if (!apart_) return arrive(packet, due, queue);
   Box& box = boxes_[filled_];
   box.packets.push_back({due, packet, queue});
-  box.earliest = std::min(box.earliest, due);
+  box.earliest = min(box.earliest, due);
 }
 
 void SimChannel::deliver() {
@@ -152,7 +155,7 @@ uint16_t SimChannel::send(Nanos now, std::span<rte_mbuf*> burst) {
   const bool waiting = queue.size() > 0;  // the receiver has a deadline already
   const uint16_t n = send_at_rate(
       now, burst, [&](rte_mbuf* packet, Nanos at) { queue.append(packet, at + options_.delay); });
-  if (!waiting) schedule_.wake(receivers_.front(), queue.next());
+  if (!waiting) schedule_.wake(receivers_.front().node, queue.next());
   return n;
 }
 

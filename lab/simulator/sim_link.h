@@ -26,6 +26,14 @@ struct SimLinkOptions {
   uint32_t stream = 0;  // index of its random numbers: one per direction
 };
 
+/// A node that polls a queue at the end of a channel.
+struct SimReceiver {
+  uint32_t node = 0;  // of the schedule
+  /// Where the channel keeps QueuePair::next_arrival(), which the node owns: one that polls many
+  /// queues finds all of them in few cache lines.
+  Nanos* next = nullptr;
+};
+
 /// Packets on their way in one direction, distributed over the receiving node's queues by flow.
 ///
 /// Where sender and receivers are parts of their own, which two threads play, both play windows of
@@ -33,8 +41,9 @@ struct SimLinkOptions {
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): the two threads' sides lie apart
 class SimChannel {
  public:
-  /// `receivers`: nodes of `schedule` to wake, one per queue. `apart`: another thread sends.
-  SimChannel(const SimLinkOptions& options, Schedule& schedule, std::vector<uint32_t> receivers,
+  /// `receivers`: nodes of `schedule` to wake, one per queue; their places outlive the channel.
+  /// `apart`: another thread sends.
+  SimChannel(const SimLinkOptions& options, Schedule& schedule, std::vector<SimReceiver> receivers,
              bool apart = false);
   ~SimChannel();
   SimChannel(const SimChannel&) = delete;
@@ -83,6 +92,7 @@ class SimChannel {
   /// Packets in order of arrival; grows as the link fills.
   class Queue {
    public:
+    explicit Queue(Nanos& next) : next_(next) { next_ = kNever; }
     /// Adds a packet that is due no earlier than all others.
     void append(rte_mbuf* packet, Nanos due) {
       if (size() > mask_) grow();
@@ -108,7 +118,7 @@ class SimChannel {
     [[nodiscard]] Entry& at(uint32_t i) { return entries_[i & mask_]; }
     [[nodiscard]] const Entry& at(uint32_t i) const { return entries_[i & mask_]; }
     void grow();
-    Nanos next_ = kNever;
+    Nanos& next_;
     uint32_t mask_ = 63;            // one less than its capacity, a power of two
     uint32_t head_ = 0, tail_ = 0;  // unmasked; they wrap
     std::vector<Entry> entries_ = std::vector<Entry>(mask_ + 1);
@@ -130,7 +140,7 @@ class SimChannel {
   void launch(rte_mbuf* packet, Nanos leaves);
   void arrive(rte_mbuf* packet, Nanos due, size_t queue) {
     queues_[queue].insert(packet, due);
-    schedule_.wake(receivers_[queue], due);
+    schedule_.wake(receivers_[queue].node, due);
   }
   template <class Launch>
   uint16_t send_at_rate(Nanos now, std::span<rte_mbuf*> burst, Launch&& launch);
@@ -139,7 +149,7 @@ class SimChannel {
   bool apart_;             // the sender's thread is not the receivers'
   bool straight_;          // one receiver gets every packet, in order, on the same thread
   double nanos_per_byte_;  // 0: the sending node paces
-  std::vector<uint32_t> receivers_;
+  std::vector<SimReceiver> receivers_;
   sender::Random random_;
   Nanos free_{0};        // when the wire has sent all packets, rounded down
   double fraction_ = 0;  // ns beyond that
@@ -174,7 +184,7 @@ class SimLinkEnd final : public QueuePair {
 /// The nodes that poll the queues at one end of a link.
 struct SimLinkNodes {
   Schedule* schedule = nullptr;
-  std::vector<uint32_t> nodes;  // of the schedule
+  std::vector<SimReceiver> nodes;
 };
 
 /// Both directions and all queues at both ends.

@@ -19,7 +19,9 @@ constexpr uint16_t kFrame = 1014;  // 1000 B of IP
 class CableTest : public ::testing::Test {
  protected:
   /// One direction to one node that polls one queue.
-  SimChannel make(const SimLinkOptions& options) { return {options, schedule, {schedule.add()}}; }
+  SimChannel make(const SimLinkOptions& options) {
+    return {options, schedule, {{schedule.add(), &next}}};
+  }
 
   /// Sends packets back to back; each carries its number.
   uint16_t send(SimChannel& line, Nanos now, uint32_t count = 1) {
@@ -46,6 +48,7 @@ class CableTest : public ::testing::Test {
   }
 
   Schedule schedule;
+  Nanos next{0};  // the receiver's
   uint32_t sent = 0;
 };
 

@@ -61,7 +61,7 @@ Nanos World::poll_time(const Part& part, Nanos at) const {
 Nanos World::next_poll() const {
   Nanos next = kNever;
   for (const auto& part : parts_)
-    next = std::min(next, poll_time(*part, std::min(part->schedule.next(), part->sent)));
+    next = min(next, poll_time(*part, min(part->schedule.next(), part->sent)));
   return next;
 }
 
@@ -81,7 +81,7 @@ void World::play_window(Part& part, Nanos end) {
 
 void World::find_sent(Part& part) {
   part.sent = kNever;
-  for (const SimChannel* channel : part.out) part.sent = std::min(part.sent, channel->earliest());
+  for (const SimChannel* channel : part.out) part.sent = min(part.sent, channel->earliest());
 }
 
 void World::run_until(Nanos end) {

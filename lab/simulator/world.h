@@ -26,6 +26,7 @@
 #include <tl/expected.hpp>
 
 #include "common/config/topology.h"
+#include "common/dpdk/line_vector.h"
 #include "common/dpdk/pool.h"
 #include "lab/simulator/cut.h"
 #include "lab/simulator/kept_outcomes.h"
@@ -127,6 +128,7 @@ class World {
     sender::Sender* sender = nullptr;
     uint32_t part = 0;
     uint32_t place = 0;  // in the part's schedule
+    size_t input = 0;    // in the part's `inputs`: of the node's next link, while cables are laid
     Nanos held_until{0};
     Nanos held{0};
   };
@@ -137,6 +139,7 @@ class World {
 
     Schedule schedule;
     std::vector<uint32_t> nodes;      // as the schedule numbers them: indices into nodes_
+    LineVector<Nanos> inputs;         // by node and link: QueuePair::next_arrival()
     sender::RecordPool records;       // of its hosts' packets in flight
     sender::SharedArrivals arrivals;  // their flows
     PartOutcomes outcomes;
@@ -156,7 +159,7 @@ class World {
         threads_(std::min<unsigned>(options.threads, cut_.parts), kLcoreHooks),
         lookahead_(cut_.lookahead) {}
   tl::expected<void, std::string> make_parts(const sender::Traces& traces, uint64_t seed);
-  uint32_t add_node(uint32_t part);
+  uint32_t add_node(uint32_t part, size_t inputs);
   void number_nodes();
   void lay_cables(const Options& options);
   tl::expected<void, std::string> add_router(size_t r, const Options& options);

@@ -178,10 +178,12 @@ tl::expected<void, std::string> World::make_parts(const sender::Traces& traces, 
   return {};
 }
 
-uint32_t World::add_node(uint32_t part) {
+uint32_t World::add_node(uint32_t part, size_t inputs) {
   const auto number = static_cast<uint32_t>(nodes_.size());
-  nodes_.push_back({.part = part, .place = parts_[part]->schedule.add()});
-  parts_[part]->nodes.push_back(number);
+  Part& p = *parts_[part];
+  nodes_.push_back({.part = part, .place = p.schedule.add(), .input = p.inputs.size()});
+  p.inputs.resize(p.inputs.size() + inputs);
+  p.nodes.push_back(number);
   return number;
 }
 
@@ -189,10 +191,11 @@ void World::number_nodes() {
   for (size_t r = 0; r < topology_.routers.size(); ++r) {
     worker_nodes_.emplace_back();
     for (size_t i = 0; i < topology_.routers[r].lcores.size(); ++i)
-      worker_nodes_.back().push_back(add_node(cut_.router_parts[r]));
+      worker_nodes_.back().push_back(
+          add_node(cut_.router_parts[r], topology_.routers[r].links.size()));
   }
   for (size_t h = 0; h < topology_.hosts.size(); ++h)
-    host_nodes_.push_back(topology_.hosts[h].external ? kNobody : add_node(cut_.host_parts[h]));
+    host_nodes_.push_back(topology_.hosts[h].external ? kNobody : add_node(cut_.host_parts[h], 1));
 }
 
 void World::lay_cables(const Options& options) {
@@ -215,7 +218,9 @@ void World::lay_cables(const Options& options) {
     std::array<SimLinkNodes, 2> nodes;
     for (size_t end = 0; end < 2; ++end) {
       nodes[end].schedule = &parts_[part[end]]->schedule;
-      for (const uint32_t node : polled[end]) nodes[end].nodes.push_back(nodes_[node].place);
+      for (const uint32_t node : polled[end])
+        nodes[end].nodes.push_back(
+            {nodes_[node].place, &parts_[part[end]]->inputs[nodes_[node].input++]});
     }
     links_.emplace_back(
         std::array{link_options(t, l, 0, options.seed), link_options(t, l, 1, options.seed)},
