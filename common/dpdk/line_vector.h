@@ -13,7 +13,7 @@ namespace turnpike {
 /// Allocates whole cache lines.
 template <class T>
 struct LineAllocator {
-  using value_type = T;
+  using value_type = T;  // NOLINT(readability-identifier-naming): the standard's name
 
   LineAllocator() = default;
   template <class U>
