@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/units/instrumented.h"
 #include "tests/support/gateway_lies.h"
 #include "tests/support/gateway_world.h"
 #include "tests/support/link_attacker.h"
@@ -30,7 +31,7 @@ constexpr size_t kMallorysLink = 2, kWestMiddle = 3, kBottleneck = 4;
 constexpr size_t kCustomers = 2;               // beside mallory: anna, bert
 constexpr size_t kMallory = 2;                 // customer
 constexpr double kBottleneckRate = 100e6 / 8;  // B/s
-constexpr Nanos kAttack = 500_ms, kFrom = 1_s, kTo = 3_s, kStep = 1_ms;
+constexpr Nanos kAttack = 500_ms, kFrom = 1_s, kTo = kInstrumented ? 2_s : 3_s, kStep = 1_ms;
 // Bounds: 99 % of the share; no later than without the attack, up to 1 % or the time
 // that a full tunnel packet takes on the bottleneck.
 constexpr double kShare = 0.99, kLate = 0.01;
