@@ -11,7 +11,7 @@
 #include "tests/support/eal.h"
 #include "tests/support/ignored_outcomes.h"
 
-namespace turnpike::lab {
+namespace turnpike::lab::world_test {
 namespace {
 
 constexpr size_t kGate = 0;
@@ -149,4 +149,4 @@ TEST_P(Stalls, TheSenderAlone) {
 }
 
 }  // namespace
-}  // namespace turnpike::lab
+}  // namespace turnpike::lab::world_test

@@ -191,7 +191,7 @@ TEST(Reconfigure, LinksMayComeInAnotherOrder) {
 
 // --- classes ------------------------------------------------------------------------------------
 
-constexpr unsigned kFlows = 12;
+constexpr unsigned kSentFlows = 12;
 
 /// Some classes by port, the last one for the rest, or none at all.
 std::vector<config::LinkClass> random_classes(std::mt19937& random) {
@@ -204,7 +204,7 @@ std::vector<config::LinkClass> random_classes(std::mt19937& random) {
     one.rule.name = std::string(1, static_cast<char>('a' + draw(8)));
     if (std::ranges::any_of(all, [&](const auto& o) { return o.rule.name == one.rule.name; }))
       continue;
-    for (unsigned k = 0; k <= draw(3); ++k) one.match.port.push_back(1000 + draw(kFlows));
+    for (unsigned k = 0; k <= draw(3); ++k) one.match.port.push_back(1000 + draw(kSentFlows));
     switch (draw(4)) {
       case 0:
         one.rule.policy = PricingPolicy::kPriority;
@@ -239,11 +239,11 @@ TEST_P(ReconfigureClasses, LoseAndReorderNothing) {
     right(t).rate = 8_Mbps;
     right(t).buffer = Bytes(200'000);
     World w(workers, t);
-    uint32_t number[kFlows] = {}, next[kFlows] = {};
+    uint32_t number[kSentFlows] = {}, next[kSentFlows] = {};
     uint64_t out = 0, in = 0;
     const auto check = [&] {
       for (const Frame& f : w.sent(kRight)) {
-        ASSERT_LT(flow_of(f), kFlows);
+        ASSERT_LT(flow_of(f), kSentFlows);
         ASSERT_EQ(number_of(f), next[flow_of(f)]) << "flow " << flow_of(f) << " seed " << seed;
         ++next[flow_of(f)];
         ++out;
@@ -251,7 +251,7 @@ TEST_P(ReconfigureClasses, LoseAndReorderNothing) {
     };
     for (int step = 0; step < (kInstrumented ? 100 : 400); ++step) {
       for (unsigned k = draw(30); k > 0 && in - out < 300; --k) {
-        const unsigned flow = draw(kFlows);  // a flow's packets arrive by one worker
+        const unsigned flow = draw(kSentFlows);  // a flow's packets arrive by one worker
         w.arrive(kLeft, numbered(flow, number[flow]++, 60 + draw(300)), flow % workers);
         ++in;
       }
