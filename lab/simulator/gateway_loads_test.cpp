@@ -161,5 +161,20 @@ TEST_F(GatewayLoads, JumboPacketsPassWholeOrAreRefused) {
   }
 }
 
+/// Each customer has a few packets in flight.
+TEST_F(GatewayLoads, JumboPacketsFillTheCore) {
+  for (const std::string anna : {"6000 B", "8900 B"})
+    for (const std::string bert : {"500 B", "8900 B"}) {
+      SCOPED_TRACE(anna + ", " + bert);
+      play({.customers =
+                "  anna: { link: anna, budget: 1 $/s }\n  bert: { link: bert, budget: 1 $/s }\n",
+            .anna = anna,
+            .bert = bert,
+            .access_mtu = 9000,
+            .core_mtu = 9100});
+      EXPECT_GE(used, 0.95);
+    }
+}
+
 }  // namespace
 }  // namespace turnpike::lab

@@ -13,8 +13,8 @@ namespace turnpike::fcp {
 /// descheduled for longer than that, and all of its flows fall silent at once.
 ///
 /// Flows that have promised to continue normally stop one by one. If all stop at once, for kPart of
-/// a promise's life in which kSilence bytes were expected, this clock stops until the next arrival;
-/// a silence longer than kMaxHeld counts in full. Bytes that arrive within kPart of a life
+/// a promise's life in which kSilence packets were expected, this clock stops until the next
+/// arrival; a silence longer than kMaxHeld counts in full. Bytes that arrive within kPart of a life
 /// afterwards, faster than expected, were due during the stop: for them the clock advances by the
 /// time that they would have taken.
 ///
@@ -22,7 +22,7 @@ namespace turnpike::fcp {
 /// uses up a part of their lives. So for kRecent lives after a stall kPartAfter suffices.
 class LawClock {
  public:
-  static constexpr double kSilence = 4 * 1500;               // B
+  static constexpr double kSilence = 4;                      // packets
   static constexpr double kPart = 0.5;                       // of a promise's life
   static constexpr double kPartAfter = 0.125, kRecent = 16;  // lives
   static constexpr Nanos kMaxHeld = 100_ms;
@@ -46,8 +46,10 @@ class LawClock {
     return heard_ += since_;
   }
 
-  /// `bytes` of the last arrival are of flows that continue. `life`: of their promises, s.
-  void expect(double bytes, double life) {
+  /// `bytes` of the last arrival are of flows that continue. `life`: of their promises, s;
+  /// `packet`: size of the link's packets, B.
+  void expect(double bytes, double life, double packet) {
+    silence_ = kSilence * packet;
     rate_ = (rate_ * life + bytes) / (life + to_seconds(since_));
     if (stalled_ && to_seconds(arrival_ - stall_) > kRecent * life) [[unlikely]]
       stalled_ = false;
@@ -60,7 +62,7 @@ class LawClock {
     const Nanos silent = now - arrival_;
     if (silent <= least_ || silent > kMaxHeld) [[likely]]
       return silent;
-    return std::min(silent, std::max(least_, from_seconds(kSilence / rate_)));
+    return std::min(silent, std::max(least_, from_seconds(silence_ / rate_)));
   }
 
   // Time to make up for: the part of `owed_` that these bytes take beyond the time that has passed.
@@ -78,6 +80,7 @@ class LawClock {
   Nanos since_{0};          // between the last two arrivals, by this clock
   Nanos least_{kNever};     // shortest silence that stops the clock
   double rate_ = 0;         // B/s, expected
+  double silence_ = 0;      // B
   Nanos stall_{0};          // end of the last stall, by the caller's clock
   bool stalled_ = false;    // that was less than kRecent lives ago
   Nanos owed_{0};           // time of the last stop that is not made up for

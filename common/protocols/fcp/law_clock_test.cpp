@@ -17,13 +17,14 @@ class LawClockTest : public ::testing::Test {
   void send(int packets, Nanos gap = kGap, double expected = 1500) {
     for (int i = 0; i < packets; ++i) {
       now += gap;
-      law = clock.arrive(now, 1500);
-      clock.expect(expected, kLife);
+      law = clock.arrive(now, size);
+      clock.expect(expected, kLife, size);
     }
   }
 
   LawClock clock;
   Nanos now{0}, law{0};
+  double size = 1500;  // B
 };
 
 TEST_F(LawClockTest, RunsWithTheCallersClock) {
@@ -53,6 +54,12 @@ TEST_F(LawClockTest, DoesNotWaitForFlowsThatEnd) {
   send(1000);
   send(200, kGap, 0);  // none of the flows continues
   send(1, 20_ms);
+  EXPECT_EQ(law, now);
+}
+
+TEST_F(LawClockTest, DoesNotStopBetweenLargePackets) {
+  size = 9000;
+  send(1000, 4_ms, size);
   EXPECT_EQ(law, now);
 }
 
@@ -99,7 +106,7 @@ TEST_F(LawClockTest, NeverGoesBack) {
     const auto bytes = static_cast<double>(random() % 50000);
     latest = clock.arrive(now, bytes + 1);
     EXPECT_LE(latest, now);
-    clock.expect(bytes, random() % 3 == 0 ? 1e-5 : kLife);
+    clock.expect(bytes, random() % 3 == 0 ? 1e-5 : kLife, size);
     ASSERT_GE(clock.at(now), latest);
   }
 }

@@ -17,8 +17,7 @@ constexpr auto kRelaxed = std::memory_order_relaxed;
 constexpr double kRounding = 1.01;
 // Bound of a SYN's slot: a first round takes at least 1/kMaxParts of a round trip.
 constexpr double kMaxParts = 64;
-// Full packet, B: the one in transmission, and a flow's first one, for which a flow with a small
-// budget saves.
+// Full packet, B, on links without jumbo frames.
 constexpr double kPacket = 1500;
 // Lowest rate limit in a SYN, B/s, since 0 means none.
 constexpr double kMinLimit = 1;
@@ -26,7 +25,8 @@ constexpr double kMinLimit = 1;
 constexpr double kMaxLife = 1000;
 // Capacity that may be booked, s of it: the longest wait that a SYN's field can hold.
 constexpr double kMaxBooked = 4;
-// Bound of the discount on a burst's own promises, as a share of the capacity.
+// Bound of the discount on a burst's own promises, as a share of the capacity. One packet's
+// discount may be more: on a link whose flows have few packets in flight.
 constexpr double kMaxDiscount = 0.05;
 // Average round trips until a new link's price history counts as full.
 constexpr double kYoung = 4;
@@ -73,6 +73,7 @@ ReserveLink::ReserveLink(const ParamValues& params, unsigned shards, uint64_t se
   shards_ = {storage_.get(), shards};
   for (unsigned i = 0; i < shards; ++i) {
     shards_[i].average_rtt = params_[kFirstRtt];
+    shards_[i].packet = kPacket;
     shards_[i].margin = CapacityMargin(params_[kQueueTarget]);
     shards_[i].charge.start(static_cast<Audit>(params_[kAudit]));
     shards_[i].random = SplitMix64(seed, i).next() | 1;
@@ -231,6 +232,16 @@ void ReserveLink::refresh(Shard& shard, unsigned index, const LinkState& link, N
   shard.refreshed = shard.promises.tick();
 }
 
+// `window`: B over which the mean is taken.
+void ReserveLink::take_packet_size(Shard& shard, uint64_t bytes, size_t packets, double window) {
+  const auto sum = static_cast<double>(bytes), count = static_cast<double>(packets);
+  if (sum <= kPacket * count && shard.packet == kPacket) [[likely]]
+    return;
+  if (packets == 0) return;
+  const double mean = std::max(sum / count, kPacket);
+  shard.packet += (mean - shard.packet) * sum / (sum + window);
+}
+
 // Publishes the changed buckets. `clearing` adds differences, so that the other shards' part stays.
 void ReserveLink::publish(Shard& shard) {
   const PromiseWheel::Sums& own = shard.promises.sums();
@@ -343,7 +354,8 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
                         : shard.clock.arrive(clock_now, static_cast<double>(arrived.bytes));
   // Subtracts the rate that drains the queue within about a round trip. The packet in transmission
   // does not count as queue.
-  const double queue = std::max(link.queue - kPacket, 0.0);
+  take_packet_size(shard, arrived.bytes, burst.size(), link.capacity * life_ * shard.average_rtt);
+  const double queue = std::max(link.queue - shard.packet, 0.0);
   const double drain = params_[kAlpha] * queue / (params_[kWindow] * shard.average_rtt);
   const double free = shard.margin.share() * link.capacity;
   const double usable = std::max(link.capacity - free - drain, params_[kFloor] * link.capacity);
@@ -353,7 +365,7 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   const double life = life_ * shard.average_rtt;
   if (!burst.empty())
     shard.clock.expect(std::min(static_cast<double>(arrived.admitted_bytes), totals.rate * life),
-                       life);
+                       life, shard.packet);
   if (arrived.unpriced_bytes > 0) [[unlikely]] {
     const double window = params_[kWindow] * shard.average_rtt;  // d
     const double rate = static_cast<double>(arrived.unpriced_bytes) / window;
@@ -370,7 +382,8 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   // by more if the slot is longer than its life. Other shards' promises have faded since they were
   // published.
   const double excess = has(Part::kDiscount) ? double{totals.rate} / 2 : 0;
-  const double discount = std::min(excess, kMaxDiscount * link.capacity) + shard.faded_elsewhere;
+  const double most = std::max(kMaxDiscount * link.capacity, shard.packet / life / 2);
+  const double discount = std::min(excess, most) + shard.faded_elsewhere;
   const double offered = usable * shard.overbooked + discount;
   shard.price = std::clamp<double>(
       rule() == nullptr ? shard.clearing.price(offered) : rule()->price(index, offered),

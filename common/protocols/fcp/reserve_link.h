@@ -80,6 +80,7 @@ class ReserveLink final : public ClassLaw {
     Overbooking overbooking;
     double price = kMinPrice.count();
     double average_rtt = 0;      // s, over traffic; larger for flows that send less often
+    double packet = 0;           // B, mean size weighted by bytes, at least a full packet's
     double overbooked = 1;       // overbooking's factor as of `refreshed`
     double faded_elsewhere = 0;  // B/s, sum of the other shards' `faded` as of `refreshed`
     FirstRounds first_rounds;
@@ -118,6 +119,7 @@ class ReserveLink final : public ClassLaw {
   void begin_turns(Shard& shard, const LinkState& link);
   static void promise(Shard& shard, const Promise& made, double life);
   static void publish(Shard& shard);
+  static void take_packet_size(Shard& shard, uint64_t bytes, size_t packets, double window);
 
   ParamValues params_;
   double life_, growth_;  // parameters that each burst needs

@@ -139,6 +139,21 @@ TEST(ReserveLink, PriceOfASteadyFlowIsBudgetByCapacity) {
   EXPECT_NEAR(last.price * 12.5e6, 1, 0.01);
 }
 
+/// A packet arrives just after its own promise was added, when promises of its flow count for half
+/// a packet more than on average. With few packets in flight that is much of the flow's rate.
+TEST(ReserveLink, FewPacketsInFlightPayNoMoreOnAverage) {
+  constexpr double kLife = 0.03;  // of a promise, s
+  constexpr int kEach = 20, kMax = 8;
+  double sum = 0;
+  for (int i = kEach; i < kMax * kEach; ++i) {
+    const double packets = (i + 0.5) / kEach;  // in a life
+    const LinkState slow{.capacity = packets * 1000 / kLife, .queue = 0, .buffer = 1e6};
+    ReserveLink link(params(), 1);
+    sum += steady(link, slow.capacity, 1, 8 * slow.capacity, slow).price * slow.capacity;
+  }
+  EXPECT_NEAR(sum / ((kMax - 1) * kEach), 1, 0.05);
+}
+
 TEST(ReserveLink, FlowThatWantsLittleCostsNothing) {
   ReserveLink link(params(), 1);
   const Header last = steady(link, 6e6, 1, 6e6);
