@@ -11,6 +11,7 @@
 #include "common/config/load.h"
 #include "common/report/run_data.h"
 #include "lab/cli/verbs.h"
+#include "lab/folder_lock.h"
 #include "lab/live_run.h"
 #include "lab/program/disturbance.h"
 #include "lab/report.h"
@@ -69,8 +70,9 @@ int demo(const DemoOptions& options) {
     return kExitRuntime;
   }
   const std::string folder = options.folder.empty() ? topology->run.output : options.folder;
-  if (const auto prepared = report::prepare_folder(folder); !prepared) {
-    std::fprintf(stderr, "turnpike demo: %s\n", prepared.error().c_str());
+  const auto held = FolderLock::take(folder);
+  if (!held) {
+    std::fprintf(stderr, "turnpike demo: %s\n", held.error().c_str());
     return kExitHostNotReady;
   }
   std::printf("%s: %s, results and logs in %s\n", file.c_str(), topology->run.name.c_str(),

@@ -17,11 +17,11 @@
 #include "common/program/command_line.h"
 #include "common/program/machine_memory.h"
 #include "common/report/number.h"
-#include "common/report/whole_file.h"
 #include "lab/cli/settings.h"
 #include "lab/cli/threads_option.h"
 #include "lab/cli/verbs.h"
 #include "lab/compare/run.h"
+#include "lab/folder_lock.h"
 #include "lab/memory.h"
 #include "lab/program/pace.h"
 #include "lab/run.h"
@@ -78,6 +78,11 @@ ExitCode lab(const LabOptions& o) {
   if (o.duration) shorten(t, *o.duration);
   const unsigned threads = o.real_time ? 1 : o.threads;
   const std::string folder = o.folder.empty() ? t.run.output : o.folder;
+  const auto held = FolderLock::take(folder);
+  if (!held) {
+    std::fprintf(stderr, "turnpike lab: %s\n", held.error().c_str());
+    return kExitHostNotReady;
+  }
   if (!o.schemes.empty()) {
     return run_comparison({.file = o.file,
                            .folder = folder,
@@ -94,10 +99,6 @@ ExitCode lab(const LabOptions& o) {
   const std::optional<size_t> available = available_memory();
   if (const std::string why = memory_refusal(need, available); !why.empty()) {
     std::fprintf(stderr, "turnpike lab: %s\n", why.c_str());
-    return kExitHostNotReady;
-  }
-  if (const auto prepared = report::prepare_folder(folder); !prepared) {
-    std::fprintf(stderr, "turnpike lab: %s\n", prepared.error().c_str());
     return kExitHostNotReady;
   }
   if (!o.json) {

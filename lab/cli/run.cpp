@@ -15,6 +15,7 @@
 #include "lab/cli/places.h"
 #include "lab/cli/plan_options.h"
 #include "lab/cli/verbs.h"
+#include "lab/folder_lock.h"
 #include "lab/machines/program/agent.h"
 #include "lab/machines/program/coordinator.h"
 #include "lab/verdict.h"
@@ -41,8 +42,8 @@ ExitCode run(const RunOptions& o) {
     return kExitUsage;
   }
   const std::string folder = o.folder.empty() ? topology->run.output : o.folder;
-  if (const auto prepared = report::prepare_folder(folder); !prepared)
-    return complain("run", kExitHostNotReady, prepared.error());
+  const auto held = FolderLock::take(folder);
+  if (!held) return complain("run", kExitHostNotReady, held.error());
   report::remove_results(folder,
                          {"summary.json", "links.csv", "rates.csv", "flows.csv", "report.html"});
   const MachinesEnd end =

@@ -26,6 +26,7 @@
 #include "lab/cli/places.h"
 #include "lab/cli/settings.h"
 #include "lab/cli/verbs.h"
+#include "lab/folder_lock.h"
 #include "lab/simulator/world.h"
 #include "lab/throughput/measure.h"
 #include "lab/throughput/series.h"
@@ -196,8 +197,8 @@ int bench(ThroughputOptions o) {
   auto series = load_variants(o, *base);
   if (!series) return series.error();
   const std::string folder = o.folder.empty() ? base->run.output : o.folder;
-  if (const auto prepared = report::prepare_folder(folder); !prepared)
-    return fail(prepared.error(), kExitHostNotReady);
+  const auto held = FolderLock::take(folder);
+  if (!held) return fail(held.error(), kExitHostNotReady);
   report::remove_results(folder, {"throughput.json", "series.json"});
   std::optional<Eal> eal;
   std::unique_ptr<TrialRunner> runner;

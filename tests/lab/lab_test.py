@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # `turnpike lab` on the demo: exact shares, and the same bytes every time.
 # Usage: lab_test.py TURNPIKE
+import fcntl
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -52,6 +54,13 @@ def main():
         code, out, err = play(turnpike, second, "--set", "links.bottleneck.rate=20 Mbps")
         tap.check("--set overrides the file's value",
                   code == 0 and json.loads(out)["links"]["bottleneck"]["rate_mbps"] == 20, code, err)
+        before = (second / "summary.json").read_bytes()
+        other = os.open(second, os.O_DIRECTORY)
+        fcntl.flock(other, fcntl.LOCK_EX)
+        code, _, err = play(turnpike, second)
+        tap.check("another run's folder is left alone", code == 4 and "--out" in err and
+                  (second / "summary.json").read_bytes() == before, code, err)
+        os.close(other)
         tap.check("a file that is not there ends with exit code 3",
                   subprocess.run([turnpike, "lab", "no-such.yaml"], capture_output=True,
                                  check=False).returncode == 3)
