@@ -13,13 +13,13 @@
 namespace turnpike {
 namespace {
 
-using Address = std::array<uint8_t, 16>;
+using AddressBytes = std::array<uint8_t, 16>;
 
 /// A NIC. Rules are numbered from 1, and a rte_flow* is such a number.
 struct Nic {
   struct Rule {
     bool ipv6 = false;
-    Address address{}, mask{};
+    AddressBytes address{}, mask{};
     uint64_t hits = 0;
     bool exists = true;
   };
@@ -29,7 +29,7 @@ struct Nic {
   size_t room = 100;
 
   /// Receives a packet; returns whether a rule drops it.
-  bool drops(const Address& source, bool is_ipv6) {
+  bool drops(const AddressBytes& source, bool is_ipv6) {
     for (Rule& r : rules) {
       bool match = r.exists && r.ipv6 == is_ipv6;
       for (size_t i = 0; i < source.size(); ++i)
@@ -120,18 +120,20 @@ TEST(SourceFilter, DropsItsPrefixesAndCounts) {
   EXPECT_EQ(filter.filtered(), "127.0.0.0/8, 224.0.0.0/3, ::1/128");
   EXPECT_TRUE(filter.refused().empty());
   EXPECT_EQ(filter.dropped(), 0U);
-  for (const Address a : {Address{127, 0, 0, 1}, Address{127, 255, 255, 255}, Address{224, 0, 0, 1},
-                          Address{255, 255, 255, 255}, Address{240}})
+  for (const AddressBytes a :
+       {AddressBytes{127, 0, 0, 1}, AddressBytes{127, 255, 255, 255}, AddressBytes{224, 0, 0, 1},
+        AddressBytes{255, 255, 255, 255}, AddressBytes{240}})
     EXPECT_TRUE(nic.drops(a, false)) << int{a[0]};
-  for (const Address a : {Address{126, 255, 255, 255}, Address{128}, Address{223, 255, 255, 255},
-                          Address{0, 0, 0, 1}, Address{10, 127, 0, 1}})
+  for (const AddressBytes a :
+       {AddressBytes{126, 255, 255, 255}, AddressBytes{128}, AddressBytes{223, 255, 255, 255},
+        AddressBytes{0, 0, 0, 1}, AddressBytes{10, 127, 0, 1}})
     EXPECT_FALSE(nic.drops(a, false)) << int{a[0]};
-  const Address loopback = kPrefixes[2].address;
-  Address other = loopback;
+  const AddressBytes loopback = kPrefixes[2].address;
+  AddressBytes other = loopback;
   other[15] = 2;
   EXPECT_TRUE(nic.drops(loopback, true));
   EXPECT_FALSE(nic.drops(other, true));
-  EXPECT_FALSE(nic.drops(Address{127, 0, 0, 1}, true)) << "another version's prefix";
+  EXPECT_FALSE(nic.drops(AddressBytes{127, 0, 0, 1}, true)) << "another version's prefix";
   EXPECT_EQ(filter.dropped(), 6U);
   nic.drops(loopback, true);
   EXPECT_EQ(filter.dropped(), 7U);
@@ -162,9 +164,9 @@ TEST(SourceFilter, MakesTheRulesThatADriverTakes) {
 TEST(SourceFilter, KeepsTheLastCountOfADriverThatDoesNotAnswer) {
   Nic nic;
   SourceFilter filter = filter_of(nic);
-  nic.drops(Address{127}, false);
+  nic.drops(AddressBytes{127}, false);
   EXPECT_EQ(filter.dropped(), 1U);
-  nic.drops(Address{127}, false);
+  nic.drops(AddressBytes{127}, false);
   nic.answers = false;
   EXPECT_EQ(filter.dropped(), 1U);
   nic.answers = true;
@@ -179,9 +181,9 @@ TEST(SourceFilter, RemovesItsRulesAtTheEnd) {
   {
     SourceFilter first = filter_of(nic);
     const SourceFilter second = std::move(first);
-    EXPECT_TRUE(nic.drops(Address{127}, false));
+    EXPECT_TRUE(nic.drops(AddressBytes{127}, false));
   }
-  EXPECT_FALSE(nic.drops(Address{127}, false));
+  EXPECT_FALSE(nic.drops(AddressBytes{127}, false));
 }
 
 }  // namespace
