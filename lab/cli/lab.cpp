@@ -78,11 +78,6 @@ ExitCode lab(const LabOptions& o) {
   if (o.duration) shorten(t, *o.duration);
   const unsigned threads = o.real_time ? 1 : o.threads;
   const std::string folder = o.folder.empty() ? t.run.output : o.folder;
-  const auto held = FolderLock::take(folder);
-  if (!held) {
-    std::fprintf(stderr, "turnpike lab: %s\n", held.error().c_str());
-    return kExitHostNotReady;
-  }
   if (!o.schemes.empty()) {
     return run_comparison({.file = o.file,
                            .folder = folder,
@@ -99,6 +94,11 @@ ExitCode lab(const LabOptions& o) {
   const std::optional<size_t> available = available_memory();
   if (const std::string why = memory_refusal(need, available); !why.empty()) {
     std::fprintf(stderr, "turnpike lab: %s\n", why.c_str());
+    return kExitHostNotReady;
+  }
+  const auto held = FolderLock::take(folder);
+  if (!held) {
+    std::fprintf(stderr, "turnpike lab: %s\n", held.error().c_str());
     return kExitHostNotReady;
   }
   if (!o.json) {
