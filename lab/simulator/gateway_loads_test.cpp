@@ -165,7 +165,8 @@ TEST_F(GatewayLoads, JumboPacketsPassWholeOrAreRefused) {
 TEST_F(GatewayLoads, JumboPacketsFillTheCore) {
   for (const std::string anna : {"6000 B", "8900 B"})
     for (const std::string bert : {"500 B", "8900 B"}) {
-      SCOPED_TRACE(anna + ", " + bert);
+      SCOPED_TRACE(anna);
+      SCOPED_TRACE(bert);
       play({.customers =
                 "  anna: { link: anna, budget: 1 $/s }\n  bert: { link: bert, budget: 1 $/s }\n",
             .anna = anna,
