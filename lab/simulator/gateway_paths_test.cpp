@@ -135,7 +135,7 @@ class GatewayPaths : public GatewayWorld {
 
 TEST_F(GatewayPaths, ARouteMovesToALongerPathAndBack) {
   for (const bool tcp : {false, true}) {
-    if (kInstrumented && tcp) continue;  // as TcpGoesOnWhenALinkComesBack has it
+    if (kInstrumented && tcp) continue;  // TcpGoesOnWhenALinkComesBack has TCP
     SCOPED_TRACE(tcp);
     Paths paths;
     if (tcp) paths.traffic = kTcp;
@@ -156,7 +156,7 @@ TEST_F(GatewayPaths, ARouteMovesToALongerPathAndBack) {
 
 TEST_F(GatewayPaths, PacketsAndAnswersMayTakeDifferentPaths) {
   for (const bool tcp : {false, true}) {
-    if (kInstrumented && tcp) continue;  // as TcpGoesOnWhenALinkComesBack has it
+    if (kInstrumented && tcp) continue;  // TcpGoesOnWhenALinkComesBack has TCP
     SCOPED_TRACE(tcp);
     Paths paths;
     if (tcp) paths.traffic = kTcp;
@@ -175,7 +175,7 @@ TEST_F(GatewayPaths, PacketsAndAnswersMayTakeDifferentPaths) {
 
 TEST_F(GatewayPaths, ASecondPathReplacesALinkThatFails) {
   for (const bool tcp : {false, true}) {
-    if (kInstrumented && tcp) continue;  // as TcpGoesOnWhenALinkComesBack has it
+    if (kInstrumented && tcp) continue;  // TcpGoesOnWhenALinkComesBack has TCP
     SCOPED_TRACE(tcp);
     Paths paths;
     if (tcp) paths.traffic = kTcp;

@@ -352,9 +352,9 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   const Nanos now = burst.empty()
                         ? shard.clock.at(clock_now)
                         : shard.clock.arrive(clock_now, static_cast<double>(arrived.bytes));
+  take_packet_size(shard, arrived.bytes, burst.size(), link.capacity * life_ * shard.average_rtt);
   // Subtracts the rate that drains the queue within about a round trip. The packet in transmission
   // does not count as queue.
-  take_packet_size(shard, arrived.bytes, burst.size(), link.capacity * life_ * shard.average_rtt);
   const double queue = std::max(link.queue - shard.packet, 0.0);
   const double drain = params_[kAlpha] * queue / (params_[kWindow] * shard.average_rtt);
   const double free = shard.margin.share() * link.capacity;
