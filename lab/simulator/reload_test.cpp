@@ -209,7 +209,7 @@ TEST(Reload, AThousandUnderLoadLoseAndReorderNothing) {
   Played p(kStorm);
   std::mt19937 random(1);
   size_t heap = 0, eal = 0;
-  constexpr int kReloads = kInstrumented ? 200 : 1000;
+  constexpr int kReloads = kInstrumented ? 60 : 1000;
   for (int i = 0; i < kReloads; ++i) {
     p.world->run_until(p.world->now() + 5_ms);
     p.reload(draw_settings(random));
