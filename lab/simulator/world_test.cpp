@@ -24,7 +24,8 @@ constexpr std::array kRates{"100 Mbps"};
 constexpr std::array kRates{"100 Mbps", "1 Gbps"};
 #endif
 
-std::string demo(const std::string& rate, const std::string& flows) {
+std::string demo(const std::string& rate, const std::string& flows,
+                 const std::string& buffer = "1 BDP") {
   return "run: { duration: 15 s, seed: 1 }\n"
          "hosts: { alice: { budget: 1 $/s }, bob: { budget: 1 $/s }, carol: { budget: 2 $/s },"
          " server: {} }\n"
@@ -34,8 +35,8 @@ std::string demo(const std::string& rate, const std::string& flows) {
          "  bob-gate: { ends: [bob, gate], rate: 10 Gbps, delay: 2 ms, attach: ring }\n"
          "  carol-gate: { ends: [carol, gate], rate: 10 Gbps, delay: 2 ms, attach: ring }\n"
          "  bottleneck: { ends: [gate, server], rate: " +
-         rate +
-         ", delay: 8 ms, buffer: 1 BDP, law: fcp, attach: ring }\n"
+         rate + ", delay: 8 ms, buffer: " + buffer +
+         ", law: fcp, attach: ring }\n"
          "traffic:\n  flows:\n" +
          flows;
 }
@@ -100,6 +101,22 @@ TEST_P(Demo, SharesTheLinkByBudget) {
   EXPECT_EQ(dropped(), 0U);
 }
 INSTANTIATE_TEST_SUITE_P(Rates, Demo, ::testing::ValuesIn(kRates));
+
+/// Down to a packet in more than a round trip of 20 ms.
+TEST_F(WorldTest, AFewPacketsInFlightFillALink) {
+  for (const char* rate : {"500 Kbps", "1 Mbps", "2 Mbps", "3 Mbps", "5 Mbps"})
+    for (const bool two : {false, true}) {
+      SCOPED_TRACE(rate);
+      build(demo(rate,
+                 std::string("    alice: { from: alice, to: server }\n") +
+                     (two ? "    bob: { from: bob, to: server }\n" : ""),
+                 "1 MB"));
+      auto s = shares(5_s, 25_s);
+      EXPECT_GE(s["alice"] + s["bob"], 0.97);
+      if (two) EXPECT_NEAR(s["alice"], s["bob"], 0.05);
+      EXPECT_EQ(dropped(), 0U);
+    }
+}
 
 TEST_F(WorldTest, RepeatsItself) {
   std::vector<std::map<std::string, double>> runs;

@@ -2,6 +2,7 @@
 #include "common/protocols/fcp/promise_batch.h"
 
 #include <bit>
+#include <cmath>
 
 #include "common/protocols/fcp/batch_loops.h"
 
@@ -16,6 +17,9 @@ constexpr float kSamePrice = 0.97F;
 constexpr float kRttRange = 4;
 // A changed price changes a flow's gap by at most this factor.
 constexpr float kMaxTurn = 4;
+// How early or late a large flow's next packet may be, as a part of its gap, while the flow has few
+// packets in a promise's life.
+constexpr float kJitter = 0.25F;
 
 constexpr auto kMinBalance = static_cast<float>(kMinPrice.count());  // $/B
 constexpr auto kBuckets = static_cast<uint32_t>(Knees::kBuckets);
@@ -48,6 +52,10 @@ void PromiseBatch::look_back() {
 // The packet's bytes divided by the time for which it was sent, and the promise's life: until the
 // flow's next packet. A flow that sends less than a packet per round trip has this packet's price
 // by then, and waits for what is left of its gap at that price (docs/control.md).
+//
+// Where a large flow's packet arrives, the sum of its promises must not depend on which side of the
+// arrival an older one ends (ReserveLink::arrive). So a promise that outlives several packets ends
+// halfway between two; of one that lives until the next packet, half ends before and half after it.
 [[gnu::always_inline]] inline void PromiseBatch::spread(size_t k, const Terms& t, float size) {
   const float least = t.average_rtt / kRttRange, most = t.average_rtt * kRttRange;
   constexpr auto kReach = static_cast<float>(PromiseWheel::kSlots - 2);
@@ -63,10 +71,24 @@ void PromiseBatch::look_back() {
   const float rest = greater(slot - rtt, 0.0F) * lesser(greater(turn, 1 / kMaxTurn), kMaxTurn);
   const float shortest = greater(t.life * rtt, t.scale.tick);
   const float life = greater(lesser(slot, rtt) + rest, shortest);
-  const float ticks = lesser(t.scale.passed + life * t.scale.ticks, kReach);
-  rtt_rate[k] = size / greater(slot, shortest);
+  const float own = size / greater(slot, shortest);
+
+  const float gap = greater(slot, t.scale.tick), gaps = 1 / gap;  // per s
+  const float between = (std::floor(shortest * gaps) + 0.5F) * gap;
+  // GCC vectorises conditions of conditions only as numbers. Ends are rounded to ticks.
+  const float large = own > t.large ? 1.0F : 0.0F, few = slot >= shortest ? 1.0F : 0.0F;
+  const float apart = gap >= 2 * t.scale.tick ? 1.0F : 0.0F;
+  const float split = large * few, several = large * (1 - few) * apart;
+
+  const float early = life * (1 - kJitter), late = life * (1 + kJitter);
+  const float first = split > 0 ? early : life, end = several > 0 ? between : first;
+  const float ticks = lesser(t.scale.passed + end * t.scale.ticks, kReach);
+  const auto second = static_cast<int32_t>(lesser(t.scale.passed + late * t.scale.ticks, kReach));
+  const float scaled = own * (shortest / between);
+  rtt_rate[k] = several > 0 ? scaled : own;
   rtt_sum[k] = rtt_rate[k] * usual;
   places[k] = static_cast<uint32_t>(static_cast<int32_t>(ticks)) * kBuckets;
+  second_[k] = split > 0 ? second : -1;
 }
 
 [[gnu::always_inline]] inline void PromiseBatch::demand(size_t k, const Terms& t) {
@@ -95,8 +117,11 @@ void PromiseBatch::look_back() {
   const float rate_there = inelastic ? next : wants;
   const float budget_there = inelastic ? next * knee_above : spends;
   next_[k] = next;
-  rate[k] = next > 0 ? rate_there : 0.0F;
-  budget[k] = next > 0 ? budget_there : 0.0F;
+  const float share = second_[k] < 0 ? 1.0F : 0.5F;
+  rate[k] = next > 0 ? share * rate_there : 0.0F;
+  budget[k] = next > 0 ? share * budget_there : 0.0F;
+  rtt_rate[k] *= share;
+  rtt_sum[k] *= share;
   places[k] += static_cast<uint32_t>(Knees::bucket_of(knee));
 }
 
@@ -104,6 +129,7 @@ void PromiseBatch::look_back() {
                                                        Totals& totals) const {
   const auto counted = static_cast<uint32_t>(rtt_rate[k] > 0);
   const auto size = static_cast<uint32_t>(headers.sizes[k]);
+  totals.split += static_cast<uint32_t>(second_[k] >= 0);
   totals.clipped += counted & static_cast<uint32_t>(1 + number(headers.preload[k]) > t.growth);
   totals.first_bytes += (counted & headers.slot[k] >> 31) * size;
 }
@@ -143,6 +169,22 @@ PromiseBatch::Totals PromiseBatch::reckon_many(const Terms& terms) {
   if (every == 0) [[unlikely]]
     for (size_t k = 0; k < headers.count; ++k) totals.refused |= uint64_t{sound_[k] == 0} << k;
   return totals;
+}
+
+uint64_t PromiseBatch::add_to(PromiseWheel& wheel, const Totals& totals) const {
+  uint32_t left = totals.split;
+  for (size_t k = 0; left > 0; ++k) {
+    if (second_[k] < 0) continue;
+    wheel.add({.bucket = places[k] % kBuckets,
+               .rate = rate[k],
+               .budget = budget[k],
+               .rtt_rate = rtt_rate[k],
+               .rtt_sum = rtt_sum[k]},
+              wheel.tick() + 1 + second_[k]);
+    --left;
+  }
+  return wheel.add(
+      {headers.count, places.data(), rate.data(), budget.data(), rtt_rate.data(), rtt_sum.data()});
 }
 
 }  // namespace turnpike::fcp

@@ -18,6 +18,7 @@ namespace turnpike::fcp {
 ///     rows.read(burst);
 ///     ...                    // fill in rows.headers.paid with the prices `ago`
 ///     const Totals totals = rows.reckon(terms);
+///     rows.add_to(wheel, totals);
 ///     rows.headers.stamp(price, burst, totals.refused);
 class PromiseBatch {
  public:
@@ -38,27 +39,27 @@ class PromiseBatch {
     float average_rtt;  // s
     float price;        // $/B, now
     float unknown;      // $/B, used where the link has no past price
+    float large;        // B/s, least rate of a large flow
   };
   /// Sums over the rows that are counted and credible.
   struct Totals {
     float rate = 0;            // B/s, as promised at today's price
     uint32_t first_bytes = 0;  // of packets of first rounds
+    uint32_t split = 0;        // rows that stand for two promises
     uint32_t clipped = 0;      // rows beyond `growth`
     uint64_t refused = 0;      // bit k: row k is not credible
   };
   /// Needs headers.paid. Fills in the columns from `places` on, up to headers.count.
   Totals reckon(const Terms& terms);
 
-  /// Argument of PromiseWheel::add(), for the wheel whose scale reckon() used.
-  [[nodiscard]] PromiseWheel::Many promises() const {
-    return {headers.count, places.data(),   rate.data(),
-            budget.data(), rtt_rate.data(), rtt_sum.data()};
-  }
+  /// Adds the promises to the wheel whose scale reckon() used. Returns their buckets, one bit each.
+  uint64_t add_to(PromiseWheel& wheel, const Totals& totals) const;
 
   HeaderBatch headers;
   alignas(64) std::array<uint32_t, kMax> ago;     // ns since the stamping of the price paid
   alignas(64) std::array<uint32_t, kMax> places;  // in the wheel
-  // As in Promise; all zero in rows that count nothing.
+  // As in Promise; all zero in rows that count nothing. A row may stand for two promises, which are
+  // equal but for their ends.
   alignas(64) std::array<float, kMax> rate, budget, rtt_rate, rtt_sum;
 
  private:
@@ -72,8 +73,9 @@ class PromiseBatch {
   Totals reckon_few(const Terms& terms);
   Totals reckon_many(const Terms& terms);
 
-  alignas(64) std::array<int32_t, kMax> sound_;  // 1: credible
-  alignas(64) std::array<float, kMax> next_;     // B/s one round trip from now
+  alignas(64) std::array<int32_t, kMax> sound_;   // 1: credible
+  alignas(64) std::array<float, kMax> next_;      // B/s one round trip from now
+  alignas(64) std::array<int32_t, kMax> second_;  // ticks until the second promise ends; -1: none
 };
 
 }  // namespace turnpike::fcp

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <span>
 #include <vector>
@@ -19,7 +20,8 @@ constexpr PromiseBatch::Terms kTerms{.scale = {.tick = 1e-3F, .ticks = 1000, .pa
                                      .growth = 8.08F,
                                      .average_rtt = 0.05F,
                                      .price = 2e-9F,
-                                     .unknown = 1e-9F};
+                                     .unknown = 1e-9F,
+                                     .large = 10'000};
 constexpr size_t kBuckets = Knees::kBuckets;
 
 struct Row {
@@ -70,7 +72,8 @@ std::array<uint8_t, kHeaderSize> bytes_of(const Header& h) {
   return bytes;
 }
 
-PromiseBatch::Totals reckon(PromiseBatch& batch, std::span<const Row> rows) {
+PromiseBatch::Totals reckon(PromiseBatch& batch, std::span<const Row> rows,
+                            const PromiseBatch::Terms& terms = kTerms) {
   std::vector<std::array<uint8_t, kHeaderSize>> bytes(rows.size());
   std::vector<LinkPacket> burst(rows.size());
   for (size_t k = 0; k < rows.size(); ++k) {
@@ -79,7 +82,7 @@ PromiseBatch::Totals reckon(PromiseBatch& batch, std::span<const Row> rows) {
   }
   batch.read(burst);
   for (size_t k = 0; k < rows.size(); ++k) batch.headers.paid[k] = rows[k].paid;
-  return batch.reckon(kTerms);
+  return batch.reckon(terms);
 }
 
 TEST(PromiseBatch, ManyAreReckonedAsOneByOne) {
@@ -99,6 +102,7 @@ TEST(PromiseBatch, ManyAreReckonedAsOneByOne) {
       sum.first_bytes += alone.first_bytes;
       sum.clipped += alone.clipped;
       rate += double{alone.rate};
+      sum.split += alone.split;
       ASSERT_EQ(many->ago[k], std::max(rows[k].header.rtt_ns, rows[k].header.age_ns));
       ASSERT_EQ(many->rate[k], one->rate[0]);
       ASSERT_EQ(many->budget[k], one->budget[0]);
@@ -112,6 +116,7 @@ TEST(PromiseBatch, ManyAreReckonedAsOneByOne) {
     ASSERT_EQ(all.refused, sum.refused);
     ASSERT_EQ(all.first_bytes, sum.first_bytes);
     ASSERT_EQ(all.clipped, sum.clipped);
+    ASSERT_EQ(all.split, sum.split);
     ASSERT_NEAR(double{all.rate}, rate, 1e-5 * rate);
   }
 }
@@ -132,14 +137,14 @@ TEST(PromiseBatch, PromiseIsTheHeadersCurve) {
   EXPECT_NEAR(batch->budget[0], next * 8e-9, 1e-9);
   EXPECT_NEAR(batch->rate[1], next, 1);
   EXPECT_NEAR(batch->budget[1], next * 20e-9, 1e-9);
-  EXPECT_NEAR(batch->rate[2], slow * 4, 1);
-  EXPECT_NEAR(batch->budget[2], slow * 3e-9, 1e-9);
+  EXPECT_NEAR(batch->rate[2], slow * 4 / 2, 1) << "two promises";
+  EXPECT_NEAR(batch->budget[2], slow * 3e-9 / 2, 1e-9);
   const auto place = [](size_t ticks, double knee) {
     return ticks * kBuckets + Knees::bucket_of(knee);
   };
   EXPECT_EQ(batch->places[0], place(15, 2e-9));
   EXPECT_EQ(batch->places[1], place(15, 20e-9));
-  EXPECT_EQ(batch->places[2], place(20, 0.75e-9));
+  EXPECT_EQ(batch->places[2], place(15, 0.75e-9));
 }
 
 // A packet of a flow that sends one in 50 ms, with a round trip of 10 ms: the flow waits for 40 ms
@@ -150,19 +155,57 @@ TEST(PromiseBatch, LivesUntilTheFlowsNextPacket) {
     const Header h{.rtt_ns = 10'000'000, .reserve = reserve, .balance = balance, .slot = slot};
     const Row row{h, 1500, paid};
     reckon(*batch, std::span(&row, 1));
-    EXPECT_FLOAT_EQ(batch->rtt_rate[0], 1500 / slot) << "for as long as it was sent";
+    EXPECT_FLOAT_EQ(batch->rtt_rate[0], 1500 / slot / 2) << "for as long as it was sent, twice";
     return batch->places[0] / kBuckets;
   };
+  // The first of two promises ends before the next packet.
+  const auto before = [](double life) { return static_cast<unsigned>(0.25 + 0.75 * life); };
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(ticks(1e-10F, 1e-9F, 1e-9), 10 + 2 * 40) << "twice the price";
-  EXPECT_EQ(ticks(1e-10F, 4e-9F, 4e-9), 10 + 40 / 2);
-  EXPECT_EQ(ticks(1e-10F, 4e-9F, 1e-9), 10 + 40 * 5 / 4) << "3e-9 is another link's";
-  EXPECT_EQ(ticks(1e-10F, 1e-12F, 1e-12), 10 + 4 * 40) << "at most fourfold";
-  EXPECT_EQ(ticks(8e-9F, 1e-9F, 1e-9), 50) << "its application sends no faster";
-  EXPECT_EQ(ticks(1.5e-9F, 4e-9F, 4e-9), 10 + 40 / 2);
-  EXPECT_EQ(ticks(3e-9F, 4e-9F, 4e-9), 10 + 40 * 3 / 4) << "no faster than it wants";
-  EXPECT_EQ(ticks(1e-10F, 1e-9F, kUnknown), 50);
-  EXPECT_EQ(ticks(1e-10F, 1e-9F, 1e-9, 0.008F), 8) << "sent again before the ACK";
+  EXPECT_EQ(ticks(1e-10F, 1e-9F, 1e-9), before(10 + 2 * 40)) << "twice the price";
+  EXPECT_EQ(ticks(1e-10F, 4e-9F, 4e-9), before(10 + 40 / 2.0));
+  EXPECT_EQ(ticks(1e-10F, 4e-9F, 1e-9), before(10 + 40 * 5 / 4.0)) << "3e-9 is another link's";
+  EXPECT_EQ(ticks(1e-10F, 1e-12F, 1e-12), before(10 + 4 * 40)) << "at most fourfold";
+  EXPECT_EQ(ticks(8e-9F, 1e-9F, 1e-9), before(50)) << "its application sends no faster";
+  EXPECT_EQ(ticks(1.5e-9F, 4e-9F, 4e-9), before(10 + 40 / 2.0));
+  EXPECT_EQ(ticks(3e-9F, 4e-9F, 4e-9), before(10 + 40 * 3 / 4.0)) << "no faster than it wants";
+  EXPECT_EQ(ticks(1e-10F, 1e-9F, kUnknown), before(50));
+  EXPECT_EQ(ticks(1e-10F, 1e-9F, 1e-9, 0.008F), before(8)) << "sent again before the ACK";
+}
+
+/// A flow that sends a packet in each gap has promised its rate on average, for any number of
+/// packets in a life; after each packet it has half of one more.
+TEST(PromiseBatch, SumUpToTheFlowsRate) {
+  auto batch = std::make_unique<PromiseBatch>();
+  for (float packets = 0.15F; packets < 40; packets *= 1.03F) {
+    auto wheel = std::make_unique<PromiseWheel>();
+    constexpr float kLife = 0.015F;  // s, of 50 ms
+    const float slot = kLife / packets, rate = 1500 / slot;
+    PromiseBatch::Terms terms = kTerms;
+    const auto total = [&] {
+      const auto& rates = wheel->sums().rate;
+      return std::accumulate(rates.begin(), rates.end(), 0.0);
+    };
+    double sum = 0, samples = 0;
+    Nanos next = 1_s;
+    for (Nanos now = next; now < 4_s; now += 20_us) {
+      wheel->advance(now, 50_ms, [](size_t) {});
+      if (now >= next) {
+        const Header h{.rtt_ns = 50'000'000, .reserve = 1, .balance = 2e-9F, .slot = slot};
+        const Row row{h, 1500, 2e-9};
+        terms.scale = wheel->scale();
+        const auto totals = reckon(*batch, std::span(&row, 1), terms);
+        batch->add_to(*wheel, totals);
+        next += from_seconds(slot);
+        if (now > 3_s && slot > 2 * terms.scale.tick) {
+          EXPECT_NEAR(total() - double{totals.rate} / 2, rate, 0.02 * rate) << packets;
+        }
+      }
+      if (now < 2_s) continue;
+      sum += total();
+      ++samples;
+    }
+    EXPECT_NEAR(sum / samples, rate, 0.01 * rate) << packets;
+  }
 }
 
 }  // namespace

@@ -28,6 +28,10 @@ constexpr double kMaxBooked = 4;
 // Bound of the discount on a burst's own promises, as a share of the capacity. One packet's
 // discount may be more: on a link whose flows have few packets in flight.
 constexpr double kMaxDiscount = 0.05;
+// Least life of a promise, as a part of `promise_life`: 1.5 gaps of 2.
+constexpr double kMinLife = 0.75;
+// Share of the capacity from which a single packet's promise matters to the price.
+constexpr double kLargeFlow = 1.0 / 32;
 // Average round trips until a new link's price history counts as full.
 constexpr double kYoung = 4;
 // kEase: while the book is empty it drains slower than the link by this share. kBookDrain: the part
@@ -322,7 +326,8 @@ void ReserveLink::promise(Shard& shard, const Promise& made, double life) {
 
 // Adds data packets' promises: each announces its flow's rate one round trip from now as a function
 // of the price. `now` is the caller's clock: time fields of senders include the law clock's stops.
-PromiseBatch::Totals ReserveLink::on_data(Shard& shard, PromiseBatch& rows, Nanos now) const {
+PromiseBatch::Totals ReserveLink::on_data(Shard& shard, PromiseBatch& rows, double capacity,
+                                          Nanos now) const {
   shard.history.at(now, {rows.ago.data(), rows.headers.count}, rows.headers.paid.data());
   // A link that has just come up has too few past prices to check balances against them.
   const bool young = to_seconds(now - shard.history.first()) < kYoung * shard.average_rtt;
@@ -334,8 +339,9 @@ PromiseBatch::Totals ReserveLink::on_data(Shard& shard, PromiseBatch& rows, Nano
                    .growth = static_cast<float>(growth_),
                    .average_rtt = static_cast<float>(shard.average_rtt),
                    .price = static_cast<float>(shard.price),
-                   .unknown = static_cast<float>(unknown)});
-  shard.changed |= shard.promises.add(rows.promises());
+                   .unknown = static_cast<float>(unknown),
+                   .large = static_cast<float>(kLargeFlow * capacity)});
+  shard.changed |= rows.add_to(shard.promises, totals);
   shard.first_rounds.count_arrival(totals.first_bytes);
   if (totals.clipped != 0) [[unlikely]]
     count(shard.published.clipped, totals.clipped);
@@ -361,7 +367,7 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   const double usable = std::max(link.capacity - free - drain, params_[kFloor] * link.capacity);
   advance(shard, index, link, usable, now);
 
-  const PromiseBatch::Totals totals = on_data(shard, rows, clock_now);
+  const PromiseBatch::Totals totals = on_data(shard, rows, link.capacity, clock_now);
   const double life = life_ * shard.average_rtt;
   if (!burst.empty())
     shard.clock.expect(std::min(static_cast<double>(arrived.admitted_bytes), totals.rate * life),
@@ -378,11 +384,10 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   begin_turns(shard, link);
   publish(shard);
   shard.overbooking.carry(static_cast<double>(arrived.admitted_bytes));
-  // Right after it is added, a promise counts for more than on average over its slot: by half, and
-  // by more if the slot is longer than its life. Other shards' promises have faded since they were
-  // published.
+  // Right after its packet, a flow has promised half a packet more than on average. Other shards'
+  // promises have faded since they were published.
   const double excess = has(Part::kDiscount) ? double{totals.rate} / 2 : 0;
-  const double most = std::max(kMaxDiscount * link.capacity, shard.packet / life / 2);
+  const double most = std::max(kMaxDiscount * link.capacity, shard.packet / (kMinLife * life) / 2);
   const double discount = std::min(excess, most) + shard.faded_elsewhere;
   const double offered = usable * shard.overbooked + discount;
   shard.price = std::clamp<double>(

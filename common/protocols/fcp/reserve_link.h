@@ -115,7 +115,7 @@ class ReserveLink final : public ClassLaw {
                Nanos now);
   void charge_leniently(unsigned index, PromiseBatch& rows, std::span<const LinkPacket> burst);
   void open(Shard& shard, LinkPacket& packet, const Header& header, const LinkState& link);
-  PromiseBatch::Totals on_data(Shard& shard, PromiseBatch& rows, Nanos now) const;
+  PromiseBatch::Totals on_data(Shard& shard, PromiseBatch& rows, double capacity, Nanos now) const;
   void begin_turns(Shard& shard, const LinkState& link);
   static void promise(Shard& shard, const Promise& made, double life);
   static void publish(Shard& shard);

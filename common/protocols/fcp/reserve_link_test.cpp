@@ -139,19 +139,28 @@ TEST(ReserveLink, PriceOfASteadyFlowIsBudgetByCapacity) {
   EXPECT_NEAR(last.price * 12.5e6, 1, 0.01);
 }
 
-/// A packet arrives just after its own promise was added, when promises of its flow count for half
-/// a packet more than on average. With few packets in flight that is much of the flow's rate.
-TEST(ReserveLink, FewPacketsInFlightPayNoMoreOnAverage) {
+/// A price is stamped just after the packet's own promise was added, when a flow with few packets
+/// in flight has promised much more than on average.
+TEST(ReserveLink, FewPacketsInFlightPayTheirShare) {
   constexpr double kLife = 0.03;  // of a promise, s
-  constexpr int kEach = 20, kMax = 8;
-  double sum = 0;
-  for (int i = kEach; i < kMax * kEach; ++i) {
-    const double packets = (i + 0.5) / kEach;  // in a life
-    const LinkState slow{.capacity = packets * 1000 / kLife, .queue = 0, .buffer = 1e6};
-    ReserveLink link(params(), 1);
-    sum += steady(link, slow.capacity, 1, 8 * slow.capacity, slow).price * slow.capacity;
-  }
-  EXPECT_NEAR(sum / ((kMax - 1) * kEach), 1, 0.05);
+  SplitMix64 random(1);
+  for (const double jitter : {0.0, 0.1})  // of a gap, at most
+    for (int i = 5; i < 160; ++i) {
+      const double packets = i / 20.0;  // in a life
+      const LinkState slow{.capacity = packets * 1000 / kLife, .queue = 0, .buffer = 1e6};
+      ReserveLink link(params(), 1);
+      SteadyFlow flow{slow.capacity, 1, 8 * slow.capacity, {}};
+      double sum = 0, count = 0;
+      for (Nanos t = 1_s; t < 4_s; t += flow.gap()) {
+        const double late = jitter * (2 * random.uniform() - 1);
+        const Header h = flow.send(link, t + flow.gap() * late, slow);
+        if (t > 2_s) {
+          sum += h.price * slow.capacity;
+          ++count;
+        }
+      }
+      EXPECT_NEAR(sum / count, 1, 0.01) << packets << " packets in a life, jitter " << jitter;
+    }
 }
 
 TEST(ReserveLink, FlowThatWantsLittleCostsNothing) {
