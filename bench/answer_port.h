@@ -43,8 +43,9 @@ class AnswerPort final : public QueuePair {
   struct Options {
     wire::FrameSpec back;  // of its answers; the destination port is the flow's own
     Nanos rtt{0};
-    float price = 0;       // $/B
-    size_t under_way = 0;  // packets, at most; a power of two
+    float price = 0;                             // $/B
+    size_t under_way = 0;                        // packets, at most; a power of two
+    std::function<void(rte_mbuf&)> finish = {};  // called with each answer before it arrives
   };
   AnswerPort(const Options& options, rte_mempool* pool)
       : options_(options), pool_(pool), answers_(options.under_way) {
@@ -149,6 +150,7 @@ class AnswerPort final : public QueuePair {
     m.data_len = kFrame;
     m.pkt_len = kFrame;
     m.ol_flags = kSumsChecked;
+    if (options_.finish) options_.finish(m);
   }
 
   template <class T>

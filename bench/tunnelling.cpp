@@ -3,10 +3,18 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
+
+#include <rte_mbuf.h>
 
 #include "common/config/load.h"
+#include "router/gateway/seal.h"
 
 namespace turnpike::bench {
 namespace {
@@ -66,6 +74,31 @@ Front front_of(const config::Topology& t, unsigned customer) {
   return front;
 }
 
+/// Authenticates answers as the peer of a gateway does; `answers`: their headers.
+std::function<void(rte_mbuf&)> sealing(const config::Gateway& gateway, wire::FrameSpec answers) {
+  answers.destination_port = answers.source_port;  // to which packets go
+  auto keys = gateway::KeyRing::make(gateway, gateway);
+  if (!keys) throw std::runtime_error(keys.error());
+  auto seal = std::make_shared<gateway::Seal>(std::move(*keys), std::span(&answers, 1), 1);
+  return [seal](rte_mbuf& m) {
+    constexpr size_t kUdpAt = wire::kEthernetSize + wire::kIpv4Size;
+    constexpr uint16_t kSize = gateway::Seal::kOverhead;
+    auto* const frame = rte_pktmbuf_mtod(&m, uint8_t*);
+    const std::span<const uint8_t> headers(frame + kUdpAt + wire::kUdpSize,
+                                           m.data_len - kUdpAt - wire::kUdpSize);
+    const std::span payload(frame + m.data_len, kSize);
+    const uint16_t port = wire::load_be16(frame + kUdpAt + wire::kUdpDestinationAt);
+    if (!seal->seal(0, payload, gateway::Seal::Answer{headers, port})) std::abort();
+    const auto lengthen = [frame](size_t at) {
+      wire::store_be16(frame + at, static_cast<uint16_t>(wire::load_be16(frame + at) + kSize));
+    };
+    lengthen(wire::kEthernetSize + wire::kIpv4TotalLengthAt);
+    lengthen(kUdpAt + wire::kUdpLengthAt);
+    m.data_len = static_cast<uint16_t>(m.data_len + kSize);
+    m.pkt_len = m.data_len;
+  };
+}
+
 }  // namespace
 
 Tunnelling::Tunnelling(unsigned customers, bool sealed)
@@ -81,12 +114,14 @@ Tunnelling::Tunnelling(unsigned customers, bool sealed)
   const config::Interface &gate = topology_.links[1].ends[0], &far = topology_.links[1].ends[1];
   // Each customer's budget buys twice what it sends.
   const double rate = 2 * kPps / active * (kFrame + 84.0);
+  const wire::FrameSpec back = answers_between(far, gate, topology_.run.udp_port);
   core_ = std::make_unique<AnswerPort>(
-      AnswerPort::Options{.back = answers_between(far, gate, topology_.run.udp_port),
+      AnswerPort::Options{.back = back,
                           .rtt = kRoundTrip,
                           .price = static_cast<float>(1 / rate),
                           .under_way = std::bit_ceil(
-                              static_cast<size_t>(4 * kPps * to_seconds(kRoundTrip) + 2 * active))},
+                              static_cast<size_t>(4 * kPps * to_seconds(kRoundTrip) + 2 * active)),
+                          .finish = sealed ? sealing(topology_.gateways[0], back) : nullptr},
       pool_.get());
   rte_mempool* const pools[] = {pool_.get()};
   auto made = router::Router::make(topology_, 0, {{inner_.get()}, {core_.get()}}, pools,

@@ -244,14 +244,15 @@ local function common_header(tvb, tree, pinfo)
   return kind, ranges, length
 end
 
--- Payload of a gateway's tunnel that is encrypted: no IP datagram begins with such a byte.
+-- Payload of a gateway's tunnel that is encrypted: no IP datagram begins with such a byte. That of an answer has no
+-- datagrams.
 local function show_sealed(tvb, tree, pinfo)
   local front, tag = 16, 16
-  if tvb(0, 1):uint() < 0x80 or tvb:len() <= front + tag then return end
+  if tvb(0, 1):uint() < 0x80 or tvb:len() < front + tag then return end
   tree:append_text(", sealed")
   tree:add(f.sealed_key, tvb(0, 4))
   tree:add(f.sealed_nonce, tvb(4, 12))
-  tree:add(f.sealed_text, tvb(front, tvb:len() - front - tag))
+  if tvb:len() > front + tag then tree:add(f.sealed_text, tvb(front, tvb:len() - front - tag)) end
   tree:add(f.sealed_tag, tvb(tvb:len() - tag, tag))
   pinfo.cols.info:append(string.format(" sealed key=%08x", tvb(0, 4):uint()))
 end

@@ -86,20 +86,47 @@ TEST_P(GatewayAttack, MessagesOfASmallerPathMtu) {
   EXPECT_EQ(west().totals().mtu_reductions.read(), 0U);
 }
 
-/// Answers to packets on their way, which come before the true ones: mallory's tunnel pays nothing
-/// then, and sends as much as she does, up to her ceiling. Nothing else bounds it, and it is late
-/// for the price of others.
+/// Answers to packets on their way, which come before the true ones. In the clear mallory's tunnel
+/// pays nothing then, and sends as much as she does, up to her ceiling. Nothing else bounds it, and
+/// it is late for the price of others. Sealed tunnels refuse these answers.
 TEST_P(GatewayAttack, AFalsePriceGainsNoMoreThanTheCeiling) {
-  if (GetParam()) GTEST_SKIP() << "a price is not sealed: the same";
-  expect_shares(
-      [&](Nanos) {
-        for (TunnelPacket& p : mallorys_under_way()) {
-          TunnelPacket answer = answer_to(p, wire::Kind::kAck);
-          wire::store_f32(answer.congestion().data() + fcp::kPriceOffset, 0);
-          to_west->send(answer.frame());
+  const auto lie = [&](Nanos) {
+    for (TunnelPacket& p : mallorys_under_way()) {
+      TunnelPacket answer = answer_to(p, wire::Kind::kAck);
+      wire::store_f32(answer.congestion().data() + fcp::kPriceOffset, 0);
+      to_west->send(answer.frame());
+    }
+  };
+  if (!GetParam()) {
+    expect_shares(lie, 30_Mbps);
+    return;
+  }
+  expect_untouched(lie);
+  EXPECT_GT(west().totals().unsealed.read(), 1000U);
+}
+
+/// Resets of all tunnels, in answer to packets on their way.
+TEST_P(GatewayAttack, ForgedResets) {
+  if (!GetParam()) GTEST_SKIP() << "in the clear, they end tunnels for a time";
+  expect_untouched([&](Nanos) {
+    for (const Frame& frame : to_east->read())
+      if (auto p = read_tunnel_packet(frame); p && p->header.kind == wire::Kind::kData) {
+        TunnelPacket answer = answer_to(*p, wire::Kind::kReset);
+        // The payload of a true answer, old or none.
+        if (random() % 2 == 0 && !seen.answers.empty()) {
+          const TunnelPacket& true_one = old(seen.answers);
+          const auto from = true_one.bytes.begin() + true_one.header.length;
+          answer.bytes.insert(answer.bytes.end(), from, true_one.bytes.end());
         }
-      },
-      30_Mbps);
+        to_west->send(answer.frame());
+      }
+    for (const Frame& frame : to_west->read())
+      if (auto p = read_tunnel_packet(frame);
+          p && p->header.kind == wire::Kind::kAck && seen.answers.size() < 100)
+        seen.answers.push_back(std::move(*p));
+  });
+  EXPECT_EQ(west().customer(0).resets.read(), 0U);
+  EXPECT_GT(west().totals().forged.read(), 1000U);
 }
 
 /// At the rate of her link.

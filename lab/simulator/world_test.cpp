@@ -113,7 +113,9 @@ TEST_F(WorldTest, AFewPacketsInFlightFillALink) {
                  "1 MB"));
       auto s = shares(5_s, 25_s);
       EXPECT_GE(s["alice"] + s["bob"], 0.97);
-      if (two) EXPECT_NEAR(s["alice"], s["bob"], 0.05);
+      if (two) {
+        EXPECT_NEAR(s["alice"], s["bob"], 0.05);
+      }
       EXPECT_EQ(dropped(), 0U);
     }
 }

@@ -66,7 +66,8 @@ struct GatewayTotals {
   metrics::Counter silent_drops;    // packets that waited for a peer when it fell silent
   metrics::Counter mtu_reductions;  // a smaller path MTU to a peer became known
   metrics::Counter no_flow;         // packets whose tunnel could not open: the flow table is full
-  // Where tunnels are sealed, packets of a flow with a right token that were refused, since:
+  // Where tunnels are sealed, packets of a flow with a right token, and answers to it, that were
+  // refused, since:
   metrics::Counter forged;        // their tag is wrong, or their key is unknown
   metrics::Counter unknown_keys;  // of those: no key of the peer has their id
   metrics::Counter unsealed;      // they are not sealed
@@ -226,9 +227,15 @@ class Gateway final : public router::Tunnels {
   class Opening;
   void describe(router::Burst& burst, unsigned i) const;
   bool take_request(rte_mbuf& m, const sender::ReceivedPacket& arrival, size_t peer, Nanos now);
-  void take_answer(const uint8_t* frame, const sender::ReceivedPacket& arrival, Nanos now);
-  void reply(const uint8_t* frame, const sender::ReceivedPacket& arrival,
+  void take_answer(uint8_t* frame, const sender::ReceivedPacket& arrival, Nanos now);
+  void reply(const uint8_t* frame, const sender::ReceivedPacket& arrival, size_t peer,
              const sender::Reply& answer);
+  /// Whether the sealed payload of a packet or an answer is the peer's; counts those that are not.
+  bool accept(Seal::Opened opened);
+  [[nodiscard]] bool authenticate(rte_mbuf& reply, const wire::UdpFrame& at, size_t peer);
+  /// Whether an answer to the tunnel's flow is its peer's, where tunnels are sealed.
+  bool authentic(uint8_t* frame, const sender::ReceivedPacket& arrival, const sender::Flow& flow,
+                 size_t peer);
 
   const config::Topology& topology_;
   const config::Gateway& own_;

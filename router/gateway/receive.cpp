@@ -51,7 +51,7 @@ void Gateway::receive(rte_mbuf* m, Nanos now) {
   ReceivedPacket arrival;
   // The parsers need one segment.
   bool good = m->nb_segs == 1 || rte_pktmbuf_linearize(m) == 0;
-  const uint8_t* const frame = rte_pktmbuf_mtod(m, const uint8_t*);
+  auto* const frame = rte_pktmbuf_mtod(m, uint8_t*);
   const std::span<const uint8_t> bytes(frame, m->data_len);
   good = good && wire::locate_udp(bytes, arrival.at) == wire::FrameError::kNone;
   if (good && (m->ol_flags & kSumsChecked) != kSumsChecked)
@@ -83,22 +83,8 @@ class Gateway::Opening final : public sender::PayloadCheck {
         source_port_(source_port) {}
 
   bool authentic(uint64_t sequence) override {
-    GatewayTotals& totals = gateway_.totals_;
-    switch (gateway_.seal_->open(
-        peer_, payload_, {.common = common_, .sequence = sequence, .source_port = source_port_})) {
-      case Seal::Opened::kAuthentic:
-        return true;
-      case Seal::Opened::kUnsealed:
-        totals.unsealed.add();
-        return false;
-      case Seal::Opened::kUnknownKey:
-        totals.unknown_keys.add();
-        break;
-      case Seal::Opened::kForged:
-        break;
-    }
-    totals.forged.add();
-    return false;
+    return gateway_.accept(gateway_.seal_->open(
+        peer_, payload_, {.common = common_, .sequence = sequence, .source_port = source_port_}));
   }
 
  private:
@@ -108,6 +94,23 @@ class Gateway::Opening final : public sender::PayloadCheck {
   const uint8_t* common_;
   uint16_t source_port_;
 };
+
+bool Gateway::accept(Seal::Opened opened) {
+  switch (opened) {
+    case Seal::Opened::kAuthentic:
+      return true;
+    case Seal::Opened::kUnsealed:
+      totals_.unsealed.add();
+      return false;
+    case Seal::Opened::kUnknownKey:
+      totals_.unknown_keys.add();
+      break;
+    case Seal::Opened::kForged:
+      break;
+  }
+  totals_.forged.add();
+  return false;
+}
 
 // True: the buffer has gone.
 bool Gateway::take_request(rte_mbuf& m, const ReceivedPacket& arrival, size_t peer, Nanos now) {
@@ -124,7 +127,7 @@ bool Gateway::take_request(rte_mbuf& m, const ReceivedPacket& arrival, size_t pe
                                 .check = seal_ ? &opening : nullptr};
   const auto answer = receiver_->receive(sender::flow_key(frame, arrival), request, now);
   if (!answer) return false;
-  reply(frame, arrival, *answer);
+  reply(frame, arrival, peer, *answer);
   if (!answer->fresh) return false;
   const uint8_t ecn = wire::ecn_of(frame + arrival.at.ip);
   const Released done = seal_ ? release(&m, headers + Seal::kFront, size - Seal::kOverhead, ecn,
@@ -139,7 +142,7 @@ bool Gateway::take_request(rte_mbuf& m, const ReceivedPacket& arrival, size_t pe
 }
 
 // The packet's buffer goes on to a customer: the reply needs one of its own.
-void Gateway::reply(const uint8_t* frame, const ReceivedPacket& arrival,
+void Gateway::reply(const uint8_t* frame, const ReceivedPacket& arrival, size_t peer,
                     const sender::Reply& answer) {
   rte_mbuf* const m = tx_.full() ? nullptr : take_buffer(pool_);
   if (m == nullptr) {
@@ -150,18 +153,45 @@ void Gateway::reply(const uint8_t* frame, const ReceivedPacket& arrival,
   std::memcpy(rte_pktmbuf_mtod(m, uint8_t*), frame, size);
   m->data_len = static_cast<uint16_t>(size);
   m->pkt_len = size;
-  if (sender::write_reply(*m, arrival.at, arrival.header, answer)) return tx_.put(m);
-  totals_.out_of_buffers.add();
+  if (sender::write_reply(*m, arrival.at, arrival.header, answer, seal_ ? Seal::kOverhead : 0)) {
+    if (!seal_ || authenticate(*m, arrival.at, peer)) return tx_.put(m);
+    tunnel_parts_[0].not_sealed.add();
+  } else {
+    totals_.out_of_buffers.add();
+  }
   give_back(m);
 }
 
-void Gateway::take_answer(const uint8_t* frame, const ReceivedPacket& arrival, Nanos now) {
+bool Gateway::authenticate(rte_mbuf& reply, const wire::UdpFrame& at, size_t peer) {
+  auto* const frame = rte_pktmbuf_mtod(&reply, uint8_t*);
+  const std::span bytes(frame + at.payload, reply.data_len - at.payload);
+  const auto headers = bytes.first(bytes.size() - Seal::kOverhead);
+  const auto payload = bytes.last(Seal::kOverhead);
+  const uint16_t port = wire::load_be16(frame + at.udp + wire::kUdpDestinationAt);
+  if (!seal_->seal(peer, payload, Seal::Answer{headers, port})) return false;
+  sender::add_to_checksum(frame + at.udp, payload);
+  return true;
+}
+
+// Other tokens, and other flows' ports, cost no decryption: the flow's source refuses them.
+bool Gateway::authentic(uint8_t* frame, const ReceivedPacket& arrival, const sender::Flow& flow,
+                        size_t peer) {
+  const wire::Header& header = arrival.header;
+  if (!seal_ || (header.kind != wire::Kind::kSynAck && header.token != flow.token)) return true;
+  const std::span bytes(frame + arrival.at.payload, arrival.at.payload_size);
+  const uint16_t port = wire::load_be16(frame + arrival.at.udp + wire::kUdpDestinationAt);
+  return accept(seal_->open(peer, bytes.subspan(header.length),
+                            Seal::Answer{bytes.first(header.length), port}));
+}
+
+void Gateway::take_answer(uint8_t* frame, const ReceivedPacket& arrival, Nanos now) {
   sender::Flow* const flow = lcore_.flows.find(arrival.header.flow);
   if (flow == nullptr) {
     received_.unknown_flows.add();
     return;
   }
   auto& tunnel = static_cast<Tunnel&>(*flow->datagrams);
+  if (!authentic(frame, arrival, *flow, tunnel.peer())) return;
   std::array<wire::SeqRange, wire::kMaxRanges> ranges;
   const sender::AckInfo answer = sender::ack_info(frame, arrival, ranges);
   const bool matched = customers_[flow->host]->source->on_answer(

@@ -51,7 +51,9 @@ tl::expected<std::unique_ptr<KeyRing>, std::string> KeyRing::make(const config::
   }
   auto cipher = AesGcm::make(keys, Seal::kAadSize);
   if (!cipher) return tl::unexpected(cipher.error());
-  std::unique_ptr<KeyRing> ring(new KeyRing(std::move(*cipher)));
+  auto answers = AesGcm::make(keys, Seal::kAnswerAadSize);
+  if (!answers) return tl::unexpected(answers.error());
+  std::unique_ptr<KeyRing> ring(new KeyRing(std::move(*cipher), std::move(*answers)));
   ring->first_ = std::move(first);
   for (size_t peer = 0; peer < own.peers.size(); ++peer)
     for (size_t key = ring->first_[peer]; key < ring->first_[peer + 1]; ++key) {
@@ -90,8 +92,8 @@ Seal::Seal(std::unique_ptr<KeyRing> keys, std::span<const wire::FrameSpec> peers
   }
 }
 
-void Seal::write_aad(Aad& aad, const Addresses& addresses, uint16_t destination_port,
-                     const sender::DatagramSource::Headers& headers) {
+void Seal::write_aad(std::span<uint8_t, kAadSize> aad, const Addresses& addresses,
+                     uint16_t destination_port, const sender::DatagramSource::Headers& headers) {
   wire::store_be32(&aad[kHighSequenceAt], static_cast<uint32_t>(headers.sequence >> 32));
   wire::store_be16(&aad[kPortsAt], headers.source_port);
   wire::store_be16(&aad[kPortsAt + 2], destination_port);
@@ -99,20 +101,62 @@ void Seal::write_aad(Aad& aad, const Addresses& addresses, uint16_t destination_
   std::memcpy(&aad[kAddressesAt], addresses.data(), addresses.size());
 }
 
-bool Seal::seal(size_t peer, std::span<uint8_t> payload,
-                const sender::DatagramSource::Headers& headers) {
-  const size_t key = keys_->sealing(peer);
+// The source of an answer has the port to which packets go. An answer that is not of a packet in
+// flight changes nothing, so that the lower half of its sequence number is enough.
+void Seal::write_aad(AnswerAad& aad, const Addresses& addresses, uint16_t port,
+                     const Answer& answer) const {
+  aad = {};
+  write_aad(std::span(aad).first<kAadSize>(), addresses, answer.port,
+            {.common = answer.headers.data(), .sequence = 0, .source_port = port});
+  const auto behind = answer.headers.subspan(wire::kHeaderSize);
+  std::copy(behind.begin(), behind.end(), aad.begin() + kAadSize);
+}
+
+void Seal::write_front(std::span<uint8_t> payload, size_t key) {
   uint8_t* const nonce = payload.data() + kKeyIdSize;
   wire::store_be32(payload.data(), keys_->id(key));
   wire::store_be64(nonce, prefix_);
   wire::store_be32(nonce + sizeof prefix_, count_);
   if (++count_ == 0) prefix_ = (prefix_ + 1) & ~kTopBit;
+}
+
+bool Seal::seal(size_t peer, std::span<uint8_t> payload,
+                const sender::DatagramSource::Headers& headers) {
+  const size_t key = keys_->sealing(peer);
+  write_front(payload, key);
   Aad aad;
   write_aad(aad, ends_[peer].out, ends_[peer].port, headers);
   return keys_->cipher().seal(key, {.text = payload.subspan(kFront, payload.size() - kOverhead),
-                                    .nonce = nonce,
+                                    .nonce = payload.data() + kKeyIdSize,
                                     .aad = aad.data(),
                                     .tag = &payload[payload.size() - AesGcm::kTagSize]});
+}
+
+bool Seal::seal(size_t peer, std::span<uint8_t> payload, const Answer& answer) {
+  if (answer.headers.size() > kMaxAnswer) return false;
+  const size_t key = keys_->sealing(peer);
+  write_front(payload, key);
+  AnswerAad aad;
+  write_aad(aad, ends_[peer].out, ends_[peer].port, answer);
+  return keys_->answers().seal(key, {.text = {},
+                                     .nonce = payload.data() + kKeyIdSize,
+                                     .aad = aad.data(),
+                                     .tag = payload.data() + kFront});
+}
+
+Seal::Opened Seal::open(size_t peer, std::span<uint8_t> payload, const Answer& answer) const {
+  if (payload.size() != kOverhead || (payload[0] & kMark) == 0 ||
+      answer.headers.size() > kMaxAnswer)
+    return Opened::kUnsealed;
+  const auto key = keys_->find(peer, wire::load_be32(payload.data()));
+  if (!key) return Opened::kUnknownKey;
+  AnswerAad aad;
+  write_aad(aad, ends_[peer].in, ends_[peer].port, answer);
+  const bool authentic = keys_->answers().open(*key, {.text = {},
+                                                      .nonce = payload.data() + kKeyIdSize,
+                                                      .aad = aad.data(),
+                                                      .tag = payload.data() + kFront});
+  return authentic ? Opened::kAuthentic : Opened::kForged;
 }
 
 Seal::Opened Seal::open(size_t peer, std::span<uint8_t> payload,

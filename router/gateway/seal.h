@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encryption and authentication of tunnels' payloads, by AES-GCM with the keys of each peer.
+// Encryption and authentication of what tunnels carry, and of the answers to it, by AES-GCM with
+// the keys of each peer.
 //
 // The sealed payload (docs/wire-format.md):
 //
@@ -8,6 +9,9 @@
 // The tag also covers the addresses, the ports, the common header and the whole sequence number,
 // which no router rewrites. It does not cover what routers do rewrite: TTL, DSCP, ECN and the
 // congestion header.
+//
+// An answer has the same payload, without datagrams. Its tag covers all Turnpike headers: no router
+// rewrites the congestion header of an answer, which is the price that the sender pays.
 #pragma once
 
 #include <array>
@@ -23,6 +27,7 @@
 #include "common/config/topology.h"
 #include "common/dpdk/aes_gcm.h"
 #include "common/wire/frame_builder.h"
+#include "common/wire/turnpike_header.h"
 #include "sender/transmission/datagram_source.h"
 
 namespace turnpike::gateway {
@@ -45,11 +50,14 @@ class KeyRing {
     return {};
   }
   [[nodiscard]] const AesGcm& cipher() const { return cipher_; }
+  /// The same keys, for answers.
+  [[nodiscard]] const AesGcm& answers() const { return answers_; }
 
  private:
-  explicit KeyRing(AesGcm cipher) : cipher_(std::move(cipher)) {}
+  KeyRing(AesGcm cipher, AesGcm answers)
+      : cipher_(std::move(cipher)), answers_(std::move(answers)) {}
 
-  AesGcm cipher_;
+  AesGcm cipher_, answers_;
   std::vector<uint32_t> ids_;  // by key
   std::vector<size_t> first_;  // by peer, its first key; at the end the number of keys
 };
@@ -61,6 +69,8 @@ class Seal {
   static constexpr size_t kFront = kKeyIdSize + AesGcm::kNonceSize;  // B before the datagrams
   static constexpr size_t kOverhead = kFront + AesGcm::kTagSize;     // B that a packet grows by
   static constexpr size_t kAadSize = 64;
+  static constexpr size_t kMaxAnswer = 128;  // B of an answer's Turnpike headers
+  static constexpr size_t kAnswerAadSize = kAadSize + kMaxAnswer - wire::kHeaderSize;
   /// Of the first byte of each sealed payload, and of no IP datagram.
   static constexpr uint8_t kMark = 0x80;
 
@@ -83,6 +93,17 @@ class Seal {
   [[nodiscard]] Opened open(size_t peer, std::span<uint8_t> payload,
                             const sender::DatagramSource::Headers& headers);
 
+  /// An answer's Turnpike headers, at most kMaxAnswer B, and the port of the flow that it answers.
+  struct Answer {
+    std::span<const uint8_t> headers;
+    uint16_t port = 0;
+  };
+  /// Fills in the payload, of kOverhead B, of an answer to a peer. False: it could not be
+  /// authenticated, and must not be sent.
+  [[nodiscard]] bool seal(size_t peer, std::span<uint8_t> payload, const Answer& answer);
+  /// Verifies the payload of an answer from a peer.
+  [[nodiscard]] Opened open(size_t peer, std::span<uint8_t> payload, const Answer& answer) const;
+
   /// Exchanges the keys. Packets that are on their way open if their key is in the new ones.
   void exchange(std::unique_ptr<KeyRing>& keys) { keys_.swap(keys); }
 
@@ -93,8 +114,12 @@ class Seal {
     Addresses out{}, in{};
     uint16_t port = 0;  // UDP destination port of both directions
   };
-  static void write_aad(Aad& aad, const Addresses& addresses, uint16_t destination_port,
-                        const sender::DatagramSource::Headers& headers);
+  using AnswerAad = std::array<uint8_t, kAnswerAadSize>;
+  static void write_aad(std::span<uint8_t, kAadSize> aad, const Addresses& addresses,
+                        uint16_t destination_port, const sender::DatagramSource::Headers& headers);
+  void write_aad(AnswerAad& aad, const Addresses& addresses, uint16_t port,
+                 const Answer& answer) const;
+  void write_front(std::span<uint8_t> payload, size_t key);
 
   std::unique_ptr<KeyRing> keys_;
   std::vector<Ends> ends_;  // by peer

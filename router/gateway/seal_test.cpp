@@ -143,6 +143,70 @@ TEST(Seal, CoversEveryByteThatNoRouterRewrites) {
   EXPECT_EQ(open(pair.east, p), Opened::kForged);
 }
 
+/// An ACK of the flow of port 50,000, from east.
+struct AckPacket {
+  std::vector<uint8_t> headers = std::vector<uint8_t>(wire::header_length(32, 1), 0x2a), payload;
+  uint16_t port = 50'000;
+
+  explicit AckPacket(End& from, size_t ranges = 1) {
+    headers.resize(wire::header_length(32, ranges), 0x2b);
+    wire::encode({.kind = wire::Kind::kAck,
+                  .protocol = 1,
+                  .ranges = static_cast<uint8_t>(ranges),
+                  .length = static_cast<uint16_t>(headers.size()),
+                  .flow = 7,
+                  .sequence = 8,
+                  .acknowledgement = 3,
+                  .echo = 4,
+                  .token = 5},
+                 headers.data());
+    payload.resize(Seal::kOverhead);
+    EXPECT_TRUE(from.seal->seal(0, payload, Seal::Answer{headers, port}));
+  }
+  [[nodiscard]] Opened open(End& at) {
+    return at.seal->open(0, payload, Seal::Answer{headers, port});
+  }
+};
+
+TEST(Seal, CoversEveryByteOfAnAnswer) {
+  Pair pair;
+  for (const size_t ranges : {size_t{0}, size_t{1}, wire::kMaxRanges})
+    EXPECT_EQ(AckPacket(pair.east, ranges).open(pair.west), Opened::kAuthentic) << ranges;
+  const AckPacket right(pair.east);
+  for (size_t at = 0; at < right.headers.size(); ++at) {
+    AckPacket p = right;
+    p.headers[at] ^= 1;
+    EXPECT_EQ(p.open(pair.west), Opened::kForged) << "byte " << at << " of the headers";
+  }
+  for (size_t at = Seal::kKeyIdSize; at < right.payload.size(); ++at) {
+    AckPacket p = right;
+    p.payload[at] ^= 1;
+    EXPECT_EQ(p.open(pair.west), Opened::kForged) << "byte " << at << " of the payload";
+  }
+  AckPacket p = right;
+  p.port ^= 1;
+  EXPECT_EQ(p.open(pair.west), Opened::kForged) << "another flow's port";
+  p = right;
+  EXPECT_EQ(p.open(pair.east), Opened::kForged) << "it came back";
+  p.payload[1] ^= 1;
+  EXPECT_EQ(p.open(pair.west), Opened::kUnknownKey);
+  p.payload.clear();
+  EXPECT_EQ(p.open(pair.west), Opened::kUnsealed);
+}
+
+TEST(Seal, PacketsAndAnswersAreNotMistakenForEachOther) {
+  Pair pair;
+  const AckPacket ack(pair.east);
+  Packet p;
+  std::copy_n(ack.headers.begin(), p.common.size(), p.common.begin());
+  p.payload = ack.payload;
+  p.payload.push_back(0);
+  EXPECT_EQ(open(pair.west, p), Opened::kForged);
+  AckPacket q(pair.east);
+  q.payload = sealed(pair.east, 1, 1).payload;
+  EXPECT_EQ(q.open(pair.west), Opened::kUnsealed) << "it has a datagram";
+}
+
 TEST(Seal, CoversTheAddresses) {
   Pair pair;
   End north(kNorth, {{kWest, {key(1)}}}, 3);
@@ -180,15 +244,15 @@ TEST(Seal, UsesNoNonceTwice) {
   std::set<std::vector<uint8_t>> nonces;
   constexpr unsigned kPackets = 1000;
   const auto add = [&](End& from) {
-    const Packet p = sealed(from, 1);
-    nonces.insert({&p.payload[Seal::kKeyIdSize], &p.payload[Seal::kFront]});
+    for (const auto& payload : {sealed(from, 1).payload, AckPacket(from).payload})
+      nonces.insert({&payload[Seal::kKeyIdSize], &payload[Seal::kFront]});
   };
   for (unsigned n = 0; n < kPackets; ++n) {
     add(pair.west);
     add(pair.east);
     if (n == kPackets / 2) pair.west.take({key(1)});  // a reload does not begin anew
   }
-  EXPECT_EQ(nonces.size(), 2 * kPackets);
+  EXPECT_EQ(nonces.size(), 4 * kPackets);
 }
 
 /// Key 2 is added on both sides, then sealed with, then key 1 is removed: the sides in either

@@ -52,10 +52,11 @@ uint64_t turn_round(uint8_t* ip, const UdpFrame& at, uint16_t datagram, uint16_t
 
 }  // namespace
 
-bool write_reply(rte_mbuf& m, const UdpFrame& at, const Header& header, const Reply& reply) {
+bool write_reply(rte_mbuf& m, const UdpFrame& at, const Header& header, const Reply& reply,
+                 uint16_t payload_size) {
   const size_t congestion = header.length - kHeaderSize - header.ranges * kRangeSize;
   const uint16_t length = header_length(congestion, reply.ranges);
-  const size_t size = at.payload + length;
+  const size_t size = size_t{at.payload} + length + payload_size;
   if (size > size_t{m.data_len} + rte_pktmbuf_tailroom(&m)) return false;
   m.data_len = static_cast<uint16_t>(size);
   m.pkt_len = m.data_len;
@@ -83,7 +84,7 @@ bool write_reply(rte_mbuf& m, const UdpFrame& at, const Header& header, const Re
     sum += uint64_t{reply.range[i].begin} + reply.range[i].end;
   }
 
-  const auto udp_length = static_cast<uint16_t>(kUdpSize + length);
+  const auto udp_length = static_cast<uint16_t>(kUdpSize + length + payload_size);
   const auto datagram = static_cast<uint16_t>(at.udp - at.ip + udp_length);
   sum += turn_round(frame + at.ip, at, datagram, udp_length);
   sum += uint64_t{load_be16(udp + kUdpSourceAt)} + load_be16(udp + kUdpDestinationAt) + udp_length;
@@ -91,6 +92,13 @@ bool write_reply(rte_mbuf& m, const UdpFrame& at, const Header& header, const Re
   // A packet without a UDP checksum gets a reply without one.
   store_be16(udp + kUdpChecksumAt, no_checksum ? 0 : udp_checksum_of(sum));
   return true;
+}
+
+void add_to_checksum(uint8_t* udp, std::span<const uint8_t> payload) {
+  const uint16_t before = load_be16(udp + kUdpChecksumAt);
+  if (before == 0) return;
+  const uint64_t sum = uint64_t{static_cast<uint16_t>(~before)} + sum_of_words(payload);
+  store_be16(udp + kUdpChecksumAt, udp_checksum_of(sum));
 }
 
 }  // namespace turnpike::sender

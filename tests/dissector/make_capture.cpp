@@ -122,9 +122,9 @@ class Writer {
              size_t user_bytes = 0) {
     write(name, s, payload_of(h, kCredible, user_bytes), fields_of(h, kCredible), nullptr);
   }
-  /// DATA whose payload is encrypted.
-  void sealed(const std::string& name, size_t user_bytes) {
-    const wire::Header h = header(Kind::kData);
+  /// A packet whose payload is sealed.
+  void sealed(const std::string& name, Kind kind, size_t user_bytes) {
+    const wire::Header h = header(kind);
     Bytes payload = payload_of(h, kCredible, user_bytes);
     wire::store_be32(&payload[h.length], 0x9abc'def0);
     json fields = fields_of(h, kCredible);
@@ -177,7 +177,8 @@ void write_sound(Writer& w) {
 }
 
 void write_others(Writer& w) {
-  w.sealed("sealed payload", 100);
+  w.sealed("sealed payload", Kind::kData, 100);
+  w.sealed("sealed answer", Kind::kAck, 32);
   constexpr uint8_t kRcp = 2, kQfcp = 3;
   const auto rate = [](float r) {
     Bytes b(explicit_rate::kHeaderSize);

@@ -156,6 +156,11 @@ std::vector<uint8_t> turnpike_frame(const wire::Header& header, std::span<const 
     require(done, "the peer seals");
     if (spoil && in.below(2) != 0) text[in.below(text.size())] ^= in.byte();
   }
+  if (machine->gateway->sealed() && !request && in.below(8) != 0) {
+    text.assign(gateway::Seal::kOverhead, 0);
+    const gateway::Seal::Answer answer{.headers = bytes, .port = spec.destination_port};
+    require(machine->seal->seal(0, text, answer), "the peer seals answers");
+  }
   if (spoil) in.spoil(bytes);
   bytes.insert(bytes.end(), text.begin(), text.end());
   return wire::build_frame(spec, bytes);
