@@ -173,7 +173,7 @@ bool Gateway::authenticate(rte_mbuf& reply, const wire::UdpFrame& at, size_t pee
   return true;
 }
 
-// Other tokens, and other flows' ports, cost no decryption: the flow's source refuses them.
+// A wrong token costs no decryption: the flow's source refuses the answer.
 bool Gateway::authentic(uint8_t* frame, const ReceivedPacket& arrival, const sender::Flow& flow,
                         size_t peer) {
   const wire::Header& header = arrival.header;
