@@ -23,7 +23,7 @@ TEST_P(GatewayAttack, ReplayedPackets) {
   });
   EXPECT_GT(east().received().duplicate_packets.read(), 5000U);
   EXPECT_EQ(east().received().unknown_flows.read(), 0U);
-  EXPECT_GT(west().customer(0).duplicate_acks.read(), 5000U);
+  EXPECT_GT(west().customer(0).duplicate_acks.read(), 4000U);
 }
 
 TEST_P(GatewayAttack, PacketsWithoutATrueToken) {
