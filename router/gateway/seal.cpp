@@ -101,10 +101,10 @@ void Seal::write_aad(std::span<uint8_t, kAadSize> aad, const Addresses& addresse
   std::memcpy(&aad[kAddressesAt], addresses.data(), addresses.size());
 }
 
-// The source of an answer has the port to which packets go. An answer that is not of a packet in
-// flight changes nothing, so that the lower half of its sequence number is enough.
+// An answer that is not of a packet in flight changes nothing, so that the lower half of its
+// sequence number is enough.
 void Seal::write_aad(AnswerAad& aad, const Addresses& addresses, uint16_t port,
-                     const Answer& answer) const {
+                     const Answer& answer) {
   aad = {};
   write_aad(std::span(aad).first<kAadSize>(), addresses, answer.port,
             {.common = answer.headers.data(), .sequence = 0, .source_port = port});

@@ -117,8 +117,9 @@ class Seal {
   using AnswerAad = std::array<uint8_t, kAnswerAadSize>;
   static void write_aad(std::span<uint8_t, kAadSize> aad, const Addresses& addresses,
                         uint16_t destination_port, const sender::DatagramSource::Headers& headers);
-  void write_aad(AnswerAad& aad, const Addresses& addresses, uint16_t port,
-                 const Answer& answer) const;
+  /// `port`: to which packets go, the source port of their answers.
+  static void write_aad(AnswerAad& aad, const Addresses& addresses, uint16_t port,
+                        const Answer& answer);
   void write_front(std::span<uint8_t> payload, size_t key);
 
   std::unique_ptr<KeyRing> keys_;
