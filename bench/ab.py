@@ -63,8 +63,8 @@ def figures(cycles, first):
 
 def main():
     options = argparse.ArgumentParser(description="Holds loads or builds of bench-count against each other.")
-    options.add_argument("loads", help="of bench/loads.h, sender/flows:NUMBER, tunnels/customers:NUMBER or "
-                         "tunnels/sealed:NUMBER, with commas between")
+    options.add_argument("loads", help="of bench/loads.h, sender/flows:NUMBER or tunnels/KIND:NUMBER with "
+                         "customers, sealed, own or handed, with commas between")
     options.add_argument("programs", nargs="*", default=[ROOT / "build" / "bench" / "bench-count"],
                          help="the first one is the reference")
     options.add_argument("--rounds", type=int, default=15)

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include <rte_cycles.h>
 
@@ -22,8 +23,12 @@ namespace {
 using namespace turnpike;
 using Poll = std::function<uint64_t()>;  // returns how many packets it moved
 
-constexpr std::string_view kSender = "sender/flows:", kTunnels = "tunnels/customers:",
-                           kSealed = "tunnels/sealed:";
+constexpr std::string_view kSender = "sender/flows:";
+constexpr std::pair<std::string_view, bench::Tunnelling::Options> kTunnels[] = {
+    {"tunnels/customers:", {}},
+    {"tunnels/sealed:", {.sealed = true}},
+    {"tunnels/own:", {.lcores = 2}},
+    {"tunnels/handed:", {.lcores = 2, .handed = true}}};
 constexpr unsigned kPollsAtOnce = 64;  // between two looks at the time
 
 unsigned number(std::string_view text) {
@@ -41,8 +46,8 @@ Poll send(unsigned flows) {
   return [s, now = s->warm_up()]() mutable { return s->poll(now += s->step()); };
 }
 
-Poll tunnel(unsigned customers, bool sealed) {
-  return [t = std::make_shared<bench::Tunnelling>(customers, sealed)] { return t->poll(); };
+Poll tunnel(const bench::Tunnelling::Options& options) {
+  return [t = std::make_shared<bench::Tunnelling>(options)] { return t->poll(); };
 }
 
 /// Null: no such load.
@@ -51,11 +56,10 @@ Poll find(std::string_view name) {
     const unsigned flows = number(name.substr(kSender.size()));
     return flows > 0 ? send(flows) : Poll();
   }
-  for (const bool sealed : {false, true}) {
-    const std::string_view stem = sealed ? kSealed : kTunnels;
+  for (auto [stem, options] : kTunnels) {
     if (!name.starts_with(stem)) continue;
-    const unsigned customers = number(name.substr(stem.size()));
-    return customers > 0 ? tunnel(customers, sealed) : Poll();
+    options.customers = number(name.substr(stem.size()));
+    return options.customers > 0 ? tunnel(options) : Poll();
   }
   for (const bench::Named& n : bench::kLoads)
     if (name == n.name) return forward(n.load);
@@ -96,7 +100,7 @@ int main(int argc, char** argv) {
   if (!poll) {
     std::fputs(
         "usage: bench-count LOAD [POLLS]; LOAD is one of bench/loads.h, sender/flows:NUMBER or\n"
-        "tunnels/customers:NUMBER, tunnels/sealed:NUMBER;\n"
+        "tunnels/KIND:NUMBER with customers, sealed, own or handed;\n"
         "without POLLS, numbers of seconds are read from standard input\n",
         stderr);
     return 2;

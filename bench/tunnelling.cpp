@@ -101,58 +101,72 @@ std::function<void(rte_mbuf&)> sealing(const config::Gateway& gateway, wire::Fra
 
 }  // namespace
 
-Tunnelling::Tunnelling(unsigned customers, bool sealed)
-    : topology_(topology_of(customers, sealed)),
-      pool_(pool_for(std::min(customers, kActive))),
+Tunnelling::Tunnelling(const Options& options)
+    : topology_(topology_of(options.customers, options.sealed)),
+      pool_(pool_for(std::min(options.customers, kActive))),
       buffers_(pool_.get(), 0) {
-  const unsigned active = std::min(customers, kActive);
-  std::vector<Front> fronts;
-  for (unsigned i = 0; i < active; ++i)  // spread over all customers
-    fronts.push_back(front_of(topology_, static_cast<unsigned>(uint64_t{i} * customers / active)));
-  inner_ = std::make_unique<RefillPort>(buffers_, std::move(fronts), uint16_t{kBurst});
+  const unsigned active = std::min(options.customers, kActive), lcores = options.lcores;
+  std::vector<std::vector<Front>> fronts(lcores);  // by the lcore that receives them
+  for (unsigned i = 0; i < active; ++i) {          // spread over all customers
+    const auto c = static_cast<unsigned>(uint64_t{i} * options.customers / active);
+    fronts[(c + (options.handed ? 1 : 0)) % lcores].push_back(front_of(topology_, c));
+  }
 
   const config::Interface &gate = topology_.links[1].ends[0], &far = topology_.links[1].ends[1];
   // Each customer's budget buys twice what it sends.
   const double rate = 2 * kPps / active * (kFrame + 84.0);
   const wire::FrameSpec back = answers_between(far, gate, topology_.run.udp_port);
-  core_ = std::make_unique<AnswerPort>(
-      AnswerPort::Options{.back = back,
-                          .rtt = kRoundTrip,
-                          .price = static_cast<float>(1 / rate),
-                          .under_way = std::bit_ceil(
-                              static_cast<size_t>(4 * kPps * to_seconds(kRoundTrip) + 2 * active)),
-                          .finish = sealed ? sealing(topology_.gateways[0], back) : nullptr},
-      pool_.get());
-  rte_mempool* const pools[] = {pool_.get()};
-  auto made = router::Router::make(topology_, 0, {{inner_.get()}, {core_.get()}}, pools,
-                                   router::RouterOptions());
+  std::vector<QueuePair*> inner, core;
+  for (unsigned lcore = 0; lcore < lcores; ++lcore) {
+    inner_.push_back(
+        std::make_unique<RefillPort>(buffers_, std::move(fronts[lcore]), uint16_t{kBurst}));
+    core_.push_back(std::make_unique<AnswerPort>(
+        AnswerPort::Options{
+            .back = back,
+            .rtt = kRoundTrip,
+            .price = static_cast<float>(1 / rate),
+            .under_way =
+                std::bit_ceil(static_cast<size_t>(4 * kPps * to_seconds(kRoundTrip) + 2 * active)),
+            .finish = options.sealed ? sealing(topology_.gateways[0], back) : nullptr},
+        pool_.get()));
+    inner.push_back(inner_.back().get());
+    core.push_back(core_.back().get());
+  }
+  const std::vector<rte_mempool*> pools(lcores, pool_.get());
+  router::RouterOptions router_options;
+  router_options.workers = lcores;
+  auto made = router::Router::make(topology_, 0, {inner, core}, pools, router_options);
   if (!made) throw std::runtime_error(made.error());
   router_ = std::move(*made);
-  auto gateway = gateway::Gateway::make(topology_, 0, {.pool = pool_.get(), .tick_shift = 8});
+  auto gateway = gateway::Gateway::make(topology_, 0,
+                                        {.pool = pool_.get(), .lcores = lcores, .tick_shift = 8});
   if (!gateway) throw std::runtime_error(gateway.error());
   gateway_ = std::move(*gateway);
-  router_->worker(0).set_tunnels(gateway_.get());
+  for (unsigned lcore = 0; lcore < lcores; ++lcore)
+    router_->worker(lcore).set_tunnels(&gateway_->shard(lcore));
 
   // The tunnels open slowly: it is over when what waited meanwhile has left.
   const unsigned polls = (kWarmUp * active + kBurst - 1) / kBurst;
   do {
     for (unsigned i = 0; i < polls; ++i) step();
     if (now_ > kMaxWarmUp) throw std::runtime_error("bench: the tunnels do not carry what comes");
-  } while (waiting(customers) > uint64_t{kBurst} * kFrame);
+  } while (waiting() > uint64_t{kBurst} * kFrame);
 }
 
-uint64_t Tunnelling::waiting(unsigned customers) const {
+uint64_t Tunnelling::waiting() const {
   uint64_t bytes = 0;
-  for (unsigned c = 0; c < customers; ++c) bytes += gateway_->tunnels(c)[0]->waiting();
+  for (size_t c = 0; c < topology_.customers.size(); ++c)
+    bytes += gateway_->tunnels(c)[0]->waiting();
   return bytes;
 }
 
 uint64_t Tunnelling::poll() { return step(); }
 
 uint64_t Tunnelling::step() {
-  const uint64_t before = core_->data();
-  router_->worker(0).poll(now_ += from_seconds(kBurst / kPps));
-  return core_->data() - before;
+  const size_t lcore = std::exchange(next_, (next_ + 1) % core_.size());
+  const uint64_t before = core_[lcore]->data();
+  router_->worker(static_cast<unsigned>(lcore)).poll(now_ += from_seconds(kBurst / kPps));
+  return core_[lcore]->data() - before;
 }
 
 }  // namespace turnpike::bench

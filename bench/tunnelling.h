@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "bench/answer_port.h"
 #include "bench/refill_port.h"
@@ -21,8 +22,14 @@ class Tunnelling {
   static constexpr double kPps = 4e6;          // of all customers together
   static constexpr uint16_t kFrame = 1000;     // B without FCS: too large to share a packet
 
-  /// The customers that are active have their tunnels open, which are encrypted if `sealed`.
-  explicit Tunnelling(unsigned customers, bool sealed = false);
+  struct Options {
+    unsigned customers = 0;
+    bool sealed = false;  // tunnels are encrypted
+    unsigned lcores = 1;  // of the router; this thread polls them in turn
+    bool handed = false;  // no lcore receives packets of its own customers
+  };
+  /// The customers that are active have their tunnels open.
+  explicit Tunnelling(const Options& options);
 
   /// Moves kBurst packets into tunnels, and what is due out of them; takes the answers that have
   /// come. Returns the number of packets that left.
@@ -31,16 +38,17 @@ class Tunnelling {
  private:
   uint64_t step();
   /// B that wait for all tunnels.
-  [[nodiscard]] uint64_t waiting(unsigned customers) const;
+  [[nodiscard]] uint64_t waiting() const;
 
   config::Topology topology_;
   Pool pool_;
   BufferStack buffers_;
-  std::unique_ptr<RefillPort> inner_;
-  std::unique_ptr<AnswerPort> core_;
+  std::vector<std::unique_ptr<RefillPort>> inner_;  // by lcore
+  std::vector<std::unique_ptr<AnswerPort>> core_;   // likewise
   std::unique_ptr<router::Router> router_;
   std::unique_ptr<gateway::Gateway> gateway_;
   Nanos now_ = 1_s;
+  size_t next_ = 0;  // lcore that step() polls
 };
 
 }  // namespace turnpike::bench

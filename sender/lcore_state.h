@@ -24,13 +24,13 @@ struct LcoreOptions {
   unsigned tick_shift = 0;
   RecordPool* records = nullptr;  // shared with other senders of the same thread; null: its own
   bool populated = true;          // touch all memory at construction
-  uint64_t id_key = 0;            // key of FlowIdCode
+  FlowIdCode ids = FlowIdCode();
 };
 
 struct LcoreState {
   explicit LcoreState(const LcoreOptions& o)
       : wheel(Nanos(0), o.tick_shift, TimerWheel::block_bits_for(o.size.flows)),
-        flows(o.size.flows, o.populated, FlowIdCode(o.id_key)),
+        flows(o.size.flows, o.populated, o.ids),
         own_records(o.records != nullptr
                         ? nullptr
                         : std::make_unique<RecordPool>(

@@ -90,7 +90,7 @@ Sender::Sender(const config::Topology& topology, const SenderOptions& options,
               .tick_shift = options.tick_shift,
               .records = options.records,
               .populated = options.populated,
-              .id_key = derive(secret, UINT64_MAX)[0]}),
+              .ids = FlowIdCode(derive(secret, UINT64_MAX)[0])}),
       schedule_(std::move(schedule)),
       instances_(schedule_.instances()) {}
 

@@ -60,8 +60,6 @@ class Gateways {
     g.outside = spec.outside.value != kOutside[0];
     for (const size_t l : router_of(g).links)
       if (std::ranges::count(g.core, l) == 0) check_sources(d_, router_of(g), l);
-    if (router_of(g).lcores.size() > 1)
-      d_.mistakes.add(at, path_, "a gateway runs on one lcore: give its router one of `lcores`");
   }
 
   /// Peers: all gateways have their core links.

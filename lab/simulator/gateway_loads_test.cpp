@@ -43,8 +43,6 @@ std::string text_of(const Site& s) {
          stream("anna", s.rates[0], s.anna) + stream("bert", s.rates[1], s.bert);
 }
 
-constexpr double kCoreRate = 100e6 / 8;  // B/s
-
 class GatewayLoads : public GatewayWorld {
  protected:
   static constexpr size_t kCoreLink = 2;  // of west
@@ -148,7 +146,7 @@ TEST_F(GatewayLoads, JumboPacketsPassWholeOrAreRefused) {
           .anna = core > 9000 ? "8000 B" : "1600 B",
           .access_mtu = 9000,
           .core_mtu = core});
-    EXPECT_EQ(world->gateway(1).totals().bad_packets.read(), 0U);
+    EXPECT_EQ(total(1, &Totals::bad_packets), 0U);
     expect_accounted(1);
     const auto refused = static_cast<double>(world->router(0).snapshot().drops[too_big]);
     if (core > 9000) {

@@ -93,7 +93,7 @@ class GatewayPaths : public GatewayWorld {
     world->router(kNear).set_link_up(0, up);
     for (const size_t r : {kNear, kEast}) world->router(r).set_link_up(r == kNear ? 1 : 0, up);
   }
-  uint64_t released() { return world->gateway(1).totals().released_bytes.read(); }
+  uint64_t released() { return total(1, &Totals::released_bytes); }
   /// B/s that leave the tunnels at east.
   double rate(Nanos from, Nanos to) {
     world->run_until(from);
@@ -222,7 +222,7 @@ TEST_F(GatewayPaths, TcpGoesOnWhenALinkComesBack) {
       set_near(false);
       world->run_until(3_s + away);
       set_near(true);
-      const Nanos next = away + gateway::Gateway::kProbe + 200_ms;
+      const Nanos next = away + gateway::Shard::kProbe + 200_ms;
       expect_tcp_goes_on(3_s + away, std::max(kRecovery, next), "link");
     }
 }
@@ -239,13 +239,14 @@ TEST_F(GatewayPaths, ANarrowerPathIsLearntWhereverItIsNarrow) {
         "1500 B }, flows: 4 } }";
     (own ? paths.west_far : paths.far_east) = 1400;
     begin(paths);
-    EXPECT_EQ(west().peers()[0].inner_mtu, 1640 - 84);
+    const gateway::Shard& berts = west().shard(1 % west().lcores());  // bert is customer 1
+    EXPECT_EQ(berts.peers()[0].inner_mtu, 1640 - 84);
     Paths far = paths;
     far.west = far.east = "far";
     take(far);
     expect_recovery(3_s, own ? "own link narrower" : "another link narrower");
-    EXPECT_EQ(west().peers()[0].inner_mtu, 1400 - 84);
-    EXPECT_EQ(west().totals().mtu_reductions.read(), 1U);
+    EXPECT_EQ(berts.peers()[0].inner_mtu, 1400 - 84);
+    EXPECT_EQ(total(0, &Totals::mtu_reductions), 1U);
     expect_accounted(0);
   }
 }

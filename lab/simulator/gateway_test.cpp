@@ -141,11 +141,11 @@ TEST_F(GatewayWorld, SealedTunnelsHaveTheSameShares) {
   const double anna = sent(0, 1_s, 2_s);
   EXPECT_NEAR(anna, 100e6 / 8 / 2, 0.03 * 100e6 / 8 / 2);
   EXPECT_NEAR(sent(1, 2_s, 3_s), anna, 0.03 * anna);
-  EXPECT_EQ(west().peers()[0].inner_mtu, 1500 - 84 - 32);
-  const gateway::GatewayTotals& out = world->gateway(1).totals();
-  EXPECT_GT(out.released_packets.read(), 10'000U);
-  EXPECT_EQ(out.bad_packets.read() + out.forged.read() + out.unsealed.read(), 0U);
-  EXPECT_EQ(west().not_sealed(), 0U);
+  EXPECT_EQ(west().shard(0).peers()[0].inner_mtu, 1500 - 84 - 32);
+  EXPECT_GT(total(1, &Totals::released_packets), 10'000U);
+  EXPECT_EQ(
+      total(1, &Totals::bad_packets) + total(1, &Totals::forged) + total(1, &Totals::unsealed), 0U);
+  EXPECT_EQ(total(0, &Totals::not_sealed), 0U);
 }
 
 /// 10 Mbps: no queue drops a packet, and packets of each state are on their way in the next.
@@ -169,10 +169,9 @@ TEST_F(GatewayWorld, KeysRotateWithoutLoss) {
   step({2}, {2, 1});
   step({2}, {2});
   world->run_until(7_s);
-  const gateway::GatewayTotals &in = west().totals(), &out = world->gateway(1).totals();
-  EXPECT_GT(out.released_packets.read(), 1000U);
-  EXPECT_EQ(out.released_packets.read(), in.entered_packets.read());
-  EXPECT_EQ(out.forged.read() + in.forged.read(), 0U);
+  EXPECT_GT(total(1, &Totals::released_packets), 1000U);
+  EXPECT_EQ(total(1, &Totals::released_packets), total(0, &Totals::entered_packets));
+  EXPECT_EQ(total(1, &Totals::forged) + total(0, &Totals::forged), 0U);
 }
 
 TEST_F(GatewayWorld, NothingPassesBetweenDifferentKeys) {
@@ -180,18 +179,17 @@ TEST_F(GatewayWorld, NothingPassesBetweenDifferentKeys) {
   seal(t, {1}, {2});
   make(std::move(t));
   world->run_until(3_s);
-  const gateway::GatewayTotals &in = west().totals(), &out = world->gateway(1).totals();
-  EXPECT_EQ(out.released_packets.read(), 0U);
-  EXPECT_GT(in.forged.read(), 0U) << "answers to its SYNs";
-  EXPECT_EQ(in.unknown_keys.read(), in.forged.read());
+  EXPECT_EQ(total(1, &Totals::released_packets), 0U);
+  EXPECT_GT(total(0, &Totals::forged), 0U) << "answers to its SYNs";
+  EXPECT_EQ(total(0, &Totals::unknown_keys), total(0, &Totals::forged));
   EXPECT_TRUE(west().silent(0));
-  EXPECT_EQ(in.outside.read(), 0U) << "nothing goes in the clear";
+  EXPECT_EQ(total(0, &Totals::outside), 0U) << "nothing goes in the clear";
 
   config::Topology wanted = topology;
   seal(wanted, {2}, {2});
   ASSERT_TRUE(world->reload(wanted).has_value());
   world->run_until(6_s);
-  EXPECT_GT(out.released_packets.read(), 100U);
+  EXPECT_GT(total(1, &Totals::released_packets), 100U);
 }
 
 TEST_F(GatewayWorld, ASealedPacketIsNoneForAGatewayWithoutKeys) {
@@ -201,9 +199,8 @@ TEST_F(GatewayWorld, ASealedPacketIsNoneForAGatewayWithoutKeys) {
     t.gateways[1 - sealed].security.reset();
     make(std::move(t));
     world->run_until(2_s);
-    const gateway::GatewayTotals &in = west().totals(), &out = world->gateway(1).totals();
-    EXPECT_EQ(out.released_packets.read(), 0U);
-    EXPECT_GT((sealed == 0 ? in : out).unsealed.read(), 0U) << "of answers, and of packets";
+    EXPECT_EQ(total(1, &Totals::released_packets), 0U);
+    EXPECT_GT(total(sealed, &Totals::unsealed), 0U) << "of answers, and of packets";
   }
 }
 
@@ -238,7 +235,7 @@ TEST_F(GatewayWorld, ACeilingIsSharedAmongPeers) {
   make(three_sites("60 Mbps"));
   EXPECT_NEAR(sent(0, 1_s, 3_s), 2 * 40e6 / 8, kCeilingTolerance * 2 * 40e6 / 8);
   const auto released = [&](size_t g) {
-    return static_cast<double>(world->gateway(g).totals().released_bytes.read());
+    return static_cast<double>(total(g, &Totals::released_bytes));
   };
   const double east = released(1), north = released(2);
   world->run_until(5_s);
@@ -248,9 +245,9 @@ TEST_F(GatewayWorld, ACeilingIsSharedAmongPeers) {
 TEST_F(GatewayWorld, APeerThatIsSentLittleLeavesTheCeilingToTheOther) {
   make(three_sites("4 Mbps"));
   EXPECT_NEAR(sent(0, 1_s, 3_s), 2 * 40e6 / 8, kCeilingTolerance * 2 * 40e6 / 8);
-  const auto before = static_cast<double>(world->gateway(2).totals().released_bytes.read());
+  const auto before = static_cast<double>(total(2, &Totals::released_bytes));
   world->run_until(5_s);
-  const auto after = static_cast<double>(world->gateway(2).totals().released_bytes.read());
+  const auto after = static_cast<double>(total(2, &Totals::released_bytes));
   // Datagrams of frames of 1000 B have 982 B, or less with a VLAN tag.
   EXPECT_NEAR(after - before, 2 * 4e6 / 8 * 0.98, 0.02 * 2 * 4e6 / 8);
 }
@@ -302,11 +299,11 @@ TEST_F(GatewayWorld, ASilentPeerIsPassedByAndFoundAgain) {
   make(two_sites("", "1 Mbps"));
   world->run_until(1_s);
   EXPECT_FALSE(west().silent(0));
-  EXPECT_EQ(west().totals().outside.read(), 0U);
+  EXPECT_EQ(total(0, &Totals::outside), 0U);
   world->stall_router(1, 3_s);
   world->run_until(3_s);
   EXPECT_TRUE(west().silent(0));
-  EXPECT_GT(west().totals().outside.read(), 0U);
+  EXPECT_GT(total(0, &Totals::outside), 0U);
   world->run_until(6_s);
   EXPECT_FALSE(west().silent(0));
   EXPECT_GT(sent(0, 6_s, 7_s), 1e6 / 8);  // with the headers of tunnels
@@ -373,8 +370,8 @@ TEST_F(GatewayWorld, ASmallerMtuOnTheWayIsLearnt) {
     text.append(version).append(" } } }\n");
     make(topology_of(text));
     world->run_until(2_s);
-    EXPECT_EQ(west().peers()[0].inner_mtu, 1400 - (version == "4" ? 84 : 104));
-    EXPECT_EQ(west().totals().mtu_reductions.read(), 1U);
+    EXPECT_EQ(west().shard(0).peers()[0].inner_mtu, 1400 - (version == "4" ? 84 : 104));
+    EXPECT_EQ(total(0, &Totals::mtu_reductions), 1U);
     const auto too_big = static_cast<size_t>(router::DropReason::kTooBig);
     // The first error holds 1.25 round trips after its packet has left, 27 ms after the first
     // datagram: until then three large ones, and three packets of the small ones that have waited
@@ -382,7 +379,7 @@ TEST_F(GatewayWorld, ASmallerMtuOnTheWayIsLearnt) {
     EXPECT_LE(world->router(1).snapshot().drops[too_big], 6U);
     EXPECT_NEAR(static_cast<double>(world->router(0).snapshot().drops[too_big]), 200, 5);
     // Nothing but the large ones is missing.
-    EXPECT_NEAR(static_cast<double>(world->gateway(1).totals().released_packets.read()), 4000, 30);
+    EXPECT_NEAR(static_cast<double>(total(1, &Totals::released_packets)), 4000, 30);
   }
 }
 
@@ -391,7 +388,7 @@ TEST_F(GatewayWorld, ASilentPeersPacketsMayBeDropped) {
   world->run_until(1_s);
   world->stall_router(1, 3_s);
   world->run_until(3_s);
-  EXPECT_EQ(west().totals().outside.read(), 0U);
+  EXPECT_EQ(total(0, &Totals::outside), 0U);
   const auto drops = world->router(0).snapshot().drops;
   EXPECT_GT(drops[static_cast<size_t>(router::DropReason::kPeerSilent)], 0U);
 }
@@ -437,11 +434,11 @@ TEST_F(GatewayWorld, ConservesPackets) {
   make(two_sites());
   world->run_until(2_s);
   for (size_t r = 0; r < 2; ++r) EXPECT_TRUE(world->router(r).snapshot().conserved());
-  const gateway::GatewayTotals& in = west().totals();
-  const gateway::GatewayTotals& out = world->gateway(1).totals();
-  EXPECT_GT(out.released_packets.read(), 10'000U);
-  EXPECT_LE(out.released_packets.read(), in.entered_packets.read());
-  EXPECT_EQ(out.bad_packets.read() + out.unknown_peers.read() + out.out_of_buffers.read(), 0U);
+  EXPECT_GT(total(1, &Totals::released_packets), 10'000U);
+  EXPECT_LE(total(1, &Totals::released_packets), total(0, &Totals::entered_packets));
+  EXPECT_EQ(total(1, &Totals::bad_packets) + total(1, &Totals::unknown_peers) +
+                total(1, &Totals::out_of_buffers),
+            0U);
 }
 
 }  // namespace

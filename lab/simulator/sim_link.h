@@ -67,6 +67,7 @@ class SimChannel {
   }
   /// As QueuePair::next_arrival().
   [[nodiscard]] const Nanos& next(size_t queue) const { return queues_[queue].next(); }
+  [[nodiscard]] size_t queues() const { return queues_.size(); }
   [[nodiscard]] uint32_t under_way(size_t queue) const { return queues_[queue].size(); }
   /// Packets that were lost at random.
   [[nodiscard]] uint64_t lost() const { return lost_; }

@@ -47,8 +47,16 @@ void World::poll(Part& part, uint32_t place) {
     next = node.worker->poll(now);
     const uint32_t drains = nodes_[node.drains].place;  // of the same router
     if (drains != place && node.worker->moved()) part.schedule.wake(drains, now);
+    if (node.gateway != nullptr) wake_handed(part, node, now);
   }
   part.schedule.set(place, next);
+}
+
+// The other workers of a gateway's router to which this one has handed packets.
+void World::wake_handed(Part& part, const Node& node, Nanos now) {
+  const std::vector<uint32_t>& workers = worker_nodes_[node.router];
+  for (unsigned w = 0; w < workers.size(); ++w)
+    if (node.gateway->handed(w)) part.schedule.wake(nodes_[workers[w]].place, now);
 }
 
 Nanos World::poll_time(const Part& part, Nanos at) const {
@@ -128,7 +136,7 @@ tl::expected<void, std::string> World::reload(const config::Topology& wanted) {
     changes.push_back(std::move(*change));
     changes_at.push_back(router::plan(running, wanted, node_of(running, *r)).applies());
   }
-  std::vector<std::unique_ptr<gateway::KeyRing>> keys;
+  std::vector<gateway::Gateway::Keys> keys;
   for (const auto& gateway : gateways_) {
     auto prepared = gateway->prepare_keys(wanted);
     if (prepared) {

@@ -124,7 +124,9 @@ class World {
   // A router's worker or a host: polled at its deadline, or when a packet arrives.
   struct Node {
     router::Worker* worker = nullptr;
-    uint32_t drains = 0;  // the node that drains this worker's link rings
+    uint32_t drains = 0;                        // the node that drains this worker's link rings
+    uint32_t router = 0;                        // the worker's
+    const gateway::Gateway* gateway = nullptr;  // where that router is one and has several workers
     sender::Sender* sender = nullptr;
     uint32_t part = 0;
     uint32_t place = 0;  // in the part's schedule
@@ -169,6 +171,7 @@ class World {
   void stall(uint32_t i, Nanos time);
   void wake(uint32_t i, Nanos at) { parts_[nodes_[i].part]->schedule.wake(nodes_[i].place, at); }
   void poll(Part& part, uint32_t place);
+  void wake_handed(Part& part, const Node& node, Nanos now);
   /// When a part is polled that has something due at `at`.
   [[nodiscard]] Nanos poll_time(const Part& part, Nanos at) const;
   /// When the next part is polled, at the earliest.

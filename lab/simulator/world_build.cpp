@@ -127,8 +127,10 @@ unsigned World::memory_mb(const config::Topology& t, const sender::Traces& trace
     rings += r.links.size() * r.lcores.size() * kMaxClasses *
              router::LinkRing::memory(router::LinkRing::kFirstSlots);
   }
-  for (const config::Gateway& g : t.gateways)
+  for (const config::Gateway& g : t.gateways) {
     if (kind_for(t, prefixes_behind(g)) == router::FibKind::kTable) tables += kTable;
+    rings += gateway::HandOver::memory(static_cast<unsigned>(t.routers[g.router].lcores.size()));
+  }
   return static_cast<unsigned>(kBase + ((rings + customers + tables) >> 20));
 }
 
@@ -255,6 +257,7 @@ tl::expected<void, std::string> World::add_router(size_t r, const Options& optio
   for (unsigned w = 0; w < o.workers; ++w) {
     Node& node = nodes_[worker_nodes_[r][w]];
     node.worker = &routers_.back()->worker(w);
+    node.router = static_cast<uint32_t>(r);
     node.drains = worker_nodes_[r].front();  // every worker has a queue at every port
   }
   return {};
@@ -262,15 +265,21 @@ tl::expected<void, std::string> World::add_router(size_t r, const Options& optio
 
 tl::expected<void, std::string> World::add_gateways(const Options& options) {
   for (size_t i = 0; i < topology_.gateways.size(); ++i) {
+    const size_t r = topology_.gateways[i].router;
+    const std::vector<uint32_t>& workers = worker_nodes_[r];
     auto made = gateway::Gateway::make(
         topology_, i,
         {.pool = router_pool_.get(),
+         .lcores = static_cast<unsigned>(workers.size()),
          .seed = options.seed + i,
          .tick_shift = tick_shift(topology_.run.quantum),
          .populated = false,
          .fib = kind_for(topology_, prefixes_behind(topology_.gateways[i]))});
     if (!made) return tl::unexpected(made.error());
-    routers_[topology_.gateways[i].router]->worker(0).set_tunnels(made->get());
+    for (unsigned w = 0; w < workers.size(); ++w) {
+      routers_[r]->worker(w).set_tunnels(&(*made)->shard(w));
+      if (workers.size() > 1) nodes_[workers[w]].gateway = made->get();
+    }
     gateways_.push_back(std::move(*made));
   }
   return {};

@@ -51,6 +51,7 @@ namespace turnpike::router {
   X(kPuntRate, "punt_rate", "for Linux, beyond the rate of its class")                             \
   X(kPuntQueue, "punt_queue", "for Linux, and the queue to it is full")                            \
   X(kPuntRefused, "punt_refused", "Linux took no packet: its interface is down or gone")           \
+  X(kLcoreQueue, "lcore_queue", "for a tunnel of another lcore, and the queue to it is full")      \
   X(kNoMbuf, "no_mbuf", "no buffer was free to answer it or to split it")                          \
   X(kTtlExpired, "ttl_expired", "the TTL or hop limit ran out here")                               \
   X(kNoNeighbour, "no_neighbour", "on a connected subnet, but no neighbour has the address")       \

@@ -207,9 +207,18 @@ void Worker::settle_apart() {
   local_input(burst_, context_);
 }
 
-// Packets of tunnels towards the core, and those that have left a tunnel.
+// Packets that other workers have handed over, packets of tunnels towards the core, and those that
+// have left a tunnel.
 Nanos Worker::serve_tunnels(Nanos now) {
   Tunnels& tunnels = *context_.tunnels;
+  while (tunnels.take_handed(burst_, now)) {
+    moved_ = true;
+    context_.counters->taken.add(burst_.count);
+    lookup(burst_, context_);
+    tunnels.enter(burst_, context_);
+    if (burst_.apart() != 0) settle_apart();
+    egress();
+  }
   const Nanos next = tunnels.poll(now);
   for (;;) {
     const Tunnels::Origin origin = tunnels.fill(burst_, now);
@@ -224,10 +233,14 @@ Nanos Worker::serve_tunnels(Nanos now) {
       tunnels.refused(burst_);
     }
     if (burst_.apart() != 0) settle_apart();
-    forward(burst_, context_);
-    if (burst_.dropped != 0) show_dropped(context_, burst_);
-    context_.sweep(burst_);
+    egress();
   }
+}
+
+void Worker::egress() {
+  forward(burst_, context_);
+  if (burst_.dropped != 0) show_dropped(context_, burst_);
+  context_.sweep(burst_);
 }
 
 // Packets that come from no port: answers of trees, frames of Linux, packets whose neighbours have
@@ -402,8 +415,23 @@ void Worker::set_probe(Probe* probe) {
     if (ports_[l] != nullptr) context_.queues[l].observe(*observed(l), probe, l);
 }
 
+// Workers whose packets end in the rings of others have stopped receiving.
+void Worker::discard_handed() {
+  bool any = true;
+  while (any) {
+    any = false;
+    while (context_.tunnels->take_handed(burst_, Nanos(0))) {
+      any = true;
+      context_.counters->taken.add(burst_.count);
+      for_each(burst_.forward, [this](unsigned i) { burst_.drop(i, DropReason::kShutdown); });
+      context_.sweep(burst_);
+    }
+  }
+}
+
 void Worker::discard() {
   if (joins_answers()) discard_answers(context_);
+  if (context_.tunnels != nullptr) discard_handed();
   if (context_.punt != nullptr) discard_waiting(context_);
   for (LinkQueue& q : context_.queues) q.discard(DropReason::kShutdown);
 }

@@ -135,6 +135,9 @@ class alignas(64) Worker {
   [[nodiscard]] std::span<const uint16_t> due_inputs(Nanos now, Nanos& next);
   Nanos serve_rings(Nanos now);
   Nanos serve_tunnels(Nanos now);
+  /// Forwards burst_, and frees what is dropped.
+  void egress();
+  void discard_handed();
   [[nodiscard]] bool joins_answers() const;
   void housekeeping(Nanos now);
   Nanos drain(Nanos now);

@@ -29,7 +29,7 @@ struct alignas(64) WorkerCounters {
   metrics::Counter originated;         // packets built here: replies, errors, extra fragments
   metrics::Counter delivered;          // packets addressed to the router itself
   metrics::Counter suppressed_errors;  // ICMP errors not sent because of the rate limit
-  metrics::Counter handed, taken;      // answers of trees given to another worker, and taken from
+  metrics::Counter handed, taken;      // packets given to another worker, and taken from others
 };
 
 /// One worker's view of the router.

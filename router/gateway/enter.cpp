@@ -12,9 +12,9 @@
 #include "router/datapath/lookup/flow_hash.h"
 #include "router/datapath/lookup/lookup.h"
 #include "router/datapath/worker_context.h"
-#include "router/gateway/gateway.h"
 #include "router/gateway/mss.h"
 #include "router/gateway/release.h"
+#include "router/gateway/shard.h"
 
 namespace turnpike::gateway {
 namespace {
@@ -34,11 +34,11 @@ uint32_t host_hash(const uint8_t* ip, bool ipv6, uint32_t seed) {
 }  // namespace
 
 // By the packet's DSCP (RFC 2474).
-size_t Gateway::class_of(const rte_mbuf& m, const PacketInfo& p) const {
+size_t Shard::class_of(const rte_mbuf& m, const PacketInfo& p) const {
   return own_.class_of[wire::dscp_of(rte_pktmbuf_mtod_offset(&m, const uint8_t*, p.l3))];
 }
 
-void Gateway::enter(Burst& burst, router::WorkerContext& context) {
+void Shard::enter(Burst& burst, router::WorkerContext& context) {
   if (seal_) refuse_clear(burst);
   uint32_t candidates = 0;
   router::for_each(burst.forward, [&](unsigned i) {
@@ -61,19 +61,24 @@ void Gateway::enter(Burst& burst, router::WorkerContext& context) {
   const AddressBatch sources(
       burst, remote, [](const uint8_t* ip) { return ip + wire::kIpv4SourceAt; },
       [](unsigned, const uint8_t* ip) { return ip + wire::kIpv6SourceAt; });
-  sources.find<uint64_t>(*table_, [&](unsigned i, uint64_t found) { customer[i] = found; });
+  sources.find<uint64_t>(*parts_.customers,
+                         [&](unsigned i, uint64_t found) { customer[i] = found; });
 
   uint32_t entered = 0;
   uint64_t bytes = 0;
   router::for_each(remote, [&](unsigned i) {
-    if (const uint32_t own = table_->of_link(burst.info[i].input); own != 0) customer[i] = own;
+    if (const uint32_t own = parts_.customers->of_link(burst.info[i].input); own != 0)
+      customer[i] = own;
     if (customer[i] == 0) {
       totals_.unknown_customers.add();
       if (seal_ && core_[burst.info[i].link])
         return burst.drop(i, router::DropReason::kOutsideTunnel);
       return pass_outside(burst, i);
     }
-    const uint32_t payer = static_cast<uint32_t>(customer[i]) - 1;
+    const size_t number = customer[i] - 1;
+    if (const unsigned to = parts_.lcore_of(number); to != index_)
+      return hand_over(burst, i, to, context);
+    const size_t payer = parts_.place_of(number);
     if (bypassed(payer)) [[unlikely]]
       return totals_.bypassed.add();
     const uint32_t to = static_cast<uint32_t>(peer[i]) - 1;
@@ -100,14 +105,25 @@ void Gateway::enter(Burst& burst, router::WorkerContext& context) {
   context.counters->delivered.add(static_cast<unsigned>(std::popcount(entered)));
 }
 
+// The other lcore may take the packet at once: it counts as handed before.
+void Shard::hand_over(Burst& burst, unsigned i, unsigned to, router::WorkerContext& context) {
+  context.counters->handed.add();
+  if (!parts_.hand_over->push(index_, to, {burst.mbufs[i], burst.info[i]})) {
+    context.counters->taken.add();
+    return burst.drop(i, router::DropReason::kLcoreQueue);
+  }
+  totals_.handed_over.add();
+  burst.leave(i);
+}
+
 // Nothing limits what a customer sends to the core without a price, and priced flows give way to
 // it.
-void Gateway::pass_outside(Burst& burst, unsigned i) const {
+void Shard::pass_outside(Burst& burst, unsigned i) const {
   if (core_[burst.info[i].link] && !own_.outside) burst.drop(i, router::DropReason::kOutsideTunnel);
 }
 
 // Where a policy asks for protection, packets without it are refused (RFC 4301 section 5.2).
-void Gateway::refuse_clear(Burst& burst) const {
+void Shard::refuse_clear(Burst& burst) const {
   uint32_t clear = 0;
   router::for_each(burst.forward | burst.oversized, [&](unsigned i) {
     const PacketInfo& p = burst.info[i];
@@ -123,7 +139,7 @@ void Gateway::refuse_clear(Burst& burst) const {
   });
 }
 
-void Gateway::enter(rte_mbuf* m, const PacketInfo& p, Tunnel& tunnel, Nanos now) {
+void Shard::enter(rte_mbuf* m, const PacketInfo& p, Tunnel& tunnel, Nanos now) {
   const bool ipv6 = p.has(router::kIpv6);
   const uint32_t flow = router::flow_hash(*m, p, seed_);
   uint8_t* const ip = router::frame_of(m) + p.l3;

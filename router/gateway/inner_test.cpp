@@ -143,12 +143,14 @@ class CarryTest : public ::testing::Test {
   QueuePool queues{1024};
   Peer far{.inner_mtu = 1400};
   metrics::SharedHistogram waits;
+  GatewayTotals totals;
   TunnelParts parts{.queues = queues,
                     .waits = waits,
                     .pool = testing::test_pool().get(),
                     .codel = {},
                     .limit = 1'000'000,
-                    .headers = kHeaders};
+                    .headers = kHeaders,
+                    .totals = totals};
   CustomerTraffic traffic{1e-9};
 };
 

@@ -6,7 +6,7 @@
 #include "common/wire/serial.h"
 #include "router/datapath/ingress/ip.h"
 #include "router/datapath/local/packet_sum.h"
-#include "router/gateway/gateway.h"
+#include "router/gateway/shard.h"
 #include "router/gateway/too_big.h"
 
 namespace turnpike::gateway {
@@ -38,43 +38,47 @@ const sender::SentPacket* in_flight(const sender::Flow& flow, sender::RecordPool
 
 }  // namespace
 
-// The router's own ICMP sees the message as well.
-void Gateway::take_error(const rte_mbuf& m, const router::PacketInfo& p, Nanos now) {
+std::optional<TooBig> too_big_of(const rte_mbuf& m, const router::PacketInfo& p) {
   const bool ipv6 = p.has(router::kIpv6);
-  if (p.l4_protocol != (ipv6 ? router::kIcmp6 : router::kIcmp) || p.has(router::kFragment)) return;
+  if (p.l4_protocol != (ipv6 ? router::kIcmp6 : router::kIcmp) || p.has(router::kFragment))
+    return {};
   const auto length = static_cast<uint32_t>(p.datagram - (p.l4 - p.l3));
-  if (m.nb_segs > 1 || p.l4 + length > m.data_len) return;
+  if (m.nb_segs > 1 || p.l4 + length > m.data_len) return {};
   const auto error =
       read_too_big({rte_pktmbuf_mtod_offset(&m, const uint8_t*, p.l4), length}, ipv6);
-  if (!error || !checksum_holds(m, p, length)) return;
-  const sender::Flow* const flow = lcore_.flows.find(error->flow);
-  if (flow == nullptr || flow->stage != sender::Stage::kOpen || flow->token != error->token) {
+  if (!error || !checksum_holds(m, p, length)) return {};
+  return error;
+}
+
+void Shard::take_error(const TooBig& error, Nanos now) {
+  const sender::Flow* const flow = state_.flows.find(error.flow);
+  if (flow == nullptr || flow->stage != sender::Stage::kOpen || flow->token != error.token) {
     received_.forged_packets.add();
     return;
   }
   MtuClaim& claim = peers_[flow->to].claim;
-  if (claim.until != kNever || !peers_.would_limit(flow->to, error->mtu)) return;
-  const sender::SentPacket* const packet = in_flight(*flow, lcore_.records, error->sequence);
-  if (packet == nullptr || packet->size <= error->mtu) {
+  if (claim.until != kNever || !peers_.would_limit(flow->to, error.mtu)) return;
+  const sender::SentPacket* const packet = in_flight(*flow, state_.records, error.sequence);
+  if (packet == nullptr || packet->size <= error.mtu) {
     received_.forged_packets.add();
     return;
   }
   const Nanos away = std::max(flow->rtt.smoothed(), flow->newest_rtt) + flow->rtt.reordering();
   claim = {.until = std::max(packet->sent + away, now),
-           .flow = error->flow,
-           .sequence = error->sequence,
-           .mtu = error->mtu};
+           .flow = error.flow,
+           .sequence = error.sequence,
+           .mtu = error.mtu};
   next_claim_ = std::min(next_claim_, claim.until);
 }
 
-void Gateway::settle_claims(Nanos now) {
+void Shard::settle_claims(Nanos now) {
   totals_.mtu_reductions.add(peers_.settle_claims(now));
   next_claim_ = peers_.next_claim();
 }
 
 // A packet is too large for a link, or it arrives: an answer is stronger than an error, which
 // anyone who sees the packet may forge.
-void Gateway::check_claim(size_t peer, const sender::AckInfo& answer) {
+void Shard::check_claim(size_t peer, const sender::AckInfo& answer) {
   const uint32_t sequence = peers_[peer].claim.sequence;
   const auto covers = [&](const wire::SeqRange& range) {
     return !wire::serial_before(sequence, range.begin) && wire::serial_before(sequence, range.end);
@@ -86,12 +90,12 @@ void Gateway::check_claim(size_t peer, const sender::AckInfo& answer) {
 
 // A link of this router may be narrower than the one to which the MTU of tunnels belongs. Its ICMP
 // errors would be for itself, and it sends none.
-void Gateway::refused(const router::Burst& burst) {
+void Shard::refused(const router::Burst& burst) {
   router::for_each(burst.dropped, [&](unsigned i) {
     const router::PacketInfo& p = burst.info[i];
     if (burst.reason[i] != router::DropReason::kTooBig || p.congestion == 0) return;
     const uint8_t* const header = router::frame_of(burst.mbufs[i]) + p.l4 + wire::kUdpSize;
-    const sender::Flow* const flow = lcore_.flows.find(wire::load_be32(header + wire::kFlowAt));
+    const sender::Flow* const flow = state_.flows.find(wire::load_be32(header + wire::kFlowAt));
     if (flow != nullptr && peers_.limit_mtu(flow->to, p.hop->mtu, burst.now))
       totals_.mtu_reductions.add();
   });

@@ -75,7 +75,7 @@ tl::expected<Peers, std::string> Peers::make(const config::Topology& topology, s
   std::snprintf(name, sizeof name, "g-%p", static_cast<const void*>(peers.frames_.data()));
   auto fib = router::Fib::build(name, ipv4, ipv6, socket, kind);
   if (!fib) return tl::unexpected("table of peers: " + fib.error());
-  peers.fib_ = std::move(*fib);
+  peers.fib_ = std::make_shared<const router::Fib>(std::move(*fib));
   return peers;
 }
 

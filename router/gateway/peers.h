@@ -29,15 +29,14 @@ struct MtuClaim {
 };
 
 struct Peer {
-  router::NextHop hop{};       // of datagrams that are larger: names the MTU in ICMP errors
-  Nanos next_attempt{0};       // to reach it, while it does not answer
-  uint32_t seeker = 0;         // the tunnel that makes these
-  Nanos last_answer = kNever;  // to a packet of any tunnel; kNever: none yet
-  MtuClaim claim = {};         // the newest
-  Nanos mtu_until{kNever};     // the path's MTU counts as known; kNever: it is the configured one
-  uint16_t inner_mtu = 0;      // B of the largest datagram that a tunnel to it carries now
-  uint16_t headers = 0;        // B of a tunnel's packet before its payload
-  uint16_t mtu = 0;            // B of a tunnel's packet, as configured
+  router::NextHop hop{};    // of datagrams that are larger: names the MTU in ICMP errors
+  Nanos next_attempt{0};    // to reach it, while it does not answer
+  uint32_t seeker = 0;      // the tunnel that makes these
+  MtuClaim claim = {};      // the newest
+  Nanos mtu_until{kNever};  // the path's MTU counts as known; kNever: it is the configured one
+  uint16_t inner_mtu = 0;   // B of the largest datagram that a tunnel to it carries now
+  uint16_t headers = 0;     // B of a tunnel's packet before its payload
+  uint16_t mtu = 0;         // B of a tunnel's packet, as configured
 
   void set_mtu(uint16_t packet) {
     inner_mtu = static_cast<uint16_t>(packet - headers);
@@ -45,7 +44,7 @@ struct Peer {
   }
 };
 
-/// Used by one lcore.
+/// Used by one lcore; a copy is another lcore's.
 class Peers {
  public:
   /// `headers`: B of a tunnel's packet beside its datagrams, by IP version: [0] IPv4, [1] IPv6.
@@ -55,10 +54,10 @@ class Peers {
 
   /// Writes for each destination the number of the peer that it is behind, from 1 on; 0: none.
   void find(std::span<const uint32_t> destinations, uint64_t* out) const {
-    fib_.find(destinations, out);
+    fib_->find(destinations, out);
   }
   void find(std::span<const config::Ipv6> destinations, uint64_t* out) const {
-    fib_.find(destinations, out);
+    fib_->find(destinations, out);
   }
 
   [[nodiscard]] Peer& operator[](size_t i) { return peers_[i]; }
@@ -106,7 +105,7 @@ class Peers {
   std::vector<Peer> peers_;
   std::vector<wire::FrameSpec> frames_;
   std::vector<Ends> ends_;
-  router::Fib fib_;
+  std::shared_ptr<const router::Fib> fib_;  // of all copies
 };
 
 }  // namespace turnpike::gateway

@@ -9,8 +9,8 @@
 #include "common/wire/ecn.h"
 #include "router/datapath/ingress/ip.h"
 #include "router/datapath/worker_context.h"
-#include "router/gateway/gateway.h"
 #include "router/gateway/release.h"
+#include "router/gateway/shard.h"
 #include "sender/receiver/reply.h"
 
 namespace turnpike::gateway {
@@ -19,7 +19,15 @@ using router::Burst;
 using router::PacketInfo;
 using sender::ReceivedPacket;
 
-void Gateway::receive(Burst& burst, router::WorkerContext& context) {
+namespace {
+
+uint32_t flow_of(rte_mbuf* m, const PacketInfo& p) {
+  return wire::load_be32(router::frame_of(m) + p.l4 + wire::kUdpSize + wire::kFlowAt);
+}
+
+}  // namespace
+
+void Shard::receive(Burst& burst, router::WorkerContext& context) {
   uint32_t taken = 0;
   router::for_each(burst.local, [&](unsigned i) {
     const PacketInfo& p = burst.info[i];
@@ -30,8 +38,15 @@ void Gateway::receive(Burst& burst, router::WorkerContext& context) {
       if (tunnels || is_core_address(ip, p.has(router::kIpv6)))
         return burst.drop(i, router::DropReason::kOutsideTunnel);
     }
-    if (!tunnels && core_[p.input]) take_error(*burst.mbufs[i], p, burst.now);
-    if (!tunnels || p.has(router::kFragment)) return;
+    std::optional<TooBig> error;
+    if (!tunnels && core_[p.input]) error = too_big_of(*burst.mbufs[i], p);
+    const bool packet = tunnels && !p.has(router::kFragment);
+    if (!packet && !error) return;
+    const uint32_t flow = packet ? flow_of(burst.mbufs[i], p) : error->flow;
+    if (const unsigned to = state_.flows.ids().lcore_of(flow); to != index_)
+      return hand_over(burst, i, to, context);
+    // The router's own ICMP sees the message as well.
+    if (error) return take_error(*error, burst.now);
     taken |= 1U << i;
     receive(burst.mbufs[i], burst.now);
   });
@@ -39,7 +54,7 @@ void Gateway::receive(Burst& burst, router::WorkerContext& context) {
   context.counters->delivered.add(static_cast<unsigned>(std::popcount(taken)));
 }
 
-bool Gateway::is_core_address(const uint8_t* ip, bool ipv6) const {
+bool Shard::is_core_address(const uint8_t* ip, bool ipv6) const {
   if (!ipv6)
     return std::ranges::count(core_ipv4_, wire::load_be32(ip + wire::kIpv4DestinationAt)) != 0;
   return std::ranges::any_of(core_ipv6_, [ip](const config::Ipv6& own) {
@@ -47,7 +62,7 @@ bool Gateway::is_core_address(const uint8_t* ip, bool ipv6) const {
   });
 }
 
-void Gateway::receive(rte_mbuf* m, Nanos now) {
+void Shard::receive(rte_mbuf* m, Nanos now) {
   ReceivedPacket arrival;
   // The parsers need one segment.
   bool good = m->nb_segs == 1 || rte_pktmbuf_linearize(m) == 0;
@@ -72,30 +87,26 @@ void Gateway::receive(rte_mbuf* m, Nanos now) {
 }
 
 // Opens the payload of a packet, once its token is known to be right.
-class Gateway::Opening final : public sender::PayloadCheck {
+class Shard::Opening final : public sender::PayloadCheck {
  public:
-  Opening(Gateway& gateway, size_t peer, std::span<uint8_t> payload, const uint8_t* common,
+  Opening(Shard& shard, size_t peer, std::span<uint8_t> payload, const uint8_t* common,
           uint16_t source_port)
-      : gateway_(gateway),
-        peer_(peer),
-        payload_(payload),
-        common_(common),
-        source_port_(source_port) {}
+      : shard_(shard), peer_(peer), payload_(payload), common_(common), source_port_(source_port) {}
 
   bool authentic(uint64_t sequence) override {
-    return gateway_.accept(gateway_.seal_->open(
+    return shard_.accept(shard_.seal_->open(
         peer_, payload_, {.common = common_, .sequence = sequence, .source_port = source_port_}));
   }
 
  private:
-  Gateway& gateway_;
+  Shard& shard_;
   size_t peer_;
   std::span<uint8_t> payload_;
   const uint8_t* common_;
   uint16_t source_port_;
 };
 
-bool Gateway::accept(Seal::Opened opened) {
+bool Shard::accept(Seal::Opened opened) {
   switch (opened) {
     case Seal::Opened::kAuthentic:
       return true;
@@ -113,7 +124,7 @@ bool Gateway::accept(Seal::Opened opened) {
 }
 
 // True: the buffer has gone.
-bool Gateway::take_request(rte_mbuf& m, const ReceivedPacket& arrival, size_t peer, Nanos now) {
+bool Shard::take_request(rte_mbuf& m, const ReceivedPacket& arrival, size_t peer, Nanos now) {
   auto* const frame = rte_pktmbuf_mtod(&m, uint8_t*);
   const uint32_t headers = arrival.at.payload + uint32_t{arrival.header.length};
   const uint32_t size = arrival.at.payload_size - uint32_t{arrival.header.length};
@@ -142,8 +153,8 @@ bool Gateway::take_request(rte_mbuf& m, const ReceivedPacket& arrival, size_t pe
 }
 
 // The packet's buffer goes on to a customer: the reply needs one of its own.
-void Gateway::reply(const uint8_t* frame, const ReceivedPacket& arrival, size_t peer,
-                    const sender::Reply& answer) {
+void Shard::reply(const uint8_t* frame, const ReceivedPacket& arrival, size_t peer,
+                  const sender::Reply& answer) {
   rte_mbuf* const m = tx_.full() ? nullptr : take_buffer(pool_);
   if (m == nullptr) {
     totals_.out_of_buffers.add();
@@ -155,14 +166,14 @@ void Gateway::reply(const uint8_t* frame, const ReceivedPacket& arrival, size_t 
   m->pkt_len = size;
   if (sender::write_reply(*m, arrival.at, arrival.header, answer, seal_ ? Seal::kOverhead : 0)) {
     if (!seal_ || authenticate(*m, arrival.at, peer)) return tx_.put(m);
-    tunnel_parts_[0].not_sealed.add();
+    totals_.not_sealed.add();
   } else {
     totals_.out_of_buffers.add();
   }
   give_back(m);
 }
 
-bool Gateway::authenticate(rte_mbuf& reply, const wire::UdpFrame& at, size_t peer) {
+bool Shard::authenticate(rte_mbuf& reply, const wire::UdpFrame& at, size_t peer) {
   auto* const frame = rte_pktmbuf_mtod(&reply, uint8_t*);
   const std::span bytes(frame + at.payload, reply.data_len - at.payload);
   const auto headers = bytes.first(bytes.size() - Seal::kOverhead);
@@ -174,8 +185,8 @@ bool Gateway::authenticate(rte_mbuf& reply, const wire::UdpFrame& at, size_t pee
 }
 
 // A wrong token costs no decryption: the flow's source refuses the answer.
-bool Gateway::authentic(uint8_t* frame, const ReceivedPacket& arrival, const sender::Flow& flow,
-                        size_t peer) {
+bool Shard::authentic(uint8_t* frame, const ReceivedPacket& arrival, const sender::Flow& flow,
+                      size_t peer) {
   const wire::Header& header = arrival.header;
   if (!seal_ || (header.kind != wire::Kind::kSynAck && header.token != flow.token)) return true;
   const std::span bytes(frame + arrival.at.payload, arrival.at.payload_size);
@@ -184,8 +195,8 @@ bool Gateway::authentic(uint8_t* frame, const ReceivedPacket& arrival, const sen
                             Seal::Answer{bytes.first(header.length), port}));
 }
 
-void Gateway::take_answer(uint8_t* frame, const ReceivedPacket& arrival, Nanos now) {
-  sender::Flow* const flow = lcore_.flows.find(arrival.header.flow);
+void Shard::take_answer(uint8_t* frame, const ReceivedPacket& arrival, Nanos now) {
+  sender::Flow* const flow = state_.flows.find(arrival.header.flow);
   if (flow == nullptr) {
     received_.unknown_flows.add();
     return;
@@ -198,16 +209,15 @@ void Gateway::take_answer(uint8_t* frame, const ReceivedPacket& arrival, Nanos n
       arrival.header.flow, answer, arrival.header.protocol,
       wire::load_be16(frame + arrival.at.udp + wire::kUdpDestinationAt), now);
   if (!matched) return;
-  Peer& peer = peers_[tunnel.peer()];
-  peer.last_answer = now;
-  if (peer.claim.flow == arrival.header.flow) [[unlikely]]
+  parts_.answers->note(index_, tunnel.peer(), now);
+  if (peers_[tunnel.peer()].claim.flow == arrival.header.flow) [[unlikely]]
     check_claim(tunnel.peer(), answer);
   if (flow->stage == sender::Stage::kOpen && flow->backoff == 0)
     silent_[tunnel.peer()].store(false, std::memory_order_relaxed);
   after_event(*flow, tunnel, now);
 }
 
-Gateway::Origin Gateway::fill(Burst& burst, Nanos now) {
+Shard::Origin Shard::fill(Burst& burst, Nanos now) {
   const bool inner = released_.waiting() > 0;
   if (!inner && flows_port_.waiting() == 0) tx_.flush(now);
   PacketQueue& from = inner ? released_ : flows_port_;
@@ -219,7 +229,7 @@ Gateway::Origin Gateway::fill(Burst& burst, Nanos now) {
 }
 
 // Fills in what parse() finds, for a packet that this gateway has built.
-void Gateway::describe(Burst& burst, unsigned i) const {
+void Shard::describe(Burst& burst, unsigned i) const {
   const rte_mbuf& m = *burst.mbufs[i];
   const uint8_t* const ip = rte_pktmbuf_mtod_offset(&m, const uint8_t*, wire::kEthernetSize);
   const bool ipv6 = ip[0] >> 4 == 6;
@@ -248,7 +258,7 @@ void Gateway::describe(Burst& burst, unsigned i) const {
   }
 }
 
-void Gateway::restrict(Burst& burst) {
+void Shard::restrict(Burst& burst) {
   const auto refuse = [&](unsigned i) { burst.drop(i, router::DropReason::kTunnelExit); };
   router::for_each(burst.local | burst.multicast, refuse);
   router::for_each(burst.forward | burst.oversized | burst.unresolved, [&](unsigned i) {

@@ -6,6 +6,8 @@
 #include <optional>
 #include <span>
 
+#include "router/datapath/burst.h"
+
 namespace turnpike::gateway {
 
 /// The error, and what the Turnpike header says that it quotes.
@@ -19,5 +21,8 @@ struct TooBig {
 /// is none. The caller has checked the checksum, and compares flow and token with its own: who did
 /// not see the packet does not know them (RFC 5927 section 4.1).
 std::optional<TooBig> read_too_big(std::span<const uint8_t> icmp, bool ipv6);
+
+/// Reads such an error from a packet to the router, with a right checksum.
+std::optional<TooBig> too_big_of(const rte_mbuf& m, const router::PacketInfo& p);
 
 }  // namespace turnpike::gateway

@@ -58,6 +58,7 @@ Tunnel::Taken Tunnel::take(uint32_t room, uint16_t headers, Nanos now) {
     return {};
   }
   count_taken(first->pkt_len);
+  revalued = false;
   const uint8_t ecn = wire::ecn_of(ip_of(first));
   // A queue without packets is asked as well, so that idle flows end their rounds.
   if (queue_.small() > 0 || (queue_.packets() == 0 && !queue_.idle()))
@@ -88,7 +89,7 @@ void Tunnel::add_small(rte_mbuf& first, uint8_t ecn, uint32_t room, Nanos now) {
 
 bool Tunnel::seal(std::span<uint8_t> payload, const Headers& headers) {
   if (parts_.seal->seal(peer(), payload, headers)) return true;
-  parts_.not_sealed.add();
+  parts_.totals.not_sealed.add();
   return false;
 }
 
@@ -114,7 +115,7 @@ rte_mbuf* Tunnel::with_seal(rte_mbuf* packet, uint16_t headers) {
     }
   }
   rte_pktmbuf_free(packet);
-  if (whole == nullptr) parts_.out_of_buffers.add();
+  if (whole == nullptr) parts_.totals.out_of_buffers.add();
   return whole;
 }
 
@@ -129,7 +130,7 @@ rte_mbuf* Tunnel::with_room(rte_mbuf* packet, uint16_t headers) {
   }
   rte_pktmbuf_free(front);
   rte_pktmbuf_free(packet);
-  parts_.out_of_buffers.add();
+  parts_.totals.out_of_buffers.add();
   return nullptr;
 }
 

@@ -13,6 +13,7 @@
 #include "router/gateway/fair_queue.h"
 #include "router/gateway/peers.h"
 #include "router/gateway/seal.h"
+#include "router/gateway/totals.h"
 #include "sender/transmission/datagram_source.h"
 
 struct rte_mempool;
@@ -28,8 +29,7 @@ struct TunnelParts {
   uint64_t limit = 0;    // B that may wait
   uint32_t headers = 0;  // B of a packet beside its datagrams: headers and, if it is sealed, those
   Seal* seal = nullptr;  // null: packets go in the clear
-  metrics::Counter out_of_buffers = {};  // packets lost because none was free for headers
-  metrics::Counter not_sealed = {};      // packets lost because they could not be sealed
+  GatewayTotals& totals;
 };
 
 /// A tunnel of a gateway: its number, and indices of what it belongs to.
@@ -85,7 +85,7 @@ class Tunnel final : public sender::DatagramSource {
 
   uint32_t flow = 0;      // id of the flow that carries the packets; 0: none was ever open
   bool ready = false;     // among the tunnels whose flows the gateway looks at in this poll
-  bool revalued = false;  // the customer's budget has changed
+  bool revalued = false;  // the customer's budget has changed since the last packet was sent
 
  private:
   rte_mbuf* with_room(rte_mbuf* packet, uint16_t headers);

@@ -93,12 +93,13 @@ tl::expected<std::unique_ptr<Engine>, std::string> Engine::make(
   if (!router) return tl::unexpected(router.error());
   e->router_ = std::move(*router);
   if (own != topology.gateways.end()) {
-    auto gateway =
-        gateway::Gateway::make(topology, static_cast<size_t>(own - topology.gateways.begin()),
-                               {.pool = mempool, .secret = options.secret, .socket = home});
+    auto gateway = gateway::Gateway::make(
+        topology, static_cast<size_t>(own - topology.gateways.begin()),
+        {.pool = mempool, .lcores = options.workers, .secret = options.secret, .socket = home});
     if (!gateway) return tl::unexpected(gateway.error());
     e->gateway_ = std::move(*gateway);
-    e->router_->worker(0).set_tunnels(e->gateway_.get());
+    for (unsigned w = 0; w < options.workers; ++w)
+      e->router_->worker(w).set_tunnels(&e->gateway_->shard(w));
   }
   if (e->linux_) {
     auto control =

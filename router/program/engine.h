@@ -160,7 +160,7 @@ class Engine {
   std::vector<size_t> port_of_;              // index into ports_, by link
   std::unique_ptr<LinkQueues> link_queues_;  // with received packets of the pool
   std::vector<std::unique_ptr<DelayLine>> delay_lines_;  // of links to other routers
-  std::unique_ptr<gateway::Gateway> gateway_;  // null: the router is none; ends after its worker
+  std::unique_ptr<gateway::Gateway> gateway_;  // null: the router is none; ends after its workers
   std::unique_ptr<Router> router_;
   std::unique_ptr<LinuxInterfaces> linux_;  // null: Linux is not the control plane
   std::unique_ptr<LinuxControl> control_;   // the same

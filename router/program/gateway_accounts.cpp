@@ -49,21 +49,21 @@ std::vector<Account> accounts_of(const gateway::Gateway* gateway) {
 std::vector<PeerFigures> peers_of(const gateway::Gateway* gateway) {
   std::vector<PeerFigures> all;
   if (gateway == nullptr) return all;
-  for (size_t p = 0; p < gateway->peers().size(); ++p)
+  for (size_t p = 0; p < gateway->configuration().peers.size(); ++p)
     all.push_back({.name = gateway->configuration().peers[p].name, .silent = gateway->silent(p)});
   return all;
 }
 
 std::optional<GatewayFigures> figures_of(const gateway::Gateway* gateway) {
   if (gateway == nullptr) return {};
-  const gateway::GatewayTotals& t = gateway->totals();
-  const uint64_t unknown_keys = t.unknown_keys.read();
-  return GatewayFigures{.bad = t.bad_packets.read(),
-                        .unknown_peers = t.unknown_peers.read(),
-                        .wrong_tokens = gateway->received().forged_packets.read(),
-                        .wrong_tags = t.forged.read() - unknown_keys,
+  using Totals = gateway::GatewayTotals;
+  const uint64_t unknown_keys = gateway->total(&Totals::unknown_keys);
+  return GatewayFigures{.bad = gateway->total(&Totals::bad_packets),
+                        .unknown_peers = gateway->total(&Totals::unknown_peers),
+                        .wrong_tokens = gateway->received(&sender::HostTotals::forged_packets),
+                        .wrong_tags = gateway->total(&Totals::forged) - unknown_keys,
                         .unknown_keys = unknown_keys,
-                        .unsealed = t.unsealed.read()};
+                        .unsealed = gateway->total(&Totals::unsealed)};
 }
 
 }  // namespace turnpike::router

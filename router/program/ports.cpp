@@ -10,6 +10,7 @@
 #include "common/program/attachment.h"
 #include "router/control/customer_table.h"
 #include "router/control/file_routes.h"
+#include "router/gateway/hand_over.h"
 
 namespace turnpike::router {
 
@@ -114,8 +115,10 @@ Needs needs_of(const config::Topology& t, size_t node, unsigned workers) {
       self.fib ? 0
                : self.ipv4_routes.size() * kPerIpv4Route + self.ipv6_routes.size() * kPerIpv6Route;
   const unsigned tables_mb = self.fib ? 0 : kTablesMb;
+  const size_t rings = gateway ? gateway::HandOver::memory(workers) : 0;
   n.memory_mb =
-      kBaseMb + (gateway ? kTablesMb : 0) + (sealed ? kCryptoMb : 0) +
+      kBaseMb + (gateway ? kTablesMb : 0) + (sealed ? kCryptoMb * workers : 0) +
+      static_cast<unsigned>(rings >> 20) +
       static_cast<unsigned>(route_table_memory(self).dpdk >> 20) +
       kGenerations *
           (tables_mb + static_cast<unsigned>((routes + CustomerTable::memory(t, self)) >> 20)) +

@@ -45,7 +45,7 @@ tl::expected<std::function<void()>, std::string> change_of(Engine& engine,
   auto keys = gateway->prepare_keys(wanted);
   if (!keys) return tl::unexpected(keys.error());
   // A std::function can be copied, and so is what it holds.
-  const auto shared = std::make_shared<std::unique_ptr<gateway::KeyRing>>(std::move(*keys));
+  const auto shared = std::make_shared<gateway::Gateway::Keys>(std::move(*keys));
   return [gateway, &wanted, shared] {
     gateway->take_customers(wanted);
     gateway->take_keys(*shared);

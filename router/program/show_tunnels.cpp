@@ -45,7 +45,7 @@ Json row_of(const gateway::Gateway& g, size_t customer) {
   Queues all;
   for (const auto& tunnel : g.tunnels(customer)) all.add(*tunnel);
   std::string silent;
-  for (size_t p = 0; p < g.peers().size(); ++p)
+  for (size_t p = 0; p < own.peers.size(); ++p)
     if (g.silent(p)) silent += (silent.empty() ? "" : ", ") + own.peers[p].name;
   return {{"customer", g.topology().customers[customer].name},
           {"budget", t.budget.load(std::memory_order_relaxed)},
@@ -75,33 +75,37 @@ Json show_tunnels(const gateway::Gateway* gateway) {
     rows.push_back(row_of(*gateway, c));
     if (gateway->configuration().classes.size() > 1) add_classes(*gateway, c, classes);
   }
-  const gateway::GatewayTotals& t = gateway->totals();
-  const metrics::SharedHistogram& waits = gateway->waits();
+  using Totals = gateway::GatewayTotals;
+  using Received = sender::HostTotals;
+  const auto total = [gateway](auto counter) { return gateway->total(counter); };
+  const auto received = [gateway](auto counter) { return gateway->received(counter); };
+  const metrics::Histogram waits = gateway->waits();
   return {{"tunnels", std::move(rows)},
           {"classes", std::move(classes)},
-          {"entered_packets", t.entered_packets.read()},
-          {"entered_bytes", t.entered_bytes.read()},
-          {"released_packets", t.released_packets.read()},
-          {"released_bytes", t.released_bytes.read()},
+          {"entered_packets", total(&Totals::entered_packets)},
+          {"entered_bytes", total(&Totals::entered_bytes)},
+          {"released_packets", total(&Totals::released_packets)},
+          {"released_bytes", total(&Totals::released_bytes)},
           {"wait_p50_ms", milliseconds(waits.quantile(0.5))},
           {"wait_p99_ms", milliseconds(waits.quantile(0.99))},
-          {"outside_tunnels", t.outside.read()},
-          {"bypassed_packets", t.bypassed.read()},
-          {"unknown_customers", t.unknown_customers.read()},
-          {"unknown_peers", t.unknown_peers.read()},
-          {"bad_packets", t.bad_packets.read()},
-          {"ecn_drops", t.ecn_drops.read()},
-          {"silent_drops", t.silent_drops.read()},
-          {"forged_packets", gateway->received().forged_packets.read() + t.forged.read()},
-          {"unknown_keys", t.unknown_keys.read()},
-          {"unsealed_packets", t.unsealed.read()},
-          {"not_sealed", gateway->not_sealed()},
-          {"refused_packets", gateway->received().refused_packets.read()},
-          {"duplicate_packets", gateway->received().duplicate_packets.read()},
-          {"unknown_flows", gateway->received().unknown_flows.read()},
-          {"out_of_buffers", t.out_of_buffers.read() + gateway->without_headers()},
-          {"mtu_reductions", t.mtu_reductions.read()},
-          {"no_flow", t.no_flow.read()}};
+          {"outside_tunnels", total(&Totals::outside)},
+          {"bypassed_packets", total(&Totals::bypassed)},
+          {"unknown_customers", total(&Totals::unknown_customers)},
+          {"unknown_peers", total(&Totals::unknown_peers)},
+          {"bad_packets", total(&Totals::bad_packets)},
+          {"ecn_drops", total(&Totals::ecn_drops)},
+          {"silent_drops", total(&Totals::silent_drops)},
+          {"forged_packets", received(&Received::forged_packets) + total(&Totals::forged)},
+          {"unknown_keys", total(&Totals::unknown_keys)},
+          {"unsealed_packets", total(&Totals::unsealed)},
+          {"not_sealed", total(&Totals::not_sealed)},
+          {"refused_packets", received(&Received::refused_packets)},
+          {"duplicate_packets", received(&Received::duplicate_packets)},
+          {"unknown_flows", received(&Received::unknown_flows)},
+          {"out_of_buffers", total(&Totals::out_of_buffers)},
+          {"mtu_reductions", total(&Totals::mtu_reductions)},
+          {"handed_over", total(&Totals::handed_over)},
+          {"no_flow", total(&Totals::no_flow)}};
 }
 
 }  // namespace turnpike::router

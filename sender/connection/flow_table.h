@@ -23,6 +23,7 @@ class FlowTable {
 
   /// Maps room for `capacity` flows (1 to kMaxCapacity) and never again; places that were never
   /// used take no memory unless the table is `populated`.
+  /// `ids`: of this table's lcore.
   explicit FlowTable(size_t capacity, bool populated = true, FlowIdCode ids = FlowIdCode())
       : capacity_(std::clamp<size_t>(capacity, 1, kMaxCapacity)),
         place_bits_(static_cast<unsigned>(std::bit_width(capacity_ - 1))),
@@ -78,6 +79,7 @@ class FlowTable {
     return flows_[offset / sizeof(Flow)];
   }
 
+  [[nodiscard]] const FlowIdCode& ids() const { return ids_; }
   [[nodiscard]] size_t capacity() const { return capacity_; }
   [[nodiscard]] size_t open_flows() const { return capacity_ - left_; }
   [[nodiscard]] bool full() const { return left_ == 0; }

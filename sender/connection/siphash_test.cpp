@@ -3,6 +3,7 @@
 #include "sender/connection/siphash.h"
 
 #include <set>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -41,6 +42,26 @@ TEST(FlowIdCode, NeighboursAndKeysHaveNothingInCommon) {
     EXPECT_NE(a.id_of(n), b.id_of(n));
   }
   EXPECT_NEAR(equal_bits / 1000., 16, 1.5);
+}
+
+TEST(FlowIdCode, NamesTheLcoreOfAnId) {
+  for (const unsigned lcores : {1U, 2U, 3U, 8U, 64U}) {
+    std::set<uint32_t> seen;
+    for (unsigned own = 0; own < lcores; ++own) {
+      const FlowIdCode code(77, lcores, own), any(77, lcores), other(0x123456789abcdef0, lcores);
+      std::vector<unsigned> of_others(lcores);
+      constexpr uint32_t kIds = 6400;
+      for (uint32_t n = 0; n < kIds; ++n) {
+        const uint32_t id = code.id_of(n * 858'993);
+        ASSERT_EQ(any.lcore_of(id), own);
+        ASSERT_EQ(code.id_of(code.number_of(id)), id);
+        ASSERT_TRUE(seen.insert(id).second);
+        ++of_others[other.lcore_of(id)];
+      }
+      // Each lcore has a part of ids of another key. There are a fourth for the first of three.
+      for (const unsigned part : of_others) EXPECT_GT(part, kIds / lcores / 2);
+    }
+  }
 }
 
 }  // namespace

@@ -72,10 +72,10 @@ struct Machine : fuzz::RouterMachine {
   }
   void begin(bool sealed) {
     gateway = gateways[sealed].get();
-    router->worker(0).set_tunnels(gateway);
+    router->worker(0).set_tunnels(&gateway->shard(0));
     token = 0;
     recent = {};
-    released = gateway->totals().released_bytes.read();
+    released = gateway->total(&gateway::GatewayTotals::released_bytes);
     offered = 0;
   }
 
@@ -247,7 +247,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   machine->begin((in.byte() & 1) != 0);
   for (int n = 0; n < 64 && !in.empty(); ++n) step(in);
   require(machine->router->snapshot().conserved(), "every packet is accounted for");
-  const uint64_t released = machine->gateway->totals().released_bytes.read() - machine->released;
+  const uint64_t released =
+      machine->gateway->total(&gateway::GatewayTotals::released_bytes) - machine->released;
   require(!machine->gateway->sealed() || released <= machine->offered,
           "what leaves a sealed tunnel was sealed");
   // The peer does not answer any more: the datagrams that wait are sent or dropped. Time-outs are

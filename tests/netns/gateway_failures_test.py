@@ -61,7 +61,7 @@ def topology():
         text += f'  {host}: {{ external: true, addresses: [10.41.{net}.2/24], mac: "{mac(net, 2)}" }}\n'
     text += "routers:\n"
     for node, lcore in (("west", 0), ("east", 1)):
-        text += f"  {node}: {{ lcores: {lcore}, control: linux }}\n"
+        text += f"  {node}: {{ lcores: [{lcore}, {1 - lcore}], control: linux }}\n"
     text += "  near: { lcores: 0 }\n  far: { lcores: 0 }\nlinks:\n"
     for host, (node, net) in HOSTS.items():
         text += (f"  {host}-{node}:\n    {{ ends: [{host}, {node}], rate: 1 Gbps,\n"

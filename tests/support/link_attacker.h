@@ -61,10 +61,12 @@ class LinkAttacker {
   LinkAttacker(World& world, size_t link, size_t from)
       : world_(world), line_(world.link(link).line(from)) {}
 
-  /// Copies of the frames that are on their way, the next one to arrive first; each once.
+  /// Copies of the frames that are on their way to each queue of the receiver, the next one to
+  /// arrive there first.
   std::vector<Frame> read() {
     std::vector<Frame> all;
-    line_.read(0, [&](const rte_mbuf& m) { all.push_back(testing::bytes_of(&m)); });
+    for (size_t queue = 0; queue < line_.queues(); ++queue)
+      line_.read(queue, [&](const rte_mbuf& m) { all.push_back(testing::bytes_of(&m)); });
     return all;
   }
   /// Sends a frame, which arrives with the next poll of the receiver.

@@ -123,7 +123,7 @@ bool for_each_handed(WorkerContext& context, F&& f) {
   for (unsigned w = 0; w < context.multicast->workers(); ++w) {
     if (w == MulticastState::kOwner) continue;
     AnswerRing& ring = context.multicast->ring(w);
-    AnswerRing::Entry entry;
+    HandedAnswer entry;
     // At most what was there: others may push as fast as this loop pops.
     for (uint32_t n = 0; n < AnswerRing::kSlots && ring.pop(entry); ++n) {
       context.counters->taken.add();
@@ -134,7 +134,7 @@ bool for_each_handed(WorkerContext& context, F&& f) {
   return any;
 }
 
-void drop_handed(WorkerContext& context, const AnswerRing::Entry& entry, DropReason why) {
+void drop_handed(WorkerContext& context, const HandedAnswer& entry, DropReason why) {
   context.queues[at_egress(why) ? entry.info.link : entry.info.input].drop(why);
   rte_pktmbuf_free(entry.mbuf);
 }
@@ -157,7 +157,7 @@ void multicast(Burst& burst, WorkerContext& context) {
 bool collect_answers(WorkerContext& context, Nanos now) {
   if (context.multicast->workers() == 1) return false;
   LocalTx out(context, now);
-  return for_each_handed(context, [&](AnswerRing::Entry& entry) {
+  return for_each_handed(context, [&](HandedAnswer& entry) {
     const TreeEntry& tree = context.tables->trees()[entry.tree];
     const AnswerOutcome done =
         take_answer(*entry.mbuf, entry.info, tree, context.multicast->tree(entry.tree), now);
@@ -174,7 +174,7 @@ bool collect_answers(WorkerContext& context, Nanos now) {
 }
 
 void discard_answers(WorkerContext& context) {
-  for_each_handed(context, [&](AnswerRing::Entry& entry) {
+  for_each_handed(context, [&](HandedAnswer& entry) {
     set_hop(entry.info, *context.tables->trees()[entry.tree].upstream);
     drop_handed(context, entry, DropReason::kShutdown);
   });

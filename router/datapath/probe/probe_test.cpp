@@ -187,6 +187,7 @@ TEST(Trace, SaysThatAPacketIsDelivered) {
 /// Takes what goes to the right as a gateway does, and drops of it what is too large.
 class TunnelsToTheRight final : public Tunnels {
  public:
+  bool take_handed(Burst& /*burst*/, Nanos /*now*/) override { return false; }
   void enter(Burst& burst, WorkerContext& context) override {
     for_each(burst.forward, [&](unsigned i) {
       if (burst.info[i].link != kRight) return;

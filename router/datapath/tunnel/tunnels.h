@@ -14,11 +14,16 @@ class Tunnels {
  public:
   virtual ~Tunnels() = default;
 
+  /// Fills a burst with packets of one link that other workers have handed over, as they were
+  /// before their lookup. False: none is left in this round, and the next call begins another one.
+  virtual bool take_handed(Burst& burst, Nanos now) = 0;
+
   /// After the lookup: takes those packets of `forward` that go through a tunnel. Moves those that
   /// are too large for it to `oversized`, or drops them. Leaves packets that the router originates.
+  /// Hands packets that another worker's tunnels take over to that one.
   virtual void enter(Burst& burst, WorkerContext& context) = 0;
 
-  /// Takes the packets of tunnels from `local`.
+  /// Takes the packets of tunnels from `local`, or hands them over to another worker.
   virtual void receive(Burst& burst, WorkerContext& context) = 0;
 
   /// Runs timers and prepares what is due. Returns the time of the next call.

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Carries packets from the lcore that has received them to the one whose customer or flow they
+// belong to.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <rte_mbuf.h>
+
+#include "router/datapath/burst.h"
+#include "router/datapath/entry_ring.h"
+
+namespace turnpike::gateway {
+
+/// A ring for each pair of lcores. Owns the packets in them.
+class HandOver {
+ public:
+  /// A packet as it was before it entered a tunnel or was received from one. The routes may have
+  /// changed since its lookup.
+  struct Packet {
+    rte_mbuf* mbuf = nullptr;
+    router::PacketInfo info;
+  };
+
+  /// Null: no memory.
+  static std::unique_ptr<HandOver> make(unsigned lcores, int socket) {
+    std::unique_ptr<HandOver> made(new HandOver(lcores));
+    for (unsigned to = 0; to < lcores; ++to)
+      for (unsigned from = 0; from < lcores; ++from) {
+        made->rings_.push_back(from == to ? nullptr : Ring::make(socket));
+        if (from != to && made->rings_.back() == nullptr) return nullptr;
+      }
+    return made;
+  }
+  /// B of EAL's memory.
+  static size_t memory(unsigned lcores) {
+    return size_t{lcores} * (lcores - 1) * router::EntryRing<Packet>::memory();
+  }
+  ~HandOver() {
+    Packet packet;
+    for (const auto& ring : rings_)
+      while (ring != nullptr && ring->pop(packet)) rte_pktmbuf_free(packet.mbuf);
+  }
+  HandOver(const HandOver&) = delete;
+  HandOver& operator=(const HandOver&) = delete;
+
+  [[nodiscard]] unsigned lcores() const { return lcores_; }
+  /// Called by lcore `from`. False: the ring is full, the caller keeps the packet.
+  bool push(unsigned from, unsigned to, const Packet& packet) {
+    return ring(from, to).push(packet);
+  }
+  /// Takes up to out.size() packets; returns how many. Called by lcore `to`.
+  unsigned pop(unsigned from, unsigned to, std::span<Packet> out) {
+    return ring(from, to).pop(out);
+  }
+  /// Whether packets wait for a lcore. Any thread.
+  [[nodiscard]] bool waiting(unsigned to) const {
+    for (unsigned from = 0; from < lcores_; ++from)
+      if (from != to && !rings_[to * lcores_ + from]->empty()) return true;
+    return false;
+  }
+
+ private:
+  using Ring = router::EntryRing<Packet>;
+
+  explicit HandOver(unsigned lcores) : lcores_(lcores) {}
+  [[nodiscard]] Ring& ring(unsigned from, unsigned to) { return *rings_[to * lcores_ + from]; }
+
+  unsigned lcores_;
+  std::vector<std::unique_ptr<Ring>> rings_;  // by consumer, then producer; null: both are the same
+};
+
+/// Takes what has been handed over to one lcore.
+class Inbox {
+ public:
+  Inbox(HandOver& rings, unsigned own) : rings_(rings), own_(own) {}
+
+  /// Fills a burst with packets that have come by the same link. False: nothing is left in this
+  /// round, and the next call begins another one. A round takes a burst from each ring: others may
+  /// push as fast as this lcore takes.
+  bool fill(router::Burst& burst, Nanos now) {
+    while (first_ == end_) {
+      if (next_ring_ >= rings_.lcores()) {
+        next_ring_ = 0;
+        return false;
+      }
+      const unsigned from = next_ring_++;
+      first_ = 0;
+      end_ = from == own_ ? 0 : rings_.pop(from, own_, taken_);
+    }
+    const uint16_t link = taken_[first_].info.input;
+    unsigned n = 0;
+    for (; first_ < end_ && taken_[first_].info.input == link; ++n) {
+      const HandOver::Packet& packet = taken_[first_++];
+      burst.mbufs[n] = packet.mbuf;
+      burst.info[n] = packet.info;
+    }
+    burst.begin(n, link, now);
+    return true;
+  }
+
+ private:
+  HandOver& rings_;
+  unsigned own_;
+  unsigned next_ring_ = 0;        // lcore whose ring comes next
+  unsigned first_ = 0, end_ = 0;  // of the packets in taken_ that are in no burst yet
+  std::array<HandOver::Packet, router::kBurst> taken_;
+};
+
+}  // namespace turnpike::gateway
