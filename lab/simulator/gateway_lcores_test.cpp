@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gateways whose routers have several lcores, on the virtual clock.
 #include <array>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/support/gateway_world.h"
@@ -17,21 +19,23 @@ constexpr double kAllBudgets = 1 + 1 + 2 + 3 + 4;
 config::Topology five_customers(size_t west, size_t east, size_t changed = kMany,
                                 const std::string& budget = "") {
   const std::vector<std::string> budgets{"1", "1", "2", "3", "4"};
-  std::string hosts, customers, streams, addresses;
+  std::string hosts, customers, streams, links;
+  const auto add = [](std::string& text, std::initializer_list<std::string_view> parts) {
+    for (const std::string_view part : parts) text += part;
+  };
   for (size_t c = 0; c < kMany; ++c) {
-    const std::string number = std::to_string(c), name = "c" + number;
-    hosts += name + ": { budget: 1 $/s, addresses: [10.9." + number + ".2/24] }, ";
-    addresses += "  " + name + ": { ends: [" + name +
-                 ", west], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n";
-    customers += "  " + name + ": { prefix: 10.9." + number +
-                 ".0/24, budget: " + (c == changed ? budget : budgets[c]) + " $/s }\n";
-    streams += "  " + name + ": { from: " + name +
-               ", to: server, rate: { l2: 40 Mbps }, frames: { sizes: 1000 B }, flows: 1 }\n";
+    const std::string n = std::to_string(c);
+    add(hosts, {"c", n, ": { budget: 1 $/s, addresses: [10.9.", n, ".2/24] }, "});
+    add(links,
+        {"  c", n, ": { ends: [c", n, ", west], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"});
+    add(customers, {"  c", n, ": { prefix: 10.9.", n,
+                    ".0/24, budget: ", c == changed ? budget : budgets[c], " $/s }\n"});
+    add(streams, {"  c", n, ": { from: c", n,
+                  ", to: server, rate: { l2: 40 Mbps }, frames: { sizes: 1000 B }, flows: 1 }\n"});
   }
   config::Topology t = topology_of(
       "run: { duration: 60 s }\nhosts: { " + hosts +
-      "server: { addresses: [10.9.99.2/24] } }\nrouters: { west: {}, east: {} }\nlinks:\n" +
-      addresses +
+      "server: { addresses: [10.9.99.2/24] } }\nrouters: { west: {}, east: {} }\nlinks:\n" + links +
       "  core: { ends: [west, east], rate: 100 Mbps, delay: 5 ms, buffer: 1 MB, law: fcp }\n"
       "  server: { ends: [east, server], rate: 1 Gbps, delay: 100 us, buffer: 1 MB }\n"
       "customers:\n" +

@@ -50,6 +50,7 @@ class EntryRing {
     return rte_ring_sc_dequeue_burst_elem(ring_, out.data(), sizeof(Entry),
                                           static_cast<unsigned>(out.size()), nullptr);
   }
+  [[nodiscard]] unsigned count() const { return rte_ring_count(ring_); }
   [[nodiscard]] bool empty() const { return rte_ring_empty(ring_) != 0; }
 
  private:

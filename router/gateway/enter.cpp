@@ -77,7 +77,7 @@ void Shard::enter(Burst& burst, router::WorkerContext& context) {
     }
     const size_t number = customer[i] - 1;
     if (const unsigned to = parts_.lcore_of(number); to != index_)
-      return hand_over(burst, i, to, context);
+      return hand_over(burst, i, to, number, context);
     const size_t payer = parts_.place_of(number);
     if (bypassed(payer)) [[unlikely]]
       return totals_.bypassed.add();
@@ -106,9 +106,11 @@ void Shard::enter(Burst& burst, router::WorkerContext& context) {
 }
 
 // The other lcore may take the packet at once: it counts as handed before.
-void Shard::hand_over(Burst& burst, unsigned i, unsigned to, router::WorkerContext& context) {
+void Shard::hand_over(Burst& burst, unsigned i, unsigned to, size_t owner,
+                      router::WorkerContext& context) {
   context.counters->handed.add();
-  if (!parts_.hand_over->push(index_, to, {burst.mbufs[i], burst.info[i]})) {
+  const uint64_t share = owner / parts_.options.lcores % HandOver::kShares;
+  if (!parts_.hand_over->push(index_, to, {burst.mbufs[i], burst.info[i], share})) {
     context.counters->taken.add();
     return burst.drop(i, router::DropReason::kLcoreQueue);
   }

@@ -11,19 +11,29 @@
 
 #include <rte_mbuf.h>
 
+#include "common/metrics/counter.h"
 #include "router/datapath/burst.h"
 #include "router/datapath/entry_ring.h"
 
 namespace turnpike::gateway {
 
 /// A ring for each pair of lcores. Owns the packets in them.
+///
+/// A customer whose packets come faster than their lcore takes them leaves room for others: once a
+/// ring is crowded, none has more packets in it than slots are free (dynamic thresholds, Choudhury
+/// and Hahne), so that one alone has half of it.
 class HandOver {
  public:
+  static constexpr unsigned kShares = 64;  // customers are counted by their number modulo this
+  static constexpr uint32_t kSlots = 1023;
+  static constexpr uint32_t kCrowded = kSlots / 4;  // packets in a ring
+
   /// A packet as it was before it entered a tunnel or was received from one. The routes may have
   /// changed since its lookup.
   struct Packet {
     rte_mbuf* mbuf = nullptr;
     router::PacketInfo info;
+    uint64_t share = 0;  // of a ring, less than kShares
   };
 
   /// Null: no memory.
@@ -31,47 +41,68 @@ class HandOver {
     std::unique_ptr<HandOver> made(new HandOver(lcores));
     for (unsigned to = 0; to < lcores; ++to)
       for (unsigned from = 0; from < lcores; ++from) {
-        made->rings_.push_back(from == to ? nullptr : Ring::make(socket));
-        if (from != to && made->rings_.back() == nullptr) return nullptr;
+        std::unique_ptr<Ring> ring = from == to ? nullptr : Ring::make(socket);
+        if (from != to && ring == nullptr) return nullptr;
+        made->channels_.push_back(ring == nullptr ? nullptr
+                                                  : std::make_unique<Channel>(std::move(ring)));
       }
     return made;
   }
   /// B of EAL's memory.
-  static size_t memory(unsigned lcores) {
-    return size_t{lcores} * (lcores - 1) * router::EntryRing<Packet>::memory();
-  }
+  static size_t memory(unsigned lcores) { return size_t{lcores} * (lcores - 1) * Ring::memory(); }
   ~HandOver() {
     Packet packet;
-    for (const auto& ring : rings_)
-      while (ring != nullptr && ring->pop(packet)) rte_pktmbuf_free(packet.mbuf);
+    for (const auto& channel : channels_)
+      while (channel != nullptr && channel->ring->pop(packet)) rte_pktmbuf_free(packet.mbuf);
   }
   HandOver(const HandOver&) = delete;
   HandOver& operator=(const HandOver&) = delete;
 
   [[nodiscard]] unsigned lcores() const { return lcores_; }
-  /// Called by lcore `from`. False: the ring is full, the caller keeps the packet.
+  /// Called by lcore `from`. False: the ring, or the packet's share of it, is full; the caller
+  /// keeps the packet.
   bool push(unsigned from, unsigned to, const Packet& packet) {
-    return ring(from, to).push(packet);
+    Channel& channel = *channels_[to * lcores_ + from];
+    uint32_t& pushed = channel.pushed[packet.share];
+    if (const uint32_t waiting = channel.ring->count(); waiting > kCrowded) [[unlikely]] {
+      const uint32_t own = pushed - static_cast<uint32_t>(channel.taken[packet.share].read());
+      if (own >= kSlots - waiting) return false;
+    }
+    if (!channel.ring->push(packet)) return false;
+    ++pushed;
+    return true;
   }
   /// Takes up to out.size() packets; returns how many. Called by lcore `to`.
   unsigned pop(unsigned from, unsigned to, std::span<Packet> out) {
-    return ring(from, to).pop(out);
+    Channel& channel = *channels_[to * lcores_ + from];
+    const unsigned n = channel.ring->pop(out);
+    for (const Packet& packet : out.first(n)) channel.taken[packet.share].add();
+    return n;
   }
   /// Whether packets wait for a lcore. Any thread.
   [[nodiscard]] bool waiting(unsigned to) const {
     for (unsigned from = 0; from < lcores_; ++from)
-      if (from != to && !rings_[to * lcores_ + from]->empty()) return true;
+      if (from != to && !channels_[to * lcores_ + from]->ring->empty()) return true;
     return false;
   }
 
  private:
   using Ring = router::EntryRing<Packet>;
+  static_assert(Ring::kSlots == kSlots);
+  // From one lcore to another.
+  struct Channel {
+    explicit Channel(std::unique_ptr<Ring> to) : ring(std::move(to)) {}
+
+    std::unique_ptr<Ring> ring;
+    alignas(64) std::array<uint32_t, kShares> pushed{};         // by share; its producer's
+    alignas(64) std::array<metrics::Counter, kShares> taken{};  // likewise, its consumer's
+  };
 
   explicit HandOver(unsigned lcores) : lcores_(lcores) {}
-  [[nodiscard]] Ring& ring(unsigned from, unsigned to) { return *rings_[to * lcores_ + from]; }
 
   unsigned lcores_;
-  std::vector<std::unique_ptr<Ring>> rings_;  // by consumer, then producer; null: both are the same
+  std::vector<std::unique_ptr<Channel>>
+      channels_;  // by consumer, then producer; null: both are one
 };
 
 /// Takes what has been handed over to one lcore.

@@ -2,6 +2,11 @@
 // Lcores of a gateway that hand packets to each other, and tell each other of answers.
 #include "router/gateway/hand_over.h"
 
+#include <array>
+#include <atomic>
+#include <thread>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "common/protocols/registry.h"
@@ -14,13 +19,15 @@ namespace {
 
 namespace test = router::test;
 
-/// Customers by address on the left: of lcore 0 10.0.1.0/25, of lcore 1 10.0.1.128/25.
-config::Topology two_customers() {
+constexpr const char* kSecond = "10.0.1.66";  // of the second customer
+
+/// Customers by address on the left, 10.0.1.0/26 and those after it: the first and the third are
+/// lcore 0's, the others lcore 1's.
+config::Topology customers() {
   config::Topology t = test::topology();
-  for (const uint32_t half : {0U, 128U}) {
-    t.ipv4_customers.push_back(
-        {{0x0a000100 + half, 25}, static_cast<uint32_t>(t.customers.size())});
-    t.customers.push_back({.name = "c" + std::to_string(half), .budget = Budget(2)});
+  for (uint32_t c = 0; c < 4; ++c) {
+    t.ipv4_customers.push_back({{0x0a000100 + 64 * c, 26}, c});
+    t.customers.push_back({.name = "c" + std::to_string(c), .budget = Budget(2)});
   }
   config::Gateway& g = t.gateways.emplace_back();
   g.core = {test::kRight};
@@ -37,7 +44,7 @@ config::Topology two_customers() {
 
 /// A router with two lcores, and its gateway.
 struct TwoLcores {
-  explicit TwoLcores(const config::Topology& t) : topology(t), world(2, topology) {
+  explicit TwoLcores(config::Topology t) : topology(std::move(t)), world(2, topology) {
     auto made = Gateway::make(topology, 0, {.pool = world.pool(), .lcores = 2});
     if (!made) throw std::runtime_error(made.error());
     gateway = std::move(*made);
@@ -49,9 +56,9 @@ struct TwoLcores {
   TwoLcores(const TwoLcores&) = delete;
   TwoLcores& operator=(const TwoLcores&) = delete;
 
-  /// `count` packets of the customer of lcore 1, received by lcore 0.
-  void arrive(unsigned count) {
-    const test::Frame frame = test::v4({.source = "10.0.1.130", .destination = "172.16.0.1"});
+  /// `count` packets of a customer of lcore 1, received by lcore 0.
+  void arrive(unsigned count, const char* source = kSecond) {
+    const test::Frame frame = test::v4({.source = source, .destination = "172.16.0.1"});
     for (unsigned n = 0; n < count; ++n) world.arrive(test::kLeft, frame);
   }
   /// Lcore `w` alone works until it has taken what has arrived.
@@ -68,7 +75,7 @@ struct TwoLcores {
 };
 
 TEST(HandOver, PacketsReachTheLcoreOfTheirCustomer) {
-  TwoLcores at(two_customers());
+  TwoLcores at(customers());
   at.arrive(10);
   at.poll(0);
   EXPECT_EQ(at.entered(), 0U);
@@ -84,23 +91,41 @@ TEST(HandOver, PacketsReachTheLcoreOfTheirCustomer) {
 }
 
 /// The other lcore does not work meanwhile, as one that the kernel has descheduled.
-TEST(HandOver, PacketsBeyondTheRingAreDroppedWithTheirReason) {
-  constexpr unsigned kSlots = router::EntryRing<HandOver::Packet>::kSlots;
-  TwoLcores at(two_customers());
-  at.arrive(kSlots + 100);
+TEST(HandOver, OneCustomerFillsHalfOfARing) {
+  constexpr unsigned kHalf = (HandOver::kSlots + 1) / 2;
+  TwoLcores at(customers());
+  at.arrive(kHalf + 100);
   at.poll(0);
   EXPECT_EQ(at.world.drops(router::DropReason::kLcoreQueue), 100U);
-  EXPECT_EQ(at.world.router().held(), kSlots);
+  EXPECT_EQ(at.world.router().held(), kHalf);
   // A burst of each ring in each poll, so that a lcore's own ports are not left alone.
   at.poll(1);
   EXPECT_EQ(at.entered(), router::kBurst);
-  for (unsigned n = 0; n < kSlots / router::kBurst; ++n) at.poll(1);
-  EXPECT_EQ(at.entered(), kSlots);
+  for (unsigned n = 1; n < kHalf / router::kBurst; ++n) at.poll(1);
+  EXPECT_EQ(at.entered(), kHalf);
   EXPECT_TRUE(at.world.snapshot().conserved());
 }
 
+/// While the other lcore takes four packets, 36 of one customer come and one of another, which asks
+/// for less than half.
+TEST(HandOver, AFloodLeavesOthersTheirPlaces) {
+  TwoLcores at(customers());
+  constexpr unsigned kRounds = 200;
+  for (unsigned round = 0; round < kRounds; ++round) {
+    at.arrive(9 * router::kBurst);
+    at.arrive(router::kBurst / 4, "10.0.1.200");
+    at.poll(0);
+    at.poll(1);
+    at.gateway->end();  // keeps the tunnels' queues, which are not what this is about, empty
+  }
+  for (unsigned n = 0; n < HandOver::kSlots / router::kBurst; ++n) at.poll(1);
+  constexpr uint64_t kSize = 58;  // B of a datagram
+  EXPECT_EQ(at.gateway->traffic(3).offered_bytes.read(), kRounds * router::kBurst / 4 * kSize);
+  EXPECT_GT(at.world.drops(router::DropReason::kLcoreQueue), kRounds * 7 * router::kBurst);
+}
+
 TEST(HandOver, PacketsThatAreLeftAtTheEndAreCounted) {
-  TwoLcores at(two_customers());
+  TwoLcores at(customers());
   at.arrive(100);
   at.poll(0);
   for (unsigned w = 0; w < 2; ++w) at.world.router().worker(w).discard();
@@ -110,13 +135,13 @@ TEST(HandOver, PacketsThatAreLeftAtTheEndAreCounted) {
 }
 
 TEST(HandOver, ABypassedCustomersPacketsLeaveInOrder) {
-  TwoLcores at(two_customers());
+  TwoLcores at(customers());
   at.gateway->bypass(1, true);
   constexpr unsigned kPackets = 20;
   for (unsigned n = 0; n < kPackets; ++n)
-    at.world.arrive(test::kLeft, test::v4({.source = "10.0.1.130",
-                                           .destination = "172.16.5.1",
-                                           .id = static_cast<uint16_t>(n)}));
+    at.world.arrive(
+        test::kLeft,
+        test::v4({.source = kSecond, .destination = "172.16.5.1", .id = static_cast<uint16_t>(n)}));
   at.poll(0);
   at.poll(1);
   const auto sent = at.world.sent(test::kNarrow);
@@ -126,6 +151,31 @@ TEST(HandOver, ABypassedCustomersPacketsLeaveInOrder) {
     EXPECT_EQ(sent[n][wire::kEthernetSize + wire::kIpv4TtlAt], 63) << "decremented once";
     EXPECT_EQ(test::unsound(sent[n]), "");
   }
+}
+
+TEST(HandOver, LcoresWorkAtTheSameTime) {
+  TwoLcores at(customers());
+  constexpr unsigned kPackets = 2000;  // of each customer, at each lcore
+  for (unsigned w = 0; w < 2; ++w)
+    for (unsigned n = 0; n < kPackets; ++n)
+      for (const char* source : {"10.0.1.2", kSecond})
+        at.world.arrive(test::kLeft, test::v4({.source = source, .destination = "172.16.0.1"}), w);
+  std::array<std::atomic<bool>, 2> received{};
+  const auto work = [&](unsigned w) {
+    router::Worker& worker = at.world.router().worker(w);
+    const auto done = [&] { return received[0] && received[1] && !at.gateway->handed(w); };
+    for (Nanos now = at.world.now; !done(); now += 1_us) {
+      worker.poll(now);
+      received[w] = at.world.port(test::kLeft, w).in.empty();
+    }
+  };
+  std::thread other(work, 1);
+  work(0);
+  other.join();
+  for (unsigned w = 0; w < 2; ++w) at.poll(w);  // what was handed over last
+  EXPECT_EQ(at.entered() + at.world.drops(router::DropReason::kLcoreQueue), 4 * kPackets);
+  EXPECT_GT(at.gateway->total(&GatewayTotals::handed_over), 0U);
+  EXPECT_TRUE(at.world.snapshot().conserved());
 }
 
 TEST(PeerAnswers, AreThoseOfAllLcores) {

@@ -44,7 +44,7 @@ void Shard::receive(Burst& burst, router::WorkerContext& context) {
     if (!packet && !error) return;
     const uint32_t flow = packet ? flow_of(burst.mbufs[i], p) : error->flow;
     if (const unsigned to = state_.flows.ids().lcore_of(flow); to != index_)
-      return hand_over(burst, i, to, context);
+      return hand_over(burst, i, to, flow, context);
     // The router's own ICMP sees the message as well.
     if (error) return take_error(*error, burst.now);
     taken |= 1U << i;

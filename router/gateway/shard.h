@@ -112,8 +112,9 @@ class alignas(64) Shard final : public router::Tunnels {
   void share_ceiling(uint32_t customer, Nanos now);
   /// The class of a packet.
   [[nodiscard]] size_t class_of(const rte_mbuf& m, const router::PacketInfo& p) const;
-  /// Gives packet i to the shard of another lcore, or drops it.
-  void hand_over(router::Burst& burst, unsigned i, unsigned to, router::WorkerContext& context);
+  /// Gives packet i to the shard of another lcore, or drops it. `owner`: its customer or flow.
+  void hand_over(router::Burst& burst, unsigned i, unsigned to, size_t owner,
+                 router::WorkerContext& context);
   /// Takes a packet into its tunnel's queue.
   void enter(rte_mbuf* m, const router::PacketInfo& p, Tunnel& tunnel, Nanos now);
   /// No tunnel takes a packet from a customers' link.

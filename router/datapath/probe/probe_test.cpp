@@ -206,8 +206,8 @@ class TunnelsToTheRight final : public Tunnels {
 };
 
 TEST(Trace, SaysThatAPacketEntersATunnel) {
+  TunnelsToTheRight tunnels;  // outlives the workers
   World w;
-  TunnelsToTheRight tunnels;
   w.router().worker(0).set_tunnels(&tunnels);
   Observed o(w, Trace::Options(), std::nullopt);
   const auto traced = [&](const Frame& packet, Nanos at) {
