@@ -111,4 +111,4 @@ nic-test: build  ## router and sender over drivers of real NICs, which QEMU emul
 	@tests/nic/page_test.py build/router/turnpike-router build/sender/turnpike-sender build/lab/turnpike
 
 clean:  ## remove everything that was built
-	@rm -rf build build-sanitize build-fuzz build-gcc build-clang && echo "clean: done"
+	@rm -rf build build-sanitize build-fuzz build-gcc build-clang build-thread && echo "clean: done"
