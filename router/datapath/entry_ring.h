@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring of packets with metadata between two workers.
+// A ring of packets, with metadata or without, between two threads.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,19 @@
 #include <span>
 
 #include <rte_malloc.h>
+#include <rte_mbuf.h>
 #include <rte_ring.h>
 #include <rte_ring_elem.h>
 
 namespace turnpike::router {
 
-/// One producer, one consumer. The packets of entries that are left at the end are the owner's to
-/// free.
+inline rte_mbuf* packet_of(rte_mbuf* packet) { return packet; }
+template <class Entry>
+rte_mbuf* packet_of(const Entry& entry) {
+  return entry.mbuf;
+}
+
+/// One producer, one consumer. Owns the packets in it.
 template <class Entry>
 class EntryRing {
  public:
@@ -22,7 +28,7 @@ class EntryRing {
 
   /// B of EAL's memory.
   static size_t memory() {
-    return static_cast<size_t>(rte_ring_get_memsize_elem(sizeof(Entry), kSlots + 1));
+    return static_cast<size_t>(rte_ring_get_memsize_elem(kEntry, kSlots + 1));
   }
   /// Null: no memory. `socket`: NUMA node of the memory; -1: any.
   static std::unique_ptr<EntryRing> make(int socket) {
@@ -35,25 +41,33 @@ class EntryRing {
     }
     return std::unique_ptr<EntryRing>(new EntryRing(ring));
   }
-  ~EntryRing() { rte_free(ring_); }
+  ~EntryRing() {
+    Entry entry{};
+    while (pop(entry)) rte_pktmbuf_free(packet_of(entry));
+    rte_free(ring_);
+  }
   EntryRing(const EntryRing&) = delete;
   EntryRing& operator=(const EntryRing&) = delete;
 
-  /// False: no free slot.
+  /// False: no free slot, the caller keeps the packet.
   bool push(const Entry& entry) {
-    return rte_ring_sp_enqueue_elem(ring_, const_cast<Entry*>(&entry), sizeof entry) == 0;
+    return rte_ring_sp_enqueue_elem(ring_, const_cast<Entry*>(&entry), kEntry) == 0;
   }
   /// False: empty.
   bool pop(Entry& entry) { return pop({&entry, 1}) == 1; }
   /// Takes up to out.size() entries; returns how many.
   unsigned pop(std::span<Entry> out) {
-    return rte_ring_sc_dequeue_burst_elem(ring_, out.data(), sizeof(Entry),
+    return rte_ring_sc_dequeue_burst_elem(ring_, out.data(), kEntry,
                                           static_cast<unsigned>(out.size()), nullptr);
   }
   [[nodiscard]] unsigned count() const { return rte_ring_count(ring_); }
+  [[nodiscard]] unsigned free_slots() const { return rte_ring_free_count(ring_); }
   [[nodiscard]] bool empty() const { return rte_ring_empty(ring_) != 0; }
 
  private:
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): a pointer may be all of an entry
+  static constexpr unsigned kEntry = sizeof(Entry);  // B
+
   explicit EntryRing(rte_ring* ring) : ring_(ring) {}
   rte_ring* ring_;
 };

@@ -207,42 +207,6 @@ void Worker::settle_apart() {
   local_input(burst_, context_);
 }
 
-// Packets that other workers have handed over, packets of tunnels towards the core, and those that
-// have left a tunnel.
-Nanos Worker::serve_tunnels(Nanos now) {
-  Tunnels& tunnels = *context_.tunnels;
-  while (tunnels.take_handed(burst_, now)) {
-    moved_ = true;
-    context_.counters->taken.add(burst_.count);
-    lookup(burst_, context_);
-    tunnels.enter(burst_, context_);
-    if (burst_.apart() != 0) settle_apart();
-    egress();
-  }
-  const Nanos next = tunnels.poll(now);
-  for (;;) {
-    const Tunnels::Origin origin = tunnels.fill(burst_, now);
-    if (origin == Tunnels::Origin::kNothing) return next;
-    moved_ = true;
-    context_.counters->originated.add(burst_.count);
-    if (origin == Tunnels::Origin::kTunnel) parse(burst_, context_);
-    lookup(burst_, context_);
-    if (origin == Tunnels::Origin::kTunnel) {
-      tunnels.restrict(burst_);
-    } else if (burst_.dropped != 0) [[unlikely]] {
-      tunnels.refused(burst_);
-    }
-    if (burst_.apart() != 0) settle_apart();
-    egress();
-  }
-}
-
-void Worker::egress() {
-  forward(burst_, context_);
-  if (burst_.dropped != 0) show_dropped(context_, burst_);
-  context_.sweep(burst_);
-}
-
 // Packets that come from no port: answers of trees, frames of Linux, packets whose neighbours have
 // been found. Returns the time of the next call without further ones.
 Nanos Worker::serve_rings(Nanos now) {
@@ -413,20 +377,6 @@ void Worker::set_probe(Probe* probe) {
   guard_inputs();
   for (unsigned l = 0; l < ports_.size(); ++l)
     if (ports_[l] != nullptr) context_.queues[l].observe(*observed(l), probe, l);
-}
-
-// Workers whose packets end in the rings of others have stopped receiving.
-void Worker::discard_handed() {
-  bool any = true;
-  while (any) {
-    any = false;
-    while (context_.tunnels->take_handed(burst_, Nanos(0))) {
-      any = true;
-      context_.counters->taken.add(burst_.count);
-      for_each(burst_.forward, [this](unsigned i) { burst_.drop(i, DropReason::kShutdown); });
-      context_.sweep(burst_);
-    }
-  }
 }
 
 void Worker::discard() {

@@ -76,8 +76,8 @@ void Shard::enter(Burst& burst, router::WorkerContext& context) {
       return pass_outside(burst, i);
     }
     const size_t number = customer[i] - 1;
-    if (const unsigned to = parts_.lcore_of(number); to != index_)
-      return hand_over(burst, i, to, number, context);
+    if (const unsigned lcore = parts_.lcore_of(number); lcore != index_)
+      return hand_over(burst, i, lcore, number, context);
     const size_t payer = parts_.place_of(number);
     if (bypassed(payer)) [[unlikely]]
       return totals_.bypassed.add();

@@ -17,7 +17,7 @@
 
 namespace turnpike::gateway {
 
-/// A ring for each pair of lcores. Owns the packets in them.
+/// A ring for each pair of lcores.
 ///
 /// A customer whose packets come faster than their lcore takes them leaves room for others: once a
 /// ring is crowded, none has more packets in it than slots are free (dynamic thresholds, Choudhury
@@ -25,8 +25,6 @@ namespace turnpike::gateway {
 class HandOver {
  public:
   static constexpr unsigned kShares = 64;  // customers are counted by their number modulo this
-  static constexpr uint32_t kSlots = 1023;
-  static constexpr uint32_t kCrowded = kSlots / 4;  // packets in a ring
 
   /// A packet as it was before it entered a tunnel or was received from one. The routes may have
   /// changed since its lookup.
@@ -35,6 +33,8 @@ class HandOver {
     router::PacketInfo info;
     uint64_t share = 0;  // of a ring, less than kShares
   };
+  using Ring = router::EntryRing<Packet>;
+  static constexpr uint32_t kCrowded = Ring::kSlots / 4;  // packets in a ring
 
   /// Null: no memory.
   static std::unique_ptr<HandOver> make(unsigned lcores, int socket) {
@@ -50,13 +50,6 @@ class HandOver {
   }
   /// B of EAL's memory.
   static size_t memory(unsigned lcores) { return size_t{lcores} * (lcores - 1) * Ring::memory(); }
-  ~HandOver() {
-    Packet packet;
-    for (const auto& channel : channels_)
-      while (channel != nullptr && channel->ring->pop(packet)) rte_pktmbuf_free(packet.mbuf);
-  }
-  HandOver(const HandOver&) = delete;
-  HandOver& operator=(const HandOver&) = delete;
 
   [[nodiscard]] unsigned lcores() const { return lcores_; }
   /// Called by lcore `from`. False: the ring, or the packet's share of it, is full; the caller
@@ -66,7 +59,7 @@ class HandOver {
     uint32_t& pushed = channel.pushed[packet.share];
     if (const uint32_t waiting = channel.ring->count(); waiting > kCrowded) [[unlikely]] {
       const uint32_t own = pushed - static_cast<uint32_t>(channel.taken[packet.share].read());
-      if (own >= kSlots - waiting) return false;
+      if (own >= Ring::kSlots - waiting) return false;
     }
     if (!channel.ring->push(packet)) return false;
     ++pushed;
@@ -79,7 +72,7 @@ class HandOver {
     for (const Packet& packet : out.first(n)) channel.taken[packet.share].add();
     return n;
   }
-  /// Whether packets wait for a lcore. Any thread.
+  /// Whether packets wait for an lcore. Any thread.
   [[nodiscard]] bool waiting(unsigned to) const {
     for (unsigned from = 0; from < lcores_; ++from)
       if (from != to && !channels_[to * lcores_ + from]->ring->empty()) return true;
@@ -87,8 +80,6 @@ class HandOver {
   }
 
  private:
-  using Ring = router::EntryRing<Packet>;
-  static_assert(Ring::kSlots == kSlots);
   // From one lcore to another.
   struct Channel {
     explicit Channel(std::unique_ptr<Ring> to) : ring(std::move(to)) {}
@@ -101,8 +92,7 @@ class HandOver {
   explicit HandOver(unsigned lcores) : lcores_(lcores) {}
 
   unsigned lcores_;
-  std::vector<std::unique_ptr<Channel>>
-      channels_;  // by consumer, then producer; null: both are one
+  std::vector<std::unique_ptr<Channel>> channels_;  // by consumer, then producer; null: one lcore
 };
 
 /// Takes what has been handed over to one lcore.

@@ -9,7 +9,6 @@
 
 #include <gtest/gtest.h>
 
-#include "common/protocols/registry.h"
 #include "router/gateway/gateway.h"
 #include "router/gateway/peer_answers.h"
 #include "tests/support/router_world.h"
@@ -29,16 +28,7 @@ config::Topology customers() {
     t.ipv4_customers.push_back({{0x0a000100 + 64 * c, 26}, c});
     t.customers.push_back({.name = "c" + std::to_string(c), .budget = Budget(2)});
   }
-  config::Gateway& g = t.gateways.emplace_back();
-  g.core = {test::kRight};
-  g.peers.push_back({.name = "peer", .address = 0x0a000202U, .ipv4 = {{0xac100000, 12}}});
-  g.law = {"fcp", preset_values(*find_protocol("fcp"), /*link=*/false, "turnpike")};
-  g.classes = {{.name = "default"}};
-  g.mtu = Bytes(1500);
-  g.limit = Bytes(10'000'000);
-  g.target = 20_ms;
-  g.interval = 100_ms;
-  g.idle = 1_s;
+  test::add_gateway(t);
   return t;
 }
 
@@ -92,13 +82,13 @@ TEST(HandOver, PacketsReachTheLcoreOfTheirCustomer) {
 
 /// The other lcore does not work meanwhile, as one that the kernel has descheduled.
 TEST(HandOver, OneCustomerFillsHalfOfARing) {
-  constexpr unsigned kHalf = (HandOver::kSlots + 1) / 2;
+  constexpr unsigned kHalf = (HandOver::Ring::kSlots + 1) / 2;
   TwoLcores at(customers());
   at.arrive(kHalf + 100);
   at.poll(0);
   EXPECT_EQ(at.world.drops(router::DropReason::kLcoreQueue), 100U);
   EXPECT_EQ(at.world.router().held(), kHalf);
-  // A burst of each ring in each poll, so that a lcore's own ports are not left alone.
+  // A burst of each ring in each poll, so that an lcore's own ports are not left alone.
   at.poll(1);
   EXPECT_EQ(at.entered(), router::kBurst);
   for (unsigned n = 1; n < kHalf / router::kBurst; ++n) at.poll(1);
@@ -118,10 +108,24 @@ TEST(HandOver, AFloodLeavesOthersTheirPlaces) {
     at.poll(1);
     at.gateway->end();  // keeps the tunnels' queues, which are not what this is about, empty
   }
-  for (unsigned n = 0; n < HandOver::kSlots / router::kBurst; ++n) at.poll(1);
+  for (unsigned n = 0; n < HandOver::Ring::kSlots / router::kBurst; ++n) at.poll(1);
   constexpr uint64_t kSize = 58;  // B of a datagram
   EXPECT_EQ(at.gateway->traffic(3).offered_bytes.read(), kRounds * router::kBurst / 4 * kSize);
   EXPECT_GT(at.world.drops(router::DropReason::kLcoreQueue), kRounds * 7 * router::kBurst);
+}
+
+/// Two customers want the queues of an lcore, which has its part of half of the buffers.
+TEST(HandOver, LcoresDivideTheBuffersThatMayWait) {
+  TwoLcores at(customers());
+  for (const char* source : {kSecond, "10.0.1.200"}) {
+    const test::Frame frame = test::v4({.source = source, .destination = "172.16.0.1"});
+    for (unsigned n = 0; n < 3000; ++n) at.world.arrive(test::kLeft, frame, 1);
+  }
+  at.poll(1);
+  unsigned waiting = 0;
+  for (const size_t c : {1U, 3U}) waiting += at.gateway->tunnels(c)[0]->queue().packets();
+  EXPECT_GT(waiting, 2000U);
+  EXPECT_LE(waiting, at.world.pool()->size / 2 / 2);
 }
 
 TEST(HandOver, PacketsThatAreLeftAtTheEndAreCounted) {

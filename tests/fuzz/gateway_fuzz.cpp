@@ -35,16 +35,8 @@ config::Topology with_gateway(bool sealed) {
   config::Topology t = test::topology();
   t.customers.push_back({.name = "acme", .budget = Budget(2)});
   t.ipv4_customers.push_back({{0x0a000100, 24}, 0});
-  config::Gateway& g = t.gateways.emplace_back();
-  g.core = {test::kRight};
-  g.peers.push_back({.name = "peer", .address = kPeer, .ipv4 = {{0xac100000, 12}}});
-  g.law = {"fcp", preset_values(*find_protocol("fcp"), /*link=*/false, "turnpike")};
-  g.classes = {{.name = "default"}};
-  g.mtu = Bytes(1500);
+  config::Gateway& g = test::add_gateway(t);
   g.limit = Bytes(100'000);
-  g.target = 20_ms;
-  g.interval = 100_ms;
-  g.idle = 1_s;
   if (sealed) {
     g.security = config::GatewaySecurity{.key_file = "none"};
     g.silent_peer = config::SilentPeer::kDrop;

@@ -75,4 +75,18 @@ config::Topology topology() {
 wire::Mac router_mac(size_t link) { return {2, 0, 0, 0, 1, static_cast<uint8_t>(link + 1)}; }
 wire::Mac host_mac(size_t link) { return {2, 0, 0, 0, 2, static_cast<uint8_t>(link + 1)}; }
 
+config::Gateway& add_gateway(config::Topology& t) {
+  config::Gateway& g = t.gateways.emplace_back();
+  g.core = {kRight};
+  g.peers.push_back({.name = "peer", .address = 0x0a000202U, .ipv4 = {{0xac100000, 12}}});
+  g.law = {"fcp", preset_values(*find_protocol("fcp"), /*link=*/false, "turnpike")};
+  g.classes = {{.name = "default"}};
+  g.mtu = Bytes(1500);
+  g.limit = Bytes(10'000'000);
+  g.target = 20_ms;
+  g.interval = 100_ms;
+  g.idle = 1_s;
+  return g;
+}
+
 }  // namespace turnpike::router::test

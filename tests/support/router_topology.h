@@ -36,6 +36,10 @@ enum LinkIndex : size_t { kLeft, kRight, kNarrow, kLinks };
 
 config::Topology topology();
 
+/// A gateway at this router: the core is kRight, and 172.16.0.0/12 is behind its peer, the host
+/// there. Its customers are the caller's to add.
+config::Gateway& add_gateway(config::Topology& t);
+
 wire::Mac router_mac(size_t link);
 wire::Mac host_mac(size_t link);
 
