@@ -109,12 +109,12 @@ tl::expected<json, std::string> MachineResults::join(std::span<const Machine> ma
   std::vector<sender::RecordedRun> runs;
   for (const Machine& m : machines) {
     if (m.record.empty()) continue;
-    auto run = sender::read_record(m.record, topology_);
+    auto run = sender::read_record(m.record, topology_, folder_);
     if (!run) return tl::unexpected(m.place.name() + ": " + run.error());
     runs.push_back(std::move(*run));
   }
   if (runs.empty()) return json();
-  sender::RecordedRun all = sender::merge(topology_, runs);
+  sender::RecordedRun all = sender::merge(topology_, runs, folder_);
   all.end.unix_s = start_s;
   for (const Machine& m : machines) {
     add_facts(m, all.end.facts);

@@ -15,7 +15,7 @@ namespace turnpike::sender {
 struct AckInfo {
   wire::Kind kind = wire::Kind::kAck;
   uint32_t sequence = 0, acknowledgement = 0, echo = 0, token = 0;
-  std::span<const wire::SeqRange> ranges;
+  std::span<const wire::SeqRange> ranges{};
   const uint8_t* congestion = nullptr;
 };
 

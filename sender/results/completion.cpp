@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sender/results/completion.h"
 
-#include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "sender/results/quantiles.h"
 
 namespace turnpike::sender {
 namespace {
 
 struct Bin {
   uint64_t count = 0;
-  double sum = 0;  // s
-};
+  Nanos sum{0};
 
-/// The smallest value that at least `share` of the sorted values do not exceed.
-double quantile(const std::vector<double>& sorted, double share) {
-  const double rank = std::ceil(share * static_cast<double>(sorted.size()));
-  return sorted[static_cast<size_t>(std::max(1., rank)) - 1];
-}
+  void add(Nanos took) {
+    ++count;
+    sum += took;
+  }
+  [[nodiscard]] double mean() const { return to_seconds(sum) / static_cast<double>(count); }
+};
 
 /// Jain's fairness index: (sum x)^2 / (n sum x^2).
 nlohmann::json jain(const config::Topology& topology, const Record& record) {
@@ -41,19 +44,17 @@ nlohmann::json jain(const config::Topology& topology, const Record& record) {
 }  // namespace
 
 nlohmann::json completion_summary(const config::Topology& topology, const Record& record) {
-  std::vector<double> times;
+  Bin all;
   std::map<int, Bin> bins;  // by the power of ten
   uint64_t completed = 0;
   for (const FlowOutcome& f : record.outcomes) {
     if (!f.completed) continue;
     ++completed;
     if (!finite(topology, f)) continue;
-    const double took = to_seconds(f.end - f.start);
-    times.push_back(took);
     int power = 0;
     for (uint64_t rest = f.bytes; rest >= 10; rest /= 10) ++power;
-    bins[power].sum += took;
-    ++bins[power].count;
+    all.add(f.end - f.start);
+    bins[power].add(f.end - f.start);
   }
   nlohmann::json out = {{"count", record.outcomes.size()}, {"completed", completed}};
   if (const auto& l = record.limits) {
@@ -64,19 +65,22 @@ nlohmann::json completion_summary(const config::Topology& topology, const Record
     out["unfinished"] = l->started - completed;
   }
   if (auto index = jain(topology, record); !index.is_null()) out["jain"] = std::move(index);
-  if (times.empty()) return out;
+  if (all.count == 0) return out;
 
-  std::sort(times.begin(), times.end());
-  double sum = 0;
-  for (const double t : times) sum += t;
-  out["afct_s"] = sum / static_cast<double>(times.size());
-  out["fct_s"] = {
-      {"p50", quantile(times, .5)}, {"p90", quantile(times, .9)}, {"p99", quantile(times, .99)}};
+  const auto times = [&](auto&& take) {
+    for (const FlowOutcome& f : record.outcomes)
+      if (f.completed && finite(topology, f))
+        take(static_cast<uint64_t>((f.end - f.start).count()));
+  };
+  const std::vector<uint64_t> fct = quantiles(times, std::array{.5, .9, .99});
+  const auto seconds = [&](size_t i) { return to_seconds(Nanos(fct[i])); };
+  out["afct_s"] = all.mean();
+  out["fct_s"] = {{"p50", seconds(0)}, {"p90", seconds(1)}, {"p99", seconds(2)}};
   for (const auto& [power, bin] : bins)
     out["by_size"].push_back({{"min_bytes", std::pow(10, power)},
                               {"max_bytes", std::pow(10, power + 1)},
                               {"count", bin.count},
-                              {"afct_s", bin.sum / static_cast<double>(bin.count)}});
+                              {"afct_s", bin.mean()}});
   return out;
 }
 

@@ -67,7 +67,7 @@ void add_end(RunEnd& sum, const RunEnd& end) {
 
 /// Adds all but the samples.
 void add_totals(Record& sum, const Record& part) {
-  sum.outcomes.insert(sum.outcomes.end(), part.outcomes.begin(), part.outcomes.end());
+  for (const FlowOutcome& f : part.outcomes) sum.outcomes.push_back(f);
   for (size_t i = 0; i < sum.delays.size(); ++i)
     if (part.delays[i].rtt.count > 0) sum.delays[i] = part.delays[i];
   for (size_t i = 0; i < sum.streams.size(); ++i) {
@@ -82,8 +82,10 @@ void add_totals(Record& sum, const Record& part) {
 
 }  // namespace
 
-RecordedRun merge(const config::Topology& t, std::span<const RecordedRun> runs) {
+RecordedRun merge(const config::Topology& t, std::span<const RecordedRun> runs,
+                  const std::string& folder) {
   RecordedRun all;
+  all.record.outcomes = OutcomeLog(folder);
   all.record.delays.resize(t.hosts.size());
   all.record.streams.resize(t.streams.size());
   for (const RecordedRun& run : runs) {

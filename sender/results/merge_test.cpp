@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -88,7 +89,7 @@ TEST_F(Merge, ReadsWhatItHasWritten) {
   EXPECT_EQ(read->record.samples.size(), run.record.samples.size());
   EXPECT_EQ(read->record.samples[9].hosts[2].acked_bytes,
             run.record.samples[9].hosts[2].acked_bytes);
-  EXPECT_EQ(read->record.outcomes.at(0).ended, FlowEnd::kReset);
+  EXPECT_EQ((*read->record.outcomes.begin()).ended, FlowEnd::kReset);
   EXPECT_EQ(read->record.streams[1].received->latency.p99, 1_ms);
   ASSERT_TRUE(as_file(*read));
   EXPECT_EQ(text(), first);
@@ -142,11 +143,12 @@ TEST_F(Merge, JoinsHostsOfSeveralSenders) {
 TEST_F(Merge, EndsWithoutAShortSample) {
   RecordedRun first = run_of(topology, {25, 0, 0}, 0_ms), last = run_of(topology, {0, 25, 0}, 0_ms);
   last.end.now = last.record.samples.back().now = topology.run.duration + 3_ms;
-  const RecordedRun merged = merge(topology, std::array{first, last});
-  ASSERT_EQ(merged.record.samples.size(), first.record.samples.size());
-  EXPECT_EQ(merged.record.samples.back().now, last.end.now);
-  const auto measured =
-      measure(merged.record, last.end.now - topology.run.sample - 4_ms, last.end.now);
+  const std::array runs{std::move(first), std::move(last)};
+  const RecordedRun merged = merge(topology, runs);
+  const Nanos end = runs[1].end.now;
+  ASSERT_EQ(merged.record.samples.size(), runs[0].record.samples.size());
+  EXPECT_EQ(merged.record.samples.back().now, end);
+  const auto measured = measure(merged.record, end - topology.run.sample - 4_ms, end);
   ASSERT_TRUE(measured);
   EXPECT_NEAR(measured->hosts[0].count(), 25e6, 1e6);
 }
@@ -157,7 +159,7 @@ TEST_F(Merge, LastsAsLongAsTheLongest) {
   std::erase_if(late.record.samples, [](const Sample& s) { return s.now > 1_s && s.now < 6_s; });
   std::erase_if(early.record.samples, [](const Sample& s) { return s.now > 5_s; });
   early.end.now = 5_s;
-  const RecordedRun merged = merge(topology, std::array{early, late});
+  const RecordedRun merged = merge(topology, std::array{std::move(early), std::move(late)});
   EXPECT_EQ(merged.end.now, topology.run.duration);
   const auto measured = measure(merged.record, 2_s, 4_s);
   ASSERT_TRUE(measured);

@@ -30,16 +30,13 @@ bool finite(const config::Topology& topology, const FlowOutcome& outcome) {
 }
 
 std::vector<Busy> actual_busy(const config::Topology& topology, const Record& record) {
-  std::vector<Busy> busy;
-  for (const FlowOutcome& f : record.outcomes)
-    if (finite(topology, f)) busy.push_back({f.start, f.end});
-  std::sort(busy.begin(), busy.end(), [](const Busy& a, const Busy& b) { return a.from < b.from; });
   std::vector<Busy> merged;
-  for (const Busy& b : busy) {
-    if (!merged.empty() && b.from <= merged.back().to)
-      merged.back().to = std::max(merged.back().to, b.to);
+  for (const FlowOutcome& f : record.outcomes) {  // in order of start
+    if (!finite(topology, f)) continue;
+    if (!merged.empty() && f.start <= merged.back().to)
+      merged.back().to = std::max(merged.back().to, f.end);
     else
-      merged.push_back(b);
+      merged.push_back({f.start, f.end});
   }
   return merged;
 }

@@ -11,6 +11,7 @@
 #include "common/config/topology.h"
 #include "sender/observed.h"
 #include "sender/results/intervals.h"
+#include "sender/results/outcome_log.h"
 #include "sender/results/reading.h"
 
 namespace turnpike::sender {
@@ -43,8 +44,8 @@ struct DelayRow {
 };
 
 struct Record {
-  std::vector<Sample> samples;         // in order of time
-  std::vector<FlowOutcome> outcomes;   // in any order
+  std::vector<Sample> samples;  // in order of time
+  OutcomeLog outcomes{};
   std::vector<DelayRow> delays;        // by index into Topology::hosts
   std::vector<StreamReading> streams;  // by index into Topology::streams
   std::optional<LimitsReading> limits = {};

@@ -149,8 +149,10 @@ tl::expected<void, std::string> write_record(const Record& record, const RunEnd&
 }
 
 tl::expected<RecordedRun, std::string> read_record(std::string_view text,
-                                                   const config::Topology& topology) {
+                                                   const config::Topology& topology,
+                                                   const std::string& folder) {
   RecordedRun run;
+  run.record.outcomes = OutcomeLog(folder);
   run.record.delays.resize(topology.hosts.size());
   run.record.streams.resize(topology.streams.size());
   size_t number = 0;

@@ -23,8 +23,10 @@ struct RecordedRun {
 tl::expected<void, std::string> write_record(const Record& record, const RunEnd& end,
                                              const std::string& folder);
 
-/// Reads the text of a record.jsonl. The error: a line that is none of this topology's records.
+/// Reads the text of a record.jsonl. `folder`: of the temporary file of OutcomeLog. The error: a
+/// line that is none of this topology's records.
 tl::expected<RecordedRun, std::string> read_record(std::string_view text,
-                                                   const config::Topology& topology);
+                                                   const config::Topology& topology,
+                                                   const std::string& folder = ".");
 
 }  // namespace turnpike::sender

@@ -9,7 +9,8 @@
 namespace turnpike::sender {
 
 Recorder::Recorder(const config::Topology& topology, const std::string& folder)
-    : topology_(topology), planned_(phases(topology, planned_busy(topology))), outcomes_(folder) {
+    : topology_(topology), planned_(phases(topology, planned_busy(topology))) {
+  record_.outcomes = OutcomeLog(folder);
   record_.delays.resize(topology.hosts.size());
   record_.streams.resize(topology.streams.size());
 }
@@ -22,17 +23,7 @@ void Recorder::sample(Nanos now, std::span<const HostReading> hosts,
                              .groups = {groups.begin(), groups.end()}});
 }
 
-void Recorder::flow_ended(const FlowOutcome& outcome) { outcomes_.push_back(outcome); }
-
-const Record& Recorder::record() const {
-  std::vector<FlowOutcome> since = outcomes_.take();
-  if (record_.outcomes.empty()) {
-    record_.outcomes = std::move(since);
-  } else {
-    record_.outcomes.insert(record_.outcomes.end(), since.begin(), since.end());
-  }
-  return record_;
-}
+void Recorder::flow_ended(const FlowOutcome& outcome) { record_.outcomes.push_back(outcome); }
 
 void Recorder::delays(size_t host, const Spread& rtt, const Spread& queueing) {
   record_.delays[host] = {rtt, queueing};
@@ -60,16 +51,16 @@ BitRate Recorder::entitled(size_t host, Nanos now) const {
 }
 
 nlohmann::json Recorder::summary(const RunEnd& end) const {
-  return run_summary(topology_, record(), end);
+  return run_summary(topology_, record_, end);
 }
 
 tl::expected<void, std::string> Recorder::write_series(const std::string& folder) const {
-  return sender::write_series(topology_, record(), folder);
+  return sender::write_series(topology_, record_, folder);
 }
 
 tl::expected<void, std::string> Recorder::write(const std::string& folder,
                                                 const RunEnd& end) const {
-  return write_results(topology_, record(), end, folder);
+  return write_results(topology_, record_, end, folder);
 }
 
 }  // namespace turnpike::sender

@@ -11,7 +11,6 @@
 
 #include "common/config/topology.h"
 #include "common/units/units.h"
-#include "sender/results/outcome_log.h"
 #include "sender/results/record.h"
 
 namespace turnpike::sender {
@@ -44,8 +43,8 @@ class Recorder {
   [[nodiscard]] std::optional<Measured> latest_rates() const;
   /// The latest sample. Precondition: there is one.
   [[nodiscard]] const Sample& latest() const { return record_.samples.back(); }
-  /// All data so far; reads all outcomes into memory.
-  [[nodiscard]] const Record& record() const;
+  /// All data so far.
+  [[nodiscard]] const Record& record() const { return record_; }
   /// Rate to which the host is entitled at `now` by the topology file; 0: none is determined.
   [[nodiscard]] BitRate entitled(size_t host, Nanos now) const;
 
@@ -62,8 +61,7 @@ class Recorder {
  private:
   const config::Topology& topology_;
   std::vector<Phase> planned_;
-  mutable Record record_;        // outcomes: those before the last call of record()
-  mutable OutcomeLog outcomes_;  // later outcomes
+  Record record_;
 };
 
 }  // namespace turnpike::sender

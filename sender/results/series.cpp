@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sender/results/series.h"
 
-#include <algorithm>
-#include <tuple>
-
 #include "common/report/csv.h"
 #include "common/report/number.h"
 
@@ -76,22 +73,15 @@ const char* end_name(FlowEnd how) {
 }
 
 void write_flows_csv(const Topology& topology, const Record& record, report::WholeFile& file) {
-  std::vector<const FlowOutcome*> order;
-  order.reserve(record.outcomes.size());
-  for (const FlowOutcome& f : record.outcomes) order.push_back(&f);
-  // Outcomes come from several lcores: sort them, so that the file does not depend on timing.
-  std::sort(order.begin(), order.end(), [](const FlowOutcome* a, const FlowOutcome* b) {
-    return std::tie(a->start, a->host, a->id) < std::tie(b->start, b->host, b->id);
-  });
   file.write("id,flow,host,to,start_s,bytes,completion_s,packets,retransmissions,ended\n");
-  for (const FlowOutcome* f : order)
-    file.write(std::to_string(f->id) + "," + csv_field(group_name(topology, f->source)) + "," +
-               csv_field(topology.hosts[f->host].name) + "," +
-               csv_field(topology.destination_name(f->to)) + "," + fixed(to_seconds(f->start), 9) +
-               "," + std::to_string(f->bytes) + "," +
-               (f->completed ? fixed(to_seconds(f->end - f->start), 9) : "") + "," +
-               std::to_string(f->packets) + "," + std::to_string(f->retransmissions) + "," +
-               end_name(f->ended) + "\n");
+  for (const FlowOutcome& f : record.outcomes)
+    file.write(std::to_string(f.id) + "," + csv_field(group_name(topology, f.source)) + "," +
+               csv_field(topology.hosts[f.host].name) + "," +
+               csv_field(topology.destination_name(f.to)) + "," + fixed(to_seconds(f.start), 9) +
+               "," + std::to_string(f.bytes) + "," +
+               (f.completed ? fixed(to_seconds(f.end - f.start), 9) : "") + "," +
+               std::to_string(f.packets) + "," + std::to_string(f.retransmissions) + "," +
+               end_name(f.ended) + "\n");
 }
 
 }  // namespace turnpike::sender

@@ -12,7 +12,7 @@ std::string shortfall(std::initializer_list<FlowOutcome> outcomes) {
   topology.hosts[0].name = "alice";
   topology.hosts[1].name = "bob";
   Record record;
-  record.outcomes = outcomes;
+  for (const FlowOutcome& f : outcomes) record.outcomes.push_back(f);
   return shortfall_text(topology, record);
 }
 
