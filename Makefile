@@ -45,7 +45,7 @@ build:  ## install what the build needs, configure, compile into build/
 	  docker/install-packages build && \
 	  { [ -f build/build.ninja ] || meson setup build -Dcpp_args="-g1 $(GCC_HEAP)" $(CONFIGURE); } && ninja -C build)
 
-compile:  ## compile the programs with GCC, not optimized, and run the tests of common/dpdk
+compile:  ## compile the packet path with GCC, not optimized, and run the tests of common/dpdk
 	$(call quiet,compiling with GCC into build-gcc/,tests/compile gcc $(GCC_HEAP))
 
 parse:  ## have clang parse every file by itself: missing includes, and warnings of other versions of clang

@@ -94,7 +94,7 @@ struct Peer {
   double most_rate = 0;  // B/s
   uint32_t packet = 0;
   uint32_t expected = 0;
-  std::bitset<kSequences> received;
+  std::bitset<kSequences> received{};
 
   void receive(uint32_t sequence) {
     if (sequence < kSequences) received.set(sequence);
