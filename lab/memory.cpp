@@ -10,6 +10,7 @@
 #include "common/units/text.h"
 #include "lab/simulator/world.h"
 #include "sender/results/link_name.h"
+#include "sender/results/outcome_log.h"
 #include "sender/results/reading.h"
 
 namespace turnpike::lab {
@@ -20,7 +21,6 @@ constexpr size_t kProgram = size_t{28} << 20;      // code, EAL and the results'
 constexpr size_t kLaw = size_t{48} << 10;          // of a link with a law, per lcore
 constexpr size_t kHistogram = size_t{8} << 10;     // the pages of the octaves that have values
 constexpr size_t kSink = 320;                      // of a flow that a host receives
-constexpr size_t kOutcome = 350;                   // of a flow that has ended, and its line of text
 constexpr size_t kHostText = 300, kGroupText = 0;  // of a sample
 constexpr size_t kDescriptor = 64;                 // of a packet, beside its buffer
 
@@ -113,7 +113,11 @@ size_t results(const config::Topology& t, const FlowsOf& flows) {
   const size_t groups = t.flows.size() + t.workloads.size();
   const size_t sample = t.hosts.size() * (sizeof(sender::HostReading) + kHostText) +
                         groups * (sizeof(sender::GroupReading) + kGroupText);
-  return whole(samples) * sample + whole(flows.all) * kOutcome;
+  // Of outcomes a block, its sorted copy, and what is read at a time of each block in the file.
+  constexpr size_t kBlock = sender::OutcomeLog::kInMemory * sizeof(sender::FlowOutcome);
+  constexpr size_t kRead = sender::OutcomeLog::Iterator::kRead * sizeof(sender::FlowOutcome);
+  const size_t blocks = whole(flows.all) / sender::OutcomeLog::kInMemory;
+  return whole(samples) * sample + 2 * kBlock + blocks * kRead;
 }
 
 std::string size_text(size_t bytes) {
@@ -150,7 +154,7 @@ MemoryNeed memory_of(const config::Topology& t, const sender::Traces& traces) {
        t.customers.empty() ? "fewer routers take less" : "fewer routers and customers take less"},
       {"flow tables", flow_tables(t, traces, flows), fewer},
       {"links", links(t), "fewer links or spans to measure take less"},
-      {"results", results(t, flows), "a longer run.sample, or fewer flows, takes less"},
+      {"results", results(t, flows), "a longer run.sample takes less"},
       {"the program", kProgram, "nothing in the file changes it"},
   };
   std::ranges::stable_sort(need.parts, std::greater(), &MemoryPart::bytes);

@@ -49,6 +49,22 @@ TEST(Memory, IsBoundedByTheLinkHoweverManyFlowsShareIt) {
   EXPECT_LT(total(dumbbell("10 Gbps", 1, 1000, 1)), 3 * kGb);
 }
 
+// Their outcomes are in a file.
+TEST(Memory, FlowsThatHaveEndedTakeNone) {
+  const auto lasting = [](const char* duration) {
+    const auto t = config::load_text(
+        std::string("run: { sample: 1 s, duration: ") + duration +
+            " }\nhosts: { a: { budget: 1 $/s }, b: {} }\nlinks: { l: { ends: [a, b], rate: 1 Gbps "
+            "} }\n"
+            "traffic: { workloads: { short: { from: a, to: b, arrivals: { poisson: 5000 /s }, "
+            "size: { fixed: 10 KB } } } }\n",
+        "short");
+    EXPECT_TRUE(t) << t.error().front().text();
+    return total(*t);
+  };
+  EXPECT_LT(lasting("1000 s"), lasting("100 s") + 4'000'000);  // 4.5 million flows more
+}
+
 TEST(Memory, IsRefusedWithWhatMakesItLargeAndWhatToChange) {
   const config::Topology t = dumbbell("20 Gbps", 1, 10, 1);
   const MemoryNeed need = memory_of(t, sender::Traces(t));

@@ -39,6 +39,7 @@ Spans::Spans(const config::Topology& t) : topology_(t), spans_(t.run.measure) {
       const size_t link = t.routers[r].links[p];
       egress_.push_back({r, p, link, t.links[link].end_at(t.routers[r].name)});
     }
+  prices_.assign(spans_.size(), std::vector<Price>(egress_.size()));
 }
 
 Nanos Spans::next(Nanos now) const {
@@ -53,16 +54,20 @@ std::vector<router::Snapshot> Spans::snapshots(World& world) const {
 }
 
 void Spans::mark(World& world) {
-  Price price{.at = world.now(), .by_link = {}};
   std::array<Gauge, LinkLaw::kMaxGauges> gauges;
-  for (const Egress& e : egress_) {
+  for (size_t i = 0; i < egress_.size(); ++i) {
     double now = 0;
-    const size_t count = world.router(e.router).gauges(e.place, gauges);
+    const size_t count = world.router(egress_[i].router).gauges(egress_[i].place, gauges);
     for (const Gauge& g : std::span(gauges).first(count))
       if (g.name == "price" && g.value > kMinPrice.count()) now = g.value;
-    price.by_link.push_back(now);
+    for (size_t s = 0; s < spans_.size(); ++s)
+      if (spans_[s].from < world.now() && world.now() <= spans_[s].to) {
+        Price& price = prices_[s][i];
+        price.sum += now;
+        price.last = now;
+        ++price.samples;
+      }
   }
-  prices_.push_back(std::move(price));
   const auto edge = readings_.find(world.now());
   if (edge != readings_.end()) edge->second = read(world);
 }
@@ -84,7 +89,8 @@ Spans::Reading Spans::read(World& world) const {
   return r;
 }
 
-json Spans::link_json(size_t i, const config::Span& span) const {
+json Spans::link_json(size_t i, size_t at) const {
+  const config::Span& span = spans_[at];
   const LinkReading &before = readings_.at(span.from).links[i],
                     &after = readings_.at(span.to).links[i];
   const Egress& e = egress_[i];
@@ -101,14 +107,8 @@ json Spans::link_json(size_t i, const config::Span& span) const {
   const metrics::Histogram waits = after.waits.since(before.waits);
   const double capacity = bytes_per_second(d.rate);
 
-  double sum = 0, last = 0;
-  size_t n = 0;
-  for (const Price& p : prices_) {
-    if (p.at <= span.from || p.at > span.to) continue;
-    last = p.by_link[i];
-    sum += last;
-    ++n;
-  }
+  const Price& price = prices_[at][i];
+  const double mean = price.samples > 0 ? price.sum / static_cast<double>(price.samples) : 0;
   return {{"law", d.law.protocol},
           {"rate_mbps", d.rate.count() * 1e-6},
           {"utilization", static_cast<double>(a.tx_bytes - b.tx_bytes) / seconds / capacity},
@@ -120,10 +120,11 @@ json Spans::link_json(size_t i, const config::Span& span) const {
           {"queue_bytes",
            {{"mean", (a.waited - b.waited) / seconds},
             {"max", static_cast<double>(waits.max()) * 1e-9 * capacity}}},
-          {"price", {{"mean", n > 0 ? sum / static_cast<double>(n) : 0}, {"last", last}}}};
+          {"price", {{"mean", mean}, {"last", price.last}}}};
 }
 
-json Spans::span_json(const config::Span& span) const {
+json Spans::span_json(size_t at) const {
+  const config::Span& span = spans_[at];
   json out = {{"from", to_seconds(span.from)},
               {"to", to_seconds(span.to)},
               {"links", json::object()},
@@ -131,7 +132,7 @@ json Spans::span_json(const config::Span& span) const {
               {"groups", json::object()}};
   for (size_t i = 0; i < egress_.size(); ++i)
     out["links"][sender::link_name(topology_, {egress_[i].link, egress_[i].direction})] =
-        link_json(i, span);
+        link_json(i, at);
   const Reading &a = readings_.at(span.to), &b = readings_.at(span.from);
   const double seconds = to_seconds(span.to - span.from);
   for (size_t h = 0; h < a.hosts.size(); ++h)
@@ -150,12 +151,11 @@ json Spans::span_json(const config::Span& span) const {
 }
 
 void Spans::complete(json& summary) const {
-  const json whole = span_json(spans_.back());
+  const json whole = span_json(spans_.size() - 1);
   for (const auto& [name, link] : whole["links"].items()) summary["links"][name] = link;
   summary["groups"] = whole["groups"];
   summary["measure"] = json::object();
-  for (size_t i = 0; i + 1 < spans_.size(); ++i)
-    summary["measure"][spans_[i].name] = span_json(spans_[i]);
+  for (size_t i = 0; i + 1 < spans_.size(); ++i) summary["measure"][spans_[i].name] = span_json(i);
   double dropped = 0;
   for (const auto& [name, link] : whole["links"].items())
     dropped += link["dropped_packets"].get<double>();

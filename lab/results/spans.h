@@ -39,9 +39,9 @@ class Spans {
     std::vector<sender::HostReading> hosts;
     std::vector<sender::GroupReading> groups;
   };
-  struct Price {
-    Nanos at{0};
-    std::vector<double> by_link;
+  struct Price {  // of one link in one span
+    double sum = 0, last = 0;
+    size_t samples = 0;
   };
   struct Egress {  // a direction that a router feeds
     size_t router, place, link, direction;
@@ -49,14 +49,15 @@ class Spans {
 
   [[nodiscard]] std::vector<router::Snapshot> snapshots(World& world) const;
   [[nodiscard]] Reading read(World& world) const;
-  [[nodiscard]] nlohmann::json link_json(size_t i, const config::Span& span) const;
-  [[nodiscard]] nlohmann::json span_json(const config::Span& span) const;
+  // `at`: of the span in spans_.
+  [[nodiscard]] nlohmann::json link_json(size_t i, size_t at) const;
+  [[nodiscard]] nlohmann::json span_json(size_t at) const;
 
   const config::Topology& topology_;
   std::vector<Egress> egress_;
   std::vector<config::Span> spans_;
-  std::map<Nanos, Reading> readings_;  // by edge of a span
-  std::vector<Price> prices_;
+  std::map<Nanos, Reading> readings_;       // by edge of a span
+  std::vector<std::vector<Price>> prices_;  // by span, each as egress_ orders links
 };
 
 }  // namespace turnpike::lab
