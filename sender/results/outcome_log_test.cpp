@@ -2,12 +2,14 @@
 #include "sender/results/outcome_log.h"
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "common/units/instrumented.h"
 
@@ -62,6 +64,21 @@ TEST(OutcomeLog, TakesMoreAfterAVisit) {
 TEST(OutcomeLog, KeepsAllInMemoryWhereNoFileCanBeMade) {
   OutcomeLog log("/no/such/folder");
   add(log, kMany);
+  expect_all(log, kMany);
+}
+
+// The second block is written in part. A file that exceeds the limit is what a full disk is.
+TEST(OutcomeLog, KeepsInMemoryWhatTheFileHasNoRoomFor) {
+  OutcomeLog log(::testing::TempDir());
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit narrow = before;
+  narrow.rlim_cur = OutcomeLog::kInMemory * sizeof(FlowOutcome) * 3 / 2;
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &narrow), 0);
+  add(log, kMany);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
   expect_all(log, kMany);
 }
 
