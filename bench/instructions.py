@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Counts the instructions to forward a packet, to send or tunnel it and process its ACK, or to simulate it in the lab.
 # Other load on the machine does not change them. Compares them with bench/instructions.json: more than 5 % above fails.
-# --update writes the new counts. The counts include the bench's ports.
+# --update writes the new counts. The counts include the bench's ports. valgrind's CPU has no AVX-512, so they are of the
+# code for such CPUs.
 import argparse
 import concurrent.futures
 import json

@@ -206,7 +206,10 @@ void Tables::fill_filter() {
     mark(filter_bit(a));
     own_hashes_ |= uint32_t{1} << own_hash(a);
   }
-  for (const Ipv6& a : own_ipv6_) mark(filter_bit(a));
+  for (const Ipv6& a : own_ipv6_) {
+    mark(filter_bit(a));
+    own_hashes6_ |= uint64_t{1} << (halves_of(a) * kGolden >> kOwnShift6);
+  }
 }
 
 size_t Tables::find_tree(uint32_t group) const {

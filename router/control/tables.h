@@ -80,6 +80,11 @@ class Tables {
   /// A smaller filter of the IPv4 addresses: bit own_hash(a) is set for every own address `a`.
   [[nodiscard]] uint32_t own_hashes() const { return own_hashes_; }
   static constexpr uint32_t own_hash(uint32_t address) { return address * 0x9e3779b1 >> 27; }
+  /// The same of the IPv6 addresses: bit h * kGolden >> kOwnShift6 for the XOR h of an address's
+  /// halves, as they lie in memory.
+  [[nodiscard]] uint64_t own_hashes6() const { return own_hashes6_; }
+  static constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;  // Fibonacci hashing
+  static constexpr unsigned kOwnShift6 = 58;
 
   /// The trees with a branch at this router.
   [[nodiscard]] std::span<const TreeEntry> trees() const { return trees_; }
@@ -103,13 +108,14 @@ class Tables {
   Tables() = default;
 
   void fill_filter();
-  [[nodiscard]] uint64_t filter_bit(uint64_t key) const {
-    return key * 0x9e3779b97f4a7c15 >> own_shift_;  // Fibonacci hashing
-  }
-  [[nodiscard]] uint64_t filter_bit(const config::Ipv6& address) const {
+  static uint64_t halves_of(const config::Ipv6& address) {
     uint64_t halves[2];
     std::memcpy(halves, address.data(), sizeof halves);
-    return filter_bit(halves[0] ^ halves[1]);
+    return halves[0] ^ halves[1];
+  }
+  [[nodiscard]] uint64_t filter_bit(uint64_t key) const { return key * kGolden >> own_shift_; }
+  [[nodiscard]] uint64_t filter_bit(const config::Ipv6& address) const {
+    return filter_bit(halves_of(address));
   }
 
   Routes routes_;
@@ -120,6 +126,7 @@ class Tables {
   std::vector<config::Ipv6> own_ipv6_;
   std::vector<uint64_t> own_filter_;  // one bit per own address' hash, 64 bits for each
   uint32_t own_hashes_ = 0;
+  uint64_t own_hashes6_ = 0;
   unsigned own_shift_ = 58;  // right shift from a 64-bit hash to a bit's number
   std::array<uint8_t, 256> congestion_sizes_{};
   uint16_t udp_port_ = 0;

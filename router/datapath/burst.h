@@ -52,6 +52,9 @@ struct PacketInfo {
 };
 static_assert(sizeof(PacketInfo) == 32);
 
+/// The set of a burst's first `n` packets.
+constexpr uint32_t first_of(unsigned n) { return n == 32 ? ~0U : (1U << n) - 1; }
+
 /// Packets in the stages. Every packet is in one of the sets below, or in none once a stage has
 /// taken ownership.
 struct Burst {
@@ -80,7 +83,7 @@ struct Burst {
     count = n;
     input = static_cast<uint16_t>(link);
     now = since = time;
-    forward = n == 32 ? ~0U : (1U << n) - 1;
+    forward = first_of(n);
     local = oversized = dropped = multicast = unresolved = with_ipv4 = with_ipv6 = 0;
   }
 

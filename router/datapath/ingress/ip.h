@@ -43,13 +43,11 @@ inline config::Ipv6 destination_of(const uint8_t* ip, bool is_ipv6) {
   return a;
 }
 
-/// Extension headers that may precede IPv6's payload (RFC 8200 4.1).
-inline bool is_extension(uint8_t next) {
-  constexpr uint64_t kAll = uint64_t{1} << kHopByHop | uint64_t{1} << kRouting |
-                            uint64_t{1} << kIpv6Fragment | uint64_t{1} << kAuthentication |
-                            uint64_t{1} << kDestinationOptions;
-  return next < 64 && (kAll >> next & 1) != 0;
-}
+/// Extension headers that may precede IPv6's payload (RFC 8200 4.1), as bits.
+inline constexpr uint64_t kExtensions =
+    uint64_t{1} << kHopByHop | uint64_t{1} << kRouting | uint64_t{1} << kIpv6Fragment |
+    uint64_t{1} << kAuthentication | uint64_t{1} << kDestinationOptions;
+inline bool is_extension(uint8_t next) { return next < 64 && (kExtensions >> next & 1) != 0; }
 
 inline bool is_multicast(const uint8_t* ipv6) { return ipv6[0] == 0xff; }
 inline bool is_link_local(const uint8_t* ipv6) {

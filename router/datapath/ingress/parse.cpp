@@ -4,6 +4,7 @@
 
 #include "common/wire/bytes.h"
 #include "router/datapath/ingress/ip.h"
+#include "router/datapath/ingress/parse_eight.h"
 #include "router/datapath/ingress/parse_fast.h"
 #include "router/datapath/ingress/segments.h"
 
@@ -13,6 +14,9 @@ namespace {
 
 // Covers Ethernet, tag, IPv6 or IPv4 with options, UDP and a common header.
 constexpr uint32_t kFront = 128;
+
+// Null where the CPU has no vectors for it.
+const ParseEight eight_at_a_time = parse_eight();
 
 }  // namespace
 
@@ -60,39 +64,47 @@ DropReason parse_fully(rte_mbuf& m, PacketInfo& p, const Tables& tables) {
 }
 
 void parse(Burst& burst, const WorkerContext& context) {
-  const unsigned count = burst.count;
   const Tables& tables = *context.tables;
   const uint16_t input = burst.input;
   const uint16_t port = tables.udp_port();
   const FastStation station(tables, input);
-  uint32_t with_ipv4 = 0, with_ipv6 = 0;
-  uint64_t bytes = 0;
-  for (unsigned i = 0; i < count; ++i) {
+  const auto settle = [&](unsigned i, DropReason why) {
+    if (why != DropReason::kNone) {
+      burst.drop(i, why);
+    } else if (burst.info[i].has(kArp)) {
+      burst.move_to(burst.local, i);
+    }
+  };
+  ParsedEight parsed;
+  if (eight_at_a_time != nullptr) {
+    parsed = eight_at_a_time(burst, station, tables);
+    for_each(parsed.to_turnpike, [&](unsigned i) {
+      rte_mbuf& m = *burst.mbufs[i];
+      PacketInfo& p = burst.info[i];
+      if (!usual_turnpike(m, p, tables)) settle(i, parse_turnpike(m, p, tables));
+    });
+  }
+  for_each_dense(first_of(burst.count) & ~(parsed.ipv4 | parsed.ipv6), [&](unsigned i) {
     rte_mbuf& m = *burst.mbufs[i];
     PacketInfo& p = burst.info[i];
-    DropReason why = DropReason::kNone;
     p = {.input = input};
     const FastPath fast =
         parse_fast(m, station, tables, p, burst.destinations4[i], burst.destinations6[i]);
     if (fast == FastPath::kRefused) [[unlikely]] {
-      why = parse_fully(m, p, tables);
-      bytes += m.pkt_len - p.l3;  // not `datagram`, which is false in a frame of a wrong length
-    } else {
-      with_ipv4 |= uint32_t{fast == FastPath::kIpv4} << i;
-      with_ipv6 |= uint32_t{fast == FastPath::kIpv6} << i;
-      bytes += p.datagram;
-      if (!to_turnpike(m, p, port) || usual_turnpike(m, p, tables)) continue;
-      why = parse_turnpike(m, p, tables);
+      settle(i, parse_fully(m, p, tables));
+      parsed.bytes +=
+          m.pkt_len - p.l3;  // not `datagram`, which is false in a frame of a wrong length
+      return;
     }
-    if (why != DropReason::kNone) {
-      burst.drop(i, why);
-    } else if (p.has(kArp)) {
-      burst.move_to(burst.local, i);
-    }
-  }
-  burst.with_ipv4 = with_ipv4;
-  burst.with_ipv6 = with_ipv6;
-  burst.bytes = bytes;
+    parsed.ipv4 |= uint32_t{fast == FastPath::kIpv4} << i;
+    parsed.ipv6 |= uint32_t{fast == FastPath::kIpv6} << i;
+    parsed.bytes += p.datagram;
+    if (to_turnpike(m, p, port) && !usual_turnpike(m, p, tables))
+      settle(i, parse_turnpike(m, p, tables));
+  });
+  burst.with_ipv4 = parsed.ipv4;
+  burst.with_ipv6 = parsed.ipv6;
+  burst.bytes = parsed.bytes;
 }
 
 }  // namespace turnpike::router

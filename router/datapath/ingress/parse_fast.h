@@ -31,9 +31,11 @@ inline constexpr std::array<bool, 256> kUsualIpv6 = [] {
 struct FastStation {
   // The first eight bytes of a frame to the station, as a host word; ignore the last two.
   uint64_t mac = 0;
-  uint32_t own = 0;  // Tables::own_hashes()
+  uint32_t own = 0;   // Tables::own_hashes()
+  uint64_t own6 = 0;  // Tables::own_hashes6()
 
-  FastStation(const Tables& tables, unsigned input) : own(tables.own_hashes()) {
+  FastStation(const Tables& tables, unsigned input)
+      : own(tables.own_hashes()), own6(tables.own_hashes6()) {
     const wire::Mac& address = tables.stations()[input].mac;
     std::memcpy(&mac, address.data(), address.size());
   }
@@ -56,7 +58,7 @@ constexpr uint32_t front_word(uint16_t type, uint8_t first) {
 enum class FastPath : uint8_t { kRefused, kIpv4, kIpv6 };
 
 /// IPv4 of parse_fast(). The frame holds the header at `ip` and a UDP header's length after it.
-inline bool fast_ipv4(const rte_mbuf& m, const uint8_t* ip, FastStation station,
+inline bool fast_ipv4(const rte_mbuf& m, const uint8_t* ip, const FastStation& station,
                       const Tables& tables, PacketInfo& p, uint32_t& destination) {
   constexpr uint16_t kPieces = __builtin_bswap16(wire::kIpv4FragmentMask);
   constexpr uint16_t kWhole = __builtin_bswap16(wire::kIpv4DontFragment);
@@ -106,8 +108,8 @@ inline bool fast_ipv6(const rte_mbuf& m, const uint8_t* ip, const Tables& tables
 /// 1, ordinary unicast addresses, room for a UDP header, and valid by the checks of parse_fully().
 /// If so, fills in `p` as parse_fully() does and the destination, `ipv4` in host order, and cuts
 /// padding off; if not, these are unspecified and the packet unchanged.
-inline FastPath parse_fast(rte_mbuf& m, FastStation station, const Tables& tables, PacketInfo& p,
-                           uint32_t& ipv4, config::Ipv6& ipv6) {
+inline FastPath parse_fast(rte_mbuf& m, const FastStation& station, const Tables& tables,
+                           PacketInfo& p, uint32_t& ipv4, config::Ipv6& ipv6) {
   constexpr uint32_t kMin = wire::kEthernetSize + wire::kIpv4Size + wire::kUdpSize;
   constexpr uint32_t kMinSize6 = wire::kEthernetSize + wire::kIpv6Size + wire::kUdpSize;
   if (m.data_len < kMin || m.data_len != m.pkt_len) return FastPath::kRefused;

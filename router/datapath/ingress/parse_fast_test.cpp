@@ -3,11 +3,13 @@
 #include "router/datapath/ingress/parse_fast.h"
 
 #include <bit>
+#include <memory>
 #include <random>
 
 #include <gtest/gtest.h>
 
 #include "router/datapath/ingress/parse.h"
+#include "router/datapath/ingress/parse_eight.h"
 #include "tests/support/eal.h"
 #include "tests/support/parse_oracle.h"
 #include "tests/support/router_world.h"
@@ -122,6 +124,56 @@ TEST(ParseFast, TakesWhatNearlyAllPacketsAre) {
   EXPECT_EQ(twins.burst.with_ipv4, 0b10101U);
   EXPECT_EQ(twins.burst.with_ipv6, 0b01010U);
   twins.free();
+}
+
+/// Packets of a burst of these frames, repeated to fill it, that parse_eight() accepts.
+class ParseEightTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (parse_eight() == nullptr) GTEST_SKIP() << "this CPU has no AVX-512";
+    auto built = Tables::build(topology(), 0, -1);
+    ASSERT_TRUE(built) << built.error();
+    tables = std::move(*built);
+  }
+  ParsedEight parse(const std::vector<Frame>& frames) {
+    twins.free();
+    for (unsigned i = 0; i < kBurst; ++i) twins.add(frames[i % frames.size()]);
+    twins.burst.begin(kBurst, kLeft, Nanos(0));
+    return parse_eight()(twins.burst, FastStation(*tables, kLeft), *tables);
+  }
+  void TearDown() override { twins.free(); }
+
+  World keep_eal_up;
+  std::unique_ptr<const Tables> tables;
+  Twins twins;
+};
+
+TEST_F(ParseEightTest, TakesWhatNearlyAllPacketsAre) {
+  Frame padded = plain(40);
+  padded.resize(64);
+  const ParsedEight parsed = parse({plain(100), plain(60, true), fcp({}), fcp({.v6 = true}),
+                                    plain(48), padded, plain(48, true), plain(90)});
+  EXPECT_EQ(parsed.ipv4, 0xb5b5b5b5);
+  EXPECT_EQ(parsed.ipv6, 0x4a4a4a4a);
+  EXPECT_EQ(parsed.to_turnpike, 0x0c0c0c0c);
+  uint64_t bytes = 0;
+  for (const PacketInfo& p : twins.burst.info) bytes += p.datagram;
+  EXPECT_EQ(parsed.bytes, bytes);
+}
+
+TEST_F(ParseEightTest, LeavesShortFramesToTheOtherChecks) {
+  std::vector<Frame> frames(kBurst, plain(100));
+  frames[9] = Frame(frames[9].begin(), frames[9].begin() + 41);
+  EXPECT_EQ(parse(frames).ipv4, 0xffff00ff);
+  std::ranges::fill(frames, plain(100, true));
+  frames[9] = Frame(frames[9].begin(), frames[9].begin() + 61);
+  EXPECT_EQ(parse(frames).ipv6, 0xffff00ff);
+}
+
+TEST_F(ParseEightTest, StopsWhereItAcceptsNone) {
+  std::vector<Frame> frames(kBurst, plain(100));
+  for (unsigned i = 8; i < 16; ++i) frames[i][0] = 0xff;
+  EXPECT_EQ(parse(frames).ipv4, 0xffU);
 }
 
 }  // namespace
