@@ -2,6 +2,7 @@
 #include "router/datapath/ingress/parse_eight.h"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 
@@ -102,15 +103,16 @@ struct Eight {
 struct Found {
   uint32_t accepted = 0;  // of eight
   uint32_t suspect = 0;   // of these: share a hash with an address of the router
-  Words lengths{};        // PacketInfo::l3, l4, datagram
-  Words kinds{};          // flags and l4_protocol
+  Words lengths{};        // PacketInfo::l3, l4, congestion, datagram
+  Words kinds{};          // flags, l4_protocol, protocol
   Words udp{};            // bytes after the IP header
 
   [[nodiscard]] TURNPIKE_VECTORS Words datagram() const { return lengths >> 48; }
 };
 static_assert(offsetof(PacketInfo, l3) == 0 && offsetof(PacketInfo, l4) == 2 &&
-              offsetof(PacketInfo, datagram) == 6 && offsetof(PacketInfo, flags) == 8 &&
-              offsetof(PacketInfo, l4_protocol) == 10 && offsetof(PacketInfo, input) == 12);
+              offsetof(PacketInfo, congestion) == 4 && offsetof(PacketInfo, datagram) == 6 &&
+              offsetof(PacketInfo, flags) == 8 && offsetof(PacketInfo, l4_protocol) == 10 &&
+              offsetof(PacketInfo, protocol) == 11 && offsetof(PacketInfo, input) == 12);
 
 TURNPIKE_VECTORS inline Words lengths_of(Words datagram, uint64_t ip_size) {
   return datagram << 48 | ((wire::kEthernetSize + ip_size) << 16 | wire::kEthernetSize);
@@ -247,6 +249,38 @@ TURNPIKE_VECTORS inline bool all_have(Words length, size_t bytes) {
   return zeros((length - bytes) & kNegative) == kAll;
 }
 
+// usual_turnpike() for the packets of `set`, whose UDP headers begin at `l4`: those that it
+// accepts. They have the protocol of the first.
+TURNPIKE_VECTORS inline uint32_t find_turnpike(const Eight& e, uint32_t set, size_t l4,
+                                               const Tables& tables, Found& found) {
+  static_assert(wire::kVersionKindAt == 0 && wire::kProtocolAt == 1 && wire::kRangesAt == 2 &&
+                wire::kLengthAt == 3 && wire::kLengthUnit == 4);
+  const size_t at = l4 + wire::kUdpSize;
+  if (set == 0 || !all_have(e.length, at + 8)) return 0;
+  const Sixteen front = load(e.frames, l4);  // the UDP header and 8 B of Turnpike's
+  const Words header = front.second, udp_length = be16(front.first, 32);
+  const uint64_t protocol = e.frames[static_cast<unsigned>(std::countr_zero(set))][at + 1];
+  const uint64_t congestion = tables.congestion_size(static_cast<uint8_t>(protocol));
+  if (congestion == 0) return 0;
+
+  constexpr uint64_t kVersionBits = uint64_t{wire::kVersion} << 4;
+  Words wrong = ((header ^ kVersionBits) & 0xf0) | ((header ^ protocol << 8) & 0xff00);
+  const Words kind = header & 0x0f;
+  const uint32_t data = zeros(kind ^ static_cast<uint64_t>(wire::Kind::kData));
+  const uint32_t acks = zeros(kind ^ static_cast<uint64_t>(wire::Kind::kAck));
+  const Words ranges = header >> 16 & 0xff;
+  const Words length = (header >> 24 & 0xff) * wire::kLengthUnit;
+  const Words least = ranges * wire::kRangeSize + wire::kHeaderSize + only(data, word(congestion));
+  const Words room = found.datagram() + wire::kEthernetSize - l4;
+  wrong |= ((wire::kMaxRanges - ranges) | (length - least) |
+            (udp_length - wire::kUdpSize - length) | (room - udp_length)) &
+           kNegative;
+  const uint32_t usual = set & (data | acks) & zeros(wrong);
+  found.kinds |= only(usual, word(kTurnpike | protocol << 24));
+  found.lengths |= only(usual & data, word((at + wire::kHeaderSize) << 32));
+  return usual;
+}
+
 [[gnu::target(TURNPIKE_AVX512)]] ParsedEight parse_with_avx512(Burst& burst,
                                                                const FastStation& station,
                                                                const Tables& tables) {
@@ -291,6 +325,11 @@ TURNPIKE_VECTORS inline bool all_have(Words length, size_t bytes) {
       burst.destinations6[first + i] =
           load_ipv6(e.frames[i] + wire::kEthernetSize + wire::kIpv6DestinationAt);
     });
+    const uint32_t to_turnpike = with_port(found, ports);
+    constexpr size_t kUdp4 = wire::kEthernetSize + wire::kIpv4Size,
+                     kUdp6 = wire::kEthernetSize + wire::kIpv6Size;
+    const uint32_t usual = find_turnpike(e, to_turnpike & ~ipv6, kUdp4, tables, found) |
+                           find_turnpike(e, to_turnpike & ipv6, kUdp6, tables, found);
     fill(&burst.info[first], found, burst.input);
     const Words frame = found.datagram() + wire::kEthernetSize;
     for_each(found.accepted & ~zeros(e.length ^ frame), [&](unsigned i) {
@@ -300,7 +339,7 @@ TURNPIKE_VECTORS inline bool all_have(Words length, size_t bytes) {
     });
     out.ipv4 |= (found.accepted & ~ipv6) << first;
     out.ipv6 |= (found.accepted & ipv6) << first;
-    out.to_turnpike |= with_port(found, ports) << first;
+    out.to_turnpike |= (to_turnpike & ~usual) << first;
     bytes += only(found.accepted, found.datagram());
   }
   for (unsigned i = 0; i < kEight; ++i) out.bytes += bytes[i];

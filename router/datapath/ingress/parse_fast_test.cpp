@@ -25,6 +25,7 @@ std::vector<Frame> sound_frames() {
                             plain(100, false, 5),
                             padded,
                             fcp({.datagram = 100}),
+                            fcp({.datagram = 200}),
                             fcp({.datagram = 100, .v6 = true}),
                             fcp({.kind = wire::Kind::kSyn, .datagram = 100}),
                             fcp({.kind = wire::Kind::kAck, .datagram = 100})};
@@ -45,6 +46,14 @@ Frame mutated(Frame f, std::mt19937& random) {
                                     {255, 255, 255, 255}};
     f[22] = static_cast<uint8_t>(random() % 3);  // TTL
     std::ranges::copy(addresses[random() % std::size(addresses)], &f[random() % 2 == 0 ? 26 : 30]);
+  }
+  if (random() % 16 == 0 && f.size() >= 42) {  // about the shortest datagram
+    f[16] = 0;
+    f[17] = static_cast<uint8_t>(20 + random() % 12);
+  }
+  if (random() % 16 == 0 && f.size() >= 46) {  // about the most ranges, and headers that hold them
+    f[44] = static_cast<uint8_t>(7 + random() % 4);
+    f[45] = static_cast<uint8_t>(24 + random() % 16);
   }
   if (random() % 8 == 0) f.resize(14 + random() % 90);
   if (random() % 2 == 0 && f.size() >= 34) {
@@ -150,15 +159,24 @@ class ParseEightTest : public ::testing::Test {
 
 TEST_F(ParseEightTest, TakesWhatNearlyAllPacketsAre) {
   Frame padded = plain(40);
-  padded.resize(64);
+  padded.resize(80);
   const ParsedEight parsed = parse({plain(100), plain(60, true), fcp({}), fcp({.v6 = true}),
-                                    plain(48), padded, plain(48, true), plain(90)});
+                                    fcp({.kind = wire::Kind::kAck}), padded, plain(70, true),
+                                    fcp({.kind = wire::Kind::kSyn})});
   EXPECT_EQ(parsed.ipv4, 0xb5b5b5b5);
   EXPECT_EQ(parsed.ipv6, 0x4a4a4a4a);
-  EXPECT_EQ(parsed.to_turnpike, 0x0c0c0c0c);
+  EXPECT_EQ(parsed.to_turnpike, 0x80808080) << "but for SYNs, headers have been checked";
   uint64_t bytes = 0;
-  for (const PacketInfo& p : twins.burst.info) bytes += p.datagram;
+  uint32_t turnpike = 0, data = 0;
+  for (unsigned i = 0; i < kBurst; ++i) {
+    const PacketInfo& p = twins.burst.info[i];
+    bytes += p.datagram;
+    turnpike |= uint32_t{p.has(kTurnpike)} << i;
+    data |= uint32_t{p.congestion != 0} << i;
+  }
   EXPECT_EQ(parsed.bytes, bytes);
+  EXPECT_EQ(turnpike, 0x1c1c1c1c);
+  EXPECT_EQ(data, 0x0c0c0c0c);
 }
 
 TEST_F(ParseEightTest, LeavesShortFramesToTheOtherChecks) {
