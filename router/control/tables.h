@@ -77,14 +77,16 @@ class Tables {
     return (own_filter_[bit / 64] >> (bit % 64) & 1) != 0;
   }
 
+  // Of Fibonacci hashing, which vectors do, too.
+  static constexpr uint32_t kGolden32 = 0x9e3779b1;
+  static constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
+  static constexpr unsigned kOwnShift = 27, kOwnShift6 = 58;
   /// A smaller filter of the IPv4 addresses: bit own_hash(a) is set for every own address `a`.
   [[nodiscard]] uint32_t own_hashes() const { return own_hashes_; }
-  static constexpr uint32_t own_hash(uint32_t address) { return address * 0x9e3779b1 >> 27; }
+  static constexpr uint32_t own_hash(uint32_t address) { return address * kGolden32 >> kOwnShift; }
   /// The same of the IPv6 addresses: bit h * kGolden >> kOwnShift6 for the XOR h of an address's
   /// halves, as they lie in memory.
   [[nodiscard]] uint64_t own_hashes6() const { return own_hashes6_; }
-  static constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;  // Fibonacci hashing
-  static constexpr unsigned kOwnShift6 = 58;
 
   /// The trees with a branch at this router.
   [[nodiscard]] std::span<const TreeEntry> trees() const { return trees_; }

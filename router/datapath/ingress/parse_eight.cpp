@@ -98,13 +98,13 @@ struct Eight {
   Sixteen ethernet, ip, addresses;
 };
 
-// Packets that pass all checks but for the source's, which may be an address of the router, with
-// parts of their metadata, zeros elsewhere.
+// Packets that pass all checks but for the source's, which may be an address of the router. Words
+// of other packets are unspecified.
 struct Found {
   uint32_t accepted = 0;  // of eight
   uint32_t suspect = 0;   // of these: share a hash with an address of the router
-  Words lengths{};        // PacketInfo::l3, l4, congestion, datagram
-  Words kinds{};          // flags, l4_protocol, protocol
+  Words lengths{};        // PacketInfo's l3, l4, congestion and datagram
+  Words kinds{};          // its flags, l4_protocol and protocol
   Words udp{};            // bytes after the IP header
 
   [[nodiscard]] TURNPIKE_VECTORS Words datagram() const { return lengths >> 48; }
@@ -124,14 +124,15 @@ TURNPIKE_VECTORS inline Words bounds(const Eight& e, Words datagram, size_t leas
   return (datagram - least) | (e.length - wire::kEthernetSize - datagram) | (ttl - 2);
 }
 
-// Whether any of them is IPv4 with a header of 20 B.
+// EtherType and first octet of IPv4 with a header of 20 B, as in Eight::ethernet.
 constexpr uint64_t kIpv4Front = uint64_t{front_word(wire::kEtherTypeIpv4, 0x45)} << 32;
 constexpr uint64_t kIpv4FrontMask = uint64_t{front_word(0xffff, 0xff)} << 32;
+// Whether any packet has these.
 TURNPIKE_VECTORS inline bool any_ipv4(const Eight& e) {
   return zeros((e.ethernet.second ^ kIpv4Front) & kIpv4FrontMask) != 0;
 }
 
-// fast_ipv4()
+// The checks of fast_ipv4().
 TURNPIKE_VECTORS inline Found find_ipv4(const Eight& e, uint32_t own) {
   constexpr uint64_t kPieces = uint64_t{__builtin_bswap16(wire::kIpv4FragmentMask)} << 32;
   constexpr uint64_t kWordsOfHalves = 0x0000ffff0000ffff;
@@ -148,10 +149,11 @@ TURNPIKE_VECTORS inline Found find_ipv4(const Eight& e, uint32_t own) {
 
   // Tables::own_hash() of the source, in the low half.
   const auto host = reinterpret_cast<Halves>(be32(e.addresses.first));
-  const Words hash = reinterpret_cast<Words>(host * 0x9e3779b1 >> 27) & 0x1f;
+  const Words hash =
+      reinterpret_cast<Words>(host * Tables::kGolden32 >> Tables::kOwnShift) & 0xffffffff;
   const Words shared = word(own) >> hash & 1;
 
-  // The header's ten words; sixteen bits of it stand beside the rest of two columns.
+  // The header's ten 16-bit words: eight of them fill `ip`, the first and the last stand in others.
   Words sum = (e.ip.first & kWordsOfHalves) + (e.ip.first >> 16 & kWordsOfHalves) +
               (e.ip.second & kWordsOfHalves) + (e.ip.second >> 16 & kWordsOfHalves);
   sum = (sum & 0xffffffff) + (sum >> 32) + (e.ethernet.second >> 48) + (e.addresses.first >> 48);
@@ -167,7 +169,7 @@ TURNPIKE_VECTORS inline Found find_ipv4(const Eight& e, uint32_t own) {
           .udp = e.addresses.second};
 }
 
-// fast_ipv6()
+// The checks of fast_ipv6().
 TURNPIKE_VECTORS inline Found find_ipv6(const Eight& e, uint64_t own) {
   constexpr uint64_t kFront = uint64_t{front_word(wire::kEtherTypeIpv6, 0x60)} << 32;
   constexpr uint64_t kFrontMask = uint64_t{front_word(0xffff, 0xf0)} << 32;
@@ -202,7 +204,7 @@ TURNPIKE_VECTORS inline Words only(uint32_t set, Words words) {
   return words & -(word(set) >> kPlaces & 1);
 }
 
-// The packets of both.
+// The packets that either has, with its words.
 TURNPIKE_VECTORS inline Found merge(const Found& a, const Found& b) {
   const uint32_t all = a.accepted | b.accepted;
   return {.accepted = all,
@@ -212,7 +214,7 @@ TURNPIKE_VECTORS inline Found merge(const Found& a, const Found& b) {
           .udp = only(a.accepted, a.udp) | only(b.accepted, b.udp)};
 }
 
-// Writes the metadata of eight packets; that of packets that are not accepted is overwritten later.
+// Writes the metadata of all eight; that of packets that are not accepted is written again later.
 TURNPIKE_VECTORS inline void fill(PacketInfo* info, const Found& found, uint16_t input) {
   const Words kinds = found.kinds | uint64_t{input} << 32;
   const Words even = __builtin_shufflevector(found.lengths, kinds, 0, 8, 2, 10, 4, 12, 6, 14);
@@ -249,8 +251,8 @@ TURNPIKE_VECTORS inline bool all_have(Words length, size_t bytes) {
   return zeros((length - bytes) & kNegative) == kAll;
 }
 
-// usual_turnpike() for the packets of `set`, whose UDP headers begin at `l4`: those that it
-// accepts. They have the protocol of the first.
+// The packets of `set` that usual_turnpike() accepts and that have the protocol of the first; adds
+// their metadata. Their UDP headers begin at `l4`.
 TURNPIKE_VECTORS inline uint32_t find_turnpike(const Eight& e, uint32_t set, size_t l4,
                                                const Tables& tables, Found& found) {
   static_assert(wire::kVersionKindAt == 0 && wire::kProtocolAt == 1 && wire::kRangesAt == 2 &&
@@ -353,5 +355,8 @@ ParseEight parse_eight() {
                     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   return wide ? parse_with_avx512 : nullptr;
 }
+
+#undef TURNPIKE_VECTORS
+#undef TURNPIKE_AVX512
 
 }  // namespace turnpike::router

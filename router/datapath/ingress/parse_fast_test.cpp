@@ -135,7 +135,7 @@ TEST(ParseFast, TakesWhatNearlyAllPacketsAre) {
   twins.free();
 }
 
-/// Packets of a burst of these frames, repeated to fill it, that parse_eight() accepts.
+/// Gives parse_eight() a burst of frames, repeated to fill it.
 class ParseEightTest : public ::testing::Test {
  protected:
   void SetUp() override {
