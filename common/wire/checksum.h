@@ -143,11 +143,13 @@ constexpr uint16_t update_udp_checksum(uint16_t checksum, uint32_t before, uint3
 /// Decrements the TTL at `ttl`, which is at least 1, and updates the IPv4 header's checksum: RFC
 /// 1624 with m' = m - 0x0100, so the checksum grows by that. Read in host order it grows by one.
 inline void decrement_ttl(uint8_t* ttl) {
+  constexpr uint32_t kOne = 1U << 16;
   uint32_t word;  // TTL, protocol and checksum from the lowest bits up
   std::memcpy(&word, ttl, sizeof word);
-  uint32_t sum = (word >> 16) + 1;
-  sum += (sum + 1) >> 16;  // the carry of 0x10000, and of 0xffff, a "negative zero"
-  word = ((word - 1) & 0xffff) | sum << 16;
+  word += kOne - 1;
+  // The carry of 0x10000, and of 0xffff, a "negative zero".
+  if (word + kOne < 2 * kOne) [[unlikely]]
+    word += kOne;
   std::memcpy(ttl, &word, sizeof word);
 }
 

@@ -19,7 +19,6 @@ namespace {
 
 constexpr unsigned kEight = 8;
 constexpr uint32_t kAll = 0xff;  // of eight packets
-constexpr uint64_t kNegative = uint64_t{1} << 63;
 
 // A word of 64 bits, or its halves or octets, for each of eight packets; words read from packets
 // are in host order.
@@ -27,7 +26,6 @@ using Words = uint64_t __attribute__((vector_size(64)));
 using Halves = uint32_t __attribute__((vector_size(64)));
 using Octets = uint8_t __attribute__((vector_size(64)));
 using Narrow = uint32_t __attribute__((vector_size(32)));
-using TwoPackets = uint64_t __attribute__((vector_size(32)));
 using OnePacket = uint64_t __attribute__((vector_size(16)));
 
 using Places = std::array<const uint8_t*, kEight>;
@@ -37,18 +35,17 @@ struct Sixteen {
   Words first, second;
 };
 
-TURNPIKE_VECTORS inline TwoPackets load_two(const uint8_t* a, const uint8_t* b) {
-  OnePacket one, other;
-  std::memcpy(&one, a, sizeof one);
-  std::memcpy(&other, b, sizeof other);
-  return __builtin_shufflevector(one, other, 0, 1, 2, 3);
+TURNPIKE_VECTORS inline __m128i load_one(const uint8_t* from) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
 }
 
 // The bytes [at, at + 16) of every second packet from packet i on.
 TURNPIKE_VECTORS inline Words load_four(const Places& places, size_t i, size_t at) {
-  const TwoPackets a = load_two(places[i] + at, places[i + 2] + at);
-  const TwoPackets b = load_two(places[i + 4] + at, places[i + 6] + at);
-  return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
+  __m512i four = _mm512_castsi128_si512(load_one(places[i] + at));
+  four = _mm512_inserti64x2(four, load_one(places[i + 2] + at), 1);
+  four = _mm512_inserti64x2(four, load_one(places[i + 4] + at), 2);
+  four = _mm512_inserti64x2(four, load_one(places[i + 6] + at), 3);
+  return reinterpret_cast<Words>(four);
 }
 
 // The bytes [at, at + 16) of all.
@@ -80,8 +77,13 @@ TURNPIKE_VECTORS inline Words be32(Words words) {
       46, 45, 44, 51, 50, 49, 48, 55, 54, 53, 52, 59, 58, 57, 56, 63, 62, 61, 60));
 }
 
+// The packets whose words are negative.
+TURNPIKE_VECTORS inline uint32_t negative(Words words) {
+  return _mm512_movepi64_mask(reinterpret_cast<__m512i>(words));
+}
+
 // Nonzero in words with a negative half.
-TURNPIKE_VECTORS inline Words negative(Halves halves) {
+TURNPIKE_VECTORS inline Words negative_half(Halves halves) {
   return reinterpret_cast<Words>(halves & 0x80000000);
 }
 
@@ -135,17 +137,17 @@ TURNPIKE_VECTORS inline bool any_ipv4(const Eight& e) {
 // The checks of fast_ipv4().
 TURNPIKE_VECTORS inline Found find_ipv4(const Eight& e, uint32_t own) {
   constexpr uint64_t kPieces = uint64_t{__builtin_bswap16(wire::kIpv4FragmentMask)} << 32;
-  constexpr uint64_t kWordsOfHalves = 0x0000ffff0000ffff;
   Words wrong =
       e.wrong | ((e.ethernet.second ^ kIpv4Front) & kIpv4FrontMask) | (e.ip.first & kPieces);
 
   const Words datagram = be16(e.ip.first, 0);
-  wrong |=
-      bounds(e, datagram, wire::kIpv4Size + wire::kUdpSize, e.ip.first >> 48 & 0xff) & kNegative;
+  const Words bounded =
+      bounds(e, datagram, wire::kIpv4Size + wire::kUdpSize, e.ip.first >> 48 & 0xff);
 
   // kUsualIpv4, of both addresses.
   const auto octet = reinterpret_cast<Halves>(e.addresses.first) & 0xff;
-  wrong |= negative((octet - 1) | (0xdf - octet) | ((octet ^ 0x7f) - 1) | ((octet ^ 0xa9) - 1));
+  wrong |=
+      negative_half((octet - 1) | (0xdf - octet) | ((octet ^ 0x7f) - 1) | ((octet ^ 0xa9) - 1));
 
   // Tables::own_hash() of the source, in the low half.
   const auto host = reinterpret_cast<Halves>(be32(e.addresses.first));
@@ -154,18 +156,19 @@ TURNPIKE_VECTORS inline Found find_ipv4(const Eight& e, uint32_t own) {
   const Words shared = word(own) >> hash & 1;
 
   // The header's ten 16-bit words: eight of them fill `ip`, the first and the last stand in others.
-  Words sum = (e.ip.first & kWordsOfHalves) + (e.ip.first >> 16 & kWordsOfHalves) +
-              (e.ip.second & kWordsOfHalves) + (e.ip.second >> 16 & kWordsOfHalves);
+  // Sums of 64 bits serve as well if their carries are added (RFC 1071 section 2).
+  Words sum = e.ip.first + e.ip.second;
+  sum += sum < e.ip.first ? word(1) : Words{};
   sum = (sum & 0xffffffff) + (sum >> 32) + (e.ethernet.second >> 48) + (e.addresses.first >> 48);
   sum = (sum & 0xffff) + (sum >> 16);
   sum = (sum & 0xffff) + (sum >> 16);
   wrong |= sum ^ 0xffff;
-  const uint32_t accepted = zeros(wrong);
+  const uint32_t accepted = zeros(wrong) & ~negative(bounded);
   static_assert(kMayFragment == 1 << 9);  // "don't fragment" is bit 38
   return {.accepted = accepted,
           .suspect = accepted & ~zeros(shared),
           .lengths = lengths_of(datagram, wire::kIpv4Size),
-          .kinds = (~e.ip.first >> 38 & 1) << 9 | e.ip.first >> 56 << 16,
+          .kinds = (~e.ip.first >> 29 & uint64_t{kMayFragment}) | e.ip.first >> 56 << 16,
           .udp = e.addresses.second};
 }
 
@@ -176,8 +179,8 @@ TURNPIKE_VECTORS inline Found find_ipv6(const Eight& e, uint64_t own) {
   Words wrong = e.wrong | ((e.ethernet.second ^ kFront) & kFrontMask);
 
   const Words datagram = be16(e.ip.first, 16) + wire::kIpv6Size;
-  wrong |=
-      bounds(e, datagram, wire::kIpv6Size + wire::kUdpSize, e.ip.first >> 40 & 0xff) & kNegative;
+  const Words bounded =
+      bounds(e, datagram, wire::kIpv6Size + wire::kUdpSize, e.ip.first >> 40 & 0xff);
 
   const Words next = e.ip.first >> 32 & 0xff;
   wrong |= word(kExtensions) >> (next & 63) & ((next >> 6) - 1) >> 63;
@@ -185,12 +188,12 @@ TURNPIKE_VECTORS inline Found find_ipv6(const Eight& e, uint64_t own) {
   // kUsualIpv6, of both addresses' first octets.
   const auto octet = reinterpret_cast<Halves>((e.ip.first >> 48 & 0xff) |
                                               (e.addresses.second & uint64_t{0xff} << 32));
-  wrong |= negative(~((((octet & 0xe0) ^ 0x20) - 1) | (((octet & 0xfe) ^ 0xfc) - 1)));
+  wrong |= negative_half(~((((octet & 0xe0) ^ 0x20) - 1) | (((octet & 0xfe) ^ 0xfc) - 1)));
 
   const Sixteen source = load(e.frames, wire::kEthernetSize + wire::kIpv6SourceAt);
   const Words hash = (source.first ^ source.second) * Tables::kGolden >> Tables::kOwnShift6;
   const Words shared = word(own) >> hash & 1;
-  const uint32_t accepted = zeros(wrong);
+  const uint32_t accepted = zeros(wrong) & ~negative(bounded);
   return {.accepted = accepted,
           .suspect = accepted & ~zeros(shared),
           .lengths = lengths_of(datagram, wire::kIpv6Size),
@@ -248,7 +251,7 @@ TURNPIKE_VECTORS inline uint32_t with_port(const Found& found, uint64_t ports) {
 
 // Whether all frames have so many bytes.
 TURNPIKE_VECTORS inline bool all_have(Words length, size_t bytes) {
-  return zeros((length - bytes) & kNegative) == kAll;
+  return negative(length - bytes) == 0;
 }
 
 // The packets of `set` that usual_turnpike() accepts and that have the protocol of the first; adds
@@ -274,10 +277,9 @@ TURNPIKE_VECTORS inline uint32_t find_turnpike(const Eight& e, uint32_t set, siz
   const Words length = (header >> 24 & 0xff) * wire::kLengthUnit;
   const Words least = ranges * wire::kRangeSize + wire::kHeaderSize + only(data, word(congestion));
   const Words room = found.datagram() + wire::kEthernetSize - l4;
-  wrong |= ((wire::kMaxRanges - ranges) | (length - least) |
-            (udp_length - wire::kUdpSize - length) | (room - udp_length)) &
-           kNegative;
-  const uint32_t usual = set & (data | acks) & zeros(wrong);
+  const Words bounded = (wire::kMaxRanges - ranges) | (length - least) |
+                        (udp_length - wire::kUdpSize - length) | (room - udp_length);
+  const uint32_t usual = set & (data | acks) & zeros(wrong) & ~negative(bounded);
   found.kinds |= only(usual, word(kTurnpike | protocol << 24));
   found.lengths |= only(usual & data, word((at + wire::kHeaderSize) << 32));
   return usual;
