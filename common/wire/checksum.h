@@ -135,9 +135,10 @@ constexpr uint16_t update_checksum(uint16_t checksum, uint32_t before, uint32_t 
                      after);
 }
 /// The same for UDP: an absent checksum (zero) stays absent, and a computed zero becomes 0xffff, as
-/// in RFC 1624's equation 4: HC' = HC - ~m - m', where -x is ~x.
-constexpr uint16_t update_udp_checksum(uint16_t checksum, uint32_t before, uint32_t after) {
-  return checksum == 0 ? 0 : fold(uint64_t{checksum} + before + static_cast<uint32_t>(~after));
+/// in RFC 1624's equation 4: HC' = HC - ~m - m', where -x is ~x. Sums are below 2^48, not folded.
+constexpr uint16_t update_udp_checksum(uint16_t checksum, uint64_t before, uint64_t after) {
+  constexpr uint64_t kOnes = (uint64_t{1} << 48) - 1;
+  return checksum == 0 ? 0 : fold(checksum + before + (kOnes - after));
 }
 
 /// Decrements the TTL at `ttl`, which is at least 1, and updates the IPv4 header's checksum: RFC

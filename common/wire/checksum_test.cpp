@@ -168,6 +168,17 @@ TEST(Checksum, MendedEqualsRecomputedForEveryWordAndEveryEdgeOfIt) {
   }
 }
 
+TEST(Checksum, MendedFromSumsThatAreNotFolded) {
+  std::mt19937_64 random(7);
+  const auto sum = [&] { return random() >> (16 + random() % 48); };
+  for (int i = 0; i < 100000; ++i) {
+    const uint64_t before = i == 0 ? 0 : sum(), after = i == 1 ? (uint64_t{1} << 48) - 1 : sum();
+    const uint64_t constant = 1 + random() % 0xffff;
+    ASSERT_EQ(update_udp_checksum(udp_checksum_of(constant + before), before, after),
+              udp_checksum_of(constant + after));
+  }
+}
+
 TEST(Checksum, AnAbsentUdpChecksumStaysAbsent) {
   for (uint32_t after = 0; after <= 0xffff; ++after) {
     ASSERT_EQ(update_udp_checksum(0, 0x1234, after), 0);

@@ -69,7 +69,7 @@ void set_to_one(uint8_t* congestion, uint8_t at) {
   if (wire::load_be16(congestion + at) == kOne) [[likely]]
     return;
   const HeaderRange range{at, static_cast<uint8_t>(at + 2)};
-  const uint32_t before = sum_of(congestion, range);
+  const uint64_t before = sum_of(congestion, range);
   wire::store_be16(congestion + at, kOne);
   update_checksum(congestion, before, sum_of(congestion, range));
 }

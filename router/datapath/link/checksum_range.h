@@ -21,17 +21,18 @@ inline uint32_t word_at(const uint8_t* bytes) {
   return word;
 }
 
-/// Sum of `Words` 32-bit words. Loads each separately: the law may just have stored some.
+/// Sum of `Words` 32-bit words, not folded. Loads each separately: the law may just have stored
+/// some.
 template <size_t Words>
-uint32_t sum_of_words(const uint8_t* bytes) {
+uint64_t sum_of_words(const uint8_t* bytes) {
   uint64_t sum = word_at(bytes);
   for (size_t w = 1; w < Words; ++w) sum += word_at(bytes + w * sizeof(uint32_t));
-  return Words == 1 ? static_cast<uint32_t>(sum) : wire::fold_to_32(sum);
+  return sum;
 }
 
 /// Sum of any range; of prices and money, 24 B, without a loop. Not inline: longer code for links
 /// that audit costs the others cycles.
-[[gnu::noinline]] inline uint32_t sum_of_any(const uint8_t* congestion, HeaderRange r) {
+[[gnu::noinline]] inline uint64_t sum_of_any(const uint8_t* congestion, HeaderRange r) {
   if (r.end - r.begin == 24) [[likely]]
     return sum_of_words<6>(congestion + r.begin);
   return __builtin_bswap16(
@@ -41,7 +42,7 @@ uint32_t sum_of_words(const uint8_t* bytes) {
 }  // namespace checksum_range
 
 /// Returns f(sum), where sum(congestion) is the one's complement sum of the range in a congestion
-/// header. The common widths need no loop.
+/// header, not folded. The common widths need no loop.
 template <class F>
 auto with_sum(HeaderRange r, F&& f) {
   const uint8_t at = r.begin;
@@ -60,14 +61,14 @@ auto with_sum(HeaderRange r, F&& f) {
   }
 }
 
-/// One's complement sum of the range in this congestion header.
-inline uint32_t sum_of(const uint8_t* congestion, HeaderRange r) {
+/// The sum of the range in this congestion header.
+inline uint64_t sum_of(const uint8_t* congestion, HeaderRange r) {
   return with_sum(r, [congestion](auto sum) { return sum(congestion); });
 }
 
 /// Updates the UDP checksum of the packet whose congestion header this is, from the sums of the
 /// rewritten range before and after.
-inline void update_checksum(uint8_t* congestion, uint32_t before, uint32_t after) {
+inline void update_checksum(uint8_t* congestion, uint64_t before, uint64_t after) {
   uint8_t* at = congestion - wire::kHeaderSize - wire::kUdpSize + wire::kUdpChecksumAt;
   uint16_t sum;
   std::memcpy(&sum, at, sizeof sum);

@@ -16,7 +16,7 @@ void LinkQueue::depart(std::span<const QueuedPacket> packets, Nanos now) {
   const HeaderRange rewritten = link_.traits.rewritten;
   Scratch<LinkPacket> scratch;
   const std::span<LinkPacket> leaving(scratch.of.data(), packets.size());
-  std::array<uint32_t, kBurst> before;
+  std::array<uint64_t, kBurst> before;
   for (size_t k = 0; k < packets.size(); ++k) {
     const QueuedPacket& q = packets[k];
     leaving[k] = {.size = q.size, .opens = q.opens != 0, .queue_class = q.queue_class};

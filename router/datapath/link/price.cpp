@@ -35,7 +35,7 @@ struct LawBatch {
   unsigned count = 0;
   uint64_t bytes = 0;  // of all members on the link
   Scratch<LinkPacket> packets;
-  std::array<uint32_t, kBurst> before;  // checksum sums of the bytes that the law may rewrite
+  std::array<uint64_t, kBurst> before;  // checksum sums of the bytes that the law may rewrite
 
   LawBatch(const Burst& burst, uint32_t members, const EgressLink& link) {
     with_sum(link.traits.rewritten, [&](auto sum) { gather(burst, members, link.protocol, sum); });

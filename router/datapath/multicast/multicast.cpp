@@ -28,7 +28,7 @@ bool from_root(const uint8_t* ip, const PacketInfo& p, const TreeEntry& tree) {
 bool take_upstream_price(rte_mbuf& m, const PacketInfo& p, PriceLog& log) {
   uint8_t* header = frame_of(&m) + p.congestion;
   constexpr HeaderRange kPrice{fcp::kTakenBegin, fcp::kTakenEnd};
-  const uint32_t before = sum_of(header, kPrice);
+  const uint64_t before = sum_of(header, kPrice);
   const float price = fcp::take_price(header);
   if (price < 0) return false;
   update_checksum(header, before, sum_of(header, kPrice));
