@@ -108,7 +108,8 @@ TEST_F(Merge, NamesTheLineThatIsNoRecord) {
        {"{", "[]", "7", "{}", "{\"sample\":1}", "{\"outcome\":[1,2]}",
         "{\"sample\":1,\"hosts\":[],\"groups\":[]}", "{\"outcome\":[7,99,3,0,0,0,0,0,0,false,0]}",
         "{\"outcome\":[7,0,3,99,0,0,0,0,0,false,0]}", "{\"outcome\":[7,0,3,0,0,0,0,0,0,false,99]}",
-        "{\"delays\":99,\"rtt\":[],\"queueing\":[]}", "{\"stream\":0}"})
+        "{\"outcome\":[7,0,3,0,5,4,0,0,0,false,0]}", "{\"delays\":99,\"rtt\":[],\"queueing\":[]}",
+        "{\"stream\":0}"})
     EXPECT_EQ(wrong(line), last) << line;
 }
 

@@ -101,6 +101,7 @@ FlowOutcome outcome_from(const json& tree, const config::Topology& t) {
   if (outcome.host >= t.hosts.size() || outcome.ended > FlowEnd::kGivenUp ||
       outcome.source >= t.flows.size() + t.workloads.size())
     throw std::out_of_range("no such host or flow");
+  if (outcome.end < outcome.start) throw std::out_of_range("a flow ends before its start");
   return outcome;
 }
 
