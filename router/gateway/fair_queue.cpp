@@ -12,6 +12,8 @@
 namespace turnpike::gateway {
 namespace {
 
+constexpr CodelParams kNoCodel{.target = kNever, .interval = kNever};
+
 template <class Pool>
 void push_back(Pool& pool, List& list, uint32_t i, uint32_t Turn::*next = &Turn::next) {
   pool[i].turn.*next = kNone;
@@ -53,6 +55,9 @@ bool activate(Pool& pool, Round& round, uint32_t i, bool made, bool small) {
   return true;
 }
 
+bool is_idle(const FlowQueue& flow) { return flow.packets.empty(); }
+bool is_idle(const HostQueue& host) { return host.packets == 0; }
+
 bool fits(const rte_mbuf& m, Fit fit) {
   return m.pkt_len <= fit.size &&
          (fit.ecn == Fit::kAnyEcn || wire::ecn_of(rte_pktmbuf_mtod(&m, const uint8_t*)) == fit.ecn);
@@ -84,7 +89,9 @@ void FairQueue::put(rte_mbuf* packet, uint32_t host, uint32_t flow, uint64_t lim
     if (alone_.packet != kNone) place(std::exchange(alone_, {}));
     place(arrival);
   }
-  if (bytes_ > limit) drop_from_fullest(now);
+  // More than one packet, if they are smaller than the one that came.
+  while (bytes_ > limit && drop_from_fullest(now)) {
+  }
 }
 
 /// Puts a packet into its flow's queue, or drops it where there is no entry for its host or flow.
@@ -115,10 +122,51 @@ void FairQueue::place(const Alone& packet) {
   if (fullest_ == kNone || queue.bytes >= pool_.flows[fullest_].bytes) fullest_ = f;
 }
 
-void FairQueue::drop_from_fullest(Nanos now) {
-  // The oldest packet: its loss is noticed first.
-  give_back(alone_.packet != kNone ? pop_alone(now) : pop(pool_.flows[fullest_], now));
+/// False: no packet waits.
+bool FairQueue::drop_from_fullest(Nanos now) {
+  rte_mbuf* packet = nullptr;
+  if (alone_.packet != kNone) {
+    packet = pop_alone(now);
+  } else if (fullest_ != kNone) {
+    // The oldest packet: its loss is noticed first.
+    FlowQueue& flow = pool_.flows[fullest_];
+    packet = pop(flow, now);
+    if (flow.packets.empty()) {
+      fullest_ = kNone;
+      reclaim_after(flow.owner);
+    }
+  } else {
+    packet = take_in_turn(kNoCodel, now, {});
+  }
+  if (packet == nullptr) return false;
+  give_back(packet);
   dropped_.add();
+  return true;
+}
+
+/// Gives back some entries of the old ones that are idle: those that a drop has emptied get no
+/// visit while others are new.
+template <class Pool, class Take>
+void FairQueue::reclaim(Pool& pool, Round& round, Take&& take) {
+  constexpr unsigned kLooks = 4;  // more than there are drops
+  for (unsigned n = 0; n < kLooks && !round.old.empty() && pool.crowded(); ++n) {
+    const uint32_t i = round.old.first;
+    pop_front(pool, round.old);
+    if (is_idle(pool[i]) && !pool[i].turn.in_back) {
+      take(pool[i]);  // of a host: its idle flows end their rounds
+      pool.give_back(i);
+    } else {
+      push_back(pool, round.old, i);
+    }
+  }
+}
+
+/// After a drop has emptied a flow of this host.
+void FairQueue::reclaim_after(uint32_t host) {
+  const auto of_flow = [](FlowQueue&) { return Taken{}; };
+  reclaim(pool_.flows, pool_.hosts[host].round, of_flow);
+  reclaim(pool_.hosts, round_,
+          [&](HostQueue& idle) { return serve(pool_.flows, idle.round, of_flow); });
 }
 
 /// Takes a packet out of the memory of those that wait, and out of their sums.
@@ -169,7 +217,7 @@ FairQueue::Taken FairQueue::serve(Pool& pool, Round& round, Take&& take) {
     if (list.empty()) return {};
     const uint32_t i = list.first;
     Turn& turn = pool[i].turn;
-    if (turn.deficit <= 0) {
+    if (turn.deficit <= 0 && !(is_idle(pool[i]) && pool.crowded())) {
       turn.deficit += kQuantum;
       pop_front(pool, list);
       turn.old = true;
@@ -205,8 +253,7 @@ rte_mbuf* FairQueue::take_in_turn(const CodelParams& params, Nanos now, Fit fit)
 
 uint32_t FairQueue::clear() {
   uint32_t count = 0;
-  const CodelParams never{.target = kNever, .interval = kNever};
-  while (rte_mbuf* const packet = take(never, Nanos(0))) {
+  while (rte_mbuf* const packet = take(kNoCodel, Nanos(0))) {
     give_back(packet);
     ++count;
   }

@@ -78,13 +78,16 @@ class FairQueue {
     uint32_t packet = kNone;      // Waiting
     uint32_t host = 0, flow = 0;  // hashes
   };
+  template <class Pool, class Take>
+  static void reclaim(Pool& pool, Round& round, Take&& take);
   void place(const Alone& packet);
   rte_mbuf* release(uint32_t waiting, Nanos now);
   rte_mbuf* pop(FlowQueue& flow, Nanos now);
   rte_mbuf* pop_alone(Nanos now) { return release(std::exchange(alone_.packet, kNone), now); }
   rte_mbuf* take_alone(Nanos now, Fit fit);
   rte_mbuf* take_in_turn(const CodelParams& params, Nanos now, Fit fit);
-  void drop_from_fullest(Nanos now);
+  bool drop_from_fullest(Nanos now);
+  void reclaim_after(uint32_t host);
 
   QueuePool& pool_;
   Round round_;  // HostQueue

@@ -244,6 +244,61 @@ TEST_F(FairQueueTest, AFloodOfFlowsLeavesEntriesToOtherTunnels) {
   drain(other);
 }
 
+// Two large packets in a row from each flow, so that it has spent its quantum when it falls idle;
+// below and beyond the limit.
+TEST_F(FairQueueTest, FlowsThatEndWithoutAQuantumLeaveEntriesToOtherTunnels) {
+  for (const bool hosts : {false, true})
+    for (const uint64_t limit : {uint64_t{200'000}, kRoom}) {
+      FairQueue flooded(queues, 0), other(queues, 1);
+      for (uint32_t flow = 0; flow < 30'000; ++flow) {
+        for (unsigned k = 0; k < 2; ++k)
+          flooded.put(datagram(800), hosts ? flow : 7, flow, limit, Nanos(0));
+        const unsigned rate = limit == kRoom && flooded.packets() > 500 ? 2 : 1;
+        for (unsigned k = 0; k < rate; ++k)
+          if (rte_mbuf* m = flooded.take(kPatient, Nanos(0))) rte_pktmbuf_free(m);
+        ASSERT_LE(flooded.bytes(), limit);
+        ASSERT_LE(queues.flows.in_use(), 2 * 4096U - 1000) << flow;
+        ASSERT_LE(queues.hosts.in_use(), 2 * 4096U - 1000) << flow;
+      }
+      for (uint16_t n = 0; n < 1000; ++n) put(other, n, n, 100);
+      EXPECT_EQ(other.dropped(), 0U);
+      drain(flooded);
+      drain(other);
+      EXPECT_EQ(queues.flows.in_use() + queues.hosts.in_use(), 0U);
+    }
+}
+
+// Large packets into a queue that is full of small ones.
+TEST_F(FairQueueTest, TheLimitBoundsTheBytesWhateverTheSizes) {
+  FairQueue queue(queues, 0);
+  for (unsigned n = 0; n < 1900; ++n) put(queue, 1, 1, 50, 100'000);
+  for (uint16_t flow = 2; flow < 500; ++flow) {
+    put(queue, 2, flow, 1400, 100'000);
+    ASSERT_LE(queue.bytes(), 100'000U);
+  }
+  drain(queue);
+}
+
+// The queue is beyond its limit, its fullest flow has gone, and there is no entry for a new one.
+TEST_F(FairQueueTest, NoEntryForANewFlowDropsItsPacketOnly) {
+  FairQueue queue(queues, 0);
+  for (unsigned n = 0; n < 30; ++n) put(queue, 1, 1, 1000);
+  for (unsigned n = 0; n < 3; ++n)
+    for (uint16_t flow = 2; flow < 50; ++flow) put(queue, 2, flow, 1000);
+  for (size_t left = 30; left > 0;) left -= serve(queue, 1).count(1);
+  serve(queue, 8);  // so that the first flow has been found empty
+  ASSERT_GT(queue.packets(), 20U);
+  bool made = false;
+  while (queues.flows.find(1'000'000, static_cast<uint32_t>(queues.flows.in_use()), made) !=
+         kNone) {
+  }
+  const uint32_t before = queue.packets();
+  put(queue, 3, 999, 100, 15'000);
+  EXPECT_LT(queue.packets(), before);
+  EXPECT_LE(queue.bytes(), 15'000U);
+  drain(queue);
+}
+
 TEST_F(FairQueueTest, BeyondTheLimitTheFullestFlowLoses) {
   FairQueue queue(queues, 0);
   constexpr uint64_t kLimit = 20'000;

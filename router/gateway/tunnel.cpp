@@ -60,9 +60,9 @@ Tunnel::Taken Tunnel::take(uint32_t room, uint16_t headers, Nanos now) {
   count_taken(first->pkt_len);
   revalued = false;
   const uint8_t ecn = wire::ecn_of(ip_of(first));
-  // A queue without packets is asked as well, so that idle flows end their rounds.
-  if (queue_.small() > 0 || (queue_.packets() == 0 && !queue_.idle()))
-    add_small(*first, ecn, room, now);
+  if (queue_.small() > 0) add_small(*first, ecn, room, now);
+  if (queue_.packets() == 0 && !queue_.idle())
+    queue_.take(parts_.codel, now);  // there is none: idle flows end their rounds
   update(now);
   return {.buffer = sealed() ? with_seal(first, headers) : with_room(first, headers), .ecn = ecn};
 }
