@@ -105,7 +105,7 @@ class Charger {
           return spend(account, customer, batch_.sizes[k],
                        reader_->one(batch_.headers[k], batch_.sizes[k], false));
         return spend(account, customer, batch_.rows[k],
-                     [&] { account.misbehaviour.send(batch_.rows[k], milli_); });
+                     [&](float part) { account.misbehaviour.send(batch_.rows[k], milli_, part); });
       });
     }
     for_each(others, [&](unsigned i) {
@@ -191,25 +191,32 @@ class Charger {
                         .committed = charge.committed,
                         .announced = charge.announced(),
                         .rtt = charge.rtt};
-    return spend(account, customer, row,
-                 [&] { account.misbehaviour.send(charge, static_cast<float>(size), milli_); });
+    return spend(account, customer, row, [&](float part) {
+      account.misbehaviour.send(charge, static_cast<float>(size), milli_, part);
+    });
   }
 
-  // `compare` passes the packet's announcement to account.misbehaviour.
+  // `compare` passes the given part of the packet's announcement to account.misbehaviour.
   template <class Compare>
   [[gnu::always_inline]] Refusal spend(Account& account, uint32_t customer, const ChargeRow& row,
                                        Compare&& compare) {
     if (account.misbehaviour.blocked(milli_)) [[unlikely]]
       return Refusal::kMisbehaviour;
-    // Before the budget: a sender that announces what it is not allowed to send misbehaves, too.
-    compare();
     static_assert(sizeof row == sizeof(PerBucket));
     const PerBucket cost =
         __builtin_shufflevector(std::bit_cast<PerBucket>(row), PerBucket{}, 0, 1, 4, 5) *
         account.per_dollar;
     const auto admitted = fits(account.debt, cost, bursts_);
-    if (std::bit_cast<std::array<uint64_t, 2>>(admitted)[0] != ~uint64_t{0}) [[unlikely]]
+    if (std::bit_cast<std::array<uint64_t, 2>>(admitted)[0] != ~uint64_t{0}) [[unlikely]] {
+      // A sender that announces what it is not allowed to send misbehaves, too. A refused packet
+      // counts for no more than a full bucket: it costs its sender nothing, and would hide the
+      // others' difference.
+      const float full = bursts_[0];
+      if (cost[0] < std::numeric_limits<float>::infinity())
+        compare(cost[0] > full ? full / cost[0] : 1.0F);
       return admitted[0] == 0 ? Refusal::kSpending : Refusal::kCommitment;
+    }
+    compare(1.0F);
     account.rtt = account.rtt > 0 ? std::min(account.rtt * (1 + kForget), row.rtt) : row.rtt;
     account.debt += cost;
     if constexpr (kShares) {

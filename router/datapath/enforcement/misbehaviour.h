@@ -25,8 +25,8 @@ namespace turnpike::router {
 /// over-preloading, and for both against false cancellation. SYNs are not compared otherwise: where
 /// links are overloaded, first rounds wait or never come.
 ///
-/// A part of CustomerAccount. Times are ticks of 1 ms that wrap around: a customer that is idle
-/// for 26 days from its block on stays blocked.
+/// A part of CustomerAccount. Times are ticks of 1 ms that wrap around after 52 days: a customer
+/// that sent too little meanwhile for an end of its offences is then blocked for kMaxBlock.
 class Misbehaviour {
  public:
   static constexpr float kRoundTrips = 8;
@@ -41,23 +41,26 @@ class Misbehaviour {
 
   static uint32_t tick_of(Nanos now) { return static_cast<uint32_t>(now.count() >> kTickShift); }
 
-  /// Counts a data packet of `size` B.
-  void send(const Charge& c, float size, uint32_t now) {
+  /// Counts a data packet of `size` B, or a part of its dollars.
+  void send(const Charge& c, float size, uint32_t now, float part = 1) {
     if (c.first && opened_ >= size) {
       opened_ -= size;
-      add(std::max(c.paid, c.expected), c.paid + c.expected, c.paid, c.rtt, now);
+      add(std::max(c.paid, c.expected) * part, (c.paid + c.expected) * part, c.paid * part, c.rtt,
+          now);
     } else {
-      add(c.announced(), c.announced(), c.paid, c.rtt, now);
+      add(c.announced() * part, c.announced() * part, c.paid * part, c.rtt, now);
     }
   }
   /// Whether packets of first rounds are due. Without any, a packet is of none.
   [[nodiscard]] bool opened() const { return std::bit_cast<uint32_t>(opened_) != 0; }
   /// The same as send() above for a packet that is of no first round.
-  [[gnu::always_inline]] void send(const ChargeRow& row, uint32_t now) {
-    add(row.announced, row.announced, row.paid, row.rtt, now);
+  [[gnu::always_inline]] void send(const ChargeRow& row, uint32_t now, float part = 1) {
+    add(row.announced * part, row.announced * part, row.paid * part, row.rtt, now);
   }
 
-  [[nodiscard]] bool blocked(uint32_t now) const { return offences_ != 0 && after(until_, now); }
+  [[nodiscard]] bool blocked(uint32_t now) const {
+    return offences_ != 0 && until_ - now - 1 < ticks(kMaxBlock);
+  }
 
  private:
   static constexpr float kKeep = 0.999F;    // of the longest round trip, per packet
@@ -91,9 +94,9 @@ class Misbehaviour {
     windows_ = static_cast<int8_t>(way * windows_ > 0 ? windows_ + way : way);
     least_ = most_ = spent_ = 0;
     packets_ = 0;
+    if (offences_ != 0 && after(now, pardon_)) offences_ = 0;
     if (way * windows_ < kWindows) return;
     windows_ = 0;
-    if (after(now, pardon_)) offences_ = 0;
     const float time = std::min(kBlock * static_cast<float>(1U << offences_), kMaxBlock);
     offences_ = static_cast<uint8_t>(std::min(offences_ + 1, 6));
     until_ = now + ticks(time);

@@ -73,6 +73,39 @@ TEST(Misbehaviour, BlocksGrowAndEnd) {
   EXPECT_EQ(s.blocked, 0U);
 }
 
+// Packets that are refused, and cost nothing, hide only as much as a full bucket holds.
+TEST(Misbehaviour, RefusedPacketsHideLittle) {
+  Sender s;
+  const auto refused = [&] {
+    s.watch.send({.paid = 1e6F, .expected = 1e6F, .rtt = kRtt}, kSize, Sender::tick(s.now), 1e-7F);
+  };
+  for (int i = 0; i < 30; ++i) {
+    s.run(0.09, 9);
+    refused();  // 0.1 $, two thirds of what the others pay meanwhile
+  }
+  EXPECT_GT(s.blocked, 0U);
+}
+
+// Times wrap around after 52 days.
+TEST(Misbehaviour, AnOldBlockNeverComesBack) {
+  for (const bool sends : {false, true}) {
+    Sender s;
+    s.run(1.5, 9);
+    s.run(30, 1);
+    for (double day = 1; day < 110; day += 1.0 / 1440) {
+      s.now = day * 86'400;
+      s.blocked = 0;
+      if (sends) {
+        s.run(0.2, 1);
+      } else {
+        s.blocked += s.watch.blocked(Sender::tick(s.now));
+      }
+      // Without packets, the end of the block may be less than kMaxBlock away once more.
+      ASSERT_TRUE(s.blocked == 0 || (!sends && std::fmod(day + 0.005, 52.125) < 0.01)) << day;
+    }
+  }
+}
+
 TEST(Misbehaviour, ExpectsNoAnnouncementOfFirstRounds) {
   Sender s;
   s.first = true;
