@@ -218,9 +218,12 @@ Nanos Worker::serve_rings(Nanos now) {
   take_waiting(burst_, context_, now);
   if (burst_.count > 0) {
     moved_ = true;
-    const auto in = std::ranges::find(inputs_, burst_.input, &Input::link);
+    const auto found = std::ranges::find(inputs_, burst_.input, &Input::link);
+    const Input in = found != inputs_.end() ? *found : Input();
+    // Anew: a reload may have changed the customers' numbers while the packets waited.
+    if (in.customers) seek_customers(burst_, sources_, context_, in.edge);
     NoStageTimer timer;
-    settle(in != inputs_.end() ? *in : Input(), timer);
+    settle(in, timer);
   }
   return waiting.next();
 }

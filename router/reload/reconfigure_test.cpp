@@ -7,7 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include "common/config/address.h"
+#include "common/protocols/fcp/header.h"
+#include "common/protocols/registry.h"
 #include "common/units/instrumented.h"
+#include "router/control/route_table.h"
 #include "router/reload/change.h"
 #include "router/reload/plan.h"
 #include "tests/support/eal.h"
@@ -37,6 +41,53 @@ unsigned flow_of(const Frame& f) { return (f[34] << 8 | f[35]) - 1000U; }
 uint32_t number_of(const Frame& f) {
   return f[42] | static_cast<uint32_t>(f[43]) << 8 | static_cast<uint32_t>(f[44]) << 16 |
          static_cast<uint32_t>(f[45]) << 24;
+}
+
+/// A router with kernel routes whose left link is an edge of these customers; the last one is the
+/// left host's.
+config::Topology edge(unsigned customers) {
+  config::Topology t = topology();
+  for (uint32_t c = 0; c < customers; ++c) {
+    const uint32_t network = c + 1 == customers ? ipv4("10.0.1.0") : ipv4("11.0.0.0") + c * 256;
+    t.customers.push_back({.name = "c" + std::to_string(network), .budget = Budget(2)});
+    t.ipv4_customers.push_back({config::Ipv4Prefix{network, 24}, c});
+  }
+  right(t).law.params = preset_values(*find_protocol("fcp"), true, "turnpike");
+  t.routers[0].enforcement = {.links = {kLeft},
+                              .tolerance = 0.05,
+                              .burst = 250_ms,
+                              .promise_burst = 250_ms,
+                              .unpriced_burst = 20_ms};
+  config::LinuxControl control;
+  control.interfaces = {"left", "right", "narrow"};
+  control.rates.fill(1000);
+  t.routers[0].linux_control = control;
+  t.routers[0].fib = config::FibSize{.ipv4 = 1000, .ipv6 = 1000};
+  return t;
+}
+
+// Its customer has another number when it leaves, and that number may be beyond the table.
+TEST(Reconfigure, CustomersGoWhileAPacketWaitsForANeighbour) {
+  config::Topology t = edge(20'001);
+  World w(1, t, {.linux_control = true});
+  RouteTable& routes = *w.router().routes();
+  Route route{.distance = 0};
+  route.paths.push_back({.link = kRight, .gateway = {}});
+  routes.set_route(*config::parse_ipv4_prefix("10.0.2.0/24"), route);
+  routes.commit();
+  const fcp::Header header{
+      .rtt_ns = 20'000'000, .preload = -1, .balance = 0.2F / 1500, .slot = 1};  // 0.2 $
+  std::array<uint8_t, fcp::kHeaderSize> bytes{};
+  fcp::store(header, bytes.data());
+  w.arrive(kLeft, fcp({.destination = "10.0.2.9", .header = bytes.data()}));
+  w.poll(w.now);
+  ASSERT_EQ(w.snapshot().punt->waiting, 1U);
+  reload(w, t, edge(3));
+  routes.set_neighbour(kRight, config::Ipv4{ipv4("10.0.2.9")}, {2, 0, 0, 0, 2, 9});
+  routes.commit();
+  w.poll(w.now + 20_ms);
+  EXPECT_EQ(w.sent(kRight).size(), 1U);
+  EXPECT_TRUE(w.snapshot().conserved());
 }
 
 TEST(Reconfigure, ARateChangesWhilePacketsWait) {

@@ -93,6 +93,7 @@ void take_waiting(Burst& burst, WorkerContext& context, Nanos now) {
     burst.input = w.info.input;
     burst.mbufs[i] = w.mbuf;
     burst.info[i] = w.info;
+    burst.info[i].customer = 0;
     if (resolved) {
       burst.forward |= uint32_t{1} << i;
     } else {
