@@ -24,17 +24,21 @@ class SpendMeter {
   /// When a packet may go that costs `cost` $, of a host with `budget` $/s: `now`, or a later time
   /// at which it is to ask again. Two packets in a row may go, however dear they are.
   Nanos ready(double cost, bool at_floor, double budget, Nanos now) {
+    follow(budget);
     const double most = (at_floor ? kMaxDebtAtFloor : kMaxDebt) * budget;
     const double beyond = debt(budget, now) - std::max(most, cost);
     if (beyond <= 0) return now;
-    const Nanos turn = max(next_turn_, now + seconds_of(beyond, budget));
-    next_turn_ = turn + seconds_of(cost, budget);
+    // A flow that asks again before its turn, as ACKs may make it, takes another turn.
+    const Nanos latest = now + from_seconds(kMaxWait);
+    const Nanos turn = min(max(next_turn_, now + seconds_of(beyond, budget)), latest);
+    next_turn_ = min(turn + seconds_of(cost, budget), latest);
     return turn;
   }
 
   /// Counts a packet that has gone. No cost, not a number included, makes others wait for more than
   /// kMaxWait.
   void spend(double cost, double budget, Nanos now) {
+    follow(budget);
     const double owed = debt(budget, now) + cost, longest = kMaxWait * budget;
     owed_ = owed < longest ? owed : longest;
     at_ = now;
@@ -43,6 +47,13 @@ class SpendMeter {
  private:
   static constexpr double kMaxWait = 4;  // s: no flow's gap is longer
 
+  /// A budget that changes leaves what is owed as many seconds of it.
+  void follow(double budget) {
+    if (budget == budget_ || budget <= 0) return;
+    if (budget_ > 0) owed_ *= budget / budget_;
+    budget_ = budget;
+  }
+
   [[nodiscard]] double debt(double budget, Nanos now) const {
     return std::max(owed_ - budget * to_seconds(now - at_), 0.0);
   }
@@ -50,7 +61,8 @@ class SpendMeter {
     return from_seconds(dollars < kMaxWait * budget ? dollars / budget : kMaxWait);
   }
 
-  double owed_ = 0;  // $ at `at_`
+  double owed_ = 0;    // $ at `at_`
+  double budget_ = 0;  // $/s, the last one; 0: none yet
   Nanos at_{0};
   Nanos next_turn_{0};  // behind the packets that wait
 };

@@ -86,5 +86,24 @@ TEST(SpendMeter, NobodyWaitsLongWithoutABudget) {
   EXPECT_LE(meter.ready(1, false, 0, 1_s), 5_s);
 }
 
+// ACKs make a flow ask again and again before its turn.
+TEST(SpendMeter, WhoAsksOftenWaitsNoLongerThanALowestGap) {
+  SpendMeter meter;
+  meter.spend(0.1, kBudget, 1_s);
+  Nanos turn{0};
+  for (int i = 0; i < 100; ++i) turn = meter.ready(0.02, false, kBudget / 1e6, 1_s + 1_us * i);
+  EXPECT_LE(turn, 5_s + 1_ms);
+}
+
+TEST(SpendMeter, ADebtIsASpanOfTheBudgetWhateverThatIs) {
+  for (const double budget : {kBudget / 1e6, kBudget * 1e6}) {
+    SpendMeter meter;
+    meter.spend(0.1, kBudget, 1_s);  // 50 ms
+    const double cost = budget / 1000;
+    EXPECT_GT(meter.ready(cost, false, budget, 1_s + 20_ms), 1_s + 20_ms);
+    EXPECT_EQ(meter.ready(cost, false, budget, 1_s + 40_ms), 1_s + 40_ms);
+  }
+}
+
 }  // namespace
 }  // namespace turnpike::sender

@@ -227,7 +227,8 @@ bool Transmission::send_control(Flow& f, Kind kind, Nanos now) {
 
 uint32_t Transmission::send_datagrams(Flow& f, const FlowState& state) {
   RecordPool& records = parts_.lcore.records;
-  if (parts_.tx.full()) {
+  // With room for a probe before it.
+  if (parts_.tx.waiting() + (f.allowance.probe ? 1 : 0) >= TxBuffer::kRoom) {
     parts_.totals.queue_full.add();
     return 0;
   }
