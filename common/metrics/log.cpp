@@ -3,17 +3,20 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/sinks/ansicolor_sink.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/metrics/limited_sink.h"
+#include "common/metrics/nonblocking_output.h"
 
 namespace turnpike::metrics {
 namespace {
@@ -83,6 +86,62 @@ std::string fields(std::initializer_list<Field> all) {
   return out;
 }
 
+namespace {
+
+/// Standard error. Lines that its reader does not take in time are left out; the next line that it
+/// takes follows a count of them.
+class LogOutput {
+ public:
+  LogOutput() {
+    file_ = fopencookie(this, "w",
+                        {.read = nullptr,
+                         .write = [](void* self, const char* text, size_t length) -> ssize_t {
+                           static_cast<LogOutput*>(self)->write({text, length});
+                           return static_cast<ssize_t>(length);
+                         },
+                         .seek = nullptr,
+                         .close = nullptr});
+    if (file_ == nullptr) throw std::bad_alloc();
+    setvbuf(file_, nullptr, _IOFBF, kBuffer);
+  }
+  LogOutput(const LogOutput&) = delete;
+  LogOutput& operator=(const LogOutput&) = delete;
+  ~LogOutput() { std::fclose(file_); }
+  /// Must be flushed after each line.
+  [[nodiscard]] std::FILE* file() const { return file_; }
+
+ private:
+  static constexpr size_t kBuffer = size_t{64} << 10;  // B; of any line
+
+  void write(std::string_view line) {
+    std::string text;
+    if (const uint64_t left = out_.left_out() - told_; left > 0)
+      text = std::to_string(left) + " lines of the log left out\n";
+    if (out_.write(text.append(line))) told_ = out_.left_out();
+  }
+
+  NonBlockingOutput out_{STDERR_FILENO};
+  std::FILE* file_;
+  uint64_t told_ = 0;  // lines left out, as written
+};
+
+using Ansi = spdlog::sinks::ansicolor_sink<spdlog::details::console_mutex>;
+
+/// Flushes after each line, and colours levels on a terminal.
+class StandardError : LogOutput, public Ansi {
+ public:
+  StandardError() : Ansi(file(), colors()) {}
+
+ private:
+  static spdlog::color_mode colors() {
+    const bool shown =
+        spdlog::details::os::in_terminal(stderr) && spdlog::details::os::is_color_terminal();
+    return shown ? spdlog::color_mode::always : spdlog::color_mode::never;
+  }
+};
+
+}  // namespace
+
 tl::expected<void, std::string> set_up_log(std::string_view program, std::string_view level) {
   // spdlog reads every unknown name as "off".
   const auto parsed = spdlog::level::from_str(std::string(level));
@@ -90,8 +149,7 @@ tl::expected<void, std::string> set_up_log(std::string_view program, std::string
     return tl::unexpected("'" + std::string(level) + "' is not a log level: use one of " +
                           std::string(kLogLevels));
   auto logger = std::make_shared<spdlog::logger>(
-      std::string(program),
-      std::make_shared<LimitedSink>(std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
+      std::string(program), std::make_shared<LimitedSink>(std::make_shared<StandardError>()));
   logger->set_level(parsed);
   logger->set_formatter(formatter_for(STDERR_FILENO));
   logger->flush_on(spdlog::level::warn);

@@ -23,6 +23,16 @@ LiveStyle live_style(std::string_view name, std::FILE* out) {
   return name == "off" ? LiveStyle::kNone : natural_style(out);
 }
 
+Live::Live(LiveStyle style, std::FILE* out)
+    : style_(style), write_([out](std::string_view text) {
+        std::fwrite(text.data(), 1, text.size(), out);
+        std::fflush(out);
+        return true;
+      }) {}
+
+Live::Live(LiveStyle style, metrics::NonBlockingOutput& out)
+    : style_(style), write_([&out](std::string_view text) { return out.write(text); }) {}
+
 void Live::show(const LiveView& view) {
   if (style_ == LiveStyle::kNone) return;
   if (view.hosts.empty() && view.links.empty() && view.streams.empty()) return;
@@ -30,17 +40,15 @@ void Live::show(const LiveView& view) {
     if (view.t < next_line_) return;
     next_line_ = std::floor(view.t) + 1;
   }
-  std::string text;
   if (style_ == LiveStyle::kTable) {
+    std::string text;
     const std::string table = live_table(view);
     if (lines_on_screen_ > 0) text = "\x1b[" + std::to_string(lines_on_screen_) + "A\r\x1b[J";
-    lines_on_screen_ = static_cast<size_t>(std::count(table.begin(), table.end(), '\n'));
-    text += table;
+    if (write_(text + table))
+      lines_on_screen_ = static_cast<size_t>(std::count(table.begin(), table.end(), '\n'));
   } else {
-    text = (style_ == LiveStyle::kJson ? live_json(view) : live_line(view)) + "\n";
+    write_((style_ == LiveStyle::kJson ? live_json(view) : live_line(view)) + "\n");
   }
-  std::fputs(text.c_str(), out_);
-  std::fflush(out_);
 }
 
 }  // namespace turnpike::report

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <string_view>
 
+#include "common/metrics/nonblocking_output.h"
 #include "common/report/live_view.h"
 
 namespace turnpike::report {
@@ -21,13 +23,16 @@ LiveStyle live_style(std::string_view name, std::FILE* out);
 /// limited to one per second of the run.
 class Live {
  public:
-  Live(LiveStyle style, std::FILE* out) : style_(style), out_(out) {}
+  /// Waits for the reader of `out`.
+  Live(LiveStyle style, std::FILE* out);
+  /// Leaves out views that the reader of `out` does not take in time. `out` must outlive it.
+  Live(LiveStyle style, metrics::NonBlockingOutput& out);
 
   void show(const LiveView& view);
 
  private:
   LiveStyle style_;
-  std::FILE* out_;
+  std::function<bool(std::string_view)> write_;  // whether the text is written
   size_t lines_on_screen_ = 0;
   double next_line_ = 0;  // s
 };

@@ -80,7 +80,9 @@ class ControlLoop {
   double started_;                         // UNIX time at which the clock was 0, s
   Observer observer_;
   Sampler sampler_;
+  metrics::NonBlockingOutput output_;  // standard output
   report::Live live_;
+  uint64_t left_out_ = 0;  // views, as logged
   LinkMonitor links_;
   std::vector<asio::posix::stream_descriptor> kernel_;  // Linux's netlink sockets
   CustomerLog customers_;

@@ -17,6 +17,7 @@
 #include "common/config/load.h"
 #include "common/dpdk/eal.h"
 #include "common/metrics/log.h"
+#include "common/metrics/nonblocking_output.h"
 #include "common/program/control_path.h"
 #include "common/program/guarded.h"
 #include "common/program/large_heap.h"
@@ -235,8 +236,10 @@ int run(int argc, char** argv) {
       record->finish(end, (*engine)->port_stats(), to_seconds(clock.now()), (*engine)->stalled(),
                      (*engine)->router().customers(), (*engine)->router().offenders());
   const auto described = write_platform(platform, **engine, name, t.run.output);
-  std::cerr << counters_text(end, name) << customers_text((*engine)->router().customers())
-            << offenders_text((*engine)->router().offenders()) << (*engine)->stalls_text();
+  // A terminal that is stopped does not keep the router from ending.
+  metrics::NonBlockingOutput(STDERR_FILENO)
+      .write(counters_text(end, name) + customers_text((*engine)->router().customers()) +
+             offenders_text((*engine)->router().offenders()) + (*engine)->stalls_text());
   ExitCode code = kExitOk;
   const auto complain = [&](const std::string& text) {
     code = static_cast<ExitCode>(fail(kExitRuntime, text));

@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include <unistd.h>
+
 #include "common/config/topology.h"
+#include "common/metrics/nonblocking_output.h"
 #include "common/report/live.h"
 #include "sender/program/lcore_runner.h"
 #include "sender/program/live_streams.h"
@@ -23,7 +26,8 @@ class Control {
         runners_(runners),
         recorder_(topology, topology.run.output),
         streams_(topology),
-        live_(style, stdout) {
+        output_(STDOUT_FILENO),
+        live_(style, output_) {
     for (const auto& runner : runners) senders_.push_back(&runner->sender());
   }
 
@@ -53,6 +57,7 @@ class Control {
   std::vector<Sender*> senders_;
   Recorder recorder_;
   LiveStreams streams_;
+  metrics::NonBlockingOutput output_;  // standard output
   report::Live live_;
 };
 
