@@ -44,7 +44,8 @@ ControlLoop::ControlLoop(const Controlled& controlled)
                         .node = on_.node,
                         .unix_offset = static_cast<int64_t>(started_ * 1e9)}),
       sampler_(started_),
-      live_(report::live_style(on_.options.live, stdout), stdout),
+      output_(STDOUT_FILENO),
+      live_(report::live_style(on_.options.live, stdout), output_),
       links_(on_.engine.monitor()),
       end_(on_.options.duration ? on_.clock.now() + *on_.options.duration : kNever),
       next_(on_.clock.now() + on_.topology.run.sample) {
@@ -199,8 +200,11 @@ void ControlLoop::tick() {
   on_.engine.follow_links(links_);
   if (on_.engine.linux_control() != nullptr) serve_linux();
   if (now >= next_balance_) balance();
-  if (take_reload_request())
-    for (const std::string& line : on_.reload.reload_file()) spdlog::info(line);
+  if (take_reload_request()) {
+    const auto reloaded = on_.reload.reload_file();
+    for (const std::string& line : reloaded ? *reloaded : reloaded.error())
+      spdlog::log(reloaded ? spdlog::level::info : spdlog::level::warn, line);
+  }
   if (const auto reverted = on_.reload.poll()) spdlog::warn(*reverted);
   if (accounts_ && now >= next_accounts_) write_accounts();
   if (now >= next_nic_drops_) {
@@ -227,10 +231,13 @@ void ControlLoop::sample(Nanos now) {
   for (const std::string& line : customers_.lines(router.customers(), router.offenders(), now))
     spdlog::warn(line);
   if (on_.options.live == "json") {
-    std::puts(json_text(last_, name_).c_str());
-    std::fflush(stdout);
+    output_.write(json_text(last_, name_) + "\n");
   } else {
     live_.show(view_of(last_, name_));
+  }
+  if (const uint64_t left = output_.left_out(); left != left_out_) {
+    spdlog::warn("the reader of standard output is slow: views were left out, {} in all", left);
+    left_out_ = left;
   }
 }
 

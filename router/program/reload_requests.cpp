@@ -184,16 +184,18 @@ ReloadRequests::Answer ReloadRequests::rollback(const Json& request) {
   return with_pause(answer(checked->plan, *done, true), changes_.last_pause);
 }
 
-std::vector<std::string> ReloadRequests::reload_file() {
+tl::expected<ReloadRequests::Lines, ReloadRequests::Lines> ReloadRequests::reload_file() {
   const Answer done = apply(reconfigurer_.check_file(file_), false, {});
   std::string text = done ? (*done)["text"].get<std::string>() : done.error().message;
-  std::vector<std::string> lines;
+  Lines lines;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     lines.push_back("reload of " + file_ + ": " + text.substr(at, end - at));
     at = end + 1;
   }
-  return lines;
+  if (done) return lines;
+  lines.push_back("reload of " + file_ + ": refused, the running configuration stays");
+  return tl::unexpected(std::move(lines));
 }
 
 std::optional<std::string> ReloadRequests::poll() {

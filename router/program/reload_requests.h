@@ -34,8 +34,10 @@ class ReloadRequests {
   /// Answers {"request":"reload","file":F,"dry_run":B,"confirm_s":S}, "commit", and
   /// {"request":"rollback","steps":N,"dry_run":B} on this server.
   void serve(ControlServer& server);
-  /// Reads the file again, applies and keeps it, as SIGHUP asks. Returns lines for the log.
-  std::vector<std::string> reload_file();
+  using Lines = std::vector<std::string>;
+  /// Reads the file again, applies and keeps it, as SIGHUP asks. Returns lines for the log; the
+  /// error: why nothing was changed.
+  tl::expected<Lines, Lines> reload_file();
   /// Reverts a change that has not been confirmed in time. Returns a line for the log if it did.
   std::optional<std::string> poll();
 
