@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,7 +20,9 @@ constexpr mode_t kMode = 0666;                // less the umask
 std::string part_of(const std::string& path) { return path + ".part"; }
 
 tl::unexpected<std::string> failed(const std::string& path, int error) {
-  return tl::unexpected("cannot write " + path + ": " + std::strerror(error));
+  return tl::unexpected("cannot write " + path + ": " +
+                        (error == EWOULDBLOCK ? "another process writes it; choose another folder"
+                                              : std::strerror(error)));
 }
 
 /// Whether the path is a device, a pipe or a descriptor, which a rename must not replace.
@@ -29,9 +32,25 @@ bool written_in_place(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
+/// Whether another process holds the lock of the file; an end of that process ends it.
+bool locked(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(fd);
+  return held;
+}
+
+/// Makes and locks a file. -1: errno says why, EWOULDBLOCK that another process writes it.
 int open_new(const std::string& path) {
+  if (locked(path)) {
+    errno = EWOULDBLOCK;
+    return -1;
+  }
   unlink(path.c_str());  // left by a killed run
-  return open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode);
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode);
+  if (fd >= 0) flock(fd, LOCK_EX | LOCK_NB);  // where the file system has locks
+  return fd;
 }
 
 }  // namespace

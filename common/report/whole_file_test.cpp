@@ -62,6 +62,19 @@ TEST_F(WholeFiles, AFullDiskIsAnErrorAndDevicesAreNotReplaced) {
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
+TEST_F(WholeFiles, TwoWritersOfOneFileAreAMistake) {
+  auto first = WholeFile::open(path("links.csv"));
+  ASSERT_TRUE(first);
+  const auto second = WholeFile::open(path("links.csv"));
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error(), "cannot write " + path("links.csv") +
+                                ": another process writes it; choose another folder");
+  first->write("first\n");
+  EXPECT_TRUE(first->finish());
+  EXPECT_EQ(*read_text(path("links.csv")), "first\n");
+  EXPECT_TRUE(WholeFile::open(path("links.csv"))) << "the first has ended";
+}
+
 TEST_F(WholeFiles, AFolderIsPreparedOrTheErrorSaysWhyNot) {
   ASSERT_TRUE(prepare_folder(path("new/folder")));
   EXPECT_TRUE(fs::is_empty(path("new/folder")));

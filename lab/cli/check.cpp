@@ -26,6 +26,7 @@
 #include "lab/cli/threads_option.h"
 #include "lab/cli/verbs.h"
 #include "lab/demo.h"
+#include "lab/router_folders.h"
 
 namespace turnpike::lab {
 namespace {
@@ -285,7 +286,11 @@ std::string commands(const Topology& t, const std::string& file) {
   const std::string router = command("turnpike-router");
   for (const Router& r : t.routers) {
     out.append("  ").append(router).append(" ").append(file);
-    if (t.routers.size() > 1) out.append(" --node ").append(r.name);
+    if (t.routers.size() > 1)
+      out.append(" --node ")
+          .append(r.name)
+          .append(" --out ")
+          .append(router_folder(t, r, t.run.output));
     out += "\n";
   }
   const bool played =

@@ -67,6 +67,8 @@ std::optional<std::string> Accounts::write(std::span<const Account> accounts, Na
     w.limited = w.at_ceiling = Nanos(0);
   }
   if (std::exchange(failing_, false)) return "accounts are written again; none is missing";
+  if (const unsigned n = file_.replaced(); n != std::exchange(replaced_, n))
+    return "the file of accounts was moved or removed: " + file_.path() + " is a new one";
   return std::nullopt;
 }
 

@@ -87,6 +87,7 @@ class Accounts {
   std::vector<Written> written_;  // by customer
   Nanos last_;                    // call
   bool failing_ = false;
+  unsigned replaced_ = 0;  // files, as told
   uint64_t failures_ = 0;
 };
 

@@ -59,6 +59,24 @@ Account of(uint64_t packets, double spend, bool limited = false) {
           .limited = limited};
 }
 
+TEST_F(AccountsTest, AFileThatIsRemovedIsBegunAgain) {
+  Accounts accounts = open();
+  const auto write = [&](int second) {
+    return accounts.write(std::vector{of(100U * second, second)}, Nanos(second * kSecondNs),
+                          kNoon + second * kSecondNs);
+  };
+  EXPECT_EQ(write(1), std::nullopt);
+  std::filesystem::remove(path());
+  const auto line = write(2);
+  ASSERT_TRUE(line);
+  EXPECT_NE(line->find(path()), std::string::npos) << *line;
+  EXPECT_EQ(write(3), std::nullopt) << "it is said once";
+  EXPECT_EQ(sum("anna", "packets"), 200) << "of the second and the third line";
+  std::filesystem::rename(path(), path("moved"));
+  EXPECT_TRUE(write(4));
+  EXPECT_EQ(sum("anna", "packets"), 100);
+}
+
 TEST_F(AccountsTest, LinesAddUpToTheFigures) {
   Accounts accounts = open();
   double spend = 0;

@@ -55,7 +55,8 @@ DailyFile::DailyFile(DailyFile&& other) noexcept
       path_(std::move(other.path_)),
       fd_(std::exchange(other.fd_, -1)),
       size_(other.size_),
-      torn_(other.torn_) {}
+      torn_(other.torn_),
+      replaced_(other.replaced_) {}
 
 DailyFile::~DailyFile() { close(); }
 
@@ -68,6 +69,8 @@ void DailyFile::close() {
 
 tl::expected<void, std::string> DailyFile::append(std::string_view lines, int64_t unix_ns) {
   const std::string day = utc_text(unix_ns).substr(0, kDayLength);
+  const bool gone = fd_ >= 0 && !in_place();
+  if (gone) close();
   if (day != day_ && !torn_) {
     if (auto turned = turn_to(day); !turned) {
       close();
@@ -75,7 +78,16 @@ tl::expected<void, std::string> DailyFile::append(std::string_view lines, int64_
     }
   }
   if (const int error = write_whole(lines); error != 0) return tl::unexpected(reason(path_, error));
+  replaced_ += gone;
   return {};
+}
+
+/// Whether the open file is still the one at its path: it may have been moved or removed.
+bool DailyFile::in_place() const {
+  struct stat open {
+  }, named{};
+  return fstat(fd_, &open) == 0 && stat(path_.c_str(), &named) == 0 &&
+         open.st_ino == named.st_ino && open.st_dev == named.st_dev;
 }
 
 tl::expected<void, std::string> DailyFile::turn_to(const std::string& day) {

@@ -29,6 +29,10 @@ class DailyFile {
   /// Appends whole lines to the file of the day that `unix_ns` is in. After an error, which has the
   /// path and the reason, none of them is in the file.
   tl::expected<void, std::string> append(std::string_view lines, int64_t unix_ns);
+  /// How often append() found that the file had been moved or removed, and began another.
+  [[nodiscard]] unsigned replaced() const { return replaced_; }
+  /// Of the file that append() wrote last.
+  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   DailyFile(std::string base, std::string columns)
@@ -37,6 +41,7 @@ class DailyFile {
   /// Opens `path_`. False: it has other columns.
   tl::expected<bool, std::string> open_file();
   [[nodiscard]] tl::expected<off_t, int> cut_torn_line() const;
+  [[nodiscard]] bool in_place() const;
   int write_whole(std::string_view text);
   void close();
 
@@ -46,6 +51,7 @@ class DailyFile {
   int fd_ = -1;
   off_t size_ = 0;     // B of whole lines
   bool torn_ = false;  // the file has more than those: to be cut
+  unsigned replaced_ = 0;
 };
 
 /// "2026-11-26T09:30:00.250Z" (RFC 3339).

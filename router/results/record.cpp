@@ -73,13 +73,13 @@ std::string workers_text(const Snapshot& end) {
 tl::expected<Record, std::string> Record::open(const std::string& folder, const std::string& node) {
   if (auto prepared = report::prepare_folder(folder); !prepared)
     return tl::unexpected(prepared.error());
-  const std::string counters = "router-" + node + ".json";
-  report::remove_results(folder, {"links.csv", counters.c_str()});
   Record r;
   r.folder_ = folder;
   r.node_ = node;
   auto series = report::WholeFile::open(folder + "/links.csv");
   if (!series) return tl::unexpected(series.error());
+  const std::string counters = "router-" + node + ".json";
+  report::remove_results(folder, {"links.csv", counters.c_str()});
   r.series_.emplace(std::move(*series));
   return r;
 }
