@@ -9,6 +9,8 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/config/mistakes.h"
 #include "common/program/command_line.h"
@@ -31,6 +33,15 @@ bool no_verb(const CLI::App& app, std::span<char*> arguments) {
   std::fprintf(stderr, "turnpike: there is no verb '%s'%s\n", word.c_str(),
                turnpike::config::suggestion(word, known).c_str());
   return true;
+}
+
+/// Whether the end of standard output is missing: its disk is full. The reader of a pipe may have
+/// gone on purpose, as `head` does.
+bool output_is_cut() {
+  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  struct stat out {};
+  return failed && fstat(STDOUT_FILENO, &out) == 0 && !S_ISFIFO(out.st_mode) &&
+         !S_ISSOCK(out.st_mode);
 }
 
 }  // namespace
@@ -67,7 +78,7 @@ int main(int argc, char** argv) {
   add_page_options(app, version_line("turnpike"));
   const std::span<char*> arguments(argv, static_cast<size_t>(argc));
   if (no_verb(app, arguments) || has_empty_argument(arguments, "turnpike")) return kExitUsage;
-  return guarded("turnpike", [&]() -> int {
+  const int ended = guarded("turnpike", [&]() -> int {
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
@@ -75,4 +86,7 @@ int main(int argc, char** argv) {
     }
     return code;
   });
+  if (!output_is_cut()) return ended;
+  std::fputs("turnpike: standard output cannot be written to: its end is missing\n", stderr);
+  return ended == kExitOk ? kExitRuntime : ended;
 }

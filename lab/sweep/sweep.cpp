@@ -81,9 +81,13 @@ tl::expected<Sweep, std::string> sweep_of(const Plan& plan) {
       for (size_t seed = 0; seed < sweep.seeds.size(); ++seed, ++task) {
         json& summary = c.summaries.emplace_back();
         if (task >= plan.tasks().size() || !plan.finished(task)) continue;
-        const auto text = report::read_text(plan.result(task) + "/summary.json");
+        const std::string path = plan.result(task) + "/summary.json";
+        const auto text = report::read_text(path);
         if (!text) return tl::unexpected(text.error());
-        summary = json::parse(*text);
+        summary = json::parse(*text, nullptr, /*allow_exceptions=*/false);
+        if (!summary.is_object())
+          return tl::unexpected(path + ": damaged; remove " + plan.result(task) +
+                                " and the task runs again");
       }
     }
   } catch (const json::exception& e) {

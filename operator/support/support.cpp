@@ -113,24 +113,28 @@ class Collection {
   Mask mask_;
 };
 
-/// Everything that `show` answers, or why there is no answer.
-void add_router(const Where& where, Collection& all) {
+/// Everything that `show` answers. The error: why there is no answer, which is in the archive, too.
+tl::expected<void, std::string> add_router(const Where& where, Collection& all) {
   auto client = Client::connect(where);
-  if (!client) return all.add("router.txt", client.error() + "\n");
+  if (!client) {
+    all.add("router.txt", client.error() + "\n");
+    return tl::unexpected(client.error());
+  }
   const auto show = [&](const Json& request, const std::string& name) {
     const auto answer = client->ask(request);
     const std::string text = answer ? answer->dump(2) : answer.error().message;
     all.add("show-" + name + ".json", text + "\n");
     return answer ? *answer : Json::object();
   };
-  for (const char* what :
-       {"version", "ports", "lcores", "drops", "customers", "routes", "neighbours", "config"})
+  for (const char* what : {"version", "ports", "lcores", "drops", "customers", "tunnels", "routes",
+                           "neighbours", "linux", "config"})
     show({{"request", "show"}, {"what", what}}, what);
   unsigned n = 0;
   for (const Json& link :
        show({{"request", "show"}, {"what", "links"}}, "links").value("links", Json::array()))
     show({{"request", "show"}, {"what", "law"}, {"link", link.value("link", "")}},
          "law-" + std::to_string(n++));
+  return {};
 }
 
 void add_machine(const std::string& file, const Where& where, Collection& all) {
@@ -166,7 +170,8 @@ ExitCode support(const SupportOptions& options) {
   if (folder.path().empty() || !fs::create_directory(inside, failed))
     return fail(kExitRuntime, "cannot make a folder in " + fs::temp_directory_path().string());
   Collection all(inside, options.mask);
-  add_router(options.where, all);
+  const auto shown = add_router(options.where, all);
+  if (!shown && !options.where.router.empty()) return fail(kExitUsage, shown.error());
   add_machine(options.file, options.where, all);
   auto archive = report::WholeFile::open(options.out);
   if (!archive) return fail(kExitRuntime, archive.error());
@@ -178,6 +183,9 @@ ExitCode support(const SupportOptions& options) {
     return fail(kExitRuntime, finished.error());
   std::printf("%s%s\n", options.out.c_str(),
               options.mask ? "" : ": it names your addresses; --mask leaves them out");
+  if (!shown)
+    std::fprintf(stderr, "turnpike: the archive has no router's state: %s\n",
+                 shown.error().c_str());
   return kExitOk;
 }
 

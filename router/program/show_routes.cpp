@@ -125,6 +125,10 @@ tl::expected<Json, Failure> show_routes(const Json& request, const ShownRoutes& 
       wanted = *ipv4;
     else if (const auto ipv6 = config::parse_ipv6_prefix(text))
       wanted = *ipv6;
+    else if (const auto address = config::parse_ipv4(text))
+      wanted = config::Ipv4Prefix{*address, 32};
+    else if (const auto address6 = config::parse_ipv6(text))
+      wanted = config::Ipv6Prefix{*address6, 128};
     else
       return tl::unexpected(Failure{
           "bad_prefix", "'" + printable(text, 60) + "' is neither an address nor a prefix"});

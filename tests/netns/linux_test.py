@@ -315,6 +315,8 @@ def same_routes_there(tap, tool):
         lambda: re.search(r"^[1-9]\d* routes compared with the kernel's [1-9]\d*: 0 differ", compared()), 10), compared())
     shown = world.sh(tool, "show", "routes", "50.0.0.0/24", check=False)
     tap.check("with the one added there", gate.RIGHT[4] in shown, shown)
+    shown = world.sh(tool, "show", "routes", "50.0.0.7", check=False)
+    tap.check("and the route of an address", "50.0.0.0/24" in shown, shown)
 
 
 def main():

@@ -153,11 +153,13 @@ def check_support(bed, tap):
     tap.check("for its owner alone", archive.stat().st_mode & 0o077 == 0, oct(archive.stat().st_mode))
     with tarfile.open(archive) as tar:
         texts = {pathlib.Path(m.name).name: tar.extractfile(m).read().decode(errors="replace") for m in tar if m.isfile()}
-    wanted = {"show-links.json", "show-ports.json", "show-law-0.json", "doctor.json", "topology.yaml", "version.txt", "log.txt"}
+    wanted = {"show-links.json", "show-tunnels.json", "show-ports.json", "show-law-0.json", "doctor.json", "topology.yaml", "version.txt", "log.txt"}
     tap.check("with the router's answers and the machine's", wanted <= set(texts), sorted(texts))
     own = socket.gethostname()
     tap.check("masked: neither addresses nor the machine's name", "10.0.0.1" not in "".join(texts.values()) and
               not any(own in t for t in texts.values()), own)
+    unknown = tool(bed, "support", "-o", archive, "--router", "nope")
+    tap.check("of a router that is not there: exit 2", unknown.returncode == 2 and "nope" in unknown.stderr, unknown)
     full = tool(bed, "support", "-o", "/dev/full")
     tap.check("on a full disk: exit 1", full.returncode == 1 and "cannot write" in full.stderr, full)
 
