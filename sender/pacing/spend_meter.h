@@ -24,6 +24,7 @@ class SpendMeter {
   /// When a packet may go that costs `cost` $, of a host with `budget` $/s: `now`, or a later time
   /// at which it is to ask again. Two packets in a row may go, however dear they are.
   Nanos ready(double cost, bool at_floor, double budget, Nanos now) {
+    if (budget <= 0) return now;  // no time pays for anything: the laws' floor is the pace
     follow(budget);
     const double most = (at_floor ? kMaxDebtAtFloor : kMaxDebt) * budget;
     const double beyond = debt(budget, now) - std::max(most, cost);

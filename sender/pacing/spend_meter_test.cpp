@@ -79,11 +79,11 @@ TEST(SpendMeter, AnAbsurdCostIsForgotten) {
   }
 }
 
-TEST(SpendMeter, NobodyWaitsLongWithoutABudget) {
+TEST(SpendMeter, WithoutABudgetThereIsNothingToWaitFor) {
   SpendMeter meter;
   meter.spend(1, 0, 1_s);
   meter.spend(1, 0, 1_s);
-  EXPECT_LE(meter.ready(1, false, 0, 1_s), 5_s);
+  EXPECT_EQ(meter.ready(1, false, 0, 1_s), 1_s);
 }
 
 // ACKs make a flow ask again and again before its turn.
