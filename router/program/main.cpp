@@ -172,7 +172,7 @@ int run(int argc, char** argv) {
   // Only once the ports belong to this process: another router may be writing there.
   report::remove_results(t.run.output, {platform_file("router-" + name).c_str()});
   auto record = Record::open(t.run.output, name);
-  if (!record) return fail(kExitRuntime, record.error());
+  if (!record) return fail(kExitHostNotReady, record.error());
   ServiceManager manager = ServiceManager::from_environment();
   ReloadRequests reload({.engine = **engine,
                          .clock = clock,

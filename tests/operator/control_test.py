@@ -33,9 +33,9 @@ class Bed:
         self.socket = self.control / "gate.sock"
         self.routers = []
 
-    def start(self, wait=True, file=None, options=()):
+    def start(self, wait=True, file=None, options=(), out="out"):
         process = subprocess.Popen(
-            [self.program, str(file or self.file), "--out", str(self.folder / "out"), "--control", str(self.control),
+            [self.program, str(file or self.file), "--out", str(self.folder / out), "--control", str(self.control),
              "--live", "off", *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=self.folder, preexec_fn=die_with_parent)
         self.routers.append(process)
         end = time.monotonic() + PATIENCE_S
@@ -152,10 +152,12 @@ def check_hostile(bed, tap):
 
 
 def check_lives(bed, tap):
-    second = bed.start(False, bed.other)
-    _, error = second.communicate(timeout=60)
-    tap.check("a second router of the name with the same folder: exit 4", second.returncode == 4 and "another router" in error,
-              second.returncode, error)
+    for name, out, why in (("control", "other", "another router"), ("output", "out", "another process writes it")):
+        second = bed.start(False, bed.other, out=out)
+        _, error = second.communicate(timeout=60)
+        tap.check(f"a second router of the name with the same {name} folder: exit 4",
+                  second.returncode == 4 and why in error, second.returncode, error)
+    tap.check("the first one's series is not removed", (bed.folder / "out" / "links.csv.part").exists())
     first = bed.routers[0]
     first.send_signal(signal.SIGKILL)
     first.wait()
