@@ -28,7 +28,7 @@ struct Ends {
   [[nodiscard]] std::string read_all() const {
     std::string text;
     std::array<char, 4096> block;
-    for (ssize_t n; (n = read(reading, block.data(), block.size())) > 0;)
+    for (ssize_t n; (n = ::read(reading, block.data(), block.size())) > 0;)
       text.append(block.data(), static_cast<size_t>(n));
     return text;
   }
