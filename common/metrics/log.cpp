@@ -68,26 +68,6 @@ void append_value(std::string& out, std::string_view value) {
   out += '"';
 }
 
-}  // namespace
-
-bool is_journal(int fd) {
-  const char* stream = std::getenv("JOURNAL_STREAM");
-  struct stat status {};
-  if (stream == nullptr || fstat(fd, &status) != 0) return false;
-  return std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino) == stream;
-}
-
-std::string fields(std::initializer_list<Field> all) {
-  std::string out;
-  for (const Field& f : all) {
-    out.append(" ").append(f.name).append("=");
-    append_value(out, f.value);
-  }
-  return out;
-}
-
-namespace {
-
 /// Standard error. Lines that its reader does not take in time are left out; the next line that it
 /// takes follows a count of them.
 class LogOutput {
@@ -141,6 +121,22 @@ class StandardError : LogOutput, public Ansi {
 };
 
 }  // namespace
+
+bool is_journal(int fd) {
+  const char* stream = std::getenv("JOURNAL_STREAM");
+  struct stat status {};
+  if (stream == nullptr || fstat(fd, &status) != 0) return false;
+  return std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino) == stream;
+}
+
+std::string fields(std::initializer_list<Field> all) {
+  std::string out;
+  for (const Field& f : all) {
+    out.append(" ").append(f.name).append("=");
+    append_value(out, f.value);
+  }
+  return out;
+}
 
 tl::expected<void, std::string> set_up_log(std::string_view program, std::string_view level) {
   // spdlog reads every unknown name as "off".

@@ -53,8 +53,8 @@ bool NonBlockingOutput::write_rest() {
   while (!left.empty()) {
     const ssize_t n = try_write(left);
     if (n > 0) left.remove_prefix(static_cast<size_t>(n));
-    if (n > 0 || errno == EINTR) continue;
-    if (errno != EAGAIN) left = {};  // EPIPE: its reader has gone
+    if (n > 0 || (n < 0 && errno == EINTR)) continue;
+    if (n < 0 && errno != EAGAIN) left = {};  // EPIPE: its reader has gone
     break;
   }
   rest_.erase(0, rest_.size() - left.size());

@@ -21,7 +21,8 @@ class NonBlockingOutput {
   NonBlockingOutput& operator=(const NonBlockingOutput&) = delete;
 
   /// Writes a text whole: what the reader does not take at once precedes the next text. False: it
-  /// has not yet taken the texts before, or never will; this one is left out and counted.
+  /// has not yet taken the texts before; this one is left out and counted. Errors, such as a reader
+  /// that has gone or a full disk, end a text without a count.
   bool write(std::string_view text);
   /// Texts that were left out.
   [[nodiscard]] uint64_t left_out() const { return left_out_; }

@@ -20,9 +20,9 @@ constexpr mode_t kMode = 0666;                // less the umask
 std::string part_of(const std::string& path) { return path + ".part"; }
 
 tl::unexpected<std::string> failed(const std::string& path, int error) {
-  return tl::unexpected("cannot write " + path + ": " +
-                        (error == EWOULDBLOCK ? "another process writes it; choose another folder"
-                                              : std::strerror(error)));
+  return tl::unexpected(
+      "cannot write " + path + ": " +
+      (error == EBUSY ? "another process writes it; choose another folder" : std::strerror(error)));
 }
 
 /// Whether the path is a device, a pipe or a descriptor, which a rename must not replace.
@@ -41,10 +41,10 @@ bool locked(const std::string& path) {
   return held;
 }
 
-/// Makes and locks a file. -1: errno says why, EWOULDBLOCK that another process writes it.
+/// Makes and locks a file. -1: errno says why, EBUSY that another process writes it.
 int open_new(const std::string& path) {
   if (locked(path)) {
-    errno = EWOULDBLOCK;
+    errno = EBUSY;
     return -1;
   }
   unlink(path.c_str());  // left by a killed run

@@ -171,7 +171,7 @@ ExitCode support(const SupportOptions& options) {
     return fail(kExitRuntime, "cannot make a folder in " + fs::temp_directory_path().string());
   Collection all(inside, options.mask);
   const auto shown = add_router(options.where, all);
-  if (!shown && !options.where.router.empty()) return fail(kExitUsage, shown.error());
+  if (!shown && !options.where.router.empty()) return fail(kExitHostNotReady, shown.error());
   add_machine(options.file, options.where, all);
   auto archive = report::WholeFile::open(options.out);
   if (!archive) return fail(kExitRuntime, archive.error());

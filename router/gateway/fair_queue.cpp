@@ -131,10 +131,7 @@ bool FairQueue::drop_from_fullest(Nanos now) {
     // The oldest packet: its loss is noticed first.
     FlowQueue& flow = pool_.flows[fullest_];
     packet = pop(flow, now);
-    if (flow.packets.empty()) {
-      fullest_ = kNone;
-      reclaim_after(flow.owner);
-    }
+    if (flow.packets.empty()) reclaim_after(flow.owner);
   } else {
     packet = take_in_turn(kNoCodel, now, {});
   }
@@ -184,7 +181,10 @@ rte_mbuf* FairQueue::release(uint32_t waiting, Nanos now) {
 rte_mbuf* FairQueue::pop(FlowQueue& flow, Nanos now) {
   const uint32_t first = flow.packets.first;
   flow.packets.first = pool_.waiting[first].next;
-  if (flow.packets.first == kNone) flow.packets.last = kNone;
+  if (flow.packets.first == kNone) {
+    flow.packets.last = kNone;
+    if (fullest_ != kNone && &pool_.flows[fullest_] == &flow) fullest_ = kNone;
+  }
   --pool_.hosts[flow.owner].packets;
   rte_mbuf* const packet = release(first, now);
   flow.bytes -= packet->pkt_len;
@@ -275,7 +275,6 @@ FairQueue::Taken FairQueue::take_of(FlowQueue& flow, const CodelParams& params, 
     give_back(packet);
     dropped_.add();
   }
-  if (fullest_ != kNone && &pool_.flows[fullest_] == &flow) fullest_ = kNone;
   return {};
 }
 

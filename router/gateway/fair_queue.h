@@ -96,8 +96,9 @@ class FairQueue {
   Nanos sojourn_{0};
   uint32_t packets_ = 0, small_ = 0, urgent_ = 0;
   uint32_t tunnel_;
-  Alone alone_;               // the only packet, if it came while nothing waited
-  uint32_t fullest_ = kNone;  // a flow with many bytes: the fullest when it got its last packet
+  Alone alone_;  // the only packet, if it came while nothing waited
+  // A flow with packets, and many bytes: the fullest when it got its last packet.
+  uint32_t fullest_ = kNone;
 };
 
 }  // namespace turnpike::gateway

@@ -279,24 +279,27 @@ TEST_F(FairQueueTest, TheLimitBoundsTheBytesWhateverTheSizes) {
   drain(queue);
 }
 
-// The queue is beyond its limit, its fullest flow has gone, and there is no entry for a new one.
-TEST_F(FairQueueTest, NoEntryForANewFlowDropsItsPacketOnly) {
-  FairQueue queue(queues, 0);
-  for (unsigned n = 0; n < 30; ++n) put(queue, 1, 1, 1000);
-  for (unsigned n = 0; n < 3; ++n)
-    for (uint16_t flow = 2; flow < 50; ++flow) put(queue, 2, flow, 1000);
-  for (size_t left = 30; left > 0;) left -= serve(queue, 1).count(1);
-  serve(queue, 8);  // so that the first flow has been found empty
-  ASSERT_GT(queue.packets(), 20U);
-  bool made = false;
-  while (queues.flows.find(1'000'000, static_cast<uint32_t>(queues.flows.in_use()), made) !=
-         kNone) {
+// The queue is beyond its limit, its fullest flow is empty, and there is no entry for a new one.
+TEST_F(FairQueueTest, NoEntryForANewFlowDropsItsPacketAndOnesThatWait) {
+  for (const unsigned visits : {0, 8}) {  // of the queue after its fullest flow's last packet
+    QueuePool queues{4096};
+    FairQueue queue(queues, 0);
+    for (unsigned n = 0; n < 30; ++n) put(queue, 1, 1, 1000);
+    for (unsigned n = 0; n < 3; ++n)
+      for (uint16_t flow = 2; flow < 50; ++flow) put(queue, 2, flow, 1000);
+    for (size_t left = 30; left > 0;) left -= serve(queue, 1).count(1);
+    serve(queue, visits);
+    ASSERT_GT(queue.packets(), 20U);
+    bool made = false;
+    while (queues.flows.find(1'000'000, static_cast<uint32_t>(queues.flows.in_use()), made) !=
+           kNone) {
+    }
+    const uint32_t before = queue.packets();
+    put(queue, 3, 999, 100, 15'000);
+    EXPECT_LT(queue.packets(), before);
+    EXPECT_LE(queue.bytes(), 15'000U);
+    drain(queue);
   }
-  const uint32_t before = queue.packets();
-  put(queue, 3, 999, 100, 15'000);
-  EXPECT_LT(queue.packets(), before);
-  EXPECT_LE(queue.bytes(), 15'000U);
-  drain(queue);
 }
 
 TEST_F(FairQueueTest, BeyondTheLimitTheFullestFlowLoses) {

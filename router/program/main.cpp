@@ -170,9 +170,9 @@ int run(int argc, char** argv) {
     return fail(kExitHostNotReady, started.error());
   }
   // Only once the ports belong to this process: another router may be writing there.
-  report::remove_results(t.run.output, {platform_file("router-" + name).c_str()});
   auto record = Record::open(t.run.output, name);
   if (!record) return fail(kExitHostNotReady, record.error());
+  report::remove_results(t.run.output, {platform_file("router-" + name).c_str()});
   ServiceManager manager = ServiceManager::from_environment();
   ReloadRequests reload({.engine = **engine,
                          .clock = clock,

@@ -84,8 +84,8 @@ tl::expected<void, std::string> DailyFile::append(std::string_view lines, int64_
 
 /// Whether the open file is still the one at its path: it may have been moved or removed.
 bool DailyFile::in_place() const {
-  struct stat open {
-  }, named{};
+  struct stat open {};
+  struct stat named {};
   return fstat(fd_, &open) == 0 && stat(path_.c_str(), &named) == 0 &&
          open.st_ino == named.st_ino && open.st_dev == named.st_dev;
 }

@@ -159,7 +159,7 @@ def check_support(bed, tap):
     tap.check("masked: neither addresses nor the machine's name", "10.0.0.1" not in "".join(texts.values()) and
               not any(own in t for t in texts.values()), own)
     unknown = tool(bed, "support", "-o", archive, "--router", "nope")
-    tap.check("of a router that is not there: exit 2", unknown.returncode == 2 and "nope" in unknown.stderr, unknown)
+    tap.check("of a router that is not there: exit 4", unknown.returncode == 4 and "nope" in unknown.stderr, unknown)
     full = tool(bed, "support", "-o", "/dev/full")
     tap.check("on a full disk: exit 1", full.returncode == 1 and "cannot write" in full.stderr, full)
 

@@ -207,6 +207,18 @@ TEST_F(IngressBudget, BlocksCustomersThatAnnounceOtherThanTheySend) {
   EXPECT_GT(refused(Refusal::kMisbehaviour), 1000U);
 }
 
+// A packet that is refused costs nothing, whatever it announces and pays.
+TEST_F(IngressBudget, RefusedPacketsDoNotHideWhatOthersAnnounce) {
+  fcp::Header h = paying(0.001);
+  h.reserve = h.balance;
+  h.preload = 8;
+  for (unsigned n = 0; n < 30; ++n) {
+    admitted(packet(h), 1500, 0.09);
+    EXPECT_FALSE(admits(packet(paying(1e6, 1e6)), world().now + 1_us));
+  }
+  EXPECT_GT(refused(Refusal::kMisbehaviour), 1000U);
+}
+
 TEST_F(IngressBudget, NeitherChargesNorDropsOthers) {
   config::Topology t = edge();
   t.ipv4_customers[0].prefix = *config::parse_ipv4_prefix("10.0.77.0/24");

@@ -73,19 +73,6 @@ TEST(Misbehaviour, BlocksGrowAndEnd) {
   EXPECT_EQ(s.blocked, 0U);
 }
 
-// Packets that are refused, and cost nothing, hide only as much as a full bucket holds.
-TEST(Misbehaviour, RefusedPacketsHideLittle) {
-  Sender s;
-  const auto refused = [&] {
-    s.watch.send({.paid = 1e6F, .expected = 1e6F, .rtt = kRtt}, kSize, Sender::tick(s.now), 1e-7F);
-  };
-  for (int i = 0; i < 30; ++i) {
-    s.run(0.09, 9);
-    refused();  // 0.1 $, two thirds of what the others pay meanwhile
-  }
-  EXPECT_GT(s.blocked, 0U);
-}
-
 // Times wrap around after 52 days.
 TEST(Misbehaviour, AnOldBlockNeverComesBack) {
   for (const bool sends : {false, true}) {
