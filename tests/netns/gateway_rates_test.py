@@ -14,7 +14,7 @@ import cases
 import gate
 import gateway_test
 import world
-from gateway_test import CONFIG, HEADERS, SERVER, tool
+from gateway_test import CONFIG, HEADERS, NODES, SERVER, tool
 
 sys.path.insert(0, str(world.ROOT / "tests"))
 from undisturbed import undisturbed  # noqa: E402
@@ -24,8 +24,9 @@ TCP_HEADERS = {4: 20 + 32, 6: 40 + 32}  # with time stamps
 SECONDS = 6
 CONNECTIONS = 64   # of bert; anna has one
 PORT = 5301        # bert's
-USED = 0.97        # of what the headers leave
+USED = 0.97        # of what the headers leave, in the time that no router is descheduled
 SHARES = 0.05      # off by at most
+FIGURES = f"goodput, of the most, the share of one connection beside {CONNECTIONS}, stalls"
 FOLLOWS = 1        # s after a changed budget; tests/lab/gateway_test.py has the bound of ten round trips
 
 
@@ -49,6 +50,14 @@ def received():
     return json.loads(said)[0]["stats64"]["rx"]["bytes"]
 
 
+def stalled(program):
+    """Seconds so far in which a router was descheduled: what it does not send then, no one sends. The lab holds that the
+    link is full when nothing stalls (tests/lab/gateway_test.py)."""
+    shown = (subprocess.run([tool(program), "show", "lcores", "--json", "--router", node], capture_output=True, text=True,
+                            timeout=10, check=False).stdout for node in NODES)
+    return 1e-3 * sum(lcore["stalled_ms"] for said in shown for lcore in json.loads(said)["lcores"])
+
+
 def rates_now(program, interval_ms):
     """customer -> bit/s sent into its tunnel, in the next so many ms."""
     done = subprocess.run([tool(program), "top", "--json", "--interval", f"{interval_ms}ms", "--router", "west"],
@@ -57,19 +66,21 @@ def rates_now(program, interval_ms):
 
 
 def bulk(program, mbps, version, options=()):
-    """(0 if use and shares are right, (the use of the most, anna's share)), while both customers send."""
+    """(0 if use and shares are right, (the use of the most, anna's share, the share of time that routers stalled)), while
+    both customers send."""
     loads = [cases.Transfer("anna", "server", SERVER[version], SECONDS, options=options),
              cases.Transfer("bert", "server", SERVER[version], SECONDS, CONNECTIONS, PORT, options)]
     time.sleep(1.5)
-    began, before = time.monotonic(), received()
+    stalls, began, before = stalled(program), time.monotonic(), received()
     rates = rates_now(program, 2000)
-    frames = (received() - before) / (time.monotonic() - began)
+    took = time.monotonic() - began
+    frames, lost = (received() - before) / took, (stalled(program) - stalls) / took
     for load in loads:
         load.finish()
     goodput = frames * 8e-6 * (MTU - TCP_HEADERS[version]) / (MTU + ETHERNET)
     used, share = goodput / most(mbps, version), rates["anna"] / (rates["anna"] + rates["bert"])
-    right = USED <= used <= 1.01 and abs(share / 0.5 - 1) <= SHARES
-    return 0 if right else 1, (f"{goodput:.1f} Mbit/s", f"{100 * used:.1f} %", f"{100 * share:.1f} %")
+    right = USED - lost <= used <= 1.01 and abs(share / 0.5 - 1) <= SHARES
+    return 0 if right else 1, (f"{goodput:.1f} Mbit/s", f"{100 * used:.1f} %", f"{100 * share:.1f} %", f"{100 * lost:.1f} %")
 
 
 def ordered(mbps):
@@ -135,10 +146,10 @@ def main():
         text = topology(mbps)
         routers = gateway_test.start(tap, program, text)
         for version in (4, 6):
-            judged(tap, f"{mbps} Mbps, IPv{version}: goodput, of the most, and the share of one connection beside {CONNECTIONS}",
+            judged(tap, f"{mbps} Mbps, IPv{version}: {FIGURES}",
                    lambda: bulk(program, mbps, version))
         if bbr:
-            judged(tap, f"{mbps} Mbps, BBR: goodput, of the most, and the share of one connection beside {CONNECTIONS}",
+            judged(tap, f"{mbps} Mbps, BBR: {FIGURES}",
                    lambda: bulk(program, mbps, 4, ("-C", "bbr")))
         judged(tap, f"{mbps} Mbps: datagrams of a flow out of order", lambda: ordered(mbps))
         judged(tap, f"{mbps} Mbps: ratios of rates after anna's budget is tripled",
