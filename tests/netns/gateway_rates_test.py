@@ -51,7 +51,7 @@ def received():
 
 
 def stalled(program):
-    """Seconds so far in which a router was descheduled: what it does not send then, no one sends. The lab holds that the
+    """Seconds so far in which a router was descheduled: it sends nothing then. The lab holds that the
     link is full when nothing stalls (tests/lab/gateway_test.py)."""
     shown = (subprocess.run([tool(program), "show", "lcores", "--json", "--router", node], capture_output=True, text=True,
                             timeout=10, check=False).stdout for node in NODES)

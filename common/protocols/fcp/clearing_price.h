@@ -23,9 +23,9 @@ class ClearingPrice {
   template <class Values>
   void reset(const Values& rate, const Values& budget) {
     used_ = 0;
-    elastic_ = inelastic_ = 0;
+    elastic_ = inelastic_ = total_ = 0;
     for (size_t b = 0; b < Knees::kBuckets; ++b) {
-      rate_[b] = rate[b];
+      total_ += rate_[b] = rate[b];
       budget_[b] = budget[b];
       if (rate[b] > 0) used_ |= uint64_t{1} << b;
       (b < stop_ ? elastic_ : inelastic_) += b < stop_ ? budget_[b] : rate_[b];
@@ -36,15 +36,20 @@ class ClearingPrice {
   void add(size_t b, double rate, double budget) {
     rate_[b] += rate;
     budget_[b] += budget;
+    total_ += rate;
     (b < stop_ ? elastic_ : inelastic_) += b < stop_ ? budget : rate;
     const uint64_t bit = uint64_t{1} << b;
     used_ = rate_[b] > 0 ? used_ | bit : used_ & ~bit;
   }
 
-  /// Returns the price, $/B, at which demand is `capacity` B/s; 0 if demand is less at any price.
-  /// Elastic demand gets at least a hundredth of the capacity.
-  double price(double capacity) {
+  /// Returns the price, $/B, at which demand is `capacity` B/s; 0 if demand exceeds it by no more
+  /// than `slack` B/s at any price. Elastic demand gets at least a hundredth of the capacity.
+  double price(double capacity, double slack = 0) {
     constexpr uint64_t kElastic = (uint64_t{1} << Knees::kInelastic) - 1;
+    if (total_ <= capacity + slack) {
+      if (stop_ != 0) divide_at(0);
+      return 0;
+    }
     // Upwards while a bucket's knee is below the price that clears with the bucket inelastic ...
     for (uint64_t left; (left = used_ & kElastic & ~below(stop_)) != 0;) {
       const auto b = static_cast<size_t>(std::countr_zero(left));
@@ -102,6 +107,7 @@ class ClearingPrice {
   size_t stop_ = 0;       // the first inelastic bucket, at most kInelastic
   double elastic_ = 0;    // $/s of the buckets below stop_
   double inelastic_ = 0;  // B/s of the others
+  double total_ = 0;      // B/s of all
 };
 
 }  // namespace turnpike::fcp

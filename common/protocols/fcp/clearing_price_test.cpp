@@ -49,6 +49,15 @@ TEST(ClearingPrice, InelasticDemandBelowCapacityIsFree) {
   EXPECT_NEAR(c.price(12.5e6) * 7.5e6, 1, 1e-12);
 }
 
+TEST(ClearingPrice, ALittleMoreThanTheCapacityIsFree) {
+  ClearingPrice c;
+  c.add(Knees::bucket_of(1e-6), 12.6e6, 12.6);
+  EXPECT_GE(c.price(12.5e6, 0.05e6), 1e-6);
+  EXPECT_EQ(c.price(12.5e6, 0.1e6), 0);
+  EXPECT_EQ(c.demand(0), 12.6e6);
+  EXPECT_GE(c.price(12.5e6, 0.05e6), 1e-6) << "again";
+}
+
 TEST(ClearingPrice, OverloadStopsAtTheKnees) {
   ClearingPrice c;
   // 30 flows of 1 $/s that want 1 MB/s each, 12.5 MB/s for them: each gets a thirtieth.

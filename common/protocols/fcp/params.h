@@ -205,8 +205,9 @@ inline constexpr auto kFlowParams = [] {
 
 // --- presets ------------------------------------------------------------------------------------
 
-inline constexpr std::array<Preset::Value, 4> kTurnpikeValues{{
+inline constexpr std::array<Preset::Value, 5> kTurnpikeValues{{
     {true, "pricing", static_cast<double>(Pricing::kClearing)},
+    {true, "min_window", 100e-6},
     {false, "promise", static_cast<double>(Promising::kReserve)},
     {false, "syn_packets", 30},
     {false, "first_round", 10},

@@ -32,6 +32,9 @@ constexpr double kMaxDiscount = 0.05;
 constexpr double kMinLife = 0.75;
 // Share of the capacity from which a single packet's promise matters to the price.
 constexpr double kLargeFlow = 1.0 / 32;
+// Variation of regular flows' sum of promises between the steps in which these fade, as a share of
+// the capacity. That between a flow's packets comes on top.
+constexpr double kRipple = 1.0 / 256;
 // Average round trips until a new link's price history counts as full.
 constexpr double kYoung = 4;
 // kEase: while the book is empty it drains slower than the link by this share. kBookDrain: the part
@@ -236,6 +239,15 @@ void ReserveLink::refresh(Shard& shard, unsigned index, const LinkState& link, N
   shard.refreshed = shard.promises.tick();
 }
 
+// Traffic that announces its round trip for the first time may have one that is much shorter than
+// assumed: a tick, in which nothing would be learnt, may be many of it.
+void ReserveLink::expect_rtt(Shard& shard, const HeaderBatch& rows) const {
+  for (size_t k = 0; k < rows.count; ++k)
+    if (rows.rtt_ns[k] >= kMinRttNs)
+      shard.average_rtt =
+          std::max(std::min(shard.average_rtt, rows.rtt_ns[k] * 1e-9), params_[kMinWindow] / 2);
+}
+
 // `window`: B over which the mean is taken.
 void ReserveLink::take_packet_size(Shard& shard, uint64_t bytes, size_t packets, double window) {
   const auto sum = static_cast<double>(bytes), count = static_cast<double>(packets);
@@ -365,6 +377,8 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   const double drain = params_[kAlpha] * queue / (params_[kWindow] * shard.average_rtt);
   const double free = shard.margin.share() * link.capacity;
   const double usable = std::max(link.capacity - free - drain, params_[kFloor] * link.capacity);
+  if (!shard.measured) [[unlikely]]
+    expect_rtt(shard, rows.headers);
   advance(shard, index, link, usable, now);
 
   const PromiseBatch::Totals totals = on_data(shard, rows, link.capacity, clock_now);
@@ -382,16 +396,23 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
     open(shard, burst[k], rows.headers.header_of(k), link);
   }
   begin_turns(shard, link);
+  if (!shard.measured && totals.rate > 0) [[unlikely]]  // a tick may be many round trips
+    refresh(shard, index, link, now);
   publish(shard);
   shard.overbooking.carry(static_cast<double>(arrived.admitted_bytes));
   // Right after its packet, a flow has promised half a packet more than on average. Other shards'
   // promises have faded since they were published.
   const double excess = has(Part::kDiscount) ? double{totals.rate} / 2 : 0;
   const double most = std::max(kMaxDiscount * link.capacity, shard.packet / (kMinLife * life) / 2);
-  const double discount = std::min(excess, most) + shard.faded_elsewhere;
-  const double offered = usable * shard.overbooked + discount;
+  const double discount = std::min(excess, most);
+  const double offered = usable * shard.overbooked + discount + shard.faded_elsewhere;
+  // The price of demand below its knees jumps from nothing to the knees. Where flows want just what
+  // the link has, such as one at line rate, the sum of their promises varies about the capacity,
+  // and each link of their rate on the path would charge the whole knee. So a demand that exceeds
+  // the offer by no more than it varies is free.
+  const double varies = discount + kRipple * link.capacity;
   shard.price = std::clamp<double>(
-      rule() == nullptr ? shard.clearing.price(offered) : rule()->price(index, offered),
+      rule() == nullptr ? shard.clearing.price(offered, varies) : rule()->price(index, offered),
       kMinPrice.count(), kMaxPrice);
   if (params_[kNoise] != 0) [[unlikely]]
     shard.price *= price_noise(params_, shard.random, now);

@@ -119,6 +119,7 @@ class ReserveLink final : public ClassLaw {
   void begin_turns(Shard& shard, const LinkState& link);
   static void promise(Shard& shard, const Promise& made, double life);
   static void publish(Shard& shard);
+  void expect_rtt(Shard& shard, const HeaderBatch& rows) const;
   static void take_packet_size(Shard& shard, uint64_t bytes, size_t packets, double window);
 
   ParamValues params_;

@@ -93,6 +93,33 @@ TEST(ReserveLink, SynIsPricedAtItsOwnKneeAndTold) {
   EXPECT_FLOAT_EQ(later.reserve, 12.5e6 * params()[kStartShare]) << "the first round's rate limit";
 }
 
+/// 37 packets of a promise's life, and 375: their sum varies about the capacity.
+TEST(ReserveLink, AFlowThatWantsTheWholeLinkPaysNothing) {
+  for (const double capacity : {1.25e6, 12.5e6}) {
+    const LinkState state{.capacity = capacity, .queue = 0, .buffer = 1e6};
+    ReserveLink link(params(), 1);
+    SteadyFlow flow{capacity, 1, capacity, {}};
+    double most = 0;
+    for (Nanos t = 1_s; t < 2_s; t += flow.gap())
+      most = std::max<double>(most, flow.send(link, t, state).price);
+    EXPECT_FLOAT_EQ(most, static_cast<float>(kMinPrice.count()));
+  }
+}
+
+TEST(ReserveLink, AFlowThatWantsMoreThanTheLinkPaysItsKnee) {
+  const LinkState state{.capacity = 1.25e6, .queue = 0, .buffer = 1e6};
+  ReserveLink link(params(), 1);
+  const Header last = steady(link, 1.25e6, 1, 1.05 * 1.25e6, state);
+  EXPECT_NEAR(last.price, 1 / 1.25e6, 0.05 / 1.25e6);
+}
+
+TEST(ReserveLink, TakesItsFirstRoundTripFromTheFirstPacket) {
+  ReserveLink link(params(), 1);
+  const Header h{.rtt_ns = 200'000, .reserve = 1e-6F, .balance = 1e-18F, .slot = 80e-6F};
+  arrive(link, h, 1000, false, 1_s);
+  EXPECT_NEAR(gauge(link, "average_rtt_ms"), 0.2, 1e-4) << "and not a part of 100 ms";
+}
+
 TEST(ReserveLink, FirstRoundsThatEndTheirFlowsAreServedInTurn) {
   ReserveLink link(params(), 1);
   for (int i = 0; i < 5; ++i) {
