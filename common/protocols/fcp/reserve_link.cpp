@@ -32,8 +32,8 @@ constexpr double kMaxDiscount = 0.05;
 constexpr double kMinLife = 0.75;
 // Share of the capacity from which a single packet's promise matters to the price.
 constexpr double kLargeFlow = 1.0 / 32;
-// Variation of regular flows' sum of promises between the steps in which these fade, as a share of
-// the capacity. That between a flow's packets comes on top.
+// Variation of the sum of many flows' or packets' promises, as a share of the capacity: twice what
+// flows of a thousand packets in a round trip need. That between a flow's packets comes on top.
 constexpr double kRipple = 1.0 / 256;
 // Average round trips until a new link's price history counts as full.
 constexpr double kYoung = 4;
@@ -239,8 +239,8 @@ void ReserveLink::refresh(Shard& shard, unsigned index, const LinkState& link, N
   shard.refreshed = shard.promises.tick();
 }
 
-// Traffic that announces its round trip for the first time may have one that is much shorter than
-// assumed: a tick, in which nothing would be learnt, may be many of it.
+// A new link's traffic may have a much shorter round trip than assumed: the tick, in which the link
+// would learn nothing, may be many of it.
 void ReserveLink::expect_rtt(Shard& shard, const HeaderBatch& rows) const {
   for (size_t k = 0; k < rows.count; ++k)
     if (rows.rtt_ns[k] >= kMinRttNs)
@@ -396,8 +396,6 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
     open(shard, burst[k], rows.headers.header_of(k), link);
   }
   begin_turns(shard, link);
-  if (!shard.measured && totals.rate > 0) [[unlikely]]  // a tick may be many round trips
-    refresh(shard, index, link, now);
   publish(shard);
   shard.overbooking.carry(static_cast<double>(arrived.admitted_bytes));
   // Right after its packet, a flow has promised half a packet more than on average. Other shards'

@@ -117,7 +117,17 @@ TEST(ReserveLink, TakesItsFirstRoundTripFromTheFirstPacket) {
   ReserveLink link(params(), 1);
   const Header h{.rtt_ns = 200'000, .reserve = 1e-6F, .balance = 1e-18F, .slot = 80e-6F};
   arrive(link, h, 1000, false, 1_s);
+  arrive(link, h, 1000, false, 1_s + 80_us);
   EXPECT_NEAR(gauge(link, "average_rtt_ms"), 0.2, 1e-4) << "and not a part of 100 ms";
+}
+
+TEST(ReserveLink, ALieAboutTheFirstRoundTripDoesNotLast) {
+  ReserveLink link(params(), 1);
+  const Header lie{.rtt_ns = kMinRttNs, .reserve = 1e-6F, .balance = 1e-18F, .slot = 1e-6F};
+  arrive(link, lie, 1000, false, 1_s - 10_ms);
+  const Header last = steady(link, 12.5e6, 1, 2 * 12.5e6);
+  EXPECT_NEAR(gauge(link, "average_rtt_ms"), 100, 1);
+  EXPECT_NEAR(last.price, 1 / 12.5e6, 0.02 / 12.5e6);
 }
 
 TEST(ReserveLink, FirstRoundsThatEndTheirFlowsAreServedInTurn) {
