@@ -22,6 +22,7 @@ from undisturbed import undisturbed  # noqa: E402
 
 RUN = pathlib.Path("/run")
 OVER_S = 2  # from a failure to the end of the run
+GONE_S = 10  # until signalled processes are gone, on a slow machine too
 CONFIG = world.ROOT / "configs" / "three-machines.yaml"
 SECONDS = 5
 # A trace, which goes along with the file.
@@ -134,7 +135,7 @@ def with_node(program, node):
 
 
 def none_left():
-    return world.until(lambda: not processes("turnpike-router", "turnpike-sender"), OVER_S)
+    return world.until(lambda: not processes("turnpike-router", "turnpike-sender"), GONE_S)
 
 
 def folders():
@@ -179,14 +180,22 @@ def whole(tap, turnpike, ssh, what):
 
 def failing(tap, turnpike, ssh, what, kill, code_wanted, *texts):
     """Something ends in the middle of the run."""
-    run = Run(turnpike, ssh)
-    run.wait_for_flows()
-    begin = time.monotonic()
-    kill(run)
-    code, _, err = run.end()
-    took = time.monotonic() - begin
-    tap.check(f"{what}: the run ends within {OVER_S} s, exit code {code_wanted}",
-              code == code_wanted and took <= OVER_S, code, took, err)
+
+    def play():
+        run = Run(turnpike, ssh)
+        run.wait_for_flows()
+        begin = time.monotonic()
+        kill(run)
+        code, _, err = run.end()
+        took = time.monotonic() - begin
+        return 0 if took <= OVER_S else 1, took, code, err, run
+
+    (late, took, code, err, run), machine, disturbed = undisturbed(what, play)
+    if late and disturbed:
+        tap.skip(f"{what}: the run ends within {OVER_S} s", f"{took:.2f} s; {machine}")
+    else:
+        tap.check(f"{what}: the run ends within {OVER_S} s ({took:.2f} s)", not late, took, err)
+    tap.check(f"... with exit code {code_wanted}", code == code_wanted, code, err)
     if texts:
         tap.check("... and says what failed: " + " / ".join(texts), all(text in err for text in texts), err)
     tap.check("... and no process is left", none_left())
