@@ -22,6 +22,7 @@ struct Network {
   int flows = 1;                 // of each host
   const char* budget = "1 $/s";  // bob's; empty: he sends nothing
   const char* buffer = "1 MB";
+  const char* quantum = "0 s";  // hosts sleep that long between bursts
 };
 
 class LocalNetwork : public ::testing::Test {
@@ -30,18 +31,16 @@ class LocalNetwork : public ::testing::Test {
     const std::string delay = ", delay: " + std::to_string(n.rtt_us * 1000 / 4) + " ns }\n";
     const std::string count = ", to: sink, count: " + std::to_string(n.flows) + " }\n";
     const bool two = *n.budget != '\0';
-    const std::string text = std::string(
-                                 "run: { duration: 1 s }\n"
-                                 "hosts: { alice: { budget: 1 $/s }, bob: { budget: ") +
-                             (two ? n.budget : "1 $/s") +
-                             " }, sink: {} }\n"
-                             "routers: { gate: {} }\n"
-                             "links:\n  a: { ends: [alice, gate], rate: " +
-                             n.access + delay + "  b: { ends: [bob, gate], rate: " + n.access +
-                             delay + "  c: { ends: [gate, sink], rate: " + n.bottleneck +
-                             ", law: fcp, buffer: " + n.buffer + delay +
-                             "traffic:\n  flows:\n    alice: { from: alice" + count +
-                             (two ? "    bob: { from: bob" + count : "");
+    const std::string text =
+        std::string("run: { duration: 1 s, quantum: ") + n.quantum +
+        " }\nhosts: { alice: { budget: 1 $/s }, bob: { budget: " + (two ? n.budget : "1 $/s") +
+        " }, sink: {} }\n"
+        "routers: { gate: {} }\n"
+        "links:\n  a: { ends: [alice, gate], rate: " +
+        n.access + delay + "  b: { ends: [bob, gate], rate: " + n.access + delay +
+        "  c: { ends: [gate, sink], rate: " + n.bottleneck + ", law: fcp, buffer: " + n.buffer +
+        delay + "traffic:\n  flows:\n    alice: { from: alice" + count +
+        (two ? "    bob: { from: bob" + count : "");
     rtt = 1_us * n.rtt_us;
     auto loaded = config::load_text(text, "network");
     ASSERT_TRUE(loaded) << loaded.error().front().text();
@@ -95,6 +94,19 @@ TEST_F(LocalNetwork, FlowsShareALinkByBudget) {
     const auto s = shares();
     EXPECT_GE(s[0] + s[1], 0.98);
     EXPECT_NEAR(s[0], 1.0 / 4, 0.02);
+    EXPECT_EQ(dropped(), 0U);
+  }
+}
+
+/// Programs in real time sleep while nothing is due: their silences are no stalls. Bursts of up to
+/// a fifth of a round trip: fewer meet prices that differ too much.
+TEST_F(LocalNetwork, HostsThatSleepFillALink) {
+  for (const int rtt_us : {800, 2000}) {
+    SCOPED_TRACE(::testing::Message() << rtt_us << " us");
+    build({.access = "10 Gbps", .bottleneck = "1 Gbps", .rtt_us = rtt_us, .quantum = "150 us"});
+    const auto s = shares();
+    EXPECT_GE(s[0] + s[1], 0.9);
+    EXPECT_NEAR(s[0] / (s[0] + s[1]), 1.0 / 2, 0.025);  // 5 %
     EXPECT_EQ(dropped(), 0U);
   }
 }

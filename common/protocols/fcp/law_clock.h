@@ -20,11 +20,15 @@ namespace turnpike::fcp {
 ///
 /// A machine that stalled is likely to stall again before promises are renewed, and each silence
 /// uses up a part of their lives. So for kRecent lives after a stall kPartAfter suffices.
+///
+/// Hosts that sleep between bursts are silent again and again: a silence must also be kUsual times
+/// as long as the mean of the last kRecent lives, in which each one counts by its length.
 class LawClock {
  public:
   static constexpr double kSilence = 4;                      // packets
   static constexpr double kPart = 0.5;                       // of a promise's life
   static constexpr double kPartAfter = 0.125, kRecent = 16;  // lives
+  static constexpr double kUsual = 1.5;
   static constexpr Nanos kMaxHeld = 100_ms;
 
   /// Time of this clock at the caller's `now`, without an arrival.
@@ -33,6 +37,7 @@ class LawClock {
   /// Call when `bytes` arrive at the caller's `now`. Returns this clock's time.
   Nanos arrive(Nanos now, double bytes) {
     since_ = passed(now);
+    silent_ = rate_ > 0 ? to_seconds(now - arrival_) : 0;
     if (const Nanos held = now - arrival_ - since_; held > Nanos(0)) [[unlikely]] {
       owed_ = held;
       made_up_until_ = now + least_;
@@ -53,7 +58,11 @@ class LawClock {
     rate_ = (rate_ * life + bytes) / (life + to_seconds(since_));
     if (stalled_ && to_seconds(arrival_ - stall_) > kRecent * life) [[unlikely]]
       stalled_ = false;
-    least_ = from_seconds((stalled_ ? kPartAfter : kPart) * life);
+    // A stall counts as the shortest one, or it would hide the next.
+    const double counted = std::min(silent_, std::max(kPart * life, kUsual * usual_));
+    usual_ += (counted - usual_) * counted / (counted + kRecent * life);
+    const double part = stalled_ ? kPartAfter : kPart;
+    least_ = from_seconds(std::max(part * life, kUsual * usual_));
   }
 
  private:
@@ -81,6 +90,8 @@ class LawClock {
   Nanos least_{kNever};     // shortest silence that stops the clock
   double rate_ = 0;         // B/s, expected
   double silence_ = 0;      // B
+  double silent_ = 0;       // s, before the last arrival
+  double usual_ = 0;        // s, mean silence
   Nanos stall_{0};          // end of the last stall, by the caller's clock
   bool stalled_ = false;    // that was less than kRecent lives ago
   Nanos owed_{0};           // time of the last stop that is not made up for

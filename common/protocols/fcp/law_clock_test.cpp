@@ -92,6 +92,45 @@ TEST_F(LawClockTest, RunsAsUsualAfterwards) {
   EXPECT_EQ(now - law, behind);
 }
 
+TEST_F(LawClockTest, DoesNotStopBetweenBursts) {
+  const auto burst = [&] {
+    send(1, 1_ms);  // more than kPartAfter of a life
+    send(8, 0_ns);
+  };
+  for (int i = 0; i < 200; ++i) burst();
+  EXPECT_EQ(law, now);
+  send(1, 20_ms);
+  EXPECT_GT(now - law, 16_ms);
+  const Nanos behind = now - law;
+  for (int i = 0; i < 90; ++i) burst();  // less than kRecent lives
+  EXPECT_LE(now - law, behind);
+}
+
+TEST_F(LawClockTest, LearnsHowLongHostsSleep) {
+  send(1000);
+  const auto burst = [&] {
+    send(1, 6_ms);  // a whole life
+    send(50, 0_ns);
+  };
+  for (int i = 0; i < 50; ++i) burst();
+  const Nanos behind = now - law;
+  EXPECT_LT(behind, 100_ms);  // of 300
+  for (int i = 0; i < 1000; ++i) burst();
+  EXPECT_EQ(now - law, behind);
+  const Nanos last = law;
+  send(1, 60_ms);
+  EXPECT_LT(law - last, 15_ms);
+}
+
+TEST_F(LawClockTest, FindsOneStallAfterTheOther) {
+  for (int stall = 0; stall < 20; ++stall) {
+    send(100);
+    const Nanos last = law;
+    send(1, 20_ms);
+    EXPECT_LT(law - last, kHeldAfter + kGap);
+  }
+}
+
 TEST_F(LawClockTest, NeverGoesBack) {
   uint64_t seed = 1;
   const auto random = [&] {
