@@ -111,6 +111,9 @@ Nanos Worker::poll_with(Nanos now, Timer timer) {
   moved_ = false;
   if (link_changes_.load(std::memory_order_acquire) != seen_changes_) [[unlikely]]
     wake_queues();
+  // Late, such as after a sleep: sends what was due before arrivals are priced by the queue.
+  if (now > drain_at_) [[unlikely]]
+    drain(now);
   for (const uint16_t at : due_inputs(now, next)) {
     Input& in = inputs_[at];
     if (in.behind && waits_for_port(now)) [[unlikely]] {
@@ -145,7 +148,8 @@ Nanos Worker::poll_with(Nanos now, Timer timer) {
     next = min(next, serve_tunnels(now));
   if (behind_) [[unlikely]]
     end_stall();
-  next = min(next, drain(now));
+  drain_at_ = drain(now);
+  next = min(next, drain_at_);
   timer.lap(Stage::kTx);
   timer.finish(moved_);
   if (steering_ != nullptr && steering_->leaving(context_.index)) [[unlikely]]

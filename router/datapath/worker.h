@@ -160,6 +160,7 @@ class alignas(64) Worker {
   LineVector<Nanos> idle_until_;        // by link: LinkQueue::poll() has nothing to do before
   std::vector<QueuePair*> ports_;       // by link; null: none
   size_t first_ = 0;                    // first input of the last poll
+  Nanos drain_at_{kNever};              // when a queue or a law has something to do
   Nanos next_update_{0};                // of the next control interval of a law
   Nanos stall_begin_{0};                // start of the last stall
   Nanos wait_until_{0};                 // see waits_for_port()

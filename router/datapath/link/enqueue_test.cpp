@@ -78,6 +78,20 @@ TEST(Shaped, LatePollsCatchUpNoFurtherThanTheSlack) {
   }
 }
 
+TEST(Shaped, ALatePollFindsTheRoomThatTheLinkHasMade) {
+  RouterOptions options;
+  options.slack = 100_ms;
+  World w(1, shaped(1e8, 15'000), options);
+  const auto burst = [&](Nanos when) {
+    for (int i = 0; i < 10; ++i) w.arrive(kLeft, plain(1500));
+    w.poll(when);
+  };
+  burst(w.now);
+  burst(w.now + 1200_us);  // all ten have left
+  EXPECT_EQ(w.drops(DropReason::kQueueFull), 0U);
+  EXPECT_EQ(w.sent(kRight).size(), 11U);
+}
+
 TEST(Shaped, AnIdleLinkSavesUpNothing) {
   RouterOptions options;
   options.slack = 100_ms;
