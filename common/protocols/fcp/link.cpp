@@ -154,8 +154,9 @@ uint64_t Link::arrive(unsigned index, std::span<LinkPacket> burst, const LinkSta
   if (rule() == nullptr) [[likely]] {
     shard.price = price_of(incoming, all[kUnpriced], shard.per_d, link);
   } else {
-    shard.price = std::clamp<double>(rule()->price(index, usable(link.capacity, shard.per_d, link)),
-                                     kMinPrice.count(), kMaxPrice);
+    shard.price =
+        std::clamp<double>(rule()->price(index, usable(link.capacity, shard.per_d, link), 0),
+                           kMinPrice.count(), kMaxPrice);
   }
   if (params_[kNoise] != 0) [[unlikely]]
     shard.price *= price_noise(params_, shard.random, now);

@@ -20,8 +20,8 @@ class PriceRule {
  public:
   virtual ~PriceRule() = default;
   /// The price, $/B, after the law has counted a burst. `usable`: B/s that the law would have
-  /// divided among its own traffic.
-  virtual double price(unsigned shard, double usable) = 0;
+  /// divided among its own traffic. `slack`: demand beyond it that is free, B/s.
+  virtual double price(unsigned shard, double usable, double slack) = 0;
 };
 
 /// An FCP law that can price one class of a link.
@@ -29,7 +29,7 @@ class ClassLaw : public LinkLaw {
  public:
   using LinkLaw::LinkLaw;
 
-  /// The demand near `price` as this shard knows it, infinity included.
+  /// The demand near `price`, 0 and infinity included, as this shard knows it.
   [[nodiscard]] virtual Demand demand(unsigned shard, double price) const = 0;
   /// s, over the class's traffic.
   [[nodiscard]] virtual double average_rtt(unsigned shard) const = 0;

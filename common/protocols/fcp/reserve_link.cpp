@@ -409,9 +409,9 @@ uint64_t ReserveLink::arrive(unsigned index, std::span<LinkPacket> burst, const 
   // and each link of their rate on the path would charge the whole knee. So a demand that exceeds
   // the offer by no more than it varies is free.
   const double varies = discount + kRipple * link.capacity;
-  shard.price = std::clamp<double>(
-      rule() == nullptr ? shard.clearing.price(offered, varies) : rule()->price(index, offered),
-      kMinPrice.count(), kMaxPrice);
+  shard.price = std::clamp<double>(rule() == nullptr ? shard.clearing.price(offered, varies)
+                                                     : rule()->price(index, offered, varies),
+                                   kMinPrice.count(), kMaxPrice);
   if (params_[kNoise] != 0) [[unlikely]]
     shard.price *= price_noise(params_, shard.random, now);
   if (!burst.empty()) {

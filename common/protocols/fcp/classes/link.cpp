@@ -64,8 +64,8 @@ struct alignas(64) ClassedLink::Shard {
 class ClassedLink::Rule final : public PriceRule {
  public:
   Rule(ClassedLink& link, unsigned c) : link_(&link), class_(c) {}
-  double price(unsigned shard, double usable) override {
-    return link_->price_of(shard, class_, usable);
+  double price(unsigned shard, double usable, double slack) override {
+    return link_->price_of(shard, class_, usable, slack);
   }
   /// Sets the prices of a class of `link`, where it has the same number.
   void move_to(ClassedLink& link) {
@@ -191,7 +191,8 @@ bool ClassedLink::take_settings(LinkLaw& made, std::span<const uint16_t> groups)
 
 double ClassedLink::price(unsigned shard) const { return classes_.back().law->price(shard); }
 
-double ClassedLink::clear(unsigned index, double usable, unsigned classes, double start) const {
+double ClassedLink::clear(unsigned index, double usable, double slack, unsigned classes,
+                          double start) const {
   const auto demand = [&](double price) {
     Demand sum;
     for (unsigned left = classes; left != 0; left &= left - 1) {
@@ -202,19 +203,19 @@ double ClassedLink::clear(unsigned index, double usable, unsigned classes, doubl
     }
     return sum;
   };
-  return std::max(common_price(demand, usable, start), kMinPrice.count());
+  return std::max(common_price(demand, usable, slack, start), kMinPrice.count());
 }
 
 // The paper's two virtual queues, for any number of classes. A stability class whose price may
 // not follow the link's gets the bandwidth that its budget buys at its own price; the others clear
 // the rest. In a tree, the classes of each outer class do so for themselves.
-double ClassedLink::price_of(unsigned index, unsigned c, double usable) {
+double ClassedLink::price_of(unsigned index, unsigned c, double usable, double slack) {
   Shard& s = *shards_[index];
   const unsigned parent = classes_[c].rule.parent;
   Shard::Outer& outer = s.outer[parent];
   const unsigned priced = priced_ & outer_[parent].classes;
   const double capacity = outer.capacity;
-  outer.all_price = clear(index, usable, priced, outer.all_price);
+  outer.all_price = clear(index, usable, slack, priced, outer.all_price);
   const double all = outer.all_price;
   unsigned rest = priced;
   double taken = 0;
@@ -229,7 +230,7 @@ double ClassedLink::price_of(unsigned index, unsigned c, double usable) {
   }
   if (rest == priced) return s.price[c] = all;
   const double least = std::max(capacity - taken, (1 - kMaxStable) * capacity) / 2;
-  outer.rest_price = clear(index, std::max(usable - taken, least), rest, outer.rest_price);
+  outer.rest_price = clear(index, std::max(usable - taken, least), slack, rest, outer.rest_price);
   return s.price[c] = outer.rest_price;
 }
 

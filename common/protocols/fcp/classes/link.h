@@ -61,10 +61,11 @@ class ClassedLink final : public LinkLaw {
   struct Shard;
   class Rule;
 
-  [[nodiscard]] double price_of(unsigned index, unsigned c, double usable);
+  [[nodiscard]] double price_of(unsigned index, unsigned c, double usable, double slack);
   [[nodiscard]] double fill(std::span<const double> wanted, double capacity) const;
   void divide(unsigned index, const LinkState& link, std::array<LinkState, kMaxClasses>& states);
-  [[nodiscard]] double clear(unsigned index, double usable, unsigned classes, double start) const;
+  [[nodiscard]] double clear(unsigned index, double usable, double slack, unsigned classes,
+                             double start) const;
   void admit(unsigned index, std::span<LinkPacket> burst, const LinkState& link, uint64_t& refused);
   uint64_t arrive_class(unsigned index, unsigned c, std::span<LinkPacket> packets,
                         const LinkState& link, Nanos now);

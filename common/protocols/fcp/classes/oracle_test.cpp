@@ -48,8 +48,10 @@ TEST(CommonPrice, IsThatOfBisection) {
     for (const Curve& c : curves) most += c.rate;
     const double usable = most * uniform(random) * 1.2 + 1;
     const double start = std::exp(60 * uniform(random) - 40);
-    const double price = common_price([&](double p) { return sum_near(curves, p); }, usable, start);
-    if (most <= usable) {
+    const double slack = round % 2 == 0 ? 0 : most * uniform(random) * 0.2;
+    const double price =
+        common_price([&](double p) { return sum_near(curves, p); }, usable, slack, start);
+    if (most <= usable + slack) {
       EXPECT_EQ(price, 0);
       continue;
     }
