@@ -24,7 +24,7 @@ Received::AddResult Received::add(SackRangePool& pool, uint64_t sequence, uint32
     return at == kNoRange ? AddResult::kRefused : AddResult::kNew;
   }
   at = i;
-  filled_ = i;
+  if (i != last_) finger_ = i;
   SackRange& run = pool[i];
   if (sequence >= run.begin && sequence < run.end) return AddResult::kDuplicate;
   if (sequence + 1 == run.begin) {
@@ -41,15 +41,17 @@ Received::AddResult Received::add(SackRangePool& pool, uint64_t sequence, uint32
 }
 
 // Sets `at` to the first range that ends at `sequence` or later, kNoRange if there is none; false
-// after kMaxSteps. Searches from both sides at once: new and reordered packets belong near the last
-// range, retransmissions near the range extended last.
-bool Received::find(const SackRangePool& pool, uint64_t sequence, uint32_t& at) const {
+// after kMaxSteps. New and reordered packets belong near the last range, retransmissions near the
+// one before. So the finger divides the ranges in two, of which one is searched from both its ends.
+// A search that gives up leaves the finger nearer to the packet, for its next retransmission.
+bool Received::find(const SackRangePool& pool, uint64_t sequence, uint32_t& at) {
   if (pool[last_].end < sequence) {
     at = kNoRange;
     return true;
   }
-  uint32_t up = filled_ != kNoRange && sequence >= pool[filled_].begin ? filled_ : first_;
-  uint32_t down = last_;
+  const bool above = finger_ != kNoRange && pool[finger_].end < sequence;
+  uint32_t up = above ? finger_ : first_;
+  uint32_t down = above || finger_ == kNoRange ? last_ : finger_;
   for (unsigned step = 0; step < kMaxSteps; ++step) {
     const uint32_t before = pool[down].previous;
     at = down;
@@ -59,18 +61,19 @@ bool Received::find(const SackRangePool& pool, uint64_t sequence, uint32_t& at) 
     down = before;
     up = pool[up].next;
   }
+  finger_ = above ? up : down;
   return false;
 }
 
 void Received::clear(SackRangePool& pool) {
   while (first_ != kNoRange) unlink(pool, first_);
   expected_ = 0;
-  filled_ = kNoRange;
+  finger_ = kNoRange;
 }
 
 void Received::unlink(SackRangePool& pool, uint32_t i) {
   const SackRange run = pool[i];
-  if (filled_ == i) filled_ = run.next;
+  if (finger_ == i) finger_ = run.next;
   (run.previous == kNoRange ? first_ : pool[run.previous].next) = run.next;
   (run.next == kNoRange ? last_ : pool[run.next].previous) = run.previous;
   pool.give_back(i);

@@ -43,8 +43,9 @@ class SackRangePool {
 
 /// The packets of one flow that have arrived. Refuses a packet if its range needs an entry and none
 /// is left: the packet must not be acknowledged, or the sender would never retransmit it. Also
-/// refuses a packet that lies at least kMaxSteps gaps before the last range and after both the
-/// first range and the range extended last.
+/// refuses a packet that lies kMaxSteps ranges or more from the first one, the last one and the
+/// finger, which is where the last search ended: a packet that is sent again and again is found
+/// after kMaxRuns / kMaxSteps searches at the latest, if no other packet moves the finger.
 class Received {
  public:
   /// Ranges per flow: slow start may lose every other packet of 16384, not more.
@@ -68,13 +69,13 @@ class Received {
   void clear(SackRangePool& pool);
 
  private:
-  bool find(const SackRangePool& pool, uint64_t sequence, uint32_t& at) const;
+  bool find(const SackRangePool& pool, uint64_t sequence, uint32_t& at);
   void unlink(SackRangePool& pool, uint32_t i);
   uint32_t insert(SackRangePool& pool, uint64_t sequence, uint32_t before);
 
   uint64_t expected_ = 0;
   uint32_t first_ = kNoRange, last_ = kNoRange;
-  uint32_t filled_ = kNoRange;  // the range that a packet extended last
+  uint32_t finger_ = kNoRange;  // where searches begin, but for the ends
   uint32_t count_ = 0;
 };
 

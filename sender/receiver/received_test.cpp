@@ -90,6 +90,23 @@ TEST(Received, FindsWhatHonestSendersSendAmongThousandsOfGaps) {
   EXPECT_EQ(r.runs(), 0U);
 }
 
+// Each search that gives up leaves the next one less to search, also beside new packets.
+TEST(Received, FindsAPacketThatIsSentAgainAndAgain) {
+  SackRangePool pool(Received::kMaxRuns);
+  Received r;
+  uint32_t at = 0;
+  uint64_t next = 1;
+  for (; next < 12'000; next += 2) ASSERT_EQ(r.add(pool, next, at), Received::AddResult::kNew);
+  for (const uint64_t wanted : {6000, 1000, 11'000, 4000, 4002, 4004}) {
+    unsigned times = 0;
+    while (r.add(pool, wanted, at) == Received::AddResult::kRefused) {
+      ASSERT_LT(++times, Received::kMaxRuns / Received::kMaxSteps) << wanted;
+      ASSERT_EQ(r.add(pool, next, at), Received::AddResult::kNew);
+      ++next;  // in order
+    }
+  }
+}
+
 TEST(Received, OneFlowCannotTakeAllRuns) {
   SackRangePool pool(Received::kMaxRuns * 2);
   Received r;
