@@ -14,6 +14,9 @@
 namespace turnpike::lab::local_network_test {
 namespace {
 
+constexpr const char* kClasses =
+    ", classes: { calm: { match: { dscp: 46 }, policy: stability }, rest: { policy: standard } }";
+
 /// Two hosts and a sink around a router.
 struct Network {
   const char* access;            // rate of the hosts' links
@@ -24,6 +27,7 @@ struct Network {
   const char* buffer = "1 MB";
   const char* quantum = "0 s";  // hosts sleep that long between bursts
   const char* more = "";        // of the sink's link
+  const char* flow = "";        // of alice's flow
 };
 
 class LocalNetwork : public ::testing::Test {
@@ -40,7 +44,7 @@ class LocalNetwork : public ::testing::Test {
         "links:\n  a: { ends: [alice, gate], rate: " +
         n.access + delay + "  b: { ends: [bob, gate], rate: " + n.access + delay +
         "  c: { ends: [gate, sink], rate: " + n.bottleneck + ", law: fcp, buffer: " + n.buffer +
-        delay + "traffic:\n  flows:\n    alice: { from: alice" + count +
+        delay + "traffic:\n  flows:\n    alice: { from: alice" + n.flow + count +
         (two ? "    bob: { from: bob" + count : "");
     rtt = 1_us * n.rtt_us;
     auto loaded = config::load_text(text, "network");
@@ -95,9 +99,23 @@ TEST_F(LocalNetwork, AFlowFillsALinkWithClasses) {
            .bottleneck = "1 Gbps",
            .rtt_us = rtt_us,
            .budget = "",
-           .more = ", classes: { calm: { match: { dscp: 46 }, policy: stability }, rest: { policy: "
-                   "standard } }"});
+           .more = kClasses});
     EXPECT_GE(shares()[0], 0.98);
+    EXPECT_EQ(dropped(), 0U);
+  }
+}
+
+TEST_F(LocalNetwork, TheFirstFlowOfAStabilityClassPaysFromItsFirstRoundTripOn) {
+  for (const int rtt_us : {1000, 10'000}) {
+    SCOPED_TRACE(::testing::Message() << rtt_us << " us");
+    build({.access = "1 Gbps",
+           .bottleneck = "100 Mbps",
+           .rtt_us = rtt_us,
+           .budget = "",
+           .buffer = "1 BDP",
+           .more = kClasses,
+           .flow = ", dscp: 46"});
+    EXPECT_GE(shares()[0], 0.95);
     EXPECT_EQ(dropped(), 0U);
   }
 }

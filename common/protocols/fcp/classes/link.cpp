@@ -311,7 +311,9 @@ void ClassedLink::record_price(Shard& s, unsigned index, unsigned c, Nanos now) 
     const double change = std::max(price / before.least, before.greatest / price);
     if (change > read(s.published.steepest[c])) write(s.published.steepest[c], change);
   }
-  s.windows[c].record(now, window, price);
+  // A link without demand has no price to hold on to: its first flow would pay next to nothing, at
+  // its host's rate, until the price has doubled sixty times.
+  if (price > kMinPrice.count()) s.windows[c].record(now, window, price);
   publish_range(s, c, s.windows[c].range(now, window));
 }
 
