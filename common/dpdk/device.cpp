@@ -107,15 +107,6 @@ Device memif_device(unsigned number, const MemifOptions& options) {
   return d;
 }
 
-Device af_packet_device(unsigned number, const std::string& interface, unsigned queues) {
-  const std::string name = name_of("af_packet", number);
-  return {.name = name,
-          .arguments = name + ",iface=" + interface + ",qpairs=" + std::to_string(queues),
-          .fix = "the interface must exist (ip link show " + interface +
-                 ") and the process have CAP_NET_RAW: run as root",
-          .interface = interface};
-}
-
 Device af_xdp_device(unsigned number, const std::string& interface, unsigned queues) {
   // Buffers that the kernel owns when the socket closes: in its fill ring and its completion ring.
   constexpr unsigned kRings = 2 * 2048;

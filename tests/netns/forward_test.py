@@ -14,6 +14,7 @@ def forwarding(tap):
         cases.ping(tap, f"ping the router, IPv{v}", "left", near)
         cases.ping(tap, f"ping the router's far side, IPv{v}", "left", far)
         cases.ping(tap, f"ping through the router, one hop less, IPv{v}", "left", right, 63)
+        cases.ping(tap, f"... in fragments, IPv{v}", "left", right, 63, ["-s", "4000"])
         cases.traceroute(tap, f"traceroute by UDP, IPv{v}", "left", right, [near, right], "-U")
         cases.traceroute(tap, f"traceroute by ICMP, IPv{v}", "left", right, [near, right], "-I")
         cases.traceroute(tap, f"traceroute back, IPv{v}", "right", gate.LEFT[v], [far, gate.LEFT[v]])
