@@ -62,7 +62,8 @@ ExitCode fail(ExitCode code, const std::string& text) {
 ExitCode fail(const Refused& refused) {
   const std::string& why = refused.code;
   if (why == "bad_configuration") return fail(kExitBadConfiguration, refused.message);
-  const bool at_run_time = why == "lost" || why == "failed" || why == "ended";
+  const bool at_run_time =
+      why == "lost" || why == "failed" || why == "ended" || why == "too_many_clients";
   return fail(at_run_time ? kExitRuntime : kExitUsage, refused.message);
 }
 
@@ -136,8 +137,10 @@ tl::expected<Json, Refused> Client::ask(Json request,
     if (on_part && !on_part(result)) return Json(nullptr);
     stream.expires_after(std::chrono::nanoseconds(timeout.count()));
   }
-  return tl::unexpected(Refused{
-      "lost", "router " + router_ + " closed the connection (" + stream.error().message() + ")"});
+  const std::string text = stream.error() == asio::error::timed_out
+                               ? " does not answer"
+                               : " closed the connection (" + stream.error().message() + ")";
+  return tl::unexpected(Refused{"lost", "router " + router_ + text});
 }
 
 tl::expected<Json, Refused> Client::follow(Json request,

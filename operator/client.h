@@ -48,8 +48,9 @@ struct Refused {
 
 /// Prints an error on stderr and returns the code.
 ExitCode fail(ExitCode code, const std::string& text);
-/// The same for a request that the router refused. Its codes "lost", "failed" and "ended" are
-/// errors at run time, "bad_configuration" is one of a file, others are errors of the command.
+/// The same for a request that the router refused. Its codes "lost", "failed", "ended" and
+/// "too_many_clients" are errors at run time, "bad_configuration" is one of a file, others are
+/// errors of the command.
 ExitCode fail(const Refused& refused);
 
 /// Sends one request to a router and prints the answer's "text", or with `json` all of it. Waits up

@@ -53,8 +53,7 @@ tl::expected<void, std::string> prepare_own_folder(const std::string& path, mode
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) return refused(std::strerror(errno));
   if (!S_ISDIR(status.st_mode)) return refused("is no folder: remove it");
-  if (status.st_uid != geteuid() && geteuid() != 0)
-    return refused("belongs to another user: remove it");
+  if (status.st_uid != geteuid()) return refused("belongs to another user: remove it");
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return refused("may be written to by others: chmod go-w " + path);
   return {};

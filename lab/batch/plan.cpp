@@ -132,11 +132,12 @@ void Plan::abandon(size_t task) const {
 }
 
 // rename() refuses a folder with files in the place of another one: the task was run twice, with
-// the same result.
+// the same result. Files of a result that has lost its summary make room.
 std::string Plan::end(size_t task, const std::string& why) const {
   std::error_code error;
   std::string reason = why;
   if (reason.empty() && own_) {
+    if (!finished(task)) fs::remove_all(result(task), error);
     fs::rename(running(task), result(task), error);
     if (error && !finished(task)) reason = result(task) + ": " + error.message();
   }

@@ -148,6 +148,12 @@ TEST_F(PlanTest, AResultIsWholeOrAbsent) {
   play(p, 0);
   EXPECT_EQ(p.end(0, ""), "");
   EXPECT_TRUE(p.finished(0));
+  // Of the result only other files are left.
+  std::ofstream(p.result(0) + "/rates.csv") << "t\n";
+  std::filesystem::remove(p.result(0) + "/summary.json");
+  play(p, 0);
+  EXPECT_EQ(p.end(0, ""), "");
+  EXPECT_TRUE(p.finished(0));
 
   play(p, 1);
   EXPECT_EQ(p.end(1, "it was too large"), "it was too large");

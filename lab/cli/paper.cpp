@@ -125,6 +125,8 @@ int paper(PaperOptions o) {
     for (const config::Mistake& m : index.error()) std::fprintf(stderr, "%s\n", m.text().c_str());
     return kExitBadConfiguration;
   }
+  if (!o.baseline.empty() && !o.update && !std::filesystem::exists(o.baseline))
+    return complain(kPaper, kExitUsage, o.baseline + ": no such file");
   if (o.baseline.empty()) o.baseline = o.root + "/" + kBaseline;
   if (o.page.empty()) o.page = o.folder + "/paper.html";
   auto baseline = Baseline::read(o.baseline);

@@ -44,6 +44,8 @@ ExitCode gather(const Plan& plan, const PlanOutcome& outcome) {
   auto sweep = sweep_of(plan);
   if (!sweep) return complain(kSweep, kExitRuntime, sweep.error());
   complain_of_failures(plan, outcome, kSweep);
+  for (const std::string& metric : metrics_without_values(*sweep))
+    std::fprintf(stderr, "%s: --metric %s: no run has a number there\n", kSweep, metric.c_str());
   std::fputs(sweep_text(*sweep).c_str(), stdout);
   const std::string stem = plan.folder() + "/sweep";
   for (const auto& [suffix, text] : {std::pair(".csv", sweep_csv(*sweep)),
@@ -101,6 +103,8 @@ void add_sweep(CLI::App& app, ExitCode& code) {
               auto axis = parse_axis(text);
               if (!axis)
                 throw CLI::ValidationError("--set", "'" + text + "' is not PATH=VALUE,VALUE,...");
+              if (axis->path == "run.seed")
+                throw CLI::ValidationError("--set", "run.seed is set by --seeds");
               o->axes.push_back(std::move(*axis));
             }
           },

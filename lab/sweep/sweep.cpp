@@ -111,6 +111,16 @@ std::vector<double> values_of(const Combination& c, const std::string& metric) {
   return values;
 }
 
+std::vector<std::string> metrics_without_values(const Sweep& sweep) {
+  std::vector<std::string> out;
+  for (const std::string& metric : sweep.metrics)
+    if (std::ranges::all_of(sweep.combinations, [&](const Combination& c) {
+          return statistics(values_of(c, metric)).count == 0;
+        }))
+      out.push_back(metric);
+  return out;
+}
+
 std::string sweep_csv(const Sweep& sweep) {
   std::string out;
   for (const auto& row : rows(sweep, [](double v) {

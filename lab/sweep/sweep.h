@@ -37,6 +37,9 @@ tl::expected<Sweep, std::string> sweep_of(const Plan& plan);
 /// goodput.
 std::vector<std::string> default_metrics(const Sweep& sweep);
 
+/// The metrics at which no run has a number.
+std::vector<std::string> metrics_without_values(const Sweep& sweep);
+
 /// A combination's values of a metric by seed; NaN where there is none.
 std::vector<double> values_of(const Combination& combination, const std::string& metric);
 

@@ -38,6 +38,12 @@ TEST(Sweep, ByDefaultTellsWhatLinksWithALawFlowsAndSendersCameTo) {
                                       "flows.jain", "hosts.alice.goodput_mbps"}));
 }
 
+TEST(Sweep, NamesMetricsThatNoRunHas) {
+  Sweep s = sweep();
+  s.metrics = {"flows.jain", "flows.jane", "flows"};
+  EXPECT_EQ(metrics_without_values(s), (std::vector<std::string>{"flows.jane", "flows"}));
+}
+
 TEST(Sweep, CsvHasARowPerCombinationAndMetric) {
   const auto csv = report::Csv::parse(sweep_csv(sweep()));
   ASSERT_EQ(csv.rows(), 8);

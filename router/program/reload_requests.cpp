@@ -125,8 +125,9 @@ ReloadRequests::Answer ReloadRequests::apply(const Reconfigurer::Check& checked,
   auto applied = reconfigurer_.apply(*checked, clock_.now(), confirm);
   if (!applied) {
     ++changes_.refused;
-    return tl::unexpected(
-        Failure{"refused", applied.error(), Json::parse(plan_json(checked->plan).dump())});
+    const bool refused = !why.empty() || reconfigurer_.next() != kNever;
+    return tl::unexpected(Failure{refused ? "refused" : "failed", applied.error(),
+                                  Json::parse(plan_json(checked->plan).dump())});
   }
   if (checked->plan.empty()) return answer(checked->plan, *applied, true);
   count(changes_.applied);
@@ -178,7 +179,8 @@ ReloadRequests::Answer ReloadRequests::rollback(const Json& request) {
   auto done = reconfigurer_.rollback(*number, clock_.now());
   if (!done) {
     ++changes_.refused;
-    return tl::unexpected(Failure{"refused", done.error()});
+    return tl::unexpected(
+        Failure{checked->plan.refusal().empty() ? "failed" : "refused", done.error()});
   }
   count(changes_.reverted);
   return with_pause(answer(checked->plan, *done, true), changes_.last_pause);
