@@ -156,6 +156,8 @@ int run(int argc, char** argv) {
     if (auto device = device_at(t.links[h.link], h.end, 0, 1); !device) {
       return fail(kExitBadConfiguration, device.error());
     }
+    if (auto done = prepare_socket(t.links[h.link], h.end); !done)
+      return fail(kExitHostNotReady, done.error());
   }
   if (hosts->size() > config::kMaxPorts)
     return fail(kExitBadConfiguration,

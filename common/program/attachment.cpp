@@ -53,7 +53,6 @@ struct ToDevice {
       return tl::unexpected("the path of memif's socket is longer than Linux allows, " +
                             std::to_string(sizeof(sockaddr_un::sun_path) - 1) + " B: " + path +
                             "; set attach.memif.socket to a shorter one");
-    if (auto done = prepare_socket_folder(a.socket); !done) return tl::unexpected(done.error());
     return memif_device(number, {.socket = path,
                                  .id = a.id,
                                  .server = a.server,
@@ -78,6 +77,10 @@ struct ToDevice {
   Result operator()(const config::AttachVdev& a) const { return other_device(a.arguments); }
 };
 
+std::string at_end(const config::Link& link, size_t end, const std::string& why) {
+  return "link " + link.name + ", end " + link.ends[end].node + ": " + why;
+}
+
 /// Packets of minimum size in the delay line of this direction.
 double packets_under_way(const config::Direction& d) {
   constexpr double kSmallest = 64;  // B
@@ -89,11 +92,17 @@ double packets_under_way(const config::Direction& d) {
 tl::expected<Device, std::string> device_at(const config::Link& link, size_t end, unsigned number,
                                             unsigned queues) {
   const ToDevice to_device{number, queues, link, link.ends[end], link.ends[1 - end]};
-  auto device = std::visit(to_device, link.ends[end].attachment);
-  if (!device)
-    return tl::unexpected("link " + link.name + ", end " + link.ends[end].node + ": " +
-                          device.error());
-  return device;
+  return std::visit(to_device, link.ends[end].attachment).map_error([&](const std::string& why) {
+    return at_end(link, end, why);
+  });
+}
+
+tl::expected<void, std::string> prepare_socket(const config::Link& link, size_t end) {
+  const auto* memif = std::get_if<config::AttachMemif>(&link.ends[end].attachment);
+  if (memif == nullptr) return {};
+  return prepare_socket_folder(memif->socket).map_error([&](const std::string& why) {
+    return at_end(link, end, why);
+  });
 }
 
 std::unique_ptr<DelayLine> delay_line_at(QueuePair& port, const config::Link& link, size_t end,

@@ -19,6 +19,10 @@ namespace turnpike {
 tl::expected<Device, std::string> device_at(const config::Link& link, size_t end, unsigned number,
                                             unsigned queues);
 
+/// Makes the folder of the socket that the device at `link.ends[end]` needs. Error: see
+/// prepare_socket_folder().
+tl::expected<void, std::string> prepare_socket(const config::Link& link, size_t end);
+
 /// The delay line before the port at `link.ends[end]`: delays sent packets by the link's delay and,
 /// with `arrivals`, received packets too. Holds at most `buffers` packets. Null if there is no
 /// delay to emulate.

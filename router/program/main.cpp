@@ -18,6 +18,7 @@
 #include "common/dpdk/eal.h"
 #include "common/metrics/log.h"
 #include "common/metrics/nonblocking_output.h"
+#include "common/program/attachment.h"
 #include "common/program/control_path.h"
 #include "common/program/guarded.h"
 #include "common/program/large_heap.h"
@@ -127,6 +128,9 @@ int run(int argc, char** argv) {
   const auto workers = static_cast<unsigned>(lcores.size());
   const auto devices = link_devices(t, *node, workers);
   if (!devices) return fail(kExitBadConfiguration, devices.error());
+  for (const size_t l : t.routers[*node].links)
+    if (auto done = prepare_socket(t.links[l], t.links[l].end_at(name)); !done)
+      return fail(kExitHostNotReady, done.error());
 
   if (auto prepared = report::prepare_folder(t.run.output); !prepared)
     return fail(kExitHostNotReady, prepared.error());

@@ -151,6 +151,17 @@ def check_hostile(bed, tap):
     slow.close()
 
 
+def check_socket_folder(bed, tap):
+    shared = bed.folder / "shared" / "turnpike"
+    shared.mkdir(parents=True)
+    shared.chmod(0o777)
+    done = subprocess.run([bed.program, str(bed.file), "--out", str(bed.folder / "out2"), "--live", "off", "--duration", "1s"],
+                          env={**os.environ, "XDG_RUNTIME_DIR": str(shared.parent)}, capture_output=True, text=True,
+                          timeout=60, check=False, cwd=bed.folder)
+    tap.check("a folder for sockets that others may write to: exit 4, with the command that mends it",
+              done.returncode == 4 and f"chmod go-w {shared}" in done.stderr, done)
+
+
 def check_lives(bed, tap):
     for name, out, why in (("control", "other", "another router"), ("output", "out", "another process writes it")):
         second = bed.start(False, bed.other, out=out)
@@ -180,6 +191,7 @@ def main():
         bed.start()
         check_answers(bed, tap)
         check_hostile(bed, tap)
+        check_socket_folder(bed, tap)
         check_lives(bed, tap)
     finally:
         bed.end()
