@@ -27,7 +27,7 @@ constexpr double kMaxLife = 1000;
 constexpr double kMaxBooked = 4;
 // Bound of the discount on a burst's own promises, as a share of the capacity. One packet's
 // discount may be more: on a link whose flows have few packets in flight.
-constexpr double kMaxDiscount = 0.15;
+constexpr double kMaxDiscount = 0.05;
 // Least life of a promise, as a part of `promise_life`: 1.5 gaps of 2.
 constexpr double kMinLife = 0.75;
 // Share of the capacity from which a single packet's promise matters to the price.
