@@ -28,7 +28,7 @@ class LawClock {
   static constexpr double kSilence = 4;                      // packets
   static constexpr double kPart = 0.5;                       // of a promise's life
   static constexpr double kPartAfter = 0.125, kRecent = 16;  // lives
-  static constexpr double kUsual = 1.5;
+  static constexpr double kUsual = 2;
   static constexpr Nanos kMaxHeld = 100_ms;
 
   /// Time of this clock at the caller's `now`, without an arrival.
@@ -37,7 +37,8 @@ class LawClock {
   /// Call when `bytes` arrive at the caller's `now`. Returns this clock's time.
   Nanos arrive(Nanos now, double bytes) {
     since_ = passed(now);
-    silent_ = rate_ > 0 ? to_seconds(now - arrival_) : 0;
+    // A stall counts as the shortest one, or it would hide the next.
+    silent_ = rate_ > 0 ? to_seconds(std::min(now - arrival_, least_)) : 0;
     if (const Nanos held = now - arrival_ - since_; held > Nanos(0)) [[unlikely]] {
       owed_ = held;
       made_up_until_ = now + least_;
@@ -58,9 +59,7 @@ class LawClock {
     rate_ = (rate_ * life + bytes) / (life + to_seconds(since_));
     if (stalled_ && to_seconds(arrival_ - stall_) > kRecent * life) [[unlikely]]
       stalled_ = false;
-    // A stall counts as the shortest one, or it would hide the next.
-    const double counted = std::min(silent_, std::max(kPart * life, kUsual * usual_));
-    usual_ += (counted - usual_) * counted / (counted + kRecent * life);
+    usual_ += (silent_ - usual_) * silent_ / (silent_ + kRecent * life);
     const double part = stalled_ ? kPartAfter : kPart;
     least_ = from_seconds(std::max(part * life, kUsual * usual_));
   }
@@ -90,7 +89,7 @@ class LawClock {
   Nanos least_{kNever};     // shortest silence that stops the clock
   double rate_ = 0;         // B/s, expected
   double silence_ = 0;      // B
-  double silent_ = 0;       // s, before the last arrival
+  double silent_ = 0;       // s, before the last arrival, at most least_
   double usual_ = 0;        // s, mean silence
   Nanos stall_{0};          // end of the last stall, by the caller's clock
   bool stalled_ = false;    // that was less than kRecent lives ago
