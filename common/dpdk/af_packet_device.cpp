@@ -22,9 +22,9 @@ Device af_packet_device(unsigned number, const std::string& interface, unsigned 
 
 }  // namespace turnpike
 
-/// Stands before libc's for all callers in the process. DPDK's driver joins its sockets to a fanout
-/// group that reassembles IPv4 datagrams (PACKET_FANOUT_FLAG_DEFRAG), also with one queue: the
-/// router would get them cut to a buffer, and never see fragments whose others are lost. No
+/// Replaces libc's function for all callers in the process. DPDK's driver joins its sockets to a
+/// fanout group that reassembles IPv4 datagrams (PACKET_FANOUT_FLAG_DEFRAG), also with one queue:
+/// the router would get them cut to a buffer, and never see fragments whose others are lost. No
 /// argument of the driver leaves the flag out.
 // NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name)
 extern "C" int setsockopt(int socket, int level, int name, const void* value,
